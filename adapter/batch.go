@@ -1,0 +1,151 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"accordion/core"
+)
+
+// BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded one implement it; it is
+// defined here, where it is used. Every call is one action that either holds when nil is returned, or is reported as
+// an error; each may be repeated without harm (the sidecar does so after a crash). Calls come from several goroutines.
+type BatchSystem interface {
+	// Observe reads everything the sidecar decides on: the pool's nodes, the jobs on them or waiting for them, and
+	// the reservations over them.
+	Observe(ctx context.Context) (*Snapshot, error)
+	// Inspect reads one job as it is now. ErrGone if the batch system no longer knows it.
+	Inspect(ctx context.Context, job Key) (*Job, error)
+
+	// Adopt makes a pending job ours: held by root (its owner cannot release it) and marked.
+	Adopt(ctx context.Context, job Key) error
+	// Refuse ends a pending job that can never run, with a line for its user.
+	Refuse(ctx context.Context, job Key, why string) error
+
+	// Reserve creates the reservation, or changes it to what is given (when it is active its start stays as it is).
+	// ErrBusy: another job or reservation has the nodes; read again and plan again.
+	Reserve(ctx context.Context, r Reservation) error
+	// Unreserve deletes a reservation; nil when there is none.
+	Unreserve(ctx context.Context, name string) error
+
+	// Shape gives a pending job its size and limit, and forbids requeueing; it reads back what it wrote.
+	Shape(ctx context.Context, job Key, s Shape) error
+	// Attach ties a pending job to a reservation.
+	Attach(ctx context.Context, job Key, reservation string) error
+	// Release lets a held job start.
+	Release(ctx context.Context, job Key) error
+	// Hold takes a released job that has not started back under our hold, without a reservation.
+	Hold(ctx context.Context, job Key) error
+	// Detach unties a running job from its reservation, so that the reservation's end does not end the job.
+	Detach(ctx context.Context, job Key) error
+
+	// Expand allocates nodes to an expander of the running job, at once or not at all (ErrBusy), inside the
+	// reservation. It returns the expander's key.
+	Expand(ctx context.Context, job *Job, nodes []string, reservation string) (Key, error)
+	// Merge moves the expander's nodes into its running parent. ErrGone when the parent does not run any more: then
+	// nothing was merged and the expander is still there.
+	Merge(ctx context.Context, job, expander Key) error
+	// Shrink leaves the running job with exactly the nodes to keep.
+	Shrink(ctx context.Context, job Key, keep []string) error
+
+	// End ends a job, whatever its state, and lets its user read why in the job's output where that is possible. nil
+	// when it is gone already.
+	End(ctx context.Context, job Key, why string) error
+}
+
+// Errors that a BatchSystem returns (wrapped in one that says what was being done to what).
+var (
+	// ErrBusy: the nodes are not free. Nothing was done; read again and plan again.
+	ErrBusy = errors.New("nodes are busy")
+	// ErrGone: the job does not exist any more, or is not in the state the action needs.
+	ErrGone = errors.New("job is gone")
+	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd); try later.
+	ErrTrap = errors.New("resizing is not possible now")
+)
+
+// Key names a job for good: job ids may be used again after a controller lost its last seconds (facts/slurm.md, 6).
+type Key struct {
+	ID        core.JobID
+	Submitted core.Time // Unix seconds
+}
+
+// State is where a job stands in the batch system.
+type State string
+
+const (
+	Pending State = "pending" // waiting, held or not
+	Running State = "running"
+	Ending  State = "ending" // over, its nodes not yet all released
+	Done    State = "done"
+)
+
+// Job is one job as the batch system shows it.
+type Job struct {
+	Key
+	Name       string
+	User       string
+	UID, GID   uint32
+	Partition  string
+	QOS        string
+	State      State
+	Held       bool   // pending, and will not start until it is released
+	HeldByUser bool   // held by its owner, who can release it
+	Blocked    bool   // pending, and would not start on an empty machine (dependency, begin time, limits of an association)
+	Why        string // the batch system's own word for why it is pending or ended
+
+	Nodes       []string  // what it holds, in natural order; nil while it waits
+	Want        int       // nodes it asked for (the minimum, where it gave a range)
+	Tasks, CPUs int       // what it asked for in all
+	Limit       core.Time // seconds; core.Forever when unlimited
+	Started     core.Time // Unix seconds; 0 while it waits
+	Begin       core.Time // not before; 0: no such wish
+	Priority    int64     // the batch system's own rank, higher first
+
+	Reservation string     // the one it is tied to
+	Comment     string     // what its user wrote: ep=…, mold=…
+	Mark        string     // what only root can write: ours when it begins with MarkPrefix
+	Expands     core.JobID // an expander's parent; 0 for every other job
+}
+
+// MarkPrefix begins the mark of a job that is ours; what follows is the request, "ep=…" or "mold=…", as accepted.
+const MarkPrefix = "accordion:"
+
+// Prefix begins the name of everything the sidecar makes in a batch system.
+const Prefix = "accordion-"
+
+// Node is one node of the pool.
+type Node struct {
+	Name   string
+	Usable bool   // up and not drained: a job may be started on it
+	Idle   bool   // no job holds it now (a node planned for a job is idle)
+	Why    string // the batch system's word for its state
+}
+
+// Reservation keeps nodes free from Start to End for one user's jobs.
+type Reservation struct {
+	Name       string
+	Nodes      []string
+	Start, End core.Time // Unix seconds
+	User       string    // who may use it
+	// OverManaged: nodes that managed jobs will have given back by Start are among the nodes; their holders are
+	// not in the way.
+	OverManaged bool
+}
+
+// Ours says whether the sidecar made the reservation.
+func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:len(Prefix)] == Prefix }
+
+// Shape is what a pending job is given before it starts.
+type Shape struct {
+	Nodes int       // exactly so many
+	Limit core.Time // seconds; a batch system may round it up to its grain
+}
+
+// Snapshot is the batch system at one instant.
+type Snapshot struct {
+	At           time.Time // when the reading began
+	Nodes        []Node    // the pool, in natural order
+	Jobs         []Job     // pending in rank order, then the others
+	Reservations []Reservation
+}

@@ -1,0 +1,30 @@
+package adapter
+
+import "time"
+
+// Clock is the time the sidecar and the embedded batch system live in: the wall clock, or one that runs faster for a
+// demonstration. Tests use the wall clock inside testing/synctest, where it is virtual.
+type Clock interface {
+	Now() time.Time
+	After(d time.Duration) <-chan time.Time
+}
+
+// Wall is the ordinary clock.
+type Wall struct{}
+
+func (Wall) Now() time.Time                         { return time.Now() }
+func (Wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Quick is a clock that runs Factor times as fast as the wall clock, from Begin on.
+type Quick struct {
+	Begin  time.Time
+	Factor int
+}
+
+func (q Quick) Now() time.Time {
+	return q.Begin.Add(time.Since(q.Begin) * time.Duration(q.Factor))
+}
+
+func (q Quick) After(d time.Duration) <-chan time.Time {
+	return time.After(d / time.Duration(q.Factor))
+}
