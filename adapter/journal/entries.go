@@ -1,0 +1,227 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Intent is an action about to be carried out.
+type Intent struct {
+	At        time.Time
+	Cluster   string
+	Job       int64
+	Submitted int64          // Unix seconds; names the job together with its id
+	Verb      string         // reserve, shape, attach, release, detach, expand, merge, shrink, end…
+	Args      map[string]any // with what; anything that encoding/json can write
+}
+
+// Event is something that happened to a job, for its user and the operators.
+type Event struct {
+	At        time.Time
+	Job       int64
+	Submitted int64
+	Kind      string // started, grew, shrank, late, promise broken, ended…
+	Text      string // one line for people
+	Fields    map[string]any
+}
+
+// The kinds of entries.
+const (
+	KindIntent = "intent"
+	KindEvent  = "event"
+)
+
+// Outcomes that an intent may have; failed and lost ones go on with a colon and the reason.
+const (
+	Done   = "done"
+	Failed = "failed"
+	Lost   = "lost" // not known when the sidecar died; found out afterwards
+)
+
+// Entry is one line of the journal: an intent with its outcome, or an event.
+type Entry struct {
+	ID        int64 // ascending, never used twice
+	Kind      string
+	At        time.Time
+	Cluster   string
+	Job       int64
+	Submitted int64
+	Verb      string // an intent's verb, an event's kind
+	Text      string // an event's line
+	Args      map[string]any
+	Outcome   string        // of an intent; "" while it is not known
+	Took      time.Duration // from the intent to its outcome
+}
+
+// Unfinished says whether the entry is an intent whose outcome is not known.
+func (e Entry) Unfinished() bool { return e.Kind == KindIntent && e.Outcome == "" }
+
+// Begin writes an intent and returns its id. It is on the disk when Begin returns: only then may the action be carried
+// out.
+func (j *Journal) Begin(in Intent) (int64, error) {
+	args, err := encode(in.Args)
+	if err != nil {
+		return 0, fmt.Errorf("journal: arguments of %s for job %d: %w", in.Verb, in.Job, err)
+	}
+	res, err := j.exec(j.put.begin, micros(in.At), in.Cluster, in.Job, in.Submitted, in.Verb, args)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// Finish writes an intent's outcome: done, or failed with the reason. ErrFinished when it has one already.
+func (j *Journal) Finish(id int64, at time.Time, failure error) error {
+	if failure != nil {
+		return j.Resolve(id, at, Failed+": "+failure.Error())
+	}
+	return j.Resolve(id, at, Done)
+}
+
+// Resolve writes an intent's outcome in words, such as "lost: found done" after a crash.
+func (j *Journal) Resolve(id int64, at time.Time, outcome string) error {
+	if outcome == "" {
+		return fmt.Errorf("journal: an empty outcome for intent %d", id)
+	}
+	res, err := j.exec(j.put.finish, micros(at), outcome, id)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return &Error{Op: "writing", Path: j.path, Err: fmt.Errorf("intent %d: %w", id, ErrFinished)}
+	}
+	return nil
+}
+
+// Event writes what happened.
+func (j *Journal) Event(ev Event) error {
+	fields, err := encode(ev.Fields)
+	if err != nil {
+		return fmt.Errorf("journal: fields of %s for job %d: %w", ev.Kind, ev.Job, err)
+	}
+	_, err = j.exec(j.put.event, micros(ev.At), ev.Job, ev.Submitted, ev.Kind, ev.Text, fields)
+	return err
+}
+
+// Unfinished gives the intents without an outcome, in order: after a crash, the actions that may be half done.
+func (j *Journal) Unfinished() ([]Entry, error) {
+	return j.page(`WHERE kind = 'intent' AND outcome IS NULL ORDER BY id`)
+}
+
+// Entries gives every intent and event with an id above since, in order. An error ends the sequence.
+func (j *Journal) Entries(since int64) iter.Seq2[Entry, error] {
+	return j.pages(`WHERE id > ? ORDER BY id LIMIT ?`, since)
+}
+
+// JobEntries is Entries of one job id.
+func (j *Journal) JobEntries(job, since int64) iter.Seq2[Entry, error] {
+	return j.pages(`WHERE id > ? AND job = ? ORDER BY id LIMIT ?`, since, job)
+}
+
+// pageSize bounds how long one reading lasts: a long one would keep the writer from emptying its write-ahead log.
+const pageSize = 512
+
+func (j *Journal) pages(where string, since int64, others ...any) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			page, err := j.page(where, append(append([]any{since}, others...), pageSize)...)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				since = e.ID
+			}
+			if len(page) < pageSize {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) page(where string, args ...any) ([]Entry, error) {
+	rows, err := j.read.Query(`SELECT id, kind, at, cluster, job, submitted, verb, text, args, finished, outcome
+		FROM entry `+where, args...)
+	if err != nil {
+		return nil, explain("reading", j.path, err)
+	}
+	defer rows.Close()
+	var out []Entry
+	for rows.Next() {
+		e, err := scan(rows)
+		if err != nil {
+			return nil, explain("reading", j.path, err)
+		}
+		out = append(out, e)
+	}
+	return out, explain("reading", j.path, rows.Err())
+}
+
+func scan(rows *sql.Rows) (Entry, error) {
+	var (
+		e        Entry
+		at       int64
+		args     string
+		finished sql.NullInt64
+		outcome  sql.NullString
+	)
+	err := rows.Scan(&e.ID, &e.Kind, &at, &e.Cluster, &e.Job, &e.Submitted, &e.Verb, &e.Text, &args, &finished, &outcome)
+	if err != nil {
+		return e, err
+	}
+	e.At, e.Outcome = time.UnixMicro(at).UTC(), outcome.String
+	if finished.Valid {
+		e.Took = time.Duration(finished.Int64-at) * time.Microsecond
+	}
+	if args != "" {
+		if err := json.Unmarshal([]byte(args), &e.Args); err != nil {
+			return e, fmt.Errorf("entry %d: %w", e.ID, err)
+		}
+	}
+	return e, nil
+}
+
+// pruneBatch bounds one transaction of Prune, so that an intent never waits long behind it.
+const pruneBatch = 1000
+
+// Prune deletes the entries from before the given time, intents without an outcome excepted, and returns how many.
+// It deletes them in small batches, and stops between two when ctx ends.
+func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
+	var total int64
+	for ctx.Err() == nil {
+		res, err := j.exec(j.put.prune, micros(before), pruneBatch)
+		if err != nil {
+			return total, err
+		}
+		n, err := res.RowsAffected()
+		total += n
+		if err != nil || n < pruneBatch {
+			return total, err
+		}
+	}
+	return total, ctx.Err()
+}
+
+func encode(m map[string]any) (string, error) {
+	if len(m) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(m)
+	return string(text), err
+}
+
+// exec runs one of the writer's statements.
+func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
+	if j.write == nil {
+		return nil, &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
+	}
+	res, err := s.Exec(args...)
+	return res, explain("writing", j.path, err)
+}

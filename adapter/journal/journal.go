@@ -1,0 +1,263 @@
+// Package journal keeps what the sidecar must not forget, in one SQLite file: every intent before it is carried out, its
+// outcome after, what happened to each managed job, the sidecar's memory of the jobs, and what `accordion status` shows.
+//
+// It is not a log (hclog writes that) and not a source of truth about the cluster: after a crash the batch system is
+// right, and the journal only tells which actions may be half done.
+//
+//	j, err := journal.Open("/var/lib/accordion/journal.db")
+//	…
+//	id, err := j.Begin(journal.Intent{At: now, Job: 7, Submitted: 1700000000, Verb: "shrink"}) // on disk from here
+//	err = j.Finish(id, clock.Now(), system.Shrink(ctx, key, keep))
+//
+// One process writes (a lock file beside the journal keeps a second sidecar away); any number may read meanwhile, with
+// OpenReadOnly. A Journal may be used by several goroutines.
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// applicationID marks a file as ours in SQLite's header ("Acco").
+const applicationID = 0x4163636f
+
+// Journal is an open journal.
+type Journal struct {
+	path  string
+	write *sql.DB // one connection; nil when read only
+	read  *sql.DB
+	lock  *lock // nil when read only
+	put   statements
+}
+
+// statements are the writer's, prepared once.
+type statements struct {
+	begin, finish, event, record, forget, view, prune *sql.Stmt
+}
+
+// Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. It fails when another
+// sidecar has it open (ErrInUse), on a network file system, when the file is damaged or of a newer Accordion; the error
+// says what to do.
+func Open(path string) (*Journal, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if err := prepare(path); err != nil {
+		return nil, err
+	}
+	held, err := acquire(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{path: path, lock: held}
+	if err := j.openWriter(); err != nil {
+		j.Close()
+		return nil, explain("opening", path, err)
+	}
+	j.read = open(path, readerOptions)
+	return j, nil
+}
+
+// OpenReadOnly opens the journal for reading, whether or not a sidecar is writing it. The file must exist.
+func OpenReadOnly(path string) (*Journal, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	// SQLite's word for an absent or unreadable file is "unable to open database file": ask the system first.
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	f.Close()
+	j := &Journal{path: path, read: open(path, readerOptions)}
+	version, err := schema(context.Background(), j.read)
+	switch {
+	case err != nil:
+		err = explain("opening", path, err)
+	case version == 0:
+		err = &Error{Op: "opening", Path: path, Err: errors.New("it has no tables yet"),
+			Hint: "start the sidecar on it once: accordion serve --config FILE"}
+	}
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// Close releases the file, and lets another sidecar have it.
+func (j *Journal) Close() error {
+	var errs []error
+	// The writer last: the last connection to close tidies the write-ahead log, and a reader cannot.
+	for _, db := range []*sql.DB{j.read, j.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if j.lock != nil {
+		errs = append(errs, j.lock.release())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return explain("closing", j.path, err)
+	}
+	return nil
+}
+
+// Path is the journal's file.
+func (j *Journal) Path() string { return j.path }
+
+// Both kinds of connection wait five seconds for a lock before they give up. The writer starts its transactions as
+// writers, so that none fails half way, and every commit is on the disk before it returns.
+const (
+	writerOptions = "_journal_mode=WAL&_txlock=immediate&_foreign_keys=on&_synchronous=FULL&_busy_timeout=5000"
+	readerOptions = "mode=ro&_query_only=on&_busy_timeout=5000"
+)
+
+func open(path, options string) *sql.DB {
+	name := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: options}).String()
+	db, err := sql.Open("sqlite3", name)
+	if err != nil {
+		// Only an unknown driver name can bring us here.
+		panic("journal: " + err.Error())
+	}
+	return db
+}
+
+func (j *Journal) openWriter() error {
+	j.write = open(j.path, writerOptions)
+	j.write.SetMaxOpenConns(1)
+	if err := j.keepLog(); err != nil {
+		return err
+	}
+	if err := migrate(j.write); err != nil {
+		return err
+	}
+	if err := check(j.write); err != nil {
+		return err
+	}
+	return j.prepareStatements()
+}
+
+// keepLog leaves the (empty) write-ahead log beside the journal when the writer closes: a user without write permission
+// to the folder cannot open a WAL database that has none.
+func (j *Journal) keepLog() error {
+	conn, err := j.write.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(driver any) error {
+		return driver.(*sqlite3.SQLiteConn).SetFileControlInt("main", sqlite3.SQLITE_FCNTL_PERSIST_WAL, 1)
+	})
+}
+
+func (j *Journal) prepareStatements() error {
+	for _, p := range []struct {
+		into **sql.Stmt
+		text string
+	}{
+		{&j.put.begin, `INSERT INTO entry (kind, at, cluster, job, submitted, verb, text, args)
+			VALUES ('intent', ?, ?, ?, ?, ?, '', ?)`},
+		{&j.put.finish, `UPDATE entry SET finished = ?, outcome = ? WHERE id = ? AND kind = 'intent' AND outcome IS NULL`},
+		{&j.put.event, `INSERT INTO entry (kind, at, cluster, job, submitted, verb, text, args)
+			VALUES ('event', ?, '', ?, ?, ?, ?, ?)`},
+		{&j.put.record, `INSERT INTO record (job, submitted, data) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET data = excluded.data`},
+		{&j.put.forget, `DELETE FROM record WHERE job = ? AND submitted = ?`},
+		{&j.put.view, `INSERT INTO view (one, data) VALUES (1, ?)
+			ON CONFLICT DO UPDATE SET data = excluded.data`},
+		{&j.put.prune, `DELETE FROM entry WHERE id IN (SELECT id FROM entry
+			WHERE at < ? AND (kind = 'event' OR outcome IS NOT NULL) ORDER BY at LIMIT ?)`},
+	} {
+		s, err := j.write.Prepare(p.text)
+		if err != nil {
+			return err
+		}
+		*p.into = s
+	}
+	return nil
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// newest is the schema this program writes: the highest number under migrations/.
+const newest = 1
+
+// migrate brings the file to the newest schema, each migration whole or not at all.
+func migrate(db *sql.DB) error {
+	ctx := context.Background()
+	at, err := schema(ctx, db)
+	if err != nil {
+		return err
+	}
+	for ; at < newest; at++ {
+		text, err := migrations.ReadFile("migrations/" + strconv.Itoa(at+1) + ".sql")
+		if err != nil {
+			return err
+		}
+		script := []string{string(text), fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+			fmt.Sprintf("PRAGMA user_version = %d", at+1)}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(strings.Join(script, ";\n")); err != nil {
+			tx.Rollback()
+			return fmt.Errorf("migration %d: %w", at+1, err)
+		}
+		if err := tx.Commit(); err != nil {
+			return fmt.Errorf("migration %d: %w", at+1, err)
+		}
+	}
+	return nil
+}
+
+var (
+	errNewer   = errors.New("it was written by a newer Accordion")
+	errForeign = errors.New("it is another program's SQLite file")
+)
+
+// schema reads the file's schema version; 0 for a new file.
+func schema(ctx context.Context, db *sql.DB) (int, error) {
+	var version, app, tables int
+	err := db.QueryRowContext(ctx, `SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version v, pragma_application_id a`).Scan(&version, &app, &tables)
+	switch {
+	case err != nil:
+		return 0, err
+	case app != applicationID && (app != 0 || version != 0 || tables != 0):
+		return 0, errForeign
+	case version > newest:
+		return 0, fmt.Errorf("%w (schema %d, this one knows up to %d)", errNewer, version, newest)
+	}
+	return version, nil
+}
+
+// check finds most damage at start, in time proportional to the file; the entries are bounded by pruning.
+func check(db *sql.DB) error {
+	var found string
+	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("%w: %s", sqlite3.Error{Code: sqlite3.ErrCorrupt}, found)
+	}
+	return nil
+}
+
+// micros is how points in time are stored.
+func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"database/sql"
+	"errors"
+)
+
+// ErrReadOnly: the journal was opened with OpenReadOnly.
+var ErrReadOnly = errors.New("it is open for reading only")
+
+// Record is what the sidecar remembers of one managed job over a restart.
+type Record struct {
+	Job       int64
+	Submitted int64  // Unix seconds; names the job together with its id
+	Data      []byte // the sidecar's own JSON
+}
+
+// Put writes a job's record in place of the last.
+func (j *Journal) Put(r Record) error {
+	_, err := j.exec(j.put.record, r.Job, r.Submitted, notNil(r.Data))
+	return err
+}
+
+// PutAll writes many records at the price of one: all of them, or none.
+func (j *Journal) PutAll(records []Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	if j.write == nil {
+		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
+	}
+	tx, err := j.write.Begin()
+	if err != nil {
+		return explain("writing", j.path, err)
+	}
+	put := tx.Stmt(j.put.record)
+	for _, r := range records {
+		if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+			tx.Rollback()
+			return explain("writing", j.path, err)
+		}
+	}
+	return explain("writing", j.path, tx.Commit())
+}
+
+// Delete forgets a job; nil when it was not known.
+func (j *Journal) Delete(job, submitted int64) error {
+	_, err := j.exec(j.put.forget, job, submitted)
+	return err
+}
+
+// Records gives every record, by job and submission.
+func (j *Journal) Records() ([]Record, error) {
+	rows, err := j.read.Query(`SELECT job, submitted, data FROM record ORDER BY job, submitted`)
+	if err != nil {
+		return nil, explain("reading", j.path, err)
+	}
+	defer rows.Close()
+	var out []Record
+	for rows.Next() {
+		var r Record
+		if err := rows.Scan(&r.Job, &r.Submitted, &r.Data); err != nil {
+			return nil, explain("reading", j.path, err)
+		}
+		out = append(out, r)
+	}
+	return out, explain("reading", j.path, rows.Err())
+}
+
+// PutView writes what `accordion status` shows, in place of the last.
+func (j *Journal) PutView(data []byte) error {
+	_, err := j.exec(j.put.view, notNil(data))
+	return err
+}
+
+// View gives what PutView wrote last; nil when it never did.
+func (j *Journal) View() (data []byte, err error) {
+	err = j.read.QueryRow(`SELECT data FROM view`).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return data, explain("reading", j.path, err)
+}
+
+// notNil keeps "nothing" apart from SQL's NULL, which the tables refuse.
+func notNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
