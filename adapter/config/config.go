@@ -1,0 +1,223 @@
+// Package config reads the sidecar's configuration: a TOML file whose every mistake is answered with file, line and what
+// would be right.
+//
+//	c, err := config.Load("/etc/accordion/accordion.toml")
+//	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 10m0s, such as "1s"
+//
+// Every key has a default (Default); the example (Example) shows them all with a comment each. Whether the values fit the
+// cluster is not judged here: `accordion preflight` does that.
+package config
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
+type Config struct {
+	Cluster string // name in the journal; "": the batch system's own
+	System  string // Slurm or Embedded
+	Slurm   Slurm
+	Plan    Plan
+	Overrun Overrun
+	Journal Journal
+	Session Session
+	Log     Log
+}
+
+// The batch systems that System may name.
+const (
+	SystemSlurm    = "slurm"
+	SystemEmbedded = "embedded"
+)
+
+// Slurm says where Slurm is and which of its partitions is the managed pool.
+type Slurm struct {
+	Partition string
+	Conf      string        // path of slurm.conf; "": Slurm's own
+	Bin       string        // folder of the client programs; "": through PATH
+	Timeout   time.Duration // of one call
+}
+
+// Plan says how jobs are planned.
+type Plan struct {
+	Interval    time.Duration // the re-scheduling timer
+	Algorithm   string        // one of Algorithms
+	ExpandLimit float64       // how many times its duration a step may last, >= 1; 0: the algorithm's own
+	StartLead   time.Duration // a start is begun so long before its planned second
+	Protect     int           // waiting managed jobs that get a reservation ahead
+	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
+}
+
+// Algorithms are the names that [plan] algorithm may have (Klein & Pérez, CoreGRID 2011, section 4).
+var Algorithms = []string{"noX", "2X", "2X+c", "infX", "infX+c"}
+
+// Overrun is how much longer than planned a managed job may run: Share of its total, and at least Least.
+type Overrun struct {
+	Share float64
+	Least time.Duration
+}
+
+// Journal says where the journal is and how long its entries are kept.
+type Journal struct {
+	Path string
+	Keep time.Duration
+}
+
+// Session is the socket on which jobs reach the sidecar.
+type Session struct {
+	Socket      string
+	MaxSessions int
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	Level  string // trace, debug, info, warn, error
+	Format string // text, json
+}
+
+// Example is the commented example: every key with its default.
+//
+//go:embed example.toml
+var Example string
+
+// DefaultPath is where the configuration is when nothing else is said.
+const DefaultPath = "/etc/accordion/accordion.toml"
+
+// Default is the configuration of an empty file.
+func Default() Config {
+	return Config{
+		System:  SystemSlurm,
+		Slurm:   Slurm{Partition: "main", Timeout: 10 * time.Second},
+		Plan:    Plan{Interval: time.Second, Algorithm: "2X+c", StartLead: 4 * time.Second, Protect: 16},
+		Overrun: Overrun{Share: 0.10, Least: 30 * time.Second},
+		Journal: Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
+		Session: Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},
+		Log:     Log{Level: "info", Format: "text"},
+	}
+}
+
+// An Error is one mistake in a configuration.
+type Error struct {
+	File string
+	Line int    // from 1; 0: the file as a whole
+	What string // what is wrong, and what would be right
+	More int    // how many more mistakes the file has
+}
+
+func (e *Error) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text = fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	text += ": " + e.What
+	if e.More > 0 {
+		text += fmt.Sprintf(" (and %d more)", e.More)
+	}
+	return text
+}
+
+// maxSize bounds a file, in bytes: nobody configures so much.
+const maxSize = 1 << 20
+
+// Load reads a configuration file. Every error is an *Error.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		what := "cannot be read: " + err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			what = "there is no such file; name one with --config or ACCORDION_CONFIG, or make it: accordion config example >FILE"
+		}
+		return Config{}, &Error{File: path, What: what}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	switch {
+	case err != nil:
+		return Config{}, &Error{File: path, What: "cannot be read: " + err.Error()}
+	case len(text) > maxSize:
+		return Config{}, &Error{File: path, What: "is longer than 1 MiB: that is no configuration"}
+	}
+	return Parse(path, string(text))
+}
+
+// Parse is Load of a text; file is its name in errors.
+func Parse(file, text string) (Config, error) {
+	c := Default()
+	var sections map[string]toml.Primitive
+	md, err := toml.Decode(text, &sections)
+	if err != nil {
+		return Config{}, mistake(file, err)
+	}
+	var wrong []*Error
+	for name, content := range sections {
+		wrong = append(wrong, c.section(file, &md, name, content)...)
+	}
+	if len(wrong) == 0 {
+		return c, nil
+	}
+	first := slices.MinFunc(wrong, func(a, b *Error) int { return a.Line - b.Line })
+	first.More = len(wrong) - 1
+	return Config{}, first
+}
+
+// section reads a top-level key: one setting, or a table of them.
+func (c *Config) section(file string, md *toml.MetaData, name string, content toml.Primitive) []*Error {
+	isSection := slices.ContainsFunc(settings, func(s setting) bool { return s.section == name && name != "" })
+	if !isSection {
+		return c.read(file, md, "", name, content)
+	}
+	if kind := md.Type(name); kind != "Hash" && kind != "" { // "": a table that only "a.b" or [a.b] brought about
+		notTable := leaf(func(any) error { return fmt.Errorf("%s must be a table: write [%s] on a line of its own", name, name) })
+		return []*Error{mistake(file, md.PrimitiveDecode(content, notTable))}
+	}
+	var keys map[string]toml.Primitive
+	if err := md.PrimitiveDecode(content, &keys); err != nil {
+		return []*Error{mistake(file, err)}
+	}
+	var wrong []*Error
+	for key, value := range keys {
+		wrong = append(wrong, c.read(file, md, name, key, value)...)
+	}
+	return wrong
+}
+
+// read takes one setting's value.
+func (c *Config) read(file string, md *toml.MetaData, section, key string, value toml.Primitive) []*Error {
+	take := leaf(func(any) error { return unknown(section, key) })
+	if s, ok := find(section, key); ok {
+		take = func(v any) error { return s.take(c, v) }
+	}
+	if err := md.PrimitiveDecode(value, take); err != nil {
+		return []*Error{mistake(file, err)}
+	}
+	return nil
+}
+
+// leaf takes a value as the TOML library read it. What it refuses, the library returns with the key's position.
+type leaf func(any) error
+
+// UnmarshalTOML hands the value over.
+func (l leaf) UnmarshalTOML(value any) error { return l(value) }
+
+// mistake gives the library's error our form.
+func mistake(file string, err error) *Error {
+	e := &Error{File: file, What: err.Error()}
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		e.Line, e.What = parse.Position.Line, parse.Message
+		if e.What == "" { // the library's own syntax errors keep their words inside
+			_, e.What, _ = strings.Cut(parse.Error(), ": ")
+		}
+	}
+	return e
+}

@@ -1,0 +1,187 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// setting is one key of the file: where it stands, what it takes, and what is said of anything else.
+type setting struct {
+	section, key string
+	want         string // completes "it must be …"
+	put          func(c *Config, value any) bool
+}
+
+// settings are all keys, in the order of the example.
+var settings = []setting{
+	text("", "cluster", "a name without spaces, such as \"slurm\"", plain, func(c *Config) *string { return &c.Cluster }),
+	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemEmbedded),
+
+	text("slurm", "partition", "one partition's name, such as \"main\"",
+		func(s string) bool { return s != "" && plain(s) && !strings.Contains(s, ",") },
+		func(c *Config) *string { return &c.Slurm.Partition }),
+	text("slurm", "conf", "an absolute path, such as \"/etc/slurm/slurm.conf\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Slurm.Conf }),
+	text("slurm", "bin", "an absolute path, such as \"/usr/bin\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Slurm.Bin }),
+	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
+
+	duration("plan", "interval", 100*time.Millisecond, 10*time.Minute, "1s",
+		func(c *Config) *time.Duration { return &c.Plan.Interval }),
+	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),
+	number("plan", "expand_limit", "0 (what the algorithm says) or a number from 1 to 1000, such as 2",
+		func(n float64) bool { return n == 0 || n >= 1 && n <= 1000 },
+		func(c *Config) *float64 { return &c.Plan.ExpandLimit }),
+	duration("plan", "start_lead", 0, 5*time.Minute, "4s", func(c *Config) *time.Duration { return &c.Plan.StartLead }),
+	whole("plan", "protect", 0, 1000, func(c *Config) *int { return &c.Plan.Protect }),
+	duration("plan", "guard", 0, 24*time.Hour, "65s", func(c *Config) *time.Duration { return &c.Plan.Guard }),
+
+	number("overrun", "share", "a share from 0 to 10, such as 0.10",
+		func(n float64) bool { return n >= 0 && n <= 10 },
+		func(c *Config) *float64 { return &c.Overrun.Share }),
+	duration("overrun", "least", 0, 24*time.Hour, "30s", func(c *Config) *time.Duration { return &c.Overrun.Least }),
+
+	text("journal", "path", "an absolute path, such as \"/var/lib/accordion/journal.db\"", filepath.IsAbs,
+		func(c *Config) *string { return &c.Journal.Path }),
+	duration("journal", "keep", time.Hour, 10*365*24*time.Hour, "720h",
+		func(c *Config) *time.Duration { return &c.Journal.Keep }),
+
+	// A socket's address has 108 bytes on Linux, the closing zero included.
+	text("session", "socket", "an absolute path of at most 107 bytes, such as \"/run/accordion/accordion.sock\"",
+		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 },
+		func(c *Config) *string { return &c.Session.Socket }),
+	whole("session", "max_sessions", 1, 1_000_000, func(c *Config) *int { return &c.Session.MaxSessions }),
+
+	choice("log", "level", func(c *Config) *string { return &c.Log.Level }, "trace", "debug", "info", "warn", "error"),
+	choice("log", "format", func(c *Config) *string { return &c.Log.Format }, "text", "json"),
+}
+
+// take puts the value into the configuration, or says what is wrong with it.
+func (s setting) take(c *Config, value any) error {
+	if s.put(c, value) {
+		return nil
+	}
+	return fmt.Errorf("%s = %s is wrong: it must be %s", where(s.section, s.key), show(value), s.want)
+}
+
+func find(section, key string) (setting, bool) {
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.section == section && s.key == key })
+	if i < 0 {
+		return setting{}, false
+	}
+	return settings[i], true
+}
+
+// unknown says which keys there are instead.
+func unknown(section, key string) error {
+	var keys, homes []string
+	for _, s := range settings {
+		if s.section == section {
+			keys = append(keys, s.key)
+		}
+		if s.key == key {
+			homes = append(homes, "["+s.section+"]")
+		}
+		if section == "" && s.section != "" && !slices.Contains(keys, "["+s.section+"]") {
+			keys = append(keys, "["+s.section+"]")
+		}
+	}
+	if len(homes) == 1 && homes[0] != "[]" {
+		return fmt.Errorf("%s is unknown: %s belongs into %s", where(section, key), key, homes[0])
+	}
+	return fmt.Errorf("%s is unknown; the keys here are %s", where(section, key), strings.Join(keys, ", "))
+}
+
+func where(section, key string) string {
+	if section == "" {
+		return key
+	}
+	return "[" + section + "] " + key
+}
+
+// show writes a value as it would stand in the file, shortened.
+func show(value any) string {
+	var s string
+	switch v := value.(type) {
+	case string:
+		s = fmt.Sprintf("%q", v)
+	case map[string]any, []map[string]any:
+		s = "a table"
+	default:
+		s = fmt.Sprint(v)
+	}
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:59]) + "…"
+	}
+	return s
+}
+
+func text(section, key, want string, valid func(string) bool, into func(*Config) *string) setting {
+	return setting{section, key, want, func(c *Config, value any) bool {
+		s, ok := value.(string)
+		if ok = ok && valid(s) && !strings.ContainsAny(s, "\x00\n"); ok {
+			*into(c) = s
+		}
+		return ok
+	}}
+}
+
+func choice(section, key string, into func(*Config) *string, names ...string) setting {
+	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
+	want = strings.ReplaceAll(want, `\"`, `"`)
+	return text(section, key, want, func(s string) bool { return slices.Contains(names, s) }, into)
+}
+
+func duration(section, key string, least, most time.Duration, such string, into func(*Config) *time.Duration) setting {
+	want := fmt.Sprintf("a duration from %s to %s, such as %q", least, most, such)
+	return setting{section, key, want, func(c *Config, value any) bool {
+		s, ok := value.(string)
+		if !ok {
+			return false
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d < least || d > most {
+			return false
+		}
+		*into(c) = d
+		return true
+	}}
+}
+
+func number(section, key, want string, valid func(float64) bool, into func(*Config) *float64) setting {
+	return setting{section, key, want, func(c *Config, value any) bool {
+		var n float64
+		switch v := value.(type) {
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		default:
+			return false
+		}
+		if math.IsNaN(n) || !valid(n) {
+			return false
+		}
+		*into(c) = n
+		return true
+	}}
+}
+
+func whole(section, key string, least, most int64, into func(*Config) *int) setting {
+	want := fmt.Sprintf("a whole number from %d to %d", least, most)
+	return setting{section, key, want, func(c *Config, value any) bool {
+		n, ok := value.(int64)
+		if ok = ok && n >= least && n <= most; ok {
+			*into(c) = int(n)
+		}
+		return ok
+	}}
+}
+
+func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }
+
+func pathOrEmpty(s string) bool { return s == "" || filepath.IsAbs(s) }
