@@ -1,0 +1,285 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// JobSpec is what a user submits, and how the job will behave.
+type JobSpec struct {
+	Name     string
+	User     string // required
+	UID, GID uint32
+	Nodes    int       // required; an evolving job's first step
+	Tasks    int       // in all; 0: one a node
+	Limit    core.Time // seconds, required; core.Forever: unlimited
+	Begin    core.Time // Unix second before which it does not start; 0: no such wish
+	Comment  string    // "ep=2x20s,5x20s", "mold=4x2h|8x70m"
+	Priority int64     // higher first; equal ones in the order of submission
+	Hold     bool      // held by its user, as with sbatch -H
+	// Managed submits as through the submission plug-in: the comment accepted as the mark, held by root.
+	Managed bool
+	// Requeue puts the job back into the queue when a node of it is lost, instead of ending it.
+	Requeue bool
+
+	// Runs is how long it really runs, in seconds; 0: until it is ended. Script wins over it.
+	Runs core.Time
+	// Script is run when the job starts, and the job is over when it returns.
+	Script Script
+}
+
+// job is one job and its whole life.
+type job struct {
+	key       adapter.Key
+	spec      JobSpec
+	submitted time.Time
+	state     adapter.State
+	why       string
+	held      bool
+	byUser    bool // held by its user
+	requeue   bool
+	mark      string
+
+	want          int
+	limit         core.Time
+	begin         time.Time
+	waitsForBegin bool
+	reservation   string
+	expands       *job
+	mergedInto    *job
+
+	nodes    []int // ascending
+	host     int   // the batch host, kept at every shrink
+	started  time.Time
+	endsAt   time.Time // a job without a script ends by itself; zero: it does not
+	orphaned time.Time // its reservation ended under it
+	over     time.Time // it stopped running
+	freeAt   time.Time // its epilog is done
+	kill     context.CancelFunc
+	run      int // how often it was started
+	spans    []Span
+	output   []string
+}
+
+func (j *job) managed() bool {
+	if j.expands != nil {
+		return j.expands.managed()
+	}
+	return strings.HasPrefix(j.mark, adapter.MarkPrefix)
+}
+
+// limitEnd is when its limit ends it; zero: never, or it does not run.
+func (j *job) limitEnd() time.Time {
+	if j.started.IsZero() || j.limit >= core.Forever {
+		return time.Time{}
+	}
+	return j.started.Add(seconds(j.limit))
+}
+
+// Submit puts a job into the queue.
+func (s *System) Submit(spec JobSpec) (adapter.Key, error) {
+	if err := spec.check(len(s.nodes)); err != nil {
+		return adapter.Key{}, fmt.Errorf("submit job %q: %w", spec.Name, err)
+	}
+	if spec.Tasks == 0 {
+		spec.Tasks = spec.Nodes
+	}
+	s.enter()
+	defer s.leave()
+	s.last++
+	j := &job{
+		key: adapter.Key{ID: s.last, Submitted: s.now.Unix()}, submitted: s.now, spec: spec, state: adapter.Pending,
+		held: spec.Hold || spec.Managed, byUser: spec.Hold && !spec.Managed, requeue: spec.Requeue,
+		want: spec.Nodes, limit: spec.Limit,
+	}
+	if spec.Managed {
+		j.mark = adapter.MarkPrefix + spec.Comment
+	}
+	if spec.Begin > 0 {
+		j.begin = time.Unix(spec.Begin, 0)
+		j.waitsForBegin = j.begin.After(s.now)
+	}
+	s.jobs = append(s.jobs, j)
+	s.callForPass()
+	return j.key, nil
+}
+
+// longest bounds spans in seconds so that sums with points in time stay representable.
+const longest core.Time = 100 * 366 * 86400
+
+func (spec JobSpec) check(nodes int) error {
+	switch {
+	case spec.User == "":
+		return errors.New("no user; give the name of its owner")
+	case spec.Nodes < 1 || spec.Nodes > nodes:
+		return fmt.Errorf("%d nodes on a machine of %d", spec.Nodes, nodes)
+	case spec.Limit < 1 || spec.Limit > longest && spec.Limit != core.Forever:
+		return fmt.Errorf("limit of %d seconds; give a positive one, or core.Forever", spec.Limit)
+	case spec.Runs < 0 || spec.Runs > longest || spec.Begin < 0 || spec.Tasks < 0:
+		return errors.New("negative or endless times or tasks")
+	case spec.Managed && spec.Comment == "":
+		return errors.New("managed, but without a request in its comment (ep=… or mold=…)")
+	}
+	return nil
+}
+
+// Cancel ends a job as its user does; adapter.ErrGone when it is over.
+func (s *System) Cancel(key adapter.Key) error {
+	s.enter()
+	defer s.leave()
+	j, err := s.find(key)
+	if err != nil {
+		return fmt.Errorf("cancel job %d: %w", key.ID, err)
+	}
+	s.end(j, "CANCELLED")
+	return nil
+}
+
+// find gives a job that is not over yet.
+func (s *System) find(key adapter.Key) (*job, error) {
+	for _, j := range s.jobs {
+		if j.key == key {
+			return j, nil
+		}
+	}
+	return nil, adapter.ErrGone
+}
+
+// end ends a job in whatever state it is.
+func (s *System) end(j *job, why string) {
+	switch j.state {
+	case adapter.Pending:
+		j.why, j.over, j.freeAt = why, s.now, s.now
+		s.bury(j)
+	case adapter.Running:
+		s.finish(j, why)
+	}
+}
+
+// start gives a pending job its nodes and lets it run.
+func (s *System) start(j *job, nodes []int) {
+	j.state, j.why, j.started, j.orphaned = adapter.Running, "", s.now, time.Time{}
+	j.host = nodes[0]
+	j.run++
+	for _, i := range nodes {
+		s.take(j, i)
+	}
+	switch {
+	case j.spec.Script != nil:
+		s.launch(j)
+	case j.spec.Runs > 0:
+		j.endsAt = s.now.Add(seconds(j.spec.Runs))
+	}
+}
+
+// finish stops a running job; its nodes come free after the epilog.
+func (s *System) finish(j *job, why string) {
+	j.state, j.why, j.over = adapter.Ending, why, s.now
+	j.endsAt = time.Time{}
+	if j.kill != nil {
+		j.kill()
+	}
+	j.freeAt = s.now.Add(s.options.Epilog)
+	if s.options.Epilog == 0 {
+		s.bury(j)
+	}
+}
+
+// bury frees the nodes of a job that is over and takes it off the list.
+func (s *System) bury(j *job) {
+	for _, i := range slices.Clone(j.nodes) {
+		s.free(j, i)
+	}
+	j.state = adapter.Done
+	s.jobs = slices.DeleteFunc(s.jobs, func(other *job) bool { return other == j })
+	s.over = append(s.over, j)
+	s.callForPass()
+}
+
+// take gives a free node to a job.
+func (s *System) take(j *job, i int) {
+	s.nodes[i].holder, s.nodes[i].since = j, s.now
+	at, _ := slices.BinarySearch(j.nodes, i)
+	j.nodes = slices.Insert(j.nodes, at, i)
+}
+
+// free takes a node from its job and enters the span in the records.
+func (s *System) free(j *job, i int) {
+	n := &s.nodes[i]
+	if n.since.Before(s.now) {
+		j.spans = append(j.spans, Span{Node: n.name, From: n.since, To: s.now})
+	}
+	n.holder = nil
+	at, _ := slices.BinarySearch(j.nodes, i)
+	j.nodes = slices.Delete(j.nodes, at, at+1)
+}
+
+// queue is the pending jobs by rank.
+func (s *System) queue() []*job {
+	var queue []*job
+	for _, j := range s.jobs {
+		if j.state == adapter.Pending {
+			queue = append(queue, j)
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b *job) int { return cmp.Compare(b.spec.Priority, a.spec.Priority) })
+	return queue
+}
+
+// show is the job as adapter.BatchSystem promises it.
+func (s *System) show(j *job) adapter.Job {
+	out := adapter.Job{
+		Key: j.key, Name: j.spec.Name, User: j.spec.User, UID: j.spec.UID, GID: j.spec.GID,
+		Partition: "embedded", QOS: "normal", State: j.state, Why: j.why,
+		Nodes: s.names(j.nodes), Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
+		Reservation: j.reservation, Comment: j.spec.Comment, Mark: j.mark,
+	}
+	out.Tasks = j.want * max(1, j.spec.Tasks/j.spec.Nodes)
+	out.CPUs = out.Tasks
+	if j.expands != nil {
+		out.Expands = j.expands.key.ID
+	}
+	if j.state == adapter.Pending {
+		out.Held, out.HeldByUser = j.held, j.held && j.byUser
+		out.Blocked = j.waitsForBegin
+		out.Why = s.waitsFor(j)
+	} else if !j.started.IsZero() {
+		out.Started = j.started.Unix()
+	}
+	return out
+}
+
+// waitsFor is Slurm's word for why a pending job waits.
+func (s *System) waitsFor(j *job) string {
+	switch {
+	case j.held && j.byUser:
+		return "JobHeldUser"
+	case j.held:
+		return "JobHeldAdmin"
+	case j.waitsForBegin:
+		return "BeginTime"
+	case j.reservation != "":
+		return "Reservation"
+	case j.why == "":
+		return "None"
+	}
+	return j.why
+}
+
+func (s *System) names(nodes []int) []string {
+	var names []string
+	for _, i := range nodes {
+		names = append(names, s.nodes[i].name)
+	}
+	return names
+}
+
+func seconds(t core.Time) time.Duration { return time.Duration(t) * time.Second }

@@ -1,0 +1,91 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+)
+
+func (n *node) why() string {
+	switch {
+	case n.down:
+		return "down"
+	case n.drained && n.holder != nil:
+		return "draining"
+	case n.drained:
+		return "drained"
+	case n.holder == nil:
+		return "idle"
+	case n.holder.state == adapter.Ending:
+		return "completing"
+	}
+	return "allocated"
+}
+
+// KillNode loses a node: the job on it ends with NODE_FAIL, or goes back to the queue if it may be requeued.
+func (s *System) KillNode(name string) error {
+	return s.change(name, func(n *node) {
+		n.down = true
+		if j := n.holder; j != nil && j.state == adapter.Running {
+			if j.requeue {
+				s.requeue(j)
+			} else {
+				s.finish(j, "NODE_FAIL")
+			}
+		}
+	})
+}
+
+// DrainNode lets the job on a node go on, and lets no other start there.
+func (s *System) DrainNode(name string) error {
+	return s.change(name, func(n *node) { n.drained = true })
+}
+
+// ReviveNode makes a node usable again.
+func (s *System) ReviveNode(name string) error {
+	return s.change(name, func(n *node) { n.down, n.drained = false, false })
+}
+
+func (s *System) change(name string, act func(*node)) error {
+	s.enter()
+	defer s.leave()
+	i, known := s.index[name]
+	if !known {
+		return fmt.Errorf("there is no node %q; they are n1 to n%d", name, len(s.nodes))
+	}
+	act(&s.nodes[i])
+	s.callForPass()
+	return nil
+}
+
+// requeue puts a running job back into the queue, not held, as Slurm does.
+func (s *System) requeue(j *job) {
+	if j.kill != nil {
+		j.kill()
+	}
+	for _, i := range slices.Clone(j.nodes) {
+		s.free(j, i)
+	}
+	j.state, j.why = adapter.Pending, "NODE_FAIL"
+	j.started, j.endsAt, j.reservation = time.Time{}, time.Time{}, ""
+}
+
+// Quiet waits until no job is pending, running or ending, or the context ends; held jobs count as pending.
+func (s *System) Quiet(ctx context.Context) error {
+	for {
+		s.enter()
+		left := len(s.jobs)
+		s.leave()
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %d jobs of the embedded batch system: %w", left, ctx.Err())
+		case <-s.clock.After(time.Second):
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package embedded
+
+import (
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// promise is what EASY gives the first job that cannot start: these nodes at that instant.
+type promise struct {
+	at    time.Time
+	nodes []int
+}
+
+// pass starts what can start now: EASY back-filling (Lifka 1995) by node. In the order of rank, a job starts when nodes
+// are free for the whole of its limit; the first that cannot is promised its earliest start, and those after it may not
+// delay that one. A job tied to a reservation starts inside it and delays nobody.
+func (s *System) pass() {
+	var head *promise
+	for _, j := range s.queue() {
+		if j.held || j.waitsForBegin {
+			continue
+		}
+		if j.reservation != "" {
+			s.startReserved(j)
+			continue
+		}
+		free := s.fits(j, head)
+		switch {
+		case len(free) >= j.want:
+			s.start(j, free[:j.want])
+		case head == nil:
+			j.why = "Resources"
+			head = s.promiseTo(j)
+		default:
+			j.why = "Priority"
+		}
+	}
+}
+
+// startReserved starts a job that is tied to a reservation, if that is active and enough of its nodes are idle.
+func (s *System) startReserved(j *job) {
+	r := s.reservation(j.reservation)
+	if r == nil || !r.begun {
+		return
+	}
+	var free []int
+	for _, i := range r.nodes {
+		if n := &s.nodes[i]; n.usable() && n.holder == nil {
+			free = append(free, i)
+		}
+	}
+	if len(free) >= j.want {
+		s.start(j, free[:j.want])
+	}
+}
+
+// fits lists the idle nodes on which the job may start now without touching a reservation or the head's promise.
+func (s *System) fits(j *job, head *promise) []int {
+	var free []int
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if !n.usable() || n.holder != nil || s.reservedWithin(i, s.now, j.limit) {
+			continue
+		}
+		if head != nil && slices.Contains(head.nodes, i) && (j.limit >= core.Forever || s.now.Add(seconds(j.limit)).After(head.at)) {
+			continue
+		}
+		free = append(free, i)
+	}
+	return free
+}
+
+// promiseTo finds the earliest instant at which the job fits as far as limits tell; nil when there is none.
+func (s *System) promiseTo(j *job) *promise {
+	times := []time.Time{s.now}
+	freeAt := make([]time.Time, len(s.nodes)) // zero: never
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.usable() {
+			freeAt[i] = s.freeAt(n.holder)
+			times = append(times, freeAt[i])
+		}
+	}
+	for _, r := range s.reservations {
+		times = append(times, r.end)
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	for _, t := range slices.CompactFunc(times, time.Time.Equal) {
+		if t.Before(s.now) {
+			continue
+		}
+		var fit []int
+		for i, free := range freeAt {
+			if !free.IsZero() && !free.After(t) && !s.reservedWithin(i, t, j.limit) {
+				fit = append(fit, i)
+			}
+		}
+		if len(fit) >= j.want {
+			return &promise{at: t, nodes: fit[:j.want]}
+		}
+	}
+	return nil
+}
+
+// freeAt is when a holder's nodes come free as far as its limit tells; zero: nobody knows.
+func (s *System) freeAt(holder *job) time.Time {
+	if holder == nil {
+		return s.now
+	}
+	if holder.state == adapter.Ending {
+		return holder.freeAt
+	}
+	end := holder.limitEnd()
+	if end.IsZero() {
+		return end
+	}
+	// A job past its limit waits for the sweep: it may end at any moment, but it has not yet.
+	return latest(end, s.now.Add(time.Second))
+}

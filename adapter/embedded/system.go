@@ -1,0 +1,260 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// MaxNodes bounds the machine.
+const MaxNodes = 1 << 16
+
+// Options say what the batch system is like.
+type Options struct {
+	Nodes int           // n1…nN; from 1 to MaxNodes
+	Clock adapter.Clock // nil: the wall clock, which is virtual inside testing/synctest
+
+	// Sweep is how often limits and ends of reservations are enforced, counted from New; Slurm does it every 30 s.
+	// 0: at the very second.
+	Sweep time.Duration
+	// Epilog is how long a job that is over still holds its nodes (adapter.Ending). 0: not at all.
+	Epilog time.Duration
+	// Think is the time between an event and the scheduling pass that it calls for; Slurm's default is some 3 s.
+	Think time.Duration
+	// Remember is how long Inspect still knows a job that is over; 0: 5 minutes, Slurm's MinJobAge.
+	Remember time.Duration
+
+	// Step answers a job's request for its next step's nodes; what lies between `accordion step` and the sidecar
+	// in the real world. nil: as if no sidecar ran. SetStep changes it.
+	Step StepFunc
+	// Faults is asked before each call of an adapter.BatchSystem method. nil: nothing ever goes wrong.
+	Faults func(Call) Fault
+}
+
+// System is a batch system in the process. All its methods may be called from several goroutines.
+type System struct {
+	clock   adapter.Clock
+	options Options
+	birth   time.Time
+	wake    chan struct{}
+	stop    context.CancelFunc
+	context context.Context // of the jobs' scripts
+	workers sync.WaitGroup
+
+	mu           sync.Mutex
+	now          time.Time // the instant the state below is of; never goes back
+	closed       bool
+	step         StepFunc
+	nodes        []node
+	index        map[string]int
+	jobs         []*job // pending, running and ending, in the order of submission
+	over         []*job // in the order of their ends
+	reservations []*reservation
+	last         core.JobID
+	passAt       time.Time // of the next scheduling pass; zero: none is called for
+}
+
+var _ adapter.BatchSystem = (*System)(nil)
+
+type node struct {
+	name    string
+	down    bool
+	drained bool
+	holder  *job
+	since   time.Time // holder's, when there is one
+}
+
+func (n *node) usable() bool { return !n.down && !n.drained }
+
+// New starts a batch system of idle nodes. Close ends it.
+func New(o Options) (*System, error) {
+	if o.Nodes < 1 || o.Nodes > MaxNodes {
+		return nil, fmt.Errorf("embedded batch system: %d nodes; give 1 to %d", o.Nodes, MaxNodes)
+	}
+	if o.Sweep < 0 || o.Epilog < 0 || o.Think < 0 || o.Remember < 0 {
+		return nil, errors.New("embedded batch system: Sweep, Epilog, Think and Remember are spans: give 0 or more")
+	}
+	if o.Clock == nil {
+		o.Clock = adapter.Wall{}
+	}
+	if o.Remember == 0 {
+		o.Remember = 5 * time.Minute
+	}
+	s := &System{
+		clock: o.Clock, options: o, step: o.Step,
+		wake:  make(chan struct{}, 1),
+		nodes: make([]node, o.Nodes), index: make(map[string]int, o.Nodes),
+	}
+	for i := range s.nodes {
+		s.nodes[i].name = "n" + strconv.Itoa(i+1)
+		s.index[s.nodes[i].name] = i
+	}
+	s.birth = s.clock.Now()
+	s.now = s.birth
+	s.context, s.stop = context.WithCancel(context.Background())
+	s.workers.Go(s.run)
+	return s, nil
+}
+
+// Close ends the batch system and waits until every script has returned. The records stay readable.
+func (s *System) Close() {
+	s.mu.Lock()
+	s.closed = true // no script is started any more
+	s.stop()
+	s.mu.Unlock()
+	s.workers.Wait()
+}
+
+// SetStep changes who answers requests for the next step's nodes: a sidecar that was started after the batch system,
+// or none (nil).
+func (s *System) SetStep(f StepFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.step = f
+}
+
+// run carries out what falls due, until Close.
+func (s *System) run() {
+	for {
+		s.mu.Lock()
+		s.advance(s.clock.Now())
+		at := s.next()
+		wait := at.Sub(s.now)
+		s.mu.Unlock()
+		var due <-chan time.Time
+		if !at.IsZero() {
+			due = s.clock.After(wait)
+		}
+		select {
+		case <-s.context.Done():
+			return
+		case <-s.wake:
+		case <-due:
+		}
+	}
+}
+
+// enter locks the state and brings it to the present.
+func (s *System) enter() {
+	s.mu.Lock()
+	s.advance(s.clock.Now())
+}
+
+// leave carries out what the change called for at this very instant, unlocks the state, and lets run look again.
+func (s *System) leave() {
+	s.advance(s.now)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// advance carries out, in order, all that falls due until now.
+func (s *System) advance(now time.Time) {
+	for at := s.next(); !at.IsZero() && !at.After(now); at = s.next() {
+		s.now = latest(s.now, at)
+		s.fire()
+	}
+	s.now = latest(s.now, now)
+}
+
+// next is the instant of the next event; zero when there is none. Computed from the state each time: there is no queue
+// of events that could disagree with it.
+func (s *System) next() time.Time {
+	next := s.passAt
+	add := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, j := range s.jobs {
+		switch j.state {
+		case adapter.Pending:
+			if j.waitsForBegin {
+				add(j.begin)
+			}
+		case adapter.Running:
+			add(j.endsAt)
+			add(s.killAt(j))
+		case adapter.Ending:
+			add(j.freeAt)
+		}
+	}
+	for _, r := range s.reservations {
+		if !r.begun {
+			add(r.start)
+		}
+		add(r.end)
+	}
+	return next
+}
+
+// fire carries out what falls due at s.now.
+func (s *System) fire() {
+	for _, j := range append([]*job(nil), s.jobs...) {
+		switch {
+		case j.state == adapter.Pending && j.waitsForBegin && !j.begin.After(s.now):
+			j.waitsForBegin = false
+			s.callForPass()
+		case j.state == adapter.Running && !j.endsAt.IsZero() && !j.endsAt.After(s.now):
+			s.finish(j, "COMPLETED")
+		case j.state == adapter.Running && due(s.killAt(j), s.now):
+			s.finish(j, "TIMEOUT")
+		case j.state == adapter.Ending && !j.freeAt.After(s.now):
+			s.bury(j)
+		}
+	}
+	s.turnReservations()
+	if due(s.passAt, s.now) {
+		s.passAt = time.Time{}
+		s.pass()
+	}
+}
+
+// callForPass has the queue looked at once the scheduler has thought.
+func (s *System) callForPass() {
+	if s.passAt.IsZero() {
+		s.passAt = s.now.Add(s.options.Think)
+	}
+}
+
+// sweepAfter is the first sweep at t or later.
+func (s *System) sweepAfter(t time.Time) time.Time {
+	every := s.options.Sweep
+	if every == 0 || t.IsZero() {
+		return t
+	}
+	if past := t.Sub(s.birth) % every; past > 0 {
+		return t.Add(every - past)
+	}
+	return t
+}
+
+// killAt is when a running job is ended by force: at the sweep after its limit, or after the end of the reservation
+// that it is still tied to; zero: never.
+func (s *System) killAt(j *job) time.Time {
+	at := j.limitEnd()
+	if r := s.reservation(j.reservation); r != nil && (at.IsZero() || r.end.Before(at)) {
+		at = r.end
+	}
+	if !j.orphaned.IsZero() && (at.IsZero() || j.orphaned.Before(at)) {
+		at = j.orphaned
+	}
+	return s.sweepAfter(at)
+}
+
+func due(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
