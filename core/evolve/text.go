@@ -1,0 +1,102 @@
+package evolve
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"accordion/core"
+)
+
+const what = "evolution profile"
+
+// Parse reads the text form of a requested profile, NODESxDURATION,NODESxDURATION,… as in "5x500s,10x1h"; see
+// core.ParseDuration for durations. White space is allowed at both ends and nowhere else. Neighbours of equal node
+// counts are joined into one step. The result has 1 to core.MaxSteps steps and lasts core.MaxTotal at most.
+//
+// An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
+func Parse(text string) (core.EP, error) {
+	body := strings.TrimLeft(text, space)
+	column := 1 + len(text) - len(body)
+	body = strings.TrimRight(body, space)
+	var ep core.EP
+	var total core.Time
+	for piece := range strings.SplitSeq(body, ",") {
+		fail := func(offset int, part, want string) (core.EP, error) {
+			return nil, &core.SyntaxError{What: what, Column: column + offset, Piece: part, Want: want}
+		}
+		nodes, length, ok := strings.Cut(piece, "x")
+		if !ok {
+			return fail(0, piece, "NODESxDURATION, such as 5x500s or 10x1h30m")
+		}
+		n, ok := core.ParseNodes(nodes)
+		if !ok {
+			return fail(0, nodes, fmt.Sprintf("a number of nodes from 1 to %d, as in 5x500s", core.MaxNodes))
+		}
+		d, ok := core.ParseDuration(length)
+		if !ok || d == 0 {
+			return fail(len(nodes)+1, length, wantDuration)
+		}
+		if total += d; total > core.MaxTotal {
+			return fail(0, piece, wantTotal)
+		}
+		if ep = then(ep, core.Step{Duration: d, Nodes: n}); len(ep) > core.MaxSteps {
+			return fail(0, piece, wantSteps)
+		}
+		column += len(piece) + 1
+	}
+	return ep, nil
+}
+
+// What Parse asks for in the place of a wrong piece.
+const (
+	space        = " \t\r\n\v\f"
+	wantDuration = "a duration above 0 and up to 3650 days: write " + core.DurationForms
+	wantTotal    = "within the longest total, 3650 days"
+	wantSteps    = "within the 1024 steps that a profile may have"
+)
+
+// then appends a step, joining it to the last where the node count does not change.
+func then(ep core.EP, s core.Step) core.EP {
+	if last := len(ep) - 1; last >= 0 && ep[last].Nodes == s.Nodes {
+		ep[last].Duration += s.Duration
+		return ep
+	}
+	return append(ep, s)
+}
+
+// Format writes a profile in the text form, "5x8m20s,10x1h". Parse reads it back.
+func Format(ep core.EP) string {
+	var b strings.Builder
+	for i, s := range ep {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%dx%s", s.Nodes, core.FormatDuration(s.Duration))
+	}
+	return b.String()
+}
+
+// Check says why a profile that did not come from Parse (a file, a message) cannot be requested, or nil. maxNodes is
+// the machine's size.
+func Check(ep core.EP, maxNodes int) error {
+	if len(ep) == 0 {
+		return errors.New("evolution profile: no steps; at least one is needed")
+	}
+	if len(ep) > core.MaxSteps {
+		return fmt.Errorf("evolution profile: %d steps; at most %d are allowed", len(ep), core.MaxSteps)
+	}
+	var total core.Time
+	for i, s := range ep {
+		switch {
+		case s.Duration <= 0 || s.Duration > core.MaxTotal:
+			return fmt.Errorf("evolution profile, step %d: duration %d is not 1 to %d seconds", i+1, s.Duration, core.MaxTotal)
+		case s.Nodes <= 0 || s.Nodes > maxNodes:
+			return fmt.Errorf("evolution profile, step %d: %d nodes are not 1 to %d, the machine's size", i+1, s.Nodes, maxNodes)
+		}
+		if total += s.Duration; total > core.MaxTotal {
+			return fmt.Errorf("evolution profile, step %d: the total exceeds %d seconds (3650 days)", i+1, core.MaxTotal)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package hostlist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Compact writes the names in the short form, sorted and each once. Only the last number of a name is put into a
+// bracket: n1-ib0, n1-ib1 and n2-ib0 are n1-ib[0-1],n2-ib0. Expand reads it back.
+func Compact(names []string) string {
+	sorted := slices.Clone(names)
+	Sort(sorted)
+	sorted = slices.Compact(sorted)
+	var b strings.Builder
+	for len(sorted) > 0 {
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		sorted = sorted[writeFamily(&b, sorted):]
+	}
+	return b.String()
+}
+
+// writeFamily writes the names at the front that differ in their last number only, and says how many these are.
+func writeFamily(b *strings.Builder, names []string) int {
+	first, ok := cut(names[0])
+	same := 1
+	for ok && same < len(names) {
+		next, ok := cut(names[same])
+		if !ok || next.prefix != first.prefix || next.suffix != first.suffix {
+			break
+		}
+		same++
+	}
+	if same == 1 {
+		b.WriteString(names[0])
+		return 1
+	}
+	b.WriteString(first.prefix)
+	separator := byte('[')
+	for i := 0; i < same; {
+		b.WriteByte(separator)
+		i += writeRange(b, names[i:same])
+		separator = ','
+	}
+	b.WriteByte(']')
+	b.WriteString(first.suffix)
+	return same
+}
+
+// writeRange writes the run of successive numbers at the front, 7 or 1-3, and says how many these are.
+func writeRange(b *strings.Builder, family []string) int {
+	first, _ := cut(family[0])
+	from, _ := number(first.digits)
+	run := 1
+	last := first.digits
+	var expected [20]byte
+	for run < len(family) {
+		next, _ := cut(family[run])
+		if next.digits != string(appendNumber(expected[:0], from+uint64(run), len(first.digits))) {
+			break
+		}
+		last = next.digits
+		run++
+	}
+	b.WriteString(first.digits)
+	if run > 1 {
+		b.WriteByte('-')
+		b.WriteString(last)
+	}
+	return run
+}
+
+// name is a node name cut around its last number.
+type name struct{ prefix, digits, suffix string }
+
+// cut finds the last number of a name; ok is false when there is none, or none that Expand could count with.
+func cut(text string) (n name, ok bool) {
+	end := len(text)
+	for end > 0 && !isDigit(text[end-1]) {
+		end--
+	}
+	begin := end
+	for begin > 0 && isDigit(text[begin-1]) {
+		begin--
+	}
+	return name{text[:begin], text[begin:end], text[end:]}, begin < end && end-begin <= 18
+}
+
+// Sort puts names into natural order: runs of digits compare as numbers, so n2 comes before n10. Equal numbers of
+// different width stand with the narrower first.
+func Sort(names []string) { slices.SortFunc(names, Compare) }
+
+// Compare is the natural order, for sorting things that have node names.
+func Compare(a, b string) int {
+	same := 0 // what both begin with, without a number that goes on differently
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	for same > 0 && isDigit(a[same-1]) {
+		same--
+	}
+	return compareRest(a[same:], b[same:])
+}
+
+func compareRest(a, b string) int {
+	widths := 0 // decides when all else is equal
+	for a != "" && b != "" {
+		if !isDigit(a[0]) || !isDigit(b[0]) {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := digits(a), digits(b)
+		p, q := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		widths = cmp.Or(widths, cmp.Compare(x, y))
+		a, b = a[x:], b[y:]
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), widths)
+}
+
+// digits is the number of digits at the front.
+func digits(text string) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}

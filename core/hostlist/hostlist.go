@@ -1,0 +1,205 @@
+// Package hostlist reads and writes lists of node names in the short form of Slurm, n[1-3,7],gpu01.
+//
+//	names, err := hostlist.Expand("n[01-03],gpu1") // n01 n02 n03 gpu1
+//	short := hostlist.Compact(names)               // gpu1,n[01-03]
+//
+// It works on text alone: whether a node exists is not its business. Names are made of ASCII letters, digits, dots,
+// hyphens and underscores.
+package hostlist
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// MaxNames bounds what a list may expand to, so that a hostile one (n[1-999999999]) costs nothing.
+const MaxNames = 65536
+
+// An Error says which piece of a host list is wrong and what would be right.
+type Error struct {
+	Column int    // of the offending piece, in bytes from 1
+	Piece  string // as written
+	Want   string // what would be right
+}
+
+// Error is one line of printable ASCII; a long piece is cut.
+func (e *Error) Error() string {
+	const shown = 40
+	piece, rest := e.Piece, ""
+	if len(piece) > shown {
+		piece, rest = piece[:shown], "..."
+	}
+	return fmt.Sprintf("host list, column %d: %s%s is not %s", e.Column, strconv.QuoteToASCII(piece), rest, e.Want)
+}
+
+// Expand lists the names in the order in which they are written, the last bracket of a name turning fastest as in
+// Slurm: n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4. A range keeps the width of its first number: [08-10] is 08 09 10. The
+// empty text is the empty list. Errors are of type *Error.
+func Expand(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var names []string
+	for begin := 0; begin <= len(text); {
+		end := begin + entryLength(text[begin:])
+		e := entry{text: text[begin:end], column: begin + 1}
+		if err := e.parse(); err != nil {
+			return nil, err
+		}
+		if e.count > MaxNames-len(names) {
+			return nil, &Error{e.column, e.text, fmt.Sprintf("within the %d names that a list may have", MaxNames)}
+		}
+		names = e.appendNames(names)
+		begin = end + 1
+	}
+	return names, nil
+}
+
+// entryLength is the length of the entry at the front: up to the first comma outside brackets.
+func entryLength(text string) int {
+	inside := false
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			inside = true
+		case ']':
+			inside = false
+		case ',':
+			if !inside {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
+// entry is one entry of a list: literals and brackets in turn, as in n[1-2]-[3-4].
+type entry struct {
+	text   string
+	column int // of text in the list
+	parts  []part
+	count  int // names, at most MaxNames+1
+}
+
+// part is a literal followed by a bracket; the last part of an entry has no ranges.
+type part struct {
+	literal string
+	ranges  []numbers
+}
+
+// numbers is a range in a bracket.
+type numbers struct {
+	from, to uint64
+	width    int // of the first number as written: the least width of all
+}
+
+func (e *entry) fail(offset int, piece, want string) error {
+	return &Error{Column: e.column + offset, Piece: piece, Want: want}
+}
+
+func (e *entry) parse() error {
+	if e.text == "" {
+		return e.fail(0, "", "a node name; is there a comma too many?")
+	}
+	e.count = 1
+	for at := 0; ; {
+		rest := e.text[at:]
+		open := strings.IndexByte(rest, '[')
+		literal := rest
+		if open >= 0 {
+			literal = rest[:open]
+		}
+		if i := strings.IndexFunc(literal, notInName); i >= 0 {
+			return e.fail(at, literal, "a node name; names have letters, digits, '.', '-' and '_', as in n[1-3,7],gpu01")
+		}
+		if open < 0 {
+			e.parts = append(e.parts, part{literal: literal})
+			return nil
+		}
+		length := strings.IndexByte(rest[open:], ']')
+		if length < 0 {
+			return e.fail(at+open, rest[open:], "a bracket that is closed, as in n[1-3,7]")
+		}
+		ranges, err := e.bracket(at+open+1, rest[open+1:open+length])
+		if err != nil {
+			return err
+		}
+		e.parts = append(e.parts, part{literal, ranges})
+		at += open + length + 1
+	}
+}
+
+// bracket reads the inside of a bracket, 1-3,7, and multiplies the count.
+func (e *entry) bracket(offset int, text string) ([]numbers, error) {
+	var ranges []numbers
+	count := 0
+	for piece := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(piece, "-")
+		if !isRange {
+			high = low
+		}
+		from, ok := number(low)
+		to, ok2 := number(high)
+		if !ok || !ok2 || from > to {
+			return nil, e.fail(offset, piece, "a number or a rising range, as in n[1-3,7]")
+		}
+		ranges = append(ranges, numbers{from, to, len(low)})
+		count = min(count+int(min(to-from, MaxNames))+1, MaxNames+1)
+		offset += len(piece) + 1
+	}
+	e.count = min(e.count*count, MaxNames+1)
+	return ranges, nil
+}
+
+// number reads plain digits, at most 18 of them, so that it cannot overflow.
+func number(text string) (n uint64, ok bool) {
+	if text == "" || len(text) > 18 {
+		return 0, false
+	}
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return 0, false
+		}
+		n = 10*n + uint64(text[i]-'0')
+	}
+	return n, true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func notInName(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '-', r == '_':
+		return false
+	}
+	return true
+}
+
+func (e *entry) appendNames(names []string) []string {
+	var rest func(prefix []byte, parts []part)
+	rest = func(prefix []byte, parts []part) {
+		prefix = append(prefix, parts[0].literal...)
+		if len(parts) == 1 && parts[0].ranges == nil {
+			names = append(names, string(prefix))
+			return
+		}
+		for _, r := range parts[0].ranges {
+			for n := r.from; n <= r.to; n++ {
+				rest(appendNumber(prefix, n, r.width), parts[1:])
+			}
+		}
+	}
+	rest(make([]byte, 0, len(e.text)+16), e.parts)
+	return names
+}
+
+// appendNumber writes n with leading zeros to the width.
+func appendNumber(to []byte, n uint64, width int) []byte {
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], n, 10)
+	for i := len(text); i < width; i++ {
+		to = append(to, '0')
+	}
+	return append(to, text...)
+}

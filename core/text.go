@@ -1,0 +1,141 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits of what a user may write, so that a hostile job comment cannot make planning slow or overflow anything.
+const (
+	MaxNodes         = 1_000_000           // nodes of one step
+	MaxSteps         = 1024                // steps of one profile, after equal neighbours are joined
+	MaxTotal    Time = 3650 * 24 * 60 * 60 // seconds of one profile: ten years of 365 days
+	shownLength      = 40                  // bytes of a wrong piece that are shown to the user
+)
+
+// A SyntaxError says which piece of a user's text is wrong and what would be right.
+type SyntaxError struct {
+	What   string // what was being read: "evolution profile"
+	Column int    // of the offending piece in the text, in bytes from 1
+	Piece  string // the offending piece, as written
+	Want   string // the correct form, for the user
+}
+
+// Error is one line of printable ASCII whatever the piece holds; a long piece is cut.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s, column %d: %s is not %s", e.What, e.Column, Shown(e.Piece), e.Want)
+}
+
+// Shown quotes a piece of foreign text for a one-line message: escaped to ASCII, and cut when it is long.
+func Shown(piece string) string {
+	if len(piece) > shownLength {
+		return strconv.QuoteToASCII(piece[:shownLength]) + "..."
+	}
+	return strconv.QuoteToASCII(piece)
+}
+
+// DurationForms names the ways to write a duration, for messages.
+const DurationForms = "500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
+
+// ParseDuration reads a duration in whole seconds: whole numbers of d, h, m and s, each at most once and in this
+// order (500s, 90m, 1h30m, 2d), or Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS, where the first field of MM:SS and
+// HH:MM:SS may be any number. A bare number is refused, for it means minutes to Slurm and seconds to OAR. The result
+// is 0 to MaxTotal; ok is false for everything else.
+func ParseDuration(text string) (d Time, ok bool) {
+	if strings.IndexByte(text, ':') >= 0 {
+		d, ok = parseClock(text)
+	} else {
+		d, ok = parseUnits(text)
+	}
+	return d, ok && d <= MaxTotal
+}
+
+// parseUnits reads 2d, 1h30m, 500s.
+func parseUnits(text string) (Time, bool) {
+	const units = "dhms"
+	seconds := [len(units)]Time{24 * 60 * 60, 60 * 60, 60, 1}
+	var sum Time
+	next := 0 // the largest unit that may still come
+	for text != "" {
+		n, rest, ok := leadingNumber(text)
+		if !ok || rest == "" {
+			return 0, false
+		}
+		unit := strings.IndexByte(units[next:], rest[0])
+		if unit < 0 {
+			return 0, false
+		}
+		next += unit + 1
+		sum += n * seconds[next-1]
+		text = rest[1:]
+	}
+	return sum, next > 0
+}
+
+// parseClock reads Slurm's MM:SS, HH:MM:SS, D-HH:MM:SS.
+func parseClock(text string) (Time, bool) {
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	sum, rest, ok := leadingNumber(days)
+	if !ok || rest != "" {
+		return 0, false
+	}
+	fields := strings.Split(clock, ":")
+	if len(fields) > 3 || hasDays && len(fields) != 3 {
+		return 0, false
+	}
+	for i, field := range fields {
+		n, rest, ok := leadingNumber(field)
+		if !ok || rest != "" || i > 0 && (len(field) != 2 || n > 59) {
+			return 0, false
+		}
+		if i == 0 && hasDays {
+			if len(field) > 2 || n > 23 {
+				return 0, false
+			}
+			n += 24 * sum
+		}
+		if i == 0 {
+			sum = 0
+		}
+		sum = 60*sum + n
+	}
+	return sum, true
+}
+
+// ParseNodes reads a number of nodes, 1 to MaxNodes, in plain digits.
+func ParseNodes(text string) (n int, ok bool) {
+	value, rest, ok := leadingNumber(text)
+	return int(value), ok && rest == "" && value >= 1 && value <= MaxNodes
+}
+
+// leadingNumber splits off the digits at the front; a number beyond every limit stays beyond it and does not overflow.
+func leadingNumber(text string) (n Time, rest string, ok bool) {
+	i := 0
+	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
+		n = min(10*n+Time(text[i]-'0'), 10*MaxTotal)
+	}
+	return n, text[i:], i > 0
+}
+
+// FormatDuration writes seconds as users do, largest unit first: "1h30m", "500s" stays "8m20s". ParseDuration reads
+// it back.
+func FormatDuration(d Time) string {
+	if d <= 0 {
+		return strconv.FormatInt(d, 10) + "s"
+	}
+	var text []byte
+	for _, unit := range []struct {
+		length Time
+		letter byte
+	}{{24 * 60 * 60, 'd'}, {60 * 60, 'h'}, {60, 'm'}, {1, 's'}} {
+		if n := d / unit.length; n > 0 {
+			text = append(strconv.AppendInt(text, n, 10), unit.letter)
+			d -= n * unit.length
+		}
+	}
+	return string(text)
+}
