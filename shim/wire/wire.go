@@ -1,7 +1,14 @@
 // Package wire holds the messages between the shim in a job and the sidecar, and nothing else.
 //
 // A frame is a length (4 bytes, big endian, at most MaxFrame) and so many bytes of msgpack: a Request from the shim, a Reply
-// from the sidecar. One request a connection. Version is checked before anything else is believed.
+// from the sidecar. One request a connection. Version is checked before anything else is believed: a frame of another
+// version is a *VersionError even when its other fields mean nothing to us.
+//
+//	err := wire.WriteRequest(conn, wire.Request{Job: 4711, Step: 1})
+//	…
+//	reply, err := wire.ReadReply(conn)
+//
+// It is not a session: deadlines, credentials and repetition belong to the two ends (adapter/session, shim).
 package wire
 
 // Version of the messages. Another one is refused.
@@ -10,10 +17,18 @@ const Version = 1
 // MaxFrame bounds a frame's msgpack, in bytes; checked before it is read.
 const MaxFrame = 64 << 10
 
+// Socket is where the sidecar listens and the shim asks, unless they are told otherwise (configuration [session] socket;
+// environment ACCORDION_SOCKET).
+const Socket = "/run/accordion/accordion.sock"
+
 // Request says that the job's current step is over and asks for the next one's nodes.
+//
+// A request may be repeated without harm: after a lost connection the shim asks again, and cannot know whether the resize
+// it asked for has happened. Step tells the two apart.
 type Request struct {
-	Version int    `codec:"v"`
+	Version int    `codec:"v"` // set by WriteRequest
 	Job     int64  `codec:"job"`
+	Step    int    `codec:"step,omitempty"`    // the step that is over, from 1; when the job is already past it, the reply comes at once. 0: the one it is in
 	Keep    string `codec:"keep,omitempty"`    // host list: the nodes to keep at a shrink
 	Release string `codec:"release,omitempty"` // host list: the nodes to give back at a shrink
 	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0: never
@@ -27,11 +42,12 @@ const (
 	Refused Status = "refused" // not the caller's job, not a managed job, bad node names: Why says
 	Over    Status = "over"    // there is no next step: the last one goes on
 	Late    Status = "late"    // the shim's patience ended before the nodes came
+	Busy    Status = "busy"    // too many sessions are open: ask again. From the session server; describes no allocation
 )
 
-// Reply describes the allocation as it is now, whatever the status.
+// Reply describes the allocation as it is now, whatever the status (Count is 0 when the sidecar cannot say).
 type Reply struct {
-	Version    int    `codec:"v"`
+	Version    int    `codec:"v"` // set by WriteReply
 	Status     Status `codec:"status"`
 	Why        string `codec:"why,omitempty"`
 	Nodes      string `codec:"nodes"` // host list

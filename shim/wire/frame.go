@@ -1,0 +1,218 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/ugorji/go/codec"
+)
+
+// ErrTruncated means that the peer ended the connection in the middle of a frame. A connection that ends before the
+// first byte of a frame is io.EOF instead.
+var ErrTruncated = errors.New("the frame is truncated")
+
+// TooLongError is a frame that says, or would say, that it is longer than MaxFrame. Nothing beyond its length was read
+// or written.
+type TooLongError struct{ Length uint64 } // bytes
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the frame is too long: %d bytes, at most %d are allowed", e.Length, MaxFrame)
+}
+
+// VersionError is a frame of another version than ours. 0 stands for none.
+type VersionError struct{ Version int64 }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the frame is of version %d, and this is version %d: use the same release of accordion in the job and as the sidecar", e.Version, Version)
+}
+
+// MalformedError is a frame that is not one msgpack map with our fields in it, or whose values cannot be.
+type MalformedError struct{ Err error }
+
+func (e *MalformedError) Error() string { return "the frame is malformed: " + e.Err.Error() }
+func (e *MalformedError) Unwrap() error { return e.Err }
+
+// WriteRequest writes one request, with our Version in it.
+func WriteRequest(w io.Writer, r Request) error {
+	r.Version = Version
+	return write(w, &r)
+}
+
+// WriteReply writes one reply, with our Version in it.
+func WriteReply(w io.Writer, r Reply) error {
+	r.Version = Version
+	return write(w, &r)
+}
+
+// ReadRequest reads one request and checks that its numbers are possible; nothing after the frame is read. Errors are
+// io.EOF, ErrTruncated, *TooLongError, *VersionError, *MalformedError, or the reader's own.
+func ReadRequest(r io.Reader) (Request, error) {
+	var q Request
+	if err := read(r, &q); err != nil {
+		return Request{}, err
+	}
+	switch {
+	case q.Job <= 0:
+		return Request{}, malformed("job %d: a job id is positive", q.Job)
+	case q.Step < 0:
+		return Request{}, malformed("step %d: steps count from 1", q.Step)
+	case q.Waits < 0:
+		return Request{}, malformed("waits %d: seconds are not negative", q.Waits)
+	}
+	return q, nil
+}
+
+// ReadReply reads one reply, with the same errors as ReadRequest.
+func ReadReply(r io.Reader) (Reply, error) {
+	var p Reply
+	if err := read(r, &p); err != nil {
+		return Reply{}, err
+	}
+	switch p.Status {
+	case Resized, Refused, Over, Late, Busy:
+	default:
+		return Reply{}, malformed("status %q is none of ours", p.Status)
+	}
+	if p.Count < 0 || p.Step < 0 || p.Steps < 0 || p.Generation < 0 {
+		return Reply{}, malformed("a negative number")
+	}
+	return p, nil
+}
+
+func malformed(format string, args ...any) error {
+	return &MalformedError{Err: fmt.Errorf(format, args...)}
+}
+
+const header = 4 // bytes of the length
+
+// write encodes into one buffer, so that a frame is one write: a deadline never leaves half a header behind.
+func write(w io.Writer, message any) error {
+	frame, err := encode(message)
+	if err != nil {
+		return fmt.Errorf("encode a frame: %w", err)
+	}
+	if n := len(frame) - header; n > MaxFrame {
+		return &TooLongError{Length: uint64(n)}
+	}
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-header))
+	_, err = w.Write(frame)
+	return err
+}
+
+// read takes one frame off the reader. The length is believed only up to MaxFrame, and the version is looked at before
+// the rest is decoded.
+func read(r io.Reader, into any) error {
+	var head [header]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return truncated(err)
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if length > MaxFrame {
+		return &TooLongError{Length: uint64(length)}
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(r, body); err != nil {
+		if errors.Is(err, io.EOF) {
+			return ErrTruncated // the header was there: the end comes too early even before the first byte
+		}
+		return truncated(err)
+	}
+	if err := checkVersion(body); err != nil {
+		return err
+	}
+	return decode(body, strict, into)
+}
+
+func truncated(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrTruncated
+	}
+	return err
+}
+
+// checkVersion decodes the frame into plain values, in which fields that we do not know are no error, and looks at "v"
+// only.
+func checkVersion(body []byte) error {
+	// A struct can also be decoded from an array, field by field in their order: not in our messages.
+	if len(body) == 0 || !isMap(body[0]) {
+		return malformed("not a map")
+	}
+	var fields map[string]any
+	if err := decode(body, lenient, &fields); err != nil {
+		return err
+	}
+	v, ok := fields["v"].(int64)
+	if !ok || v != Version {
+		return &VersionError{Version: v}
+	}
+	return nil
+}
+
+// isMap knows the three forms in which a msgpack map begins (fixmap, map 16, map 32).
+func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
+
+// A format is a codec handle with the pool of its decoders. A handle must not change after its first use; it is complete
+// when format returns it, and is then safe to share.
+type format struct{ decoders sync.Pool }
+
+var (
+	lenient = newFormat(false)
+	strict  = newFormat(true)
+
+	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true)) }}
+)
+
+func newFormat(strict bool) *format {
+	h := handle(strict)
+	return &format{decoders: sync.Pool{New: func() any { return codec.NewDecoderBytes(nil, h) }}}
+}
+
+// maxDepth bounds the nesting of a frame: our messages are one map of plain values.
+const maxDepth = 4
+
+func handle(strict bool) *codec.MsgpackHandle {
+	h := new(codec.MsgpackHandle)
+	h.WriteExt = true  // the present msgpack specification, in which strings are not bytes
+	h.Canonical = true // the same message, the same bytes
+	h.RawToString = true
+	h.SignedInteger = true // plain integers decode as int64
+	h.ValidateUnicode = true
+	h.ErrorIfNoField = strict
+	h.MaxDepth = maxDepth
+	h.MaxInitLen = 64 // a short frame may claim a map of 2^32 entries
+	return h
+}
+
+// decode reads exactly one value from the body; bytes after it are an error.
+func decode(body []byte, f *format, into any) error {
+	d := f.decoders.Get().(*codec.Decoder)
+	d.ResetBytes(body)
+	err := d.Decode(into)
+	n := d.NumBytesRead()
+	d.ResetBytes(nil) // let go of the body
+	f.decoders.Put(d)
+	if err != nil {
+		return &MalformedError{Err: err}
+	}
+	if n != len(body) {
+		return malformed("%d bytes after the message", len(body)-n)
+	}
+	return nil
+}
+
+// encode returns a frame whose header is still empty.
+func encode(message any) ([]byte, error) {
+	var body []byte
+	e := encoders.Get().(*codec.Encoder)
+	e.ResetBytes(&body)
+	err := e.Encode(message)
+	e.ResetBytes(new([]byte))
+	encoders.Put(e)
+	if err != nil {
+		return nil, err
+	}
+	return append(make([]byte, header, header+len(body)), body...), nil
+}
