@@ -1,0 +1,266 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/shim/wire"
+)
+
+// Call is one request, handed to the loop.
+type Call struct {
+	Request wire.Request
+	UID     uint32 // who asks, as the kernel says
+	PID     int32  // the process that asks; 0 when it is in another PID namespace
+
+	// Answer ends the session with a reply. It never blocks, may be called from any goroutine, and only its first
+	// call counts; after Gone is closed it does nothing.
+	Answer func(wire.Reply)
+	// Gone is closed when the session is over: the shim went away, was answered, or the server ends.
+	Gone <-chan struct{}
+}
+
+// Peer is who is at the other end of a connection.
+type Peer struct {
+	UID uint32
+	PID int32
+}
+
+// Transport brings connections: a Unix socket, or later something that crosses machines.
+type Transport interface {
+	// Accept waits for the next connection. net.ErrClosed after Close.
+	Accept() (Conn, error)
+	// Close ends Accept and gives the address free.
+	Close() error
+}
+
+// Conn is a connection that knows its peer.
+type Conn interface {
+	net.Conn
+	// Peer is called once, before anything else is read, under the deadline of the request.
+	Peer() (Peer, error)
+}
+
+// The defaults of Options.
+const (
+	DefaultMaxSessions = 4096
+	DefaultMaxPerUser  = 1024
+	DefaultPatience    = 10 * time.Second
+)
+
+// Options of a server. Zero values stand for the defaults.
+type Options struct {
+	Path        string        // of the socket
+	MaxSessions int           // open at once, of all users; more are told wire.Busy
+	MaxPerUser  int           // open at once, of one user, root included
+	Patience    time.Duration // for a shim to send its request, and to take its reply
+	Log         hclog.Logger  // nil: none
+}
+
+// Server hands the requests that come over a transport to the loop.
+type Server struct {
+	transport Transport
+	options   Options
+	log       hclog.Logger
+	calls     chan Call
+
+	mu    sync.Mutex
+	open  int
+	users map[uint32]int // open sessions of each user that has any
+}
+
+// New is a server over any transport. Serve closes the transport at its end.
+func New(t Transport, o Options) *Server {
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = DefaultMaxSessions
+	}
+	if o.MaxPerUser <= 0 {
+		o.MaxPerUser = DefaultMaxPerUser
+	}
+	if o.Patience <= 0 {
+		o.Patience = DefaultPatience
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	return &Server{
+		transport: t,
+		options:   o,
+		log:       o.Log,
+		calls:     make(chan Call),
+		users:     make(map[uint32]int),
+	}
+}
+
+// Calls are the requests, in the order in which they were complete. The channel is never closed: whoever reads it ends
+// with the context that also ends Serve.
+func (s *Server) Calls() <-chan Call { return s.calls }
+
+// Serve takes sessions until ctx ends, then ends those that are open without a reply (their shims ask again) and
+// returns nil when the last of their goroutines has. It returns an error only when the transport fails for good.
+// It is called once.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	closed := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(closed)
+		s.transport.Close()
+	})
+	var sessions sync.WaitGroup
+	defer func() {
+		cancel()
+		<-closed
+		sessions.Wait()
+	}()
+
+	pause := time.Duration(0)
+	for {
+		conn, err := s.transport.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			sessions.Go(func() { s.session(ctx, conn) })
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("take sessions: %w", err)
+		default: // out of file descriptors, a connection that was gone before it was taken: others go on
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.log.Error("a session could not be taken", "why", err, "again_in", pause)
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// session is the life of one connection, in its own goroutine.
+func (s *Server) session(ctx context.Context, conn Conn) {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends whatever reads or writes below
+
+	conn.SetDeadline(time.Now().Add(s.options.Patience))
+	peer, err := conn.Peer()
+	if err != nil {
+		s.log.Warn("a session's peer could not be told", "why", err)
+		return
+	}
+	log := s.log.With("uid", peer.UID, "pid", peer.PID)
+	if why := s.enter(peer.UID); why != "" {
+		log.Warn("session refused", "why", why)
+		s.reply(conn, wire.Reply{Status: wire.Busy, Why: why}, log)
+		return
+	}
+	defer s.leave(peer.UID)
+
+	request, err := wire.ReadRequest(conn)
+	if err != nil {
+		s.bad(ctx, conn, err, log)
+		return
+	}
+	conn.SetDeadline(time.Time{})
+	s.await(ctx, conn, request, peer, log)
+}
+
+// bad refuses what is not a request.
+func (s *Server) bad(ctx context.Context, conn Conn, err error, log hclog.Logger) {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return // we end; or somebody only looked whether we are here
+	}
+	log.Warn("request refused", "why", err)
+	s.reply(conn, wire.Reply{Status: wire.Refused, Why: err.Error()}, log)
+}
+
+// await hands the request to the loop and waits for the answer, for as long as the shim does.
+func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, peer Peer, log hclog.Logger) {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		watch(conn, log)
+	}()
+	defer func() {
+		conn.Close() // ends watch
+		<-gone
+	}()
+
+	answer := make(chan wire.Reply, 1)
+	call := Call{
+		Request: request,
+		UID:     peer.UID,
+		PID:     peer.PID,
+		Gone:    gone,
+		Answer: func(r wire.Reply) {
+			select {
+			case answer <- r:
+			default: // answered already
+			}
+		},
+	}
+	select {
+	case s.calls <- call:
+	case <-gone:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case r := <-answer:
+		s.reply(conn, r, log)
+	case <-gone:
+	case <-ctx.Done():
+	}
+}
+
+// watch returns when the shim goes away. A shim sends nothing after its request: one that does is treated as gone.
+func watch(conn Conn, log hclog.Logger) {
+	var b [1]byte
+	if n, _ := conn.Read(b[:]); n > 0 {
+		log.Warn("session ended", "why", "bytes after the request: one request a connection")
+	}
+}
+
+// reply writes the one reply of a session. A shim that does not take it loses it, and asks again.
+func (s *Server) reply(conn Conn, r wire.Reply, log hclog.Logger) {
+	conn.SetWriteDeadline(time.Now().Add(s.options.Patience))
+	err := wire.WriteReply(conn, r)
+	var long *wire.TooLongError
+	switch {
+	case errors.As(err, &long):
+		log.Error("a reply cannot be written", "why", err)
+	case err != nil:
+		log.Debug("a reply was not taken", "why", err)
+	}
+}
+
+// enter counts a session in, or says why it may not come in.
+func (s *Server) enter(uid uint32) (why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.users[uid] >= s.options.MaxPerUser:
+		return fmt.Sprintf("user %d has %d sessions open, as many as one user may have", uid, s.users[uid])
+	case s.open >= s.options.MaxSessions:
+		return fmt.Sprintf("%d sessions are open, as many as there may be (max_sessions)", s.open)
+	}
+	s.open++
+	s.users[uid]++
+	return ""
+}
+
+func (s *Server) leave(uid uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.users[uid]--; s.users[uid] == 0 {
+		delete(s.users, uid)
+	}
+}
