@@ -5,25 +5,25 @@ import "accordion/core"
 // View is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes it to the journal
 // whenever it changed.
 type View struct {
-	At      core.Time // Unix seconds of the snapshot it was made from
-	Cluster string
-	Jobs    []JobView
+	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
+	Cluster string    `json:"cluster"`
+	Jobs    []JobView `json:"jobs"`
 }
 
 // JobView is one managed job.
 type JobView struct {
-	ID        core.JobID
-	Submitted core.Time // Unix seconds
-	User      string
-	Name      string
-	Kind      string // evolving, moldable
-	Phase     string // waiting, starting, running, growing, shrinking, late, ending
-	Request   string // as accepted: ep=2x20s,5x20s
-	Step      int    // the step it is in, from 1; 0 while it waits
-	Steps     int
-	Nodes     string    // host list of what it holds
-	Start     core.Time // Unix seconds: began, or will begin as planned; 0 when it has no place in the plan
-	Plan      core.EP   // scheduled profile from Start
-	Promised  core.Time // Unix second of its end as promised at its start; 0 while it waits
-	Why       string    // why it waits, or what it waits for
+	ID        core.JobID `json:"id"`
+	Submitted core.Time  `json:"submitted"` // Unix seconds
+	User      string     `json:"user"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`    // evolving, moldable
+	Phase     string     `json:"phase"`   // waiting, starting, running, growing, shrinking, late, ending
+	Request   string     `json:"request"` // as accepted: ep=2x20s,5x20s
+	Step      int        `json:"step"`    // the step it is in, from 1; 0 while it waits
+	Steps     int        `json:"steps"`
+	Nodes     string     `json:"nodes"`    // host list of what it holds
+	Start     core.Time  `json:"start"`    // Unix seconds: began, or will begin as planned; 0 when it has no place in the plan
+	Plan      core.EP    `json:"plan"`     // scheduled profile from Start
+	Promised  core.Time  `json:"promised"` // Unix second of its end as promised at its start; 0 while it waits
+	Why       string     `json:"why"`      // why it waits, or what it waits for
 }

@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// line is an entry for programs. Its keys are a contract: they are added to, never changed.
+type line struct {
+	ID        int64          `json:"id"`
+	At        string         `json:"at"` // RFC 3339, UTC, microseconds
+	Kind      string         `json:"kind"`
+	Cluster   string         `json:"cluster,omitempty"`
+	Job       int64          `json:"job"`
+	Submitted int64          `json:"submitted"`
+	Verb      string         `json:"verb"`
+	Text      string         `json:"text,omitempty"`
+	Args      map[string]any `json:"args,omitempty"`
+	Outcome   string         `json:"outcome,omitempty"`
+	TookMS    *float64       `json:"took_ms,omitempty"`
+}
+
+// MarshalJSON writes the entry as `accordion journal --json` shows it: an intent whose outcome is not known has neither
+// outcome nor took_ms.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	l := line{ID: e.ID, At: e.At.UTC().Format("2006-01-02T15:04:05.000000Z07:00"), Kind: e.Kind, Cluster: e.Cluster, Job: e.Job,
+		Submitted: e.Submitted, Verb: e.Verb, Text: e.Text, Args: e.Args, Outcome: e.Outcome}
+	if e.Outcome != "" {
+		ms := float64(e.Took.Microseconds()) / 1000
+		l.TookMS = &ms
+	}
+	return json.Marshal(l)
+}
+
+// Line is the entry for people, in the given time zone, on one line whatever a job's user wrote into it.
+func (e Entry) Line(zone *time.Location) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %6d ", e.At.In(zone).Format("2006-01-02 15:04:05.000"), e.ID)
+	if e.Job != 0 {
+		fmt.Fprintf(&b, " job %d", e.Job)
+	}
+	fmt.Fprintf(&b, " %s", e.Verb)
+	if e.Text != "" {
+		fmt.Fprintf(&b, ": %s", e.Text)
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Args)) {
+		fmt.Fprintf(&b, " %s=%v", key, e.Args[key])
+	}
+	switch {
+	case e.Unfinished():
+		b.WriteString(" (outcome not known)")
+	case e.Kind == KindIntent:
+		fmt.Fprintf(&b, " (%s, %d ms)", e.Outcome, e.Took.Milliseconds())
+	}
+	return strings.Map(printable, b.String())
+}
+
+// printable keeps a terminal safe from what a user may have put into a job's name.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return '?'
+}
+
+// Follow gives what Entries gives, and then every new entry as it comes, until ctx ends; it looks for them once each
+// pause. An intent that came without its outcome comes once more when it has one.
+func (j *Journal) Follow(ctx context.Context, since int64, pause time.Duration) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		open := map[int64]bool{}
+		for {
+			for e, err := range j.Entries(since) {
+				if !yield(e, err) || err != nil {
+					return
+				}
+				since = e.ID
+				if e.Unfinished() {
+					open[e.ID] = true
+				}
+			}
+			finished, err := j.finished(open)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for _, e := range finished {
+				delete(open, e.ID)
+				if !yield(e, nil) {
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+		}
+	}
+}
+
+// finished gives those of the intents that have an outcome by now, in order.
+func (j *Journal) finished(open map[int64]bool) ([]Entry, error) {
+	var out []Entry
+	for _, id := range slices.Sorted(maps.Keys(open)) {
+		found, err := j.page(`WHERE id = ? AND outcome IS NOT NULL`, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
