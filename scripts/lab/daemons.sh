@@ -1,0 +1,204 @@
+# shellcheck shell=bash disable=SC2154
+# Slurm's daemons, in the order in which they need each other. Starting one that runs does nothing. Sourced by slurm-lab.
+
+# daemon NAME COMMAND...: starts it without our terminal, locks or files; its output goes to its log.
+daemon() {
+	local name=$1
+	shift
+	ACCORDION_LAB=$lab SLURM_CONF=$lab/etc/slurm.conf \
+		setsid "$@" >>"$lab/log/$name.log" 2>&1 </dev/null 7<&- 8<&- ||
+		failed "$name" "did not start"
+}
+
+start_munged() {
+	running munged && return
+	if [[ ! -f $lab/munge/key ]]; then
+		(umask 077 && head -c 128 /dev/urandom >"$lab/munge/key")
+		chown munge: "$lab/munge/key"
+	fi
+	daemon munged setpriv --reuid munge --regid munge --clear-groups -- /usr/sbin/munged --force \
+		--key-file="$lab/munge/key" --socket="$lab/munge/socket" --seed-file="$lab/munge/seed" \
+		--pid-file="$lab/munge/munged.pid" --log-file="$lab/munge/munged.log"
+	cat "$lab/munge/munged.pid" >"$lab/run/munged.pid"
+	within 20 munge_answers || failed munged "does not answer"
+}
+
+munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
+
+# Crash safety is not asked of a lab's database: no syncing, small buffers.
+database_options() {
+	echo --no-defaults --user=slurm --datadir="$lab/db/data" --tmpdir="$lab/db/tmp" \
+		--innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
+		--innodb-flush-method=nosync --innodb-doublewrite=0 --innodb-lock-wait-timeout=900
+}
+
+start_database() {
+	running mariadbd && return
+	local options
+	read -ra options < <(database_options)
+	if [[ ! -f $lab/db/installed ]]; then
+		rm -rf "$lab/db/data"
+		mariadb-install-db "${options[@]}" --auth-root-authentication-method=socket --skip-test-db \
+			--skip-name-resolve >"$lab/log/mariadbd.log" 2>&1 </dev/null 8<&- ||
+			failed mariadbd "has no database: mariadb-install-db failed"
+		touch "$lab/db/installed"
+	fi
+	# mariadbd does not leave the foreground by itself.
+	daemon mariadbd /bin/sh -c '"$@" &' sh /usr/sbin/mariadbd "${options[@]}" --socket="$lab/db/socket" \
+		--pid-file="$lab/run/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
+	within 60 database_answers || failed mariadbd "does not answer"
+}
+
+database_answers() { database 'select 1' >/dev/null 2>&1; }
+
+database() { timeout 10 mariadb --no-defaults --socket="$lab/db/socket" --user=root --execute="$1" 8<&-; }
+
+start_slurmdbd() {
+	running slurmdbd && return
+	database "create database if not exists slurm_acct_db; create user if not exists slurm@localhost identified by 'lab';
+		grant all on slurm_acct_db.* to slurm@localhost"
+	# MariaDB's client library knows its socket from this variable; slurmdbd.conf has no word for it.
+	MYSQL_UNIX_PORT=$lab/db/socket daemon slurmdbd /usr/sbin/slurmdbd
+	within 60 slurmdbd_answers || failed slurmdbd "does not answer"
+}
+
+slurmdbd_answers() {
+	local clusters
+	clusters=$(tool sacctmgr -nP list cluster format=cluster 2>/dev/null) || return 1
+	[[ $clusters == lab ]] || tool sacctmgr -Qi add cluster lab >/dev/null 2>&1
+}
+
+stop_slurmdbd() { stop slurmdbd; }
+
+start_slurmctld() {
+	running slurmctld && return
+	# It will not start before a killed one's script process has let go of the port.
+	daemon slurmctld /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
+	within 60 slurmctld_answers || failed slurmctld "does not answer"
+}
+
+slurmctld_answers() { [[ $(tool scontrol ping 2>/dev/null) == *" is UP"* ]]; }
+
+stop_slurmctld() {
+	case ${1:-} in
+	'') stop slurmctld TERM ;;
+	--kill) stop slurmctld KILL ;;
+	*) wrong "ctl-stop: $1 is not known" ;;
+	esac
+}
+
+node_count() { sed -n 's/^nodes=//p' "$lab/etc/lab"; }
+
+start_all_nodes() {
+	local names
+	mapfile -t names < <(seq -f 'n%.0f' "$1")
+	start_nodes "${names[@]}"
+}
+
+# start_nodes NAME...: all at once; slurmd returns when it has read its configuration.
+start_nodes() {
+	(($#)) || wrong "node-start: which node?"
+	local name starting=()
+	for name; do
+		known_node "$name"
+		running "$name" && continue
+		mkdir -p "$lab/spool/$name"
+		daemon "$name" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
+		starting+=($!)
+	done
+	for name in "${starting[@]}"; do
+		wait "$name" || exit 1
+	done
+}
+
+known_node() {
+	[[ $1 =~ ^n[1-9][0-9]{0,3}$ && ${1#n} -le $(node_count) ]] || die "$1 is no node of this lab: they are n1 to n$(node_count)"
+}
+
+# kill_node NAME: everything of that node dies at once, as when its power fails: slurmd, step daemons, the jobs' tasks.
+kill_node() {
+	(($# == 1)) || wrong "node-kill: want one node"
+	known_node "$1"
+	local pids
+	for _ in {1..50}; do
+		mapfile -t pids < <(node_processes "$1")
+		((${#pids[@]})) || break
+		kill -KILL "${pids[@]}" 2>/dev/null || true
+		sleep 0.05
+	done
+	rm -f "$lab/run/$1.pid"
+}
+
+# node_processes NAME: those that hold the node's log open (slurmd, slurmstepd) or were started by its slurmstepd.
+node_processes() {
+	local pid
+	{
+		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3
+		for pid in $(our_processes); do
+			grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
+		done
+	} | sort -un | while read -r pid; do
+		alive "$pid" && echo "$pid"
+	done
+}
+
+# wait_idle NODES: until all nodes have registered and are idle (in a lab with jobs: at work).
+wait_idle() {
+	within 120 nodes_up "$1" || failed slurmctld "does not see all nodes: $(tool sinfo -h -p shared -o '%T:%N' 2>&1)"
+}
+
+nodes_up() {
+	local up
+	up=$(tool sinfo -h -p shared -t idle,alloc,mix,comp,resv,plnd -N -o %T:%N 2>/dev/null | grep -vc '\*') || true
+	((up >= $1))
+}
+
+# stop_jobs cancels every job and gives their ends a moment; what remains is killed with the daemons.
+stop_jobs() {
+	running slurmctld || return 0
+	within 3 no_jobs || true
+}
+
+no_jobs() {
+	local jobs
+	jobs=$(tool squeue -h -a -o %A 2>/dev/null) || return 0 # it does not answer: nothing to ask for
+	[[ $jobs ]] || return 0
+	tool scancel -f --state=PENDING,RUNNING,SUSPENDED --user='' 2>/dev/null || true
+	return 1
+}
+
+stop_daemons() {
+	local file name
+	for file in "$lab"/run/n*.pid; do
+		[[ -e $file ]] || continue
+		name=$(basename "$file" .pid)
+		stop "$name" &
+	done
+	stop slurmctld &
+	wait
+	stop slurmdbd
+	stop mariadbd KILL # its data goes with the directory
+	stop munged
+}
+
+status() {
+	local name state bad=0 names
+	mapfile -t names < <(seq -f 'n%.0f' "$(node_count)")
+	for name in munged mariadbd slurmdbd slurmctld "${names[@]}" accordion; do
+		if running "$name"; then
+			state="runs ($(cat "$lab/run/$name.pid"))"
+		elif [[ $name == accordion && ! -e $lab/run/accordion.pid ]]; then
+			state="not started ('slurm-lab serve')"
+		else
+			state="does not run"
+			bad=1
+		fi
+		printf '%-10s %s\n' "$name" "$state"
+	done
+	return "$bad"
+}
+
+# build_accordion puts the program into the lab's PATH, as it is in this repository now.
+build_accordion() {
+	go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion >"$lab/log/build.log" 2>&1 8<&-
+}

@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# What the lab and the tests need of Debian's packages, and how it is installed. Sourced by slurm-lab and test.
+
+# Programs of the lab, each with the package that brings it.
+lab_programs=(
+	/usr/sbin/slurmctld:slurmctld
+	/usr/sbin/slurmd:slurmd
+	/usr/bin/squeue:slurm-client
+	/usr/sbin/slurmdbd:slurmdbd
+	/usr/lib/x86_64-linux-gnu/slurm-wlm/job_submit_lua.so:slurm-wlm-basic-plugins
+	/usr/sbin/munged:munge
+	/usr/sbin/mariadbd:mariadb-server-core
+	/usr/bin/mariadb-install-db:mariadb-server-core
+	/usr/bin/mariadb:mariadb-client-core
+	/usr/bin/setpriv:util-linux
+	/usr/sbin/useradd:passwd
+	/usr/bin/gcc:gcc
+	/usr/include/stdlib.h:libc6-dev
+)
+
+# More for scripts/test.
+test_programs=(
+	"${lab_programs[@]}"
+	/usr/bin/lua5.1:lua5.1
+	/usr/bin/shellcheck:shellcheck
+)
+
+# missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once.
+missing_packages() {
+	local pair file
+	for pair; do
+		file=${pair%%:*}
+		# The plug-ins' folder is named by the machine's architecture.
+		file=${file/x86_64-linux-gnu/$(uname -m)-linux-gnu}
+		[[ -e $file ]] || echo "${pair#*:}"
+	done | sort -u
+}
+
+# install_programs PROGRAM:PACKAGE...: installs what is missing, without starting a service, one at a time on a machine.
+install_programs() {
+	local packages
+	mapfile -t packages < <(missing_packages "$@")
+	((${#packages[@]})) || return 0
+	command -v apt-get >/dev/null || {
+		echo "missing: ${packages[*]}; this is no Debian, so please install them by hand" >&2
+		return 1
+	}
+	[[ $(id -u) == 0 ]] || {
+		echo "missing: ${packages[*]}; run this as root, or: apt-get install ${packages[*]}" >&2
+		return 1
+	}
+	(
+		# A directory that every Debian has is the lock: nothing is left behind.
+		exec 7</var/lib/dpkg
+		flock 7
+		mapfile -t packages < <(missing_packages "$@") # another one may have installed them meanwhile
+		((${#packages[@]})) && apt_install "${packages[@]}"
+		exit 0
+	) || return 1
+	mapfile -t packages < <(missing_packages "$@")
+	((${#packages[@]} == 0)) || {
+		echo "could not install: ${packages[*]} (apt-get's words are above)" >&2
+		return 1
+	}
+}
+
+# apt_install PACKAGE...: three tries, because mirrors have weak moments.
+apt_install() {
+	local try policy=/usr/sbin/policy-rc.d written=''
+	echo "installing $*" >&2
+	if [[ ! -e $policy ]]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy" # 101: no service may be started
+		chmod 755 "$policy"
+		written=yes
+	fi
+	for try in 1 2 3; do
+		if apt_get update >&2 && apt_get install --no-install-recommends "$@" >&2; then
+			break
+		fi
+		((try < 3)) && echo "apt-get failed, trying again" >&2 && sleep $((try * 3))
+	done
+	if [[ $written ]]; then
+		rm -f "$policy"
+	fi
+}
+
+apt_get() {
+	DEBIAN_FRONTEND=noninteractive timeout 900 apt-get -q -y \
+		-o DPkg::Lock::Timeout=600 -o Dpkg::Options::=--force-confold -o Acquire::Retries=3 "$@" </dev/null 7<&- 8<&-
+}
+
+install_lab() { install_programs "${lab_programs[@]}"; }

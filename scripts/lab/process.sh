@@ -1,0 +1,100 @@
+# shellcheck shell=bash disable=SC2154
+# The lab's processes: which are ours, how they are started and ended. Sourced by slurm-lab.
+#
+# Every process of a lab carries ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab
+# submitted inherits it. Slurm's daemons overwrite that when they change their title; they keep a file of the lab open.
+
+# pid_in FILE: the process that FILE names, if it lives; status 1 otherwise. Zombies (an idle init reaps late) are dead.
+pid_in() {
+	local pid
+	pid=$(cat "$1" 2>/dev/null) || return 1
+	alive "$pid" && echo "$pid"
+}
+
+alive() {
+	local state
+	[[ $1 =~ ^[0-9]+$ ]] || return 1
+	state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 1
+	[[ $state && $state != Z* && $state != X* ]]
+}
+
+# running NAME: status 0 if the daemon of that name lives, and is one of this lab (process numbers are used again).
+running() {
+	local pid
+	pid=$(pid_in "$lab/run/$1.pid") && is_ours "$pid"
+}
+
+is_ours() {
+	grep -qzxF "ACCORDION_LAB=$lab" "/proc/$1/environ" 2>/dev/null ||
+		[[ $(find "/proc/$1/fd" "/proc/$1/cwd" -lname "$lab/*" -print -quit 2>/dev/null) ]]
+}
+
+# our_processes: every living process of this lab, but not this script and those it descends from.
+our_processes() {
+	local pid
+	{
+		grep -lzxF "ACCORDION_LAB=$lab" /proc/[0-9]*/environ 2>/dev/null
+		find /proc/[0-9]*/fd /proc/[0-9]*/cwd -lname "$lab/*" 2>/dev/null
+	} | cut -d/ -f3 | sort -un | grep -vxF "$(ancestors)" | while read -r pid; do
+		alive "$pid" && echo "$pid"
+	done
+}
+
+ancestors() {
+	local pid=$BASHPID
+	while ((pid > 1)); do
+		echo "$pid"
+		pid=$(sed 's/.*) [A-Z] //' "/proc/$pid/stat" 2>/dev/null | cut -d' ' -f1)
+		[[ $pid ]] || return 0
+	done
+}
+
+# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# stop NAME [SIGNAL]: ends the daemon of that name, with KILL when it does not heed the signal within 10 seconds.
+stop() {
+	local pid
+	if running "$1"; then
+		pid=$(cat "$lab/run/$1.pid")
+		kill "-${2:-TERM}" "$pid" 2>/dev/null || true
+		within 10 dead "$pid" || {
+			kill -KILL "$pid" 2>/dev/null || true
+			within 10 dead "$pid" || die "$1 (process $pid) cannot be ended"
+		}
+	fi
+	rm -f "$lab/run/$1.pid"
+}
+
+dead() { ! alive "$1"; }
+
+# kill_leftovers ends what the daemons left: step daemons, jobs that went their own way, clients.
+kill_leftovers() {
+	local pids
+	for _ in {1..50}; do
+		mapfile -t pids < <(our_processes)
+		((${#pids[@]})) || return 0
+		kill -KILL "${pids[@]}" 2>/dev/null || true
+		sleep 0.05
+	done
+	die "processes of $lab cannot be ended: ${pids[*]}"
+}
+
+# failed NAME WHAT: says what went wrong with a daemon, with the end of its log.
+failed() {
+	{
+		echo "slurm-lab: $1 $2; the end of $lab/log/$1.log:"
+		tail -n 8 "$lab/log/$1.log" 2>/dev/null | sed 's/^/  /'
+	} >&2
+	exit 1
+}
+
+# tool COMMAND...: a client program of this lab with a deadline, as root.
+tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 10 "$@" 8<&-; }

@@ -1,0 +1,60 @@
+# shellcheck shell=bash disable=SC2154
+# The lab's users: system accounts, made when missing and removed by the last lab that used them. Sourced by slurm-lab.
+#
+# Their mark is the comment field of /etc/passwd; which labs use one is kept in /run/accordion-slurm-lab/NAME/, an
+# empty file for each lab.
+
+users_mark='Accordion slurm-lab'
+users_dir=/run/accordion-slurm-lab
+
+valid_user() { [[ $1 =~ ^[a-z][a-z0-9_-]{0,30}$ && $1 != root ]]; }
+
+first_user() { head -n 1 "$lab/etc/users"; }
+
+lab_users() { paste -sd ' ' "$lab/etc/users"; }
+
+# lock_users: labs that start and end together must not fight over /etc/passwd.
+lock_users() {
+	exec 7</var/lib/dpkg
+	flock 7
+}
+
+unlock_users() { exec 7<&-; }
+
+lab_file() { echo "${lab//\//%}"; }
+
+add_users() {
+	local user
+	touch "$lab/etc/users"
+	lock_users
+	for user; do
+		if ! getent passwd "$user" >/dev/null; then
+			useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /bin/bash \
+				--comment "$users_mark" "$user" 7<&- 8<&- || die "cannot add the user $user"
+		fi
+		if [[ $(getent passwd "$user" | cut -d: -f5) == "$users_mark" ]]; then
+			mkdir -p "$users_dir/$user"
+			touch "$users_dir/$user/$(lab_file)"
+		fi
+		grep -qxF "$user" "$lab/etc/users" || echo "$user" >>"$lab/etc/users"
+		mkdir -p "$lab/home/$user"
+		chown "$user:$(id -g "$user")" "$lab/home/$user"
+		chmod 700 "$lab/home/$user"
+	done
+	unlock_users
+}
+
+remove_users() {
+	local user
+	[[ -f $lab/etc/users ]] || return 0
+	lock_users
+	while read -r user; do
+		rm -f "$users_dir/$user/$(lab_file)"
+		# Not empty: another lab has him.
+		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
+			userdel "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
+		fi
+	done <"$lab/etc/users"
+	rmdir "$users_dir" 2>/dev/null || true
+	unlock_users
+}
