@@ -1,0 +1,63 @@
+package place
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+)
+
+// Layer is a rectangle of a scheduled EP: Count nodes that come together at From and leave together at To, both in
+// seconds. The nodes of a layer are the same from its beginning to its end.
+type Layer struct {
+	From, To core.Time
+	Count    int // nodes, > 0
+	Step     int // index of the EP's step with which the layer begins
+}
+
+// Layers splits a scheduled EP that begins at start into rectangles that lie above each other: what came last leaves
+// first, so that a job keeps its first nodes to its end. They are in the order of From; of those that begin together the
+// one that lasts longest, the lowest, is first. Their sum at any second is the EP. Steps of no nodes and of no duration
+// give no layer.
+func Layers(start core.Time, ep core.EP) []Layer {
+	layers := make([]Layer, 0, len(ep))
+	var open []Layer // the pile at t, lowest first; To is not known yet
+	height := 0
+	t := start
+	for i, step := range ep {
+		if step.Duration <= 0 || t >= core.Forever {
+			continue
+		}
+		n := max(step.Nodes, 0)
+		for height > n {
+			top := &open[len(open)-1]
+			gone := min(top.Count, height-n)
+			layers = append(layers, Layer{From: top.From, To: t, Count: gone, Step: top.Step})
+			height -= gone
+			if top.Count -= gone; top.Count == 0 {
+				open = open[:len(open)-1]
+			}
+		}
+		if n > height {
+			open = append(open, Layer{From: t, Count: n - height, Step: i})
+			height = n
+		}
+		t = later(t, step.Duration)
+	}
+	for _, l := range open {
+		l.To = t
+		layers = append(layers, l)
+	}
+	slices.SortFunc(layers, func(a, b Layer) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To))
+	})
+	return layers
+}
+
+// later is t + d, or Forever where that is later still: an EP may hold several steps without a known end.
+func later(t, d core.Time) core.Time {
+	if d >= core.Forever-max(t, 0) {
+		return core.Forever
+	}
+	return t + d
+}

@@ -1,0 +1,204 @@
+package place
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+)
+
+// Claim is a node that nobody may be given from the second From to the second To: it is held by a job until its end, it
+// is in somebody's reservation, or it is down (To: core.Forever).
+type Claim struct {
+	Node     int
+	From, To core.Time
+}
+
+// Wish is a job whose nodes are to be named.
+type Wish struct {
+	Job   core.JobID
+	Start core.Time // now for a job that runs
+	EP    core.EP   // scheduled, from Start on: for a job that runs, what remains (core.EP.From)
+
+	// Held are the nodes that a running job has now, those that leave last first. It keeps them, even against a claim:
+	// they are where the job is. Nodes beyond the first step's count are not looked at; claim them for as long as the
+	// job has not given them back. Only jobs that start before or with all others may hold nodes.
+	Held []int
+
+	// Prefer is how it was named before, by an earlier Name or by what was reserved since. A layer prefers the nodes of
+	// the old layer that began nearest to it, then those of the next nearest. They stay wherever they can.
+	Prefer []Named
+}
+
+// Named is a layer with its nodes, those first that were held, then those that were preferred.
+type Named struct {
+	Layer
+	Nodes []int
+}
+
+// Naming is what became of a wish.
+type Naming struct {
+	Job    core.JobID
+	Layers []Named // as Layers gives them
+	// Err is nil when each layer has its Count nodes, else a *ShortageError that names the first that has not: it and
+	// those after it have fewer nodes, at least those that the job holds.
+	Err error
+}
+
+// A ShortageError says that too few nodes are free from a layer's beginning to its end.
+type ShortageError struct {
+	Job   core.JobID
+	Layer Layer
+	Free  int // nodes that are free throughout; fewer than it needs beside those it holds
+	Needs int
+}
+
+func (e *ShortageError) Error() string {
+	return fmt.Sprintf("naming nodes: job %d needs %d more nodes from second %d to %d, but only %d are free throughout; plan again with the nodes as they are",
+		e.Job, e.Needs, e.Layer.From, e.Layer.To, e.Free)
+}
+
+// Name gives the layers of every wish concrete nodes of 0 … nodes−1, such that no node is in two layers at once and none
+// is in a layer while it is claimed. Layers are served in the order of their beginning, those of earlier wishes first
+// when they begin together.
+//
+// This is interval partitioning, for which serving in that order is optimal: as long as every claim begins before the
+// first layer and the counts fit, every wish is named. With claims that begin later it may fail though the counts fit,
+// because a job does not migrate; then a layer takes, after the nodes it prefers, those whose next claim comes soonest
+// after its end, which leaves the longest gaps to others. A wish that fails has Err set, and the others go on.
+//
+// Names given before (Prefer) are kept for all wishes together if nobody suffers; if a wish can only be named when
+// another gives up old names, it may. Claims, held and preferred nodes that are not nodes of the machine are ignored. The
+// answer is a function of the arguments alone.
+func Name(nodes int, claims []Claim, wishes []Wish) []Naming {
+	nodes = max(nodes, 0)
+	fixed := newCalendar(nodes)
+	for _, c := range claims {
+		fixed.add(c.Node, c.From, c.To)
+	}
+	first := newAttempt(nodes, fixed, wishes)
+	first.hold()
+	if !slices.ContainsFunc(wishes, func(w Wish) bool { return len(w.Prefer) > 0 }) {
+		first.sweep()
+		return first.namings
+	}
+	second := first.clone()
+	first.pin()
+	if missed := first.sweep(); missed > 0 && second.sweep() < missed {
+		return second.namings
+	}
+	return first.namings
+}
+
+// attempt is one try to name all wishes.
+type attempt struct {
+	nodes   int
+	wishes  []Wish
+	fixed   *calendar // claims, and what hold and pin have decided
+	namings []Naming
+	items   []item // in the order in which they are served
+}
+
+// item is one layer on its way to its nodes.
+type item struct {
+	wish, layer int   // indices
+	fixed       int   // so many of its nodes are in the calendar: the sweep neither takes nor frees them
+	prefer      []int // nodes, the best first
+}
+
+// preference lists the nodes that a layer would like, after what its job was named before.
+func preference(l Layer, old []Named) []int {
+	switch len(old) {
+	case 0:
+		return nil
+	case 1:
+		return old[0].Nodes
+	}
+	distance := func(a, b core.Time) core.Time { return max(a-b, b-a) }
+	old = slices.Clone(old)
+	slices.SortStableFunc(old, func(a, b Named) int {
+		return cmp.Or(cmp.Compare(distance(a.From, l.From), distance(b.From, l.From)),
+			cmp.Compare(distance(a.To, l.To), distance(b.To, l.To)))
+	})
+	var nodes []int
+	for _, o := range old {
+		nodes = append(nodes, o.Nodes...)
+	}
+	return nodes
+}
+
+func newAttempt(nodes int, fixed *calendar, wishes []Wish) *attempt {
+	a := &attempt{nodes: nodes, wishes: wishes, fixed: fixed, namings: make([]Naming, len(wishes))}
+	for i, w := range wishes {
+		layers := Layers(w.Start, w.EP)
+		a.namings[i] = Naming{Job: w.Job, Layers: make([]Named, len(layers))}
+		for k, l := range layers {
+			a.namings[i].Layers[k].Layer = l
+			a.items = append(a.items, item{wish: i, layer: k, prefer: preference(l, w.Prefer)})
+		}
+	}
+	slices.SortStableFunc(a.items, func(x, y item) int { return cmp.Compare(a.named(x).From, a.named(y).From) })
+	return a
+}
+
+func (a *attempt) clone() *attempt {
+	c := *a
+	c.fixed = a.fixed.clone()
+	c.items = slices.Clone(a.items)
+	c.namings = slices.Clone(a.namings)
+	for i := range c.namings {
+		c.namings[i].Layers = slices.Clone(c.namings[i].Layers)
+		for k := range c.namings[i].Layers {
+			c.namings[i].Layers[k].Nodes = slices.Clone(c.namings[i].Layers[k].Nodes)
+		}
+	}
+	return &c
+}
+
+func (a *attempt) named(it item) *Named { return &a.namings[it.wish].Layers[it.layer] }
+
+// give puts a node into a layer, and into the calendar.
+func (a *attempt) give(it *item, node int) {
+	l := a.named(*it)
+	a.fixed.add(node, l.From, l.To)
+	l.Nodes = append(l.Nodes, node)
+	it.fixed++
+}
+
+// hold gives every job the nodes that it holds, to the layers that begin with it: the first to the lowest layer, which
+// lasts longest.
+func (a *attempt) hold() {
+	used := make([]int, len(a.wishes)) // of each wish's held nodes
+	taken := make([]bool, a.nodes)     // a node is held once, whatever the wishes say
+	for i := range a.items {
+		it := &a.items[i]
+		w, l := &a.wishes[it.wish], a.named(*it)
+		for l.From == w.Start && len(l.Nodes) < l.Count && used[it.wish] < len(w.Held) {
+			node := w.Held[used[it.wish]]
+			used[it.wish]++
+			if node >= 0 && node < a.nodes && !taken[node] {
+				taken[node] = true
+				a.give(it, node)
+			}
+		}
+	}
+}
+
+// pin gives layers the nodes that they prefer before anybody else is served, where these are free throughout. It goes
+// wish by wish: the first wish that names a node has it.
+func (a *attempt) pin() {
+	byWish := make([]*item, len(a.items))
+	for i := range a.items {
+		byWish[i] = &a.items[i]
+	}
+	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(x.wish, y.wish) })
+	for _, it := range byWish {
+		l := a.named(*it)
+		for _, node := range it.prefer {
+			if len(l.Nodes) < l.Count && a.fixed.free(node, l.From, l.To) {
+				a.give(it, node)
+			}
+		}
+	}
+}

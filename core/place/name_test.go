@@ -1,0 +1,322 @@
+package place_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/place"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// old is how a job was named before: pairs of a beginning and a node.
+func old(pairs ...int) []place.Named {
+	var named []place.Named
+	for i := 0; i < len(pairs); i += 2 {
+		named = append(named, place.Named{Layer: place.Layer{From: core.Time(pairs[i]), Count: 1}, Nodes: pairs[i+1 : i+2]})
+	}
+	return named
+}
+
+func TestName(t *testing.T) {
+	const ever = core.Forever
+	for _, c := range []struct {
+		name   string
+		nodes  int
+		claims []place.Claim
+		wishes []place.Wish
+		want   [][][]int // nodes of each layer of each wish; a wish that fails ends with nil
+	}{
+		{"the lowest free nodes serve a new job", 4, []place.Claim{{1, -9, 20}},
+			[]place.Wish{{Job: 1, Start: 0, EP: ep("2x10")}},
+			[][][]int{{{0, 2}}}},
+		{"held nodes stay, those that leave last in the layer that lasts longest", 5, nil,
+			[]place.Wish{{Job: 1, EP: ep("3x10 1x10 2x10"), Held: []int{4, 2, 3}}},
+			[][][]int{{{4}, {2, 3}, {0}}}},
+		{"a held node stays even when it is down for everybody else", 3, []place.Claim{{2, 0, ever}},
+			[]place.Wish{{Job: 1, EP: ep("2x10"), Held: []int{2, 0}}, {Job: 2, EP: ep("1x10")}},
+			[][][]int{{{2, 0}}, {{1}}}},
+		{"a job that holds too few is given the rest", 3, nil,
+			[]place.Wish{{Job: 1, EP: ep("3x10"), Held: []int{2}}},
+			[][][]int{{{2, 0, 1}}}},
+		{"a node freed at a second can be given in that second", 2, []place.Claim{{0, -5, 7}, {1, -5, 9}},
+			[]place.Wish{{Job: 1, Start: 7, EP: ep("1x5")}, {Job: 2, Start: 9, EP: ep("1x1")}},
+			[][][]int{{{0}}, {{1}}}},
+		{"of two that begin together the earlier wish chooses first", 2, nil,
+			[]place.Wish{{Job: 2, EP: ep("1x5")}, {Job: 1, EP: ep("1x5")}},
+			[][][]int{{{0}}, {{1}}}},
+		{"a short job takes the gap before a reservation, and leaves the long ones to others", 2, []place.Claim{{1, 10, 20}},
+			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, EP: ep("1x11")}},
+			[][][]int{{{1}}, {{0}}}},
+		{"names given before stay", 4, nil,
+			[]place.Wish{{Job: 1, EP: ep("1x20")}, {Job: 2, Start: 5, EP: ep("1x10 2x10"), Prefer: old(5, 0, 15, 3)}},
+			[][][]int{{{1}}, {{0}, {3}}}},
+		{"old names give way when somebody would have none", 2, []place.Claim{{1, -5, 6}},
+			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0)}},
+			[][][]int{{{0}}, {{1}}}},
+		{"who cannot be named does not stop the others", 2, nil,
+			[]place.Wish{{Job: 1, EP: ep("3x10")}, {Job: 2, EP: ep("2x10")}},
+			[][][]int{{nil}, {{0, 1}}}},
+		{"a growth that cannot be named leaves what is held", 2, []place.Claim{{1, 0, ever}},
+			[]place.Wish{{Job: 1, EP: ep("1x10 2x10"), Held: []int{0}}},
+			[][][]int{{{0}, nil}}},
+		{"nodes that do not exist are ignored", 1, []place.Claim{{-1, 0, 9}, {1, 0, 9}, {0, 9, 9}},
+			[]place.Wish{{Job: 1, EP: ep("1x5"), Held: []int{7, -7}, Prefer: old(0, 3, 0, -1)}},
+			[][][]int{{{0}}}},
+		{"a node is held once", 2, nil,
+			[]place.Wish{{Job: 1, EP: ep("1x5"), Held: []int{1}}, {Job: 2, EP: ep("1x5"), Held: []int{1}}},
+			[][][]int{{{1}}, {{0}}}},
+		{"a machine without nodes names nothing", -1, nil,
+			[]place.Wish{{Job: 1, EP: ep("1x5")}},
+			[][][]int{{nil}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := place.Name(c.nodes, c.claims, c.wishes)
+			names := make([][][]int, len(got))
+			for i, n := range got {
+				if n.Job != c.wishes[i].Job {
+					t.Errorf("naming %d is of job %d", i, n.Job)
+				}
+				failed := false
+				for _, l := range n.Layers {
+					names[i] = append(names[i], l.Nodes)
+					failed = failed || len(l.Nodes) < l.Count
+				}
+				if failed != (n.Err != nil) {
+					t.Errorf("job %d: layers %v, error %v", n.Job, n.Layers, n.Err)
+				}
+			}
+			if d := cmp.Diff(c.want, names); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestAShortageSaysWhichLayerLacksHowMany(t *testing.T) {
+	named := place.Name(3, []place.Claim{{Node: 2, From: 12, To: 40}}, []place.Wish{{Job: 5, EP: ep("1x10 3x10"), Held: []int{0}}})
+	var short *place.ShortageError
+	if !errors.As(named[0].Err, &short) {
+		t.Fatalf("error %v is not a shortage", named[0].Err)
+	}
+	want := place.ShortageError{Job: 5, Layer: place.Layer{From: 10, To: 20, Count: 2, Step: 1}, Free: 1, Needs: 2}
+	if d := cmp.Diff(want, *short); d != "" {
+		t.Error(d)
+	}
+}
+
+// drawing is a random case: some nodes claimed, running jobs that hold nodes, jobs to come.
+type drawing struct {
+	nodes  int
+	claims []place.Claim
+	wishes []place.Wish
+}
+
+func draw(t *rapid.T, future bool) drawing {
+	d := drawing{nodes: rapid.IntRange(1, 7).Draw(t, "machine")}
+	node := rapid.IntRange(0, d.nodes-1)
+	first := -3
+	if future {
+		first = 12
+	}
+	for range rapid.IntRange(0, 5).Draw(t, "claims") {
+		from := core.Time(rapid.IntRange(-3, max(first, -1)).Draw(t, "from"))
+		d.claims = append(d.claims, place.Claim{Node: node.Draw(t, "claimed"), From: from, To: from + core.Time(rapid.IntRange(1, 12).Draw(t, "for"))})
+	}
+	free := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
+		for n := range d.nodes {
+			if !slices.ContainsFunc(d.claims, func(c place.Claim) bool { return c.Node == n }) && !yield(n) {
+				return
+			}
+		}
+	})).Draw(t, "free")
+	for i := range rapid.IntRange(1, 6).Draw(t, "wishes") {
+		w := place.Wish{Job: core.JobID(i), EP: drawEP(t, 4, 5, 4)}
+		if held := min(w.EP[0].Nodes, len(free)); rapid.Bool().Draw(t, "runs") {
+			held = rapid.IntRange(0, held).Draw(t, "held")
+			w.Held, free = free[:held], free[held:]
+		} else {
+			w.Start = core.Time(rapid.IntRange(0, 9).Draw(t, "start"))
+			for range rapid.IntRange(0, 3).Draw(t, "old") {
+				w.Prefer = append(w.Prefer, old(rapid.IntRange(0, 9).Draw(t, "from"), rapid.IntRange(-1, d.nodes).Draw(t, "prefer"))...)
+			}
+		}
+		d.wishes = append(d.wishes, w)
+	}
+	return d
+}
+
+// check fails when the namings break a promise that Name makes in every case.
+func (d drawing) check(t *rapid.T, namings []place.Naming) {
+	used := map[[2]core.Time]core.JobID{} // node and second
+	for i, n := range namings {
+		w := d.wishes[i]
+		var kept []int
+		for _, l := range n.Layers {
+			if len(l.Nodes) > l.Count || n.Err == nil && len(l.Nodes) != l.Count {
+				t.Fatalf("job %d: layer %+v, error %v", n.Job, l, n.Err)
+			}
+			if l.From == w.Start {
+				kept = append(kept, l.Nodes...)
+			}
+			for _, node := range l.Nodes {
+				for x := l.From; x < l.To; x++ {
+					at := [2]core.Time{core.Time(node), x}
+					if other, taken := used[at]; taken {
+						t.Fatalf("node %d at second %d is in jobs %d and %d", node, x, other, n.Job)
+					}
+					used[at] = n.Job
+					if d.claimed(node, x) && !slices.Contains(w.Held, node) {
+						t.Fatalf("node %d at second %d is claimed and in job %d", node, x, n.Job)
+					}
+				}
+			}
+		}
+		for _, node := range w.Held {
+			if !slices.Contains(kept, node) {
+				t.Fatalf("job %d holds node %d and loses it: %v", n.Job, node, n.Layers)
+			}
+		}
+	}
+}
+
+func (d drawing) claimed(node int, x core.Time) bool {
+	return slices.ContainsFunc(d.claims, func(c place.Claim) bool { return c.Node == node && c.From <= x && x < c.To })
+}
+
+// fits counts, second by second.
+func (d drawing) fits() bool {
+	for x := range core.Time(40) {
+		sum := 0
+		for node := range d.nodes {
+			if d.claimed(node, x) {
+				sum++
+			}
+		}
+		for _, w := range d.wishes {
+			sum += w.EP.At(x - w.Start)
+		}
+		if sum > d.nodes {
+			return false
+		}
+	}
+	return true
+}
+
+func TestANodeIsNeverInTwoJobsAndHeldNodesStay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, true)
+		d.check(t, place.Name(d.nodes, d.claims, d.wishes))
+	})
+}
+
+func TestWithoutFutureClaimsEveryWishIsNamedWhenTheCountsFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, false)
+		fits := d.fits()
+		named := place.Name(d.nodes, d.claims, d.wishes)
+		d.check(t, named)
+		all := !slices.ContainsFunc(named, func(n place.Naming) bool { return n.Err != nil })
+		if all != fits {
+			t.Fatalf("the counts fit: %v; every wish is named: %v\n%+v", fits, all, named)
+		}
+	})
+}
+
+func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, true)
+		d.wishes = []place.Wish{{Job: 1, Start: 3, EP: core.EP{{Duration: 5, Nodes: rapid.IntRange(1, 7).Draw(t, "count")}}, Prefer: d.wishes[0].Prefer}}
+		free := 0
+		for node := range d.nodes {
+			busy := false
+			for x := core.Time(3); x < 8; x++ {
+				busy = busy || d.claimed(node, x)
+			}
+			if !busy {
+				free++
+			}
+		}
+		named := place.Name(d.nodes, d.claims, d.wishes)
+		if (named[0].Err == nil) != (d.wishes[0].EP[0].Nodes <= free) {
+			t.Fatalf("%d nodes free throughout, asked for %d, error %v", free, d.wishes[0].EP[0].Nodes, named[0].Err)
+		}
+	})
+}
+
+func TestNamesGivenBeforeStayWhenNothingChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, true)
+		before := place.Name(d.nodes, d.claims, d.wishes)
+		if slices.ContainsFunc(before, func(n place.Naming) bool { return n.Err != nil }) {
+			return
+		}
+		for i := range d.wishes {
+			d.wishes[i].Prefer = before[i].Layers
+		}
+		if d := cmp.Diff(before, place.Name(d.nodes, d.claims, d.wishes)); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+// busyMachine is a machine of n nodes with running jobs on all of it and a queue of 2,500 jobs in sequence behind them.
+func busyMachine(n int) ([]place.Claim, []place.Wish) {
+	r := rand.New(rand.NewPCG(1, 2))
+	ends := make([]core.Time, n)
+	var claims []place.Claim
+	for node := range n {
+		ends[node] = 1 + core.Time(r.IntN(3600))
+		claims = append(claims, place.Claim{Node: node, From: -100, To: ends[node]})
+	}
+	wishes := make([]place.Wish, 0, 2500)
+	for i := range cap(wishes) {
+		slices.Sort(ends) // so the counts fit: every job takes the nodes that end first
+		k := 1 << r.IntN(6)
+		start, long := ends[2*k-1], core.Time(60+r.IntN(7200))
+		ep := core.EP{{Duration: long, Nodes: k}}
+		last := start + long
+		if i%5 == 0 {
+			ep = core.EP{ep[0], {Duration: long, Nodes: 2 * k}, ep[0]}
+			last = start + 3*long
+		}
+		for j := range 2 * k {
+			ends[j] = last
+		}
+		wishes = append(wishes, place.Wish{Job: core.JobID(i), Start: start, EP: ep})
+	}
+	return claims, wishes
+}
+
+func BenchmarkName(b *testing.B) {
+	for _, size := range []struct {
+		name  string
+		nodes int
+	}{{"1000", 1000}, {"10000", 10000}} {
+		claims, wishes := busyMachine(size.nodes)
+		b.Run(size.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, n := range place.Name(size.nodes, claims, wishes) {
+					if n.Err != nil {
+						b.Fatal(n.Err)
+					}
+				}
+			}
+		})
+	}
+	b.Run("1000 with old names", func(b *testing.B) {
+		claims, wishes := busyMachine(1000)
+		for i, n := range place.Name(1000, claims, wishes) {
+			wishes[i].Prefer = n.Layers
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			place.Name(1000, claims, wishes)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package place
+
+import "math/bits"
+
+// nodeSet is a set of node numbers that gives up its lowest members first.
+type nodeSet struct {
+	words []uint64
+	count int
+	low   int // no member is in a word before this one
+}
+
+func newNodeSet(nodes int) *nodeSet { return &nodeSet{words: make([]uint64, (nodes+63)/64)} }
+
+func (s *nodeSet) has(node int) bool { return s.words[node/64]&(1<<(node%64)) != 0 }
+
+// add puts a node that is not a member in.
+func (s *nodeSet) add(node int) {
+	s.words[node/64] |= 1 << (node % 64)
+	s.low = min(s.low, node/64)
+	s.count++
+}
+
+// remove takes a member out.
+func (s *nodeSet) remove(node int) {
+	s.words[node/64] &^= 1 << (node % 64)
+	s.count--
+}
+
+// lowest is the lowest member. The set must not be empty.
+func (s *nodeSet) lowest() int {
+	for s.words[s.low] == 0 {
+		s.low++
+	}
+	return s.low*64 + bits.TrailingZeros64(s.words[s.low])
+}

@@ -1,0 +1,244 @@
+// Package accordion_test keeps the house in order: who may import whom (ARCHITECTURE.md, "Doors").
+package accordion_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "accordion"
+
+// doors says what each room may import of the project, besides its own folders: a room, or a room and all its folders
+// ("core/..."). A room that is not here has no door: whoever builds one decides here who may enter.
+var doors = map[string][]string{
+	"core":    nil,
+	"traces":  {"core/..."},
+	"shim":    {"core/hostlist", "shim/wire"},
+	"adapter": {"core/...", "shim/wire"},
+	"slurm":   {"adapter", "core/...", "traces/swf"},
+	"oar":     {"adapter", "core/...", "traces/swf"},
+	"cmd":     {"..."},
+	"scripts": nil,
+}
+
+// alone are folders that import nothing of the project, not even of their own room.
+var alone = []string{"core", "shim/wire"}
+
+// coreOrder: a folder of core imports core and the folders before it, never backwards.
+var coreOrder = []string{"", "hostlist", "profile", "evolve", "place", "mold", "queue", "order", "delegate", "adapt"}
+
+// impure is what would let the world into core: the clock, files, the network, other programs, logs.
+var impure = []string{"context", "database", "io", "log", "net", "os", "plugin", "runtime", "sync", "syscall", "testing", "time", "unsafe"}
+
+// source is a Go file that is shipped: tests may enter any room.
+type source struct {
+	file   string // slash-separated, from the root
+	folder string
+	*ast.File
+}
+
+func sources(t *testing.T, root fs.FS) []source {
+	t.Helper()
+	var all []source
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{file: name, folder: path.Dir(name), File: parsed})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("reading the sources: %v", err)
+	}
+	return all
+}
+
+func (s source) imports() []string {
+	var all []string
+	for _, i := range s.Imports {
+		p, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			panic(err) // the parser has checked it
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// trespass says why a folder must not import a package; "" when it may.
+func trespass(folder, imported string) string {
+	room, inside, _ := strings.Cut(folder, "/")
+	rest, ours := strings.CutPrefix(imported, module+"/")
+	if room == "core" && !ours {
+		return outside(imported)
+	}
+	switch {
+	case imported == module:
+		return "nothing imports the root"
+	case !ours:
+		return ""
+	case slices.Contains(alone, folder):
+		return folder + " imports nothing of the project"
+	case room == "core":
+		return backwards(inside, strings.TrimPrefix(strings.TrimPrefix(rest, "core"), "/"), rest)
+	}
+	allowed, known := doors[room]
+	if !known {
+		return "the room " + room + " has no door: decide in house_test.go what it may import"
+	}
+	for _, door := range append([]string{room + "/..."}, allowed...) {
+		tree, all := strings.CutSuffix(door, "...")
+		if door == rest || all && strings.HasPrefix(rest+"/", tree) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s may import only %s and its own folders", room, strings.Join(allowed, ", "))
+}
+
+// backwards says why one folder of core must not import another.
+func backwards(folder, other, imported string) string {
+	if imported != "core" && !strings.HasPrefix(imported, "core/") {
+		return "core imports nothing of the project outside core"
+	}
+	at := func(f string) int {
+		f, _, _ = strings.Cut(f, "/")
+		return slices.Index(coreOrder, f)
+	}
+	switch from, to := at(folder), at(other); {
+	case from < 0 || to < 0:
+		return "a folder of core has no rank: give it one in house_test.go"
+	case from < to:
+		return fmt.Sprintf("inside core the order is %s, never backwards", strings.Join(coreOrder[1:], ", "))
+	}
+	return ""
+}
+
+// outside says why core must not import a package that is not of the project.
+func outside(imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case strings.Contains(first, "."):
+		return "core uses the standard library only"
+	case imported == "math/rand":
+		return "core draws random numbers from a generator that its caller seeded: math/rand/v2"
+	case slices.Contains(impure, first):
+		return "core is pure: no input or output, no wall clock, no goroutines, no logging"
+	}
+	return ""
+}
+
+func TestTheDoorsAreShut(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t, os.DirFS(".")) {
+		room, _, _ := strings.Cut(s.folder, "/")
+		found[room] = true
+		if _, known := doors[room]; !known && room != "." {
+			t.Errorf("%s: the room %s has no door: decide in house_test.go what it may import", s.file, room)
+		}
+		for _, imported := range s.imports() {
+			if why := trespass(s.folder, imported); why != "" {
+				t.Errorf("%s imports %s: %s", s.file, imported, why)
+			}
+		}
+	}
+	for _, room := range []string{"core", "adapter", "shim", "cmd"} {
+		if !found[room] {
+			t.Errorf("no source of %s was found: the test looked in the wrong place", room)
+		}
+	}
+}
+
+// The globals of math/rand/v2 are seeded by the system: a plan would differ from run to run. And a package variable that
+// changes is state that no caller owns.
+func TestCoreHasNoHiddenState(t *testing.T) {
+	generators := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
+	for _, s := range sources(t, os.DirFS(".")) {
+		if s.folder != "core" && !strings.HasPrefix(s.folder, "core/") {
+			continue
+		}
+		random := slices.Contains(s.imports(), "math/rand/v2")
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine: core has none", s.file)
+			case *ast.FuncDecl:
+				if n.Name.Name == "init" && n.Recv == nil {
+					t.Errorf("%s has an init function: core has no state to prepare", s.file)
+				}
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && random && pkg.Name == "rand" && !slices.Contains(generators, n.Sel.Name) {
+					t.Errorf("%s uses rand.%s: draw from a *rand.Rand that the caller seeded", s.file, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestTrespassing(t *testing.T) {
+	for _, c := range []struct {
+		folder, imported string
+		may              bool
+	}{
+		{"core", "fmt", true},
+		{"core", "time", false},
+		{"core/queue", "os", false},
+		{"core/queue", "os/exec", false},
+		{"core/order", "math/rand/v2", true},
+		{"core/order", "math/rand", false},
+		{"core/queue", "github.com/spf13/cobra", false},
+		{"core", "accordion/core/profile", false},
+		{"core/profile", "accordion/core", true},
+		{"core/queue", "accordion/core/evolve", true},
+		{"core/evolve", "accordion/core/queue", false},
+		{"core/unheard", "accordion/core", false},
+		{"core/queue", "accordion/adapter", false},
+		{"core/queue", "accordion/corelike", false},
+		{"adapter", "accordion/adapter/journal", true},
+		{"adapter/embedded", "accordion/core/queue", true},
+		{"adapter", "accordion/slurm", false},
+		{"adapter", "accordion/shim", false},
+		{"adapter", "accordion/shim/wire", true},
+		{"adapter", "accordion/shim/wire/more", false},
+		{"shim", "accordion/core/hostlist", true},
+		{"shim", "accordion/core", false},
+		{"shim/wire", "accordion/core", false},
+		{"shim/wire", "github.com/ugorji/go/codec", true},
+		{"slurm", "accordion/adapter", true},
+		{"slurm", "accordion/adapter/journal", false},
+		{"slurm", "accordion/oar", false},
+		{"oar", "accordion/traces/swf", true},
+		{"oar", "accordion/traces/replay", false},
+		{"traces/replay", "accordion/core/queue", true},
+		{"traces", "accordion/adapter", false},
+		{"cmd/accordion", "accordion/slurm", true},
+		{"cmd/accordion", "accordion", false},
+		{"garage", "accordion/core", false},
+	} {
+		if why := trespass(c.folder, c.imported); (why == "") != c.may {
+			t.Errorf("%s imports %s: %q", c.folder, c.imported, why)
+		}
+	}
+}
