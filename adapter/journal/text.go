@@ -70,13 +70,18 @@ func printable(r rune) rune {
 	return '?'
 }
 
-// Follow gives what Entries gives, and then every new entry as it comes, until ctx ends; it looks for them once each
-// pause. An intent that came without its outcome comes once more when it has one.
-func (j *Journal) Follow(ctx context.Context, since int64, pause time.Duration) iter.Seq2[Entry, error] {
+// Follow gives what Entries gives (with a job other than 0: what JobEntries gives), and then every new entry as it comes,
+// until ctx ends; it looks for them once each pause. An intent that came without its outcome comes once more when it has
+// one.
+func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		open := map[int64]bool{}
 		for {
-			for e, err := range j.Entries(since) {
+			news := j.Entries(since)
+			if job != 0 {
+				news = j.JobEntries(job, since)
+			}
+			for e, err := range news {
 				if !yield(e, err) || err != nil {
 					return
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -39,7 +40,16 @@ func TestEntriesForProgramsAndForPeople(t *testing.T) {
 }
 
 func TestAFollowerSeesNewEntriesAndTheOutcomesOfOldOnes(t *testing.T) {
+	for _, job := range []int64{0, 1} {
+		t.Run(fmt.Sprint("job ", job), func(t *testing.T) { followed(t, job) })
+	}
+}
+
+func followed(t *testing.T, job int64) {
 	j, _ := fresh(t)
+	if err := j.Event(Event{At: noon, Job: 2, Kind: "grew"}); err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	first := must(j.Begin(Intent{At: noon, Job: 1, Verb: "merge"}))(t)
@@ -48,14 +58,14 @@ func TestAFollowerSeesNewEntriesAndTheOutcomesOfOldOnes(t *testing.T) {
 		outcome string
 	}
 	var got []seen
-	for e, err := range j.Follow(ctx, 0, time.Millisecond) {
+	for e, err := range j.Follow(ctx, first-1, job, time.Millisecond) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, seen{e.ID, e.Outcome})
 		switch len(got) { // each step waits for the one before it
 		case 1:
-			if err := errors.Join(j.Event(Event{At: noon, Kind: "grew"}), j.Finish(first, noon, nil)); err != nil {
+			if err := errors.Join(j.Event(Event{At: noon, Job: 1, Kind: "grew"}), j.Finish(first, noon, nil)); err != nil {
 				t.Fatal(err)
 			}
 		case 3:

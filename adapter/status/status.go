@@ -1,0 +1,171 @@
+// Package status shows what the sidecar last wrote about its managed jobs: as a table for people, as JSON for programs.
+// It reads the journal only, so that it works while the sidecar, or the batch system, is down.
+//
+//	r, err := status.Read(j) // from journal.OpenReadOnly
+//	err = r.Table(os.Stdout, time.Now(), time.Local)
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// Sidecar says whether a sidecar is at work on the journal.
+type Sidecar struct {
+	Running bool `json:"running"`
+	PID     int  `json:"pid,omitempty"` // 0: not known
+}
+
+// Report is what `accordion status --json` prints: the sidecar's view, and whether it is still being kept.
+type Report struct {
+	Sidecar Sidecar `json:"sidecar"`
+	adapter.View
+}
+
+// Read takes the report from the journal. A journal without a view gives one with At 0 and no jobs.
+func Read(j *journal.Journal) (Report, error) {
+	r := Report{View: adapter.View{Jobs: []adapter.JobView{}}}
+	data, err := j.View()
+	if err != nil {
+		return r, err
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, &r.View); err != nil {
+			return r, fmt.Errorf("the view in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+		}
+	}
+	if r.Jobs == nil {
+		r.Jobs = []adapter.JobView{} // [] for programs, never null
+	}
+	r.Sidecar.PID, r.Sidecar.Running, err = j.Writer()
+	return r, err
+}
+
+// Table writes the report for people: a line on the sidecar, then one on each managed job. Times are in the given zone,
+// with their day when that is not now's.
+func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
+	p := page{now: now.In(zone), zone: zone}
+	var b strings.Builder
+	b.WriteString(p.headline(r) + "\n")
+	if len(r.Jobs) > 0 {
+		b.WriteString(p.table(r.Jobs) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// page holds what every cell needs.
+type page struct {
+	now  time.Time
+	zone *time.Location
+}
+
+func (p page) headline(r Report) string {
+	jobs := "no managed jobs"
+	switch n := len(r.Jobs); {
+	case n == 1:
+		jobs = "1 managed job"
+	case n > 1:
+		jobs = fmt.Sprintf("%d managed jobs", n)
+	}
+	where := "Accordion"
+	if r.Cluster != "" {
+		where += " on " + clean(r.Cluster)
+	}
+	switch {
+	case r.Sidecar.Running && r.At == 0:
+		return where + ": the sidecar has not read the batch system yet"
+	case r.Sidecar.Running:
+		return fmt.Sprintf("%s: %s, as of %s", where, jobs, p.moment(r.At))
+	case r.At == 0:
+		return where + ": the sidecar is not running, and has never read the batch system"
+	}
+	age := p.now.Sub(time.Unix(r.At, 0)).Truncate(time.Second)
+	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s ago); then: %s", where, p.moment(r.At), age, jobs)
+}
+
+func (p page) table(jobs []adapter.JobView) string {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.Options{} // no borders, no lines: as squeue
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(table.Row{"JOB", "USER", "NAME", "KIND", "PHASE", "STEP", "NODES", "START", "END", "WHY"})
+	for _, j := range jobs {
+		t.AppendRow(table.Row{j.ID, clean(j.User), clean(j.Name), j.Kind, j.Phase, step(j), nodes(j), p.moment(j.Start), p.end(j), dash(clean(j.Why))})
+	}
+	return t.Render()
+}
+
+// moment writes a Unix second; the day only when it is not today.
+func (p page) moment(at core.Time) string {
+	if at == 0 {
+		return "-"
+	}
+	t := time.Unix(at, 0).In(p.zone)
+	if t.Format(time.DateOnly) == p.now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02T15:04:05")
+}
+
+// end is the promised end, or the planned one (~) while the job waits.
+func (p page) end(j adapter.JobView) string {
+	switch {
+	case j.Promised != 0:
+		return p.moment(j.Promised)
+	case j.Start != 0 && len(j.Plan) > 0:
+		return "~" + p.moment(j.Start+j.Plan.Total())
+	}
+	return "-"
+}
+
+func step(j adapter.JobView) string {
+	if j.Step == 0 {
+		return fmt.Sprintf("-/%d", j.Steps)
+	}
+	return fmt.Sprintf("%d/%d", j.Step, j.Steps)
+}
+
+// nodes shows which nodes and how many.
+func nodes(j adapter.JobView) string {
+	if j.Nodes == "" {
+		return "-"
+	}
+	list, err := hostlist.Expand(j.Nodes)
+	if err != nil {
+		return clean(j.Nodes)
+	}
+	return fmt.Sprintf("%s (%d)", clean(j.Nodes), len(list))
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// clean keeps the terminal safe from what users wrote into names.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
+}
