@@ -1,0 +1,35 @@
+package evolve
+
+import (
+	"slices"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// Compact starts a scheduled profile as late as its completion allows, which removes waste (CoreGRID 2011, section
+// 4.2, compacting): the steps are placed from the last to the first, each ending as late as it can. start and
+// scheduled are what Fit returned for ep on p with the same limit. Completion and limit are kept.
+func Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	var f Fitter
+	return f.Compact(ep, p, limit, start, scheduled)
+}
+
+// Compact is the function of the same name.
+func (f *Fitter) Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	length := scheduled.Total()
+	if length <= ep.Total() {
+		return start, scheduled // no step waits
+	}
+	// In a mirror the last step comes first, and the earliest completion there is the latest start here. Nothing
+	// before start can be needed, so the mirror is of [start, end) only.
+	end := start + length
+	mirrored := slices.Clone(ep)
+	slices.Reverse(mirrored)
+	begin, late, ok := f.Fit(mirrored, p.Mirror(start, end), limit, -end)
+	if !ok || begin != -end {
+		return start, scheduled
+	}
+	slices.Reverse(late)
+	return end - late.Total(), late
+}
