@@ -112,6 +112,32 @@ func ParseNodes(text string) (n int, ok bool) {
 	return int(value), ok && rest == "" && value >= 1 && value <= MaxNodes
 }
 
+// ParseStep reads NODESxDURATION, one piece of a user's text that begins at the column. An error is a *SyntaxError
+// about what is being read ("evolution profile").
+func ParseStep(what string, column int, piece string) (Step, error) {
+	nodes, length, ok := strings.Cut(piece, "x")
+	if !ok {
+		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION, such as 5x500s or 10x1h30m"}
+	}
+	n, ok := ParseNodes(nodes)
+	if !ok {
+		return Step{}, &SyntaxError{what, column, nodes, fmt.Sprintf("a number of nodes from 1 to %d, as in 5x500s", MaxNodes)}
+	}
+	d, ok := ParseDuration(length)
+	if !ok || d == 0 {
+		return Step{}, &SyntaxError{what, column + len(nodes) + 1, length, "a duration above 0 and up to 3650 days: write " + DurationForms}
+	}
+	return Step{Duration: d, Nodes: n}, nil
+}
+
+// TrimSpace cuts white space off both ends of a user's text, and says in which column the rest begins. It cuts ASCII
+// white space only, as the Lua plug-in does.
+func TrimSpace(text string) (body string, column int) {
+	const space = " \t\r\n\v\f"
+	body = strings.TrimLeft(text, space)
+	return strings.TrimRight(body, space), 1 + len(text) - len(body)
+}
+
 // leadingNumber splits off the digits at the front; a number beyond every limit stays beyond it and does not overflow.
 func leadingNumber(text string) (n Time, rest string, ok bool) {
 	i := 0

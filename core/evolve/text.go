@@ -16,45 +16,24 @@ const what = "evolution profile"
 //
 // An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
 func Parse(text string) (core.EP, error) {
-	body := strings.TrimLeft(text, space)
-	column := 1 + len(text) - len(body)
-	body = strings.TrimRight(body, space)
+	body, column := core.TrimSpace(text)
 	var ep core.EP
 	var total core.Time
 	for piece := range strings.SplitSeq(body, ",") {
-		fail := func(offset int, part, want string) (core.EP, error) {
-			return nil, &core.SyntaxError{What: what, Column: column + offset, Piece: part, Want: want}
+		s, err := core.ParseStep(what, column, piece)
+		if err != nil {
+			return nil, err
 		}
-		nodes, length, ok := strings.Cut(piece, "x")
-		if !ok {
-			return fail(0, piece, "NODESxDURATION, such as 5x500s or 10x1h30m")
+		if total += s.Duration; total > core.MaxTotal {
+			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the longest total, 3650 days"}
 		}
-		n, ok := core.ParseNodes(nodes)
-		if !ok {
-			return fail(0, nodes, fmt.Sprintf("a number of nodes from 1 to %d, as in 5x500s", core.MaxNodes))
-		}
-		d, ok := core.ParseDuration(length)
-		if !ok || d == 0 {
-			return fail(len(nodes)+1, length, wantDuration)
-		}
-		if total += d; total > core.MaxTotal {
-			return fail(0, piece, wantTotal)
-		}
-		if ep = then(ep, core.Step{Duration: d, Nodes: n}); len(ep) > core.MaxSteps {
-			return fail(0, piece, wantSteps)
+		if ep = then(ep, s); len(ep) > core.MaxSteps {
+			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the 1024 steps that a profile may have"}
 		}
 		column += len(piece) + 1
 	}
 	return ep, nil
 }
-
-// What Parse asks for in the place of a wrong piece.
-const (
-	space        = " \t\r\n\v\f"
-	wantDuration = "a duration above 0 and up to 3650 days: write " + core.DurationForms
-	wantTotal    = "within the longest total, 3650 days"
-	wantSteps    = "within the 1024 steps that a profile may have"
-)
 
 // then appends a step, joining it to the last where the node count does not change.
 func then(ep core.EP, s core.Step) core.EP {

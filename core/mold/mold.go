@@ -1,0 +1,95 @@
+// Package mold is about moldable jobs: those that can run in one of several configurations, of which the planner picks
+// one when the job starts.
+//
+//	choices, err := mold.Parse("4x2h|8x70m|16x40m") // 4 nodes for two hours, or 8 for 70 minutes, or …
+//	best, ok := mold.Choose(new(evolve.Fitter), choices, p, evolve.NoExpansion, now)
+//
+// It knows one job at a time; the queue is core/queue's.
+package mold
+
+import (
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/profile"
+)
+
+// MaxChoices bounds the configurations of one job, so that a hostile job comment cannot make planning slow.
+const MaxChoices = 256
+
+// Parse reads explicit configurations, NODESxDURATION|NODESxDURATION|… as in "4x2h|8x70m"; see core.ParseDuration for
+// durations. White space is allowed at both ends and nowhere else. The result has 1 to MaxChoices profiles of one step
+// each, in the order of the text, as core.Job.Choices wants them.
+//
+// An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
+func Parse(text string) ([]core.EP, error) {
+	const what = "moldable configurations"
+	body, column := core.TrimSpace(text)
+	var choices []core.EP
+	for piece := range strings.SplitSeq(body, "|") {
+		s, err := core.ParseStep(what, column, piece)
+		if err != nil {
+			return nil, err
+		}
+		if len(choices) == MaxChoices {
+			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the 256 configurations that a job may have"}
+		}
+		choices = append(choices, core.EP{s})
+		column += len(piece) + 1
+	}
+	return choices, nil
+}
+
+// Format writes configurations in the text form, "4x2h|8x1h10m". Parse reads it back.
+func Format(choices []core.EP) string {
+	var b strings.Builder
+	for i, ep := range choices {
+		if i > 0 {
+			b.WriteByte('|')
+		}
+		b.WriteString(evolve.Format(ep))
+	}
+	return b.String()
+}
+
+// Choice is the configuration that was chosen, and its place.
+type Choice struct {
+	Index int       // of the choices
+	Start core.Time // seconds
+	EP    core.EP   // scheduled, from Start on
+}
+
+// Completion is when the choice's last step ends.
+func (c Choice) Completion() core.Time { return c.Start + c.EP.Total() }
+
+// Choose takes the choice that completes earliest beside what occupies the machine already, not before an instant; on
+// a tie the one with the fewest nodes, then the one with the smallest area, then the first. Choices may be evolving:
+// limit is their expand limit. ok is false when none ever fits.
+func Choose(f *evolve.Fitter, choices []core.EP, p *profile.Profile, limit evolve.Limit, notBefore core.Time) (best Choice, ok bool) {
+	for i, ep := range choices {
+		if ok && notBefore+ep.Total() > best.Completion() {
+			continue // too long, wherever it were placed
+		}
+		start, scheduled, fits := f.Fit(ep, p, limit, notBefore)
+		if !fits {
+			continue
+		}
+		c := Choice{Index: i, Start: start, EP: scheduled}
+		if !ok || better(c, best, ep, choices[best.Index]) {
+			best, ok = c, true
+		}
+	}
+	return best, ok
+}
+
+// better compares two placed choices and what they asked for.
+func better(a, b Choice, askedA, askedB core.EP) bool {
+	if x, y := a.Completion(), b.Completion(); x != y {
+		return x < y
+	}
+	if x, y := askedA.Peak(), askedB.Peak(); x != y {
+		return x < y
+	}
+	return askedA.Area() < askedB.Area()
+}
