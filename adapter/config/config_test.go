@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"accordion/core/evolve"
 )
 
 func TestTheExampleShowsEveryKeyWithItsDefault(t *testing.T) {
@@ -79,7 +81,7 @@ format = "json"
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
 		Slurm: Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second},
-		Plan: Plan{Interval: 250 * time.Millisecond, Algorithm: "infX+c", ExpandLimit: 1.5, StartLead: 5 * time.Second,
+		Plan: Plan{Interval: 250 * time.Millisecond, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
@@ -113,7 +115,7 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"another algorithm", "[plan]\nalgorithm = \"3X\"",
 			`f.toml:2: [plan] algorithm = "3X" is wrong: it must be "noX", "2X", "2X+c", "infX" or "infX+c"`},
 		{"an expand limit below 1", "[plan]\nexpand_limit = 0.5",
-			`f.toml:2: [plan] expand_limit = 0.5 is wrong: it must be 0 (what the algorithm says) or a number from 1 to 1000, such as 2`},
+			`f.toml:2: [plan] expand_limit = 0.5 is wrong: it must be 0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or "inf"`},
 		{"not a number", "[overrun]\nshare = nan",
 			`f.toml:2: [overrun] share = NaN is wrong: it must be a share from 0 to 10, such as 0.10`},
 		{"a fraction of a job", "[plan]\nprotect = 1.5",
@@ -154,6 +156,34 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 				t.Errorf("error:\n got %s\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+func TestTheAlgorithmsNameSaysHowToFitUnlessALimitIsGiven(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		limit   string
+		compact bool
+	}{
+		{"", "2", true},
+		{`algorithm = "noX"`, "1", false},
+		{`algorithm = "2X"`, "2", false},
+		{`algorithm = "2X+c"`, "2", true},
+		{`algorithm = "infX"`, "inf", false},
+		{`algorithm = "infX+c"`, "inf", true},
+		{"algorithm = \"infX+c\"\nexpand_limit = 1.25", "1.25", true},
+		{"algorithm = \"noX\"\nexpand_limit = \"inf\"", "inf", false},
+		{"algorithm = \"2X\"\nexpand_limit = 3", "3", false},
+		{"algorithm = \"2X\"\nexpand_limit = 0.0", "2", false},
+	} {
+		got, err := Parse("f.toml", "[plan]\n"+c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if limit, compact := got.Plan.Fit(); limit.String() != c.limit || compact != c.compact {
+			t.Errorf("%s: limit %s, compacting %v; want %s, %v", c.text, limit, compact, c.limit, c.compact)
+		}
 	}
 }
 
@@ -202,7 +232,7 @@ func FuzzParse(f *testing.F) {
 		}
 		// What was taken is within its ranges: safe to run with.
 		if c.Plan.Interval <= 0 || c.Slurm.Timeout <= 0 || c.Journal.Keep <= 0 || c.Plan.Guard < 0 || c.Session.MaxSessions < 1 ||
-			!(c.Overrun.Share >= 0) || !(c.Plan.ExpandLimit == 0 || c.Plan.ExpandLimit >= 1) || c.Journal.Path == "" {
+			!(c.Overrun.Share >= 0) || c.Plan.ExpandLimit < 0 || c.Journal.Path == "" {
 			t.Errorf("taken: %+v", c)
 		}
 	})

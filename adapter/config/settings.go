@@ -5,8 +5,11 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"accordion/core/evolve"
 )
 
 // setting is one key of the file: where it stands, what it takes, and what is said of anything else.
@@ -33,9 +36,7 @@ var settings = []setting{
 	duration("plan", "interval", 100*time.Millisecond, 10*time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),
-	number("plan", "expand_limit", "0 (what the algorithm says) or a number from 1 to 1000, such as 2",
-		func(n float64) bool { return n == 0 || n >= 1 && n <= 1000 },
-		func(c *Config) *float64 { return &c.Plan.ExpandLimit }),
+	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},
 	duration("plan", "start_lead", 0, 5*time.Minute, "4s", func(c *Config) *time.Duration { return &c.Plan.StartLead }),
 	whole("plan", "protect", 0, 1000, func(c *Config) *int { return &c.Plan.Protect }),
 	duration("plan", "guard", 0, 24*time.Hour, "65s", func(c *Config) *time.Duration { return &c.Plan.Guard }),
@@ -169,6 +170,28 @@ func number(section, key, want string, valid func(float64) bool, into func(*Conf
 		*into(c) = n
 		return true
 	}}
+}
+
+// putLimit takes 0, a number or "inf".
+func putLimit(c *Config, value any) bool {
+	var text string
+	switch v := value.(type) {
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case float64:
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	case string:
+		text = v
+	}
+	if text == "0" {
+		c.Plan.ExpandLimit = 0
+		return true
+	}
+	limit, err := evolve.ParseLimit(text)
+	if err == nil {
+		c.Plan.ExpandLimit = limit
+	}
+	return err == nil
 }
 
 func whole(section, key string, least, most int64, into func(*Config) *int) setting {
