@@ -18,9 +18,9 @@ write_config() {
 }
 
 make_folders() {
-	mkdir -p "$lab"/{bin,db,db/tmp,etc,home,log,munge,run,spool,state}
+	mkdir -p "$lab"/{bin,db,db/tmp,etc,home,journal,log,munge,pid,run,spool,state}
 	chmod 755 "$lab" "$lab"/*
-	chown slurm: "$lab"/{state,log,run,db,db/tmp}
+	chown slurm: "$lab"/{state,log,pid,db,db/tmp}
 	chown munge: "$lab/munge"
 }
 
@@ -45,8 +45,8 @@ SlurmUser=slurm
 SlurmdUser=root
 StateSaveLocation=$lab/state
 SlurmdSpoolDir=$lab/spool/%n
-SlurmctldPidFile=$lab/run/slurmctld.pid
-SlurmdPidFile=$lab/run/%n.pid
+SlurmctldPidFile=$lab/pid/slurmctld.pid
+SlurmdPidFile=$lab/pid/%n.pid
 SlurmctldLogFile=$lab/log/slurmctld.log
 SlurmdLogFile=$lab/log/%n.log
 AccountingStorageType=accounting_storage/slurmdbd
@@ -89,7 +89,7 @@ DbdPort=$((port + 1))
 CommunicationParameters=NoInAddrAny
 SlurmUser=slurm
 LogFile=$lab/log/slurmdbd.log
-PidFile=$lab/run/slurmdbd.pid
+PidFile=$lab/pid/slurmdbd.pid
 StorageType=accounting_storage/mysql
 StorageHost=localhost
 StorageUser=slurm

@@ -19,7 +19,7 @@ start_munged() {
 	daemon munged setpriv --reuid munge --regid munge --clear-groups -- /usr/sbin/munged --force \
 		--key-file="$lab/munge/key" --socket="$lab/munge/socket" --seed-file="$lab/munge/seed" \
 		--pid-file="$lab/munge/munged.pid" --log-file="$lab/munge/munged.log"
-	cat "$lab/munge/munged.pid" >"$lab/run/munged.pid"
+	cat "$lab/munge/munged.pid" >"$lab/pid/munged.pid"
 	within 20 munge_answers || failed munged "does not answer"
 }
 
@@ -45,7 +45,7 @@ start_database() {
 	fi
 	# mariadbd does not leave the foreground by itself.
 	daemon mariadbd /bin/sh -c '"$@" &' sh /usr/sbin/mariadbd "${options[@]}" --socket="$lab/db/socket" \
-		--pid-file="$lab/run/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
+		--pid-file="$lab/pid/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
 	within 60 database_answers || failed mariadbd "does not answer"
 }
 
@@ -126,7 +126,7 @@ kill_node() {
 		kill -KILL "${pids[@]}" 2>/dev/null || true
 		sleep 0.05
 	done
-	rm -f "$lab/run/$1.pid"
+	rm -f "$lab/pid/$1.pid"
 }
 
 # node_processes NAME: those that hold the node's log open (slurmd, slurmstepd) or were started by its slurmstepd.
@@ -169,7 +169,7 @@ no_jobs() {
 
 stop_daemons() {
 	local file name
-	for file in "$lab"/run/n*.pid; do
+	for file in "$lab"/pid/n*.pid; do
 		[[ -e $file ]] || continue
 		name=$(basename "$file" .pid)
 		stop "$name" &
@@ -186,8 +186,8 @@ status() {
 	mapfile -t names < <(seq -f 'n%.0f' "$(node_count)")
 	for name in munged mariadbd slurmdbd slurmctld "${names[@]}" accordion; do
 		if running "$name"; then
-			state="runs ($(cat "$lab/run/$name.pid"))"
-		elif [[ $name == accordion && ! -e $lab/run/accordion.pid ]]; then
+			state="runs ($(cat "$lab/pid/$name.pid"))"
+		elif [[ $name == accordion && ! -e $lab/pid/accordion.pid ]]; then
 			state="not started ('slurm-lab serve')"
 		else
 			state="does not run"

@@ -21,7 +21,7 @@ alive() {
 # running NAME: status 0 if the daemon of that name lives, and is one of this lab (process numbers are used again).
 running() {
 	local pid
-	pid=$(pid_in "$lab/run/$1.pid") && is_ours "$pid"
+	pid=$(pid_in "$lab/pid/$1.pid") && is_ours "$pid"
 }
 
 is_ours() {
@@ -63,14 +63,14 @@ within() {
 stop() {
 	local pid
 	if running "$1"; then
-		pid=$(cat "$lab/run/$1.pid")
+		pid=$(cat "$lab/pid/$1.pid")
 		kill "-${2:-TERM}" "$pid" 2>/dev/null || true
 		within 10 dead "$pid" || {
 			kill -KILL "$pid" 2>/dev/null || true
 			within 10 dead "$pid" || die "$1 (process $pid) cannot be ended"
 		}
 	fi
-	rm -f "$lab/run/$1.pid"
+	rm -f "$lab/pid/$1.pid"
 }
 
 dead() { ! alive "$1"; }

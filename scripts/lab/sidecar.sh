@@ -3,24 +3,43 @@
 
 serve() {
 	if running accordion; then
-		echo "slurm-lab: the sidecar runs already ($(cat "$lab/run/accordion.pid"))"
+		echo "slurm-lab: the sidecar runs already ($(cat "$lab/pid/accordion.pid"))"
 		return
 	fi
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
 	# The shell becomes the sidecar, so that its number is the sidecar's.
 	# shellcheck disable=SC2016
-	daemon accordion /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/run/accordion.pid" \
+	daemon accordion /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" &
-	within 30 sidecar_answers || failed accordion "does not answer"
+	within 5 test -s "$lab/pid/accordion.pid" || failed accordion "did not start"
+	within 60 sidecar_answers || failed accordion "does not answer"
 	running accordion || failed accordion "ended at once"
+	echo "slurm-lab: the sidecar serves (log: $lab/log/accordion.log)"
 }
 
-sidecar_answers() { [[ -S $lab/run/accordion.sock ]] || ! running accordion; }
+# sidecar_answers: one that has ended will not, and need not be waited for.
+sidecar_answers() {
+	! running accordion || { [[ -S $lab/run/accordion.sock ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
+}
 
 sidecar_config() {
 	cat <<CONF
-# Written by slurm-lab.
+# Written by slurm-lab: what differs from the defaults.
+cluster = "lab"
+
+[slurm]
+partition = "main"
+conf = "$lab/etc/slurm.conf"
+
+[journal]
+path = "$lab/journal/journal.db"
+
+[session]
+socket = "$lab/run/accordion.sock"
+
+[log]
+level = "debug"
 CONF
 }
 

@@ -1,0 +1,342 @@
+-- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file lies beside slurm.conf).
+--
+-- It reads what a user says of an evolving or moldable job,
+--
+--     #EP 5x500s,10x1h                          in the script, before its first command
+--     #MOLD 4x2h|8x70m|16x40m
+--     sbatch --comment="ep=5x500s,10x1h"        or "mold=..."
+--
+-- and either refuses it in one line that names the wrong piece and the right form, or gives the job its first size
+-- and its whole length, marks it (AdminComment, which only root can set) and holds it for the sidecar. Jobs that say
+-- nothing of the kind pass untouched, also when something in here fails.
+--
+-- The managed partitions stand in accordion.lua, beside this file:  return { partitions = { "main" } }
+--
+-- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
+
+local MAX_NODES, MAX_STEPS, MAX_TOTAL = 1000000, 1024, 3650 * 86400
+local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
+local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
+local MARK, PREFIX = "accordion:", "accordion-"
+local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
+local INFINITE = 4294967295
+local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
+
+local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
+local KINDS = {
+	ep = {
+		name = "evolution profile", line = "#EP", between = ",",
+		form = "NODESxDURATION, such as 5x500s or 10x1h30m", example = "5x500s,10x1h",
+	},
+	mold = {
+		name = "moldable configurations", line = "#MOLD", between = "|",
+		form = "NODESxDURATION, such as 4x2h or 8x70m", example = "4x2h|8x70m|16x40m",
+	},
+}
+
+-- refuse ends the submission with one line for the user. What it throws is told from a fault of ours by its type.
+local function refuse(format, ...)
+	error({ refusal = string.format(format, ...) }, 0)
+end
+
+-- shown quotes foreign text for one line: printable ASCII, and cut when it is long.
+local function shown(text)
+	local quoted = text:sub(1, 40):gsub('[^ -~]', function(c) return string.format("\\x%02x", c:byte()) end)
+	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
+end
+
+-- Lua 5.1 has no split; a lone text is one piece, as is an empty one.
+local function split(text, separator)
+	local pieces, from = {}, 1
+	while true do
+		local at = text:find(separator, from, true)
+		pieces[#pieces + 1] = { text = text:sub(from, at and at - 1), column = from }
+		if not at then return pieces end
+		from = at + 1
+	end
+end
+
+-- number reads plain digits; what is beyond every limit stays beyond it and loses no precision.
+local function number(digits)
+	if not digits:match("^%d+$") then return nil end
+	return math.min(tonumber(digits), 10 * MAX_TOTAL)
+end
+
+-- units reads 2d, 1h30m, 500s: each unit once at most, the larger first.
+local function units(text)
+	local sum, used = 0, false
+	for _, unit in ipairs({ { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }) do
+		local digits, rest = text:match("^(%d+)" .. unit[1] .. "(.*)$")
+		if digits then
+			sum, text, used = sum + number(digits) * unit[2], rest, true
+		end
+	end
+	return used and text == "" and sum or nil
+end
+
+-- clock reads Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
+local function clock(text)
+	local days, hours, minutes, seconds = text:match("^(%d+)%-(%d%d?):(%d%d):(%d%d)$")
+	if not days then
+		days = "0"
+		hours, minutes, seconds = text:match("^(%d+):(%d%d):(%d%d)$")
+		if not hours then
+			hours = "0"
+			minutes, seconds = text:match("^(%d+):(%d%d)$")
+			if not minutes then return nil end
+		elseif tonumber(minutes) > 59 then
+			return nil
+		end
+	elseif tonumber(hours) > 23 or tonumber(minutes) > 59 then
+		return nil
+	end
+	if tonumber(seconds) > 59 then return nil end
+	return number(days) * 86400 + number(hours) * 3600 + number(minutes) * 60 + number(seconds)
+end
+
+local function duration(text)
+	local sum = units(text) or clock(text)
+	return sum and sum > 0 and sum <= MAX_TOTAL and sum or nil
+end
+
+local function written(seconds)
+	local text = ""
+	for _, unit in ipairs({ { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }) do
+		local n = math.floor(seconds / unit[2])
+		if n > 0 then text = text .. string.format("%d%s", n, unit[1]) end
+		seconds = seconds - n * unit[2]
+	end
+	return text
+end
+
+-- parse appends the steps of one text to steps. At the ends, and nowhere else, white space is allowed. The text stands
+-- in its line, which where names, after skipped bytes.
+local function parse(kind, text, steps, where, skipped)
+	if #text > MAX_TEXT then
+		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where, shown(text), MAX_TEXT, kind.example)
+	end
+	local lead = #text:match("^%s*")
+	local body = text:sub(lead + 1):gsub("%s+$", "")
+	for _, piece in ipairs(split(body, kind.between)) do
+		local function wrong(offset, part, want)
+			refuse("%s, %scolumn %d: %s is not %s", kind.name, where, skipped + lead + piece.column + offset, shown(part), want)
+		end
+		local x = piece.text:find("x", 1, true)
+		if not x then wrong(0, piece.text, kind.form) end
+		local digits, length = piece.text:sub(1, x - 1), piece.text:sub(x + 1)
+		local nodes, seconds = number(digits), duration(length)
+		if not nodes or nodes < 1 or nodes > MAX_NODES then
+			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES))
+		end
+		if not seconds then wrong(x, length, DURATION) end
+		local last = steps[#steps]
+		if kind == KINDS.ep and last and last.nodes == nodes then
+			last.seconds = last.seconds + seconds
+		else
+			steps[#steps + 1] = { nodes = nodes, seconds = seconds }
+		end
+		steps.total = (steps.total or 0) + seconds
+		if kind == KINDS.ep and steps.total > MAX_TOTAL then
+			wrong(0, piece.text, "within the longest total, 3650 days")
+		end
+		if #steps > MAX_STEPS then
+			wrong(0, piece.text, string.format("within the %d that are allowed", MAX_STEPS))
+		end
+	end
+end
+
+-- normal is the text that the sidecar reads back, and that two ways of saying the same have in common.
+local function normal(kind, steps)
+	local pieces = {}
+	for i, s in ipairs(steps) do pieces[i] = string.format("%dx%s", s.nodes, written(s.seconds)) end
+	return table.concat(pieces, kind.between)
+end
+
+-- request_in_script reads the #EP and #MOLD lines before the script's first command, where sbatch reads its #SBATCH
+-- lines. Several lines of a kind go on where the one before ended.
+local function request_in_script(script)
+	local found, at = nil, 0
+	for line in (script .. "\n"):gmatch("(.-)\n") do
+		at = at + 1
+		if line:match("^%s*[^#%s]") then break end
+		for word, kind in pairs(KINDS) do
+			local text = line:match("^" .. kind.line .. "(.*)$")
+			if text and (text == "" or text:match("^%s")) then
+				found = found or { word = word, steps = {} }
+				if found.word ~= word then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
+				parse(kind, text, found.steps, string.format("script line %d, ", at), #kind.line)
+			end
+		end
+	end
+	return found
+end
+
+-- request_in_comment reads a comment's first word, ep=... or mold=...; what follows is the user's own.
+local function request_in_comment(comment)
+	local word, text, own = comment:match("^%s*(%l+)=(%S*)%s*(.*)$")
+	local kind = word and KINDS[word]
+	if not kind then return nil, comment end
+	local found = { word = word, steps = {} }
+	parse(kind, text, found.steps, "", 0)
+	return found, own
+end
+
+-- request is what the job asks for, and the user's own comment; nil for an ordinary job.
+local function request(job)
+	local in_script = job.script and request_in_script(job.script)
+	local in_comment, own = nil, ""
+	if job.comment then in_comment, own = request_in_comment(job.comment) end
+	local found = in_script or in_comment
+	if not found then return nil end
+	found.kind = KINDS[found.word]
+	found.text = normal(found.kind, found.steps)
+	if in_script and in_comment and
+		(in_script.word ~= in_comment.word or normal(KINDS[in_comment.word], in_comment.steps) ~= found.text) then
+		refuse("the comment says %s= something else than the script's %s line: say it once", in_comment.word, found.kind.line)
+	end
+	return found, own
+end
+
+-- beside reads accordion.lua. It is read for each managed job, so that a change needs no restart.
+local here = (debug.getinfo(1, "S").source:match("^@(.*/)")) or "./"
+local function managed_partitions()
+	local chunk = loadfile(here .. "accordion.lua")
+	local ok, settings = false, nil
+	if chunk then ok, settings = pcall(chunk) end
+	if not ok or type(settings) ~= "table" or type(settings.partitions) ~= "table" then
+		refuse('this cluster names no partition for such jobs yet: its administrator writes %saccordion.lua, such as return { partitions = { "main" } }', here)
+	end
+	return settings.partitions
+end
+
+-- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
+local function pool(job, partitions)
+	local name = job.partition
+	if not name or name == "" then
+		for each, p in pairs(partitions) do
+			if p.flag_default == 1 or p.flag_default == true then name = each end
+		end
+	end
+	local managed = managed_partitions()
+	for _, each in ipairs(managed) do
+		if each == name then return name, partitions[name] end
+	end
+	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name or ""), table.concat(managed, " or "))
+end
+
+local function given(value) return value and value ~= NO_VAL and value ~= 0 end
+
+-- fitting refuses what the request contradicts, and what cannot be resized.
+local function fitting(job, req, name, partition)
+	local first, minutes = req.steps[1], req.minutes
+	if job.array_inx and job.array_inx ~= "" then
+		refuse("an array cannot be evolving or moldable: submit its jobs one by one")
+	elseif job.het_job_offset and job.het_job_offset ~= NO_VAL then
+		refuse("a heterogeneous job cannot be evolving or moldable")
+	elseif given(job.min_nodes) and job.min_nodes ~= first.nodes or
+		given(job.max_nodes) and job.max_nodes ~= first.nodes then
+		refuse("--nodes contradicts %s=%s, which begins with %d: leave --nodes out", req.word, shown(req.text), first.nodes)
+	elseif given(job.time_limit) and job.time_limit ~= minutes then
+		refuse("--time contradicts %s=%s, which takes %d minutes: leave --time out", req.word, shown(req.text), minutes)
+	elseif given(job.time_min) then
+		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
+	elseif job.req_nodes and job.req_nodes ~= "" or job.exc_nodes and job.exc_nodes ~= "" then
+		refuse("--nodelist and --exclude: the nodes of an evolving or moldable job are chosen for it")
+	elseif job.reservation and job.reservation ~= "" then
+		refuse("--reservation: an evolving or moldable job gets its own")
+	end
+	local most = partition and partition.total_nodes
+	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
+	for i, s in ipairs(req.steps) do
+		if most and s.nodes > most then
+			refuse("%s, piece %d: %s is more than the %d nodes of partition %s", req.kind.name, i,
+				shown(string.format("%dx%s", s.nodes, written(s.seconds))), most, name)
+		end
+		local limit = partition and partition.max_time
+		if limit and limit ~= INFINITE and limit ~= NO_VAL and (req.word == "mold" and math.ceil(s.seconds / 60) or minutes) > limit then
+			refuse("%s: longer than the %d minutes that partition %s allows", req.kind.name, limit, name)
+		end
+	end
+end
+
+-- comment is the request for squeue and sacct; a long one is cut, and whole only in AdminComment.
+local function comment(req, own)
+	local text = req.word .. "=" .. req.text
+	if #text > MAX_COMMENT then
+		text = text:sub(1, MAX_COMMENT):gsub("[^,|]*$", "") .. "..."
+	end
+	if own ~= "" and #text + 1 + #own <= MAX_COMMENT then text = text .. " " .. own end
+	return text
+end
+
+-- take writes an accepted request into the job.
+local function take(job, req, own)
+	local nodes = req.steps[1].nodes
+	job.min_nodes, job.max_nodes = nodes, nodes
+	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
+		-- sbatch has counted them for one node.
+		job.num_tasks = nodes * job.ntasks_per_node
+		local each = job.cpus_per_task
+		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
+	end
+	job.time_limit = req.minutes
+	job.requeue = 0 -- requeued after a growth it would come back unheld, with the size it had
+	job.comment = comment(req, own)
+	job.admin_comment = MARK .. req.word .. "=" .. req.text
+	job.priority = 0 -- held, until the sidecar releases it
+end
+
+local function manage(job, partitions)
+	local req, own = request(job)
+	if not req then return end
+	local length = req.word == "ep" and req.steps.total or req.steps[1].seconds
+	req.minutes = math.ceil(length / 60)
+	fitting(job, req, pool(job, partitions))
+	take(job, req, own)
+end
+
+-- ours: what only the sidecar, which is root, may name.
+local function names_ours(job)
+	if (job.dependency or ""):match("expand:") then return "--dependency=expand: is not for users" end
+	if ("," .. (job.reservation or "")):find("," .. PREFIX, 1, true) then return "reservations " .. PREFIX .. "... are not for users" end
+	if (job.name or ""):match("^accordion%-grow%-%d") then return "job names " .. PREFIX .. "grow-... are not for users" end
+end
+
+function slurm_job_submit(job, partitions, uid)
+	local seen, ours = pcall(names_ours, job)
+	if seen and ours and uid ~= 0 then
+		slurm.log_user("accordion: %s", ours)
+		return DENIED
+	end
+	-- An expander is a managed job's, and never one itself.
+	if seen and ours then return slurm.SUCCESS end
+	local ok, why = pcall(manage, job, partitions)
+	if ok then return slurm.SUCCESS end
+	if type(why) == "table" and why.refusal then
+		slurm.log_user("accordion: %s", why.refusal)
+		return slurm.ERROR
+	end
+	-- A fault of ours. An ordinary job must not suffer from it; a managed one must not run as an ordinary one.
+	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))
+	local asks = (job.comment or ""):match("^%s*ep=") or (job.comment or ""):match("^%s*mold=") or
+		("\n" .. (job.script or "")):match("\n#EP%s") or ("\n" .. (job.script or "")):match("\n#MOLD%s")
+	if not asks then return slurm.SUCCESS end
+	slurm.log_user("accordion: the submission plug-in failed; its administrator finds why in slurmctld's log")
+	return slurm.ERROR
+end
+
+-- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; a release or a changed size would
+-- break the plan. Slurm drops log_user here, hence a return code with words of its own.
+function slurm_job_modify(change, job, partitions, uid)
+	if uid == 0 then return slurm.SUCCESS end
+	local ok, refused = pcall(function()
+		return (job.admin_comment or ""):sub(1, #MARK) == MARK or names_ours(change) ~= nil
+	end)
+	if ok and refused then
+		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))
+		return DENIED
+	end
+	return slurm.SUCCESS
+end
+
+return slurm.SUCCESS
