@@ -93,6 +93,7 @@ type Job struct {
 	HeldByUser bool   // held by its owner, who can release it
 	Blocked    bool   // pending, and would not start on an empty machine (dependency, begin time, limits of an association)
 	Why        string // the batch system's own word for why it is pending or ended
+	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
 	Nodes       []string  // what it holds, in natural order; nil while it waits
 	Want        int       // nodes it asked for (the minimum, where it gave a range)
