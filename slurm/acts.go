@@ -1,0 +1,258 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
+// after a crash of slurmctld its id may be another's.
+
+// Adopt holds a pending job as root (a hold of its owner becomes one) and marks it with the request in its comment. Arrays
+// and heterogeneous jobs are refused with an error: Slurm cannot resize them soundly.
+func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
+	r, err := s.pending(ctx, job)
+	if err != nil {
+		return fmt.Errorf("adopting: %w", err)
+	}
+	if r.Unfit != "" {
+		return fmt.Errorf("adopting job %d: %s", job.ID, r.Unfit)
+	}
+	mark := r.Mark
+	if !strings.HasPrefix(mark, adapter.MarkPrefix) {
+		if mark, err = markFor(r.Comment); err != nil {
+			return fmt.Errorf("adopting job %d: %w", job.ID, err)
+		}
+	}
+	if !r.Held || r.HeldByUser {
+		if err := s.hold(ctx, job); err != nil {
+			return fmt.Errorf("adopting: %w", err)
+		}
+	}
+	if r.Mark != mark {
+		if err := s.update(ctx, job, "AdminComment="+mark); err != nil {
+			return fmt.Errorf("adopting: %w", err)
+		}
+	}
+	switch r, err = s.pending(ctx, job); {
+	case err != nil:
+		return fmt.Errorf("adopting: %w", err)
+	case !r.Held || r.HeldByUser || r.Mark != mark:
+		return fmt.Errorf("adopting job %d: Slurm said yes, yet it is not held by root or bears the mark %q; "+
+			"does a job_submit plug-in change it?", job.ID, r.Mark)
+	}
+	return nil
+}
+
+// markFor is the mark of a job with this comment: its request is the comment's first word.
+func markFor(comment string) (string, error) {
+	words := strings.Fields(comment)
+	if len(words) == 0 || !strings.HasPrefix(words[0], "ep=") && !strings.HasPrefix(words[0], "mold=") {
+		return "", fmt.Errorf("its comment does not begin with ep= or mold=")
+	}
+	for _, c := range words[0] {
+		if c <= ' ' || c > '~' || c == '"' || c == '\'' || c == '\\' {
+			return "", fmt.Errorf("its request contains %q; write it as in ep=5x500s,10x1h", c)
+		}
+	}
+	return adapter.MarkPrefix + words[0], nil
+}
+
+// hold is scontrol hold: it succeeds on a running job too, and then does nothing.
+func (s *System) hold(ctx context.Context, job adapter.Key) error {
+	return s.jobCommand(ctx, job, "hold")
+}
+
+// jobCommand runs scontrol COMMAND JOB.
+func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string) error {
+	err := s.run.scontrol(ctx, command, fmt.Sprint(job.ID))
+	if over(err) {
+		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
+	}
+	if err != nil {
+		return fmt.Errorf("job %d: %s: %w", job.ID, command, err)
+	}
+	return nil
+}
+
+// Refuse cancels a pending job. The line for its user becomes the job's administrator's comment, which `scontrol show
+// job` and `sacct -o AdminComment` print: a job that never ran has no output. nil when the job is over already.
+func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
+	r, err := s.lookup(ctx, job)
+	switch {
+	case errors.Is(err, adapter.ErrGone):
+		return nil
+	case err != nil:
+		return fmt.Errorf("refusing: %w", err)
+	case r.State == adapter.Done || r.State == adapter.Ending:
+		return nil
+	case r.State != adapter.Pending:
+		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	if err := s.update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why)); err != nil && !errors.Is(err, adapter.ErrGone) {
+		return fmt.Errorf("refusing: %w", err)
+	}
+	return s.cancel(ctx, job)
+}
+
+// End cancels a job. A running batch job's standard error first gets the reason, by Slurm itself (`scontrol notify`): so
+// it arrives on whatever file system the output is, and nothing of ours opens a user's file.
+func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
+	r, err := s.lookup(ctx, job)
+	switch {
+	case errors.Is(err, adapter.ErrGone):
+		return nil
+	case err != nil:
+		return fmt.Errorf("ending: %w", err)
+	case r.State == adapter.Done || r.State == adapter.Ending:
+		return nil
+	}
+	if why != "" && r.State == adapter.Running && r.Expands == 0 {
+		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
+		_ = s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion ends this job: "+oneLine(why))
+	}
+	return s.cancel(ctx, job)
+}
+
+// cancel is scancel; a job that is over already is nil.
+func (s *System) cancel(ctx context.Context, job adapter.Key) error {
+	_, err := s.run.run(ctx, call{program: "scancel", args: []string{fmt.Sprint(job.ID)}})
+	if err != nil && !over(err) {
+		return fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// oneLine makes a text fit for a comment: printable, on one line, of bounded length.
+func oneLine(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == '"' || c == '\'' {
+			return ' '
+		}
+		return c
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > 400 {
+		s = string(runes[:400]) + "…"
+	}
+	return s
+}
+
+// Shape gives a pending job exactly so many nodes, as many tasks a node and CPUs a task as it had, and its limit rounded
+// up to Slurm's minute. Slurm takes the three counts in one update only; alone, NumNodes= sets the minimum.
+func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
+	if shape.Nodes < 1 || shape.Limit < 1 {
+		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)
+	}
+	r, err := s.pending(ctx, job)
+	if err != nil {
+		return fmt.Errorf("shaping: %w", err)
+	}
+	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes {
+		tasks, cpus := scaled(r, shape.Nodes)
+		err := s.update(ctx, job, fmt.Sprintf("NumNodes=%d-%d", shape.Nodes, shape.Nodes), fmt.Sprintf("NumTasks=%d", tasks),
+			fmt.Sprintf("NumCPUs=%d", cpus))
+		if err != nil {
+			return fmt.Errorf("shaping: %w", err)
+		}
+	}
+	for _, setting := range []string{"TimeLimit=" + minutes(shape.Limit), "Requeue=0"} {
+		if err := s.update(ctx, job, setting); err != nil {
+			return fmt.Errorf("shaping: %w", err)
+		}
+	}
+	r, err = s.pending(ctx, job)
+	if err != nil {
+		return fmt.Errorf("shaping: %w", err)
+	}
+	want := core.Forever
+	if shape.Limit < core.Forever/2 {
+		want = max(60, (shape.Limit+59)/60*60)
+	}
+	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes || r.Limit != want || r.Why == "BadConstraints" {
+		return fmt.Errorf("shaping job %d: asked for %d nodes and %d s, Slurm made it %d-%d nodes and %d s (%s)",
+			job.ID, shape.Nodes, want, r.Want, r.maxNodes, r.Limit, r.Why)
+	}
+	return nil
+}
+
+// scaled is a job's tasks and CPUs on so many nodes.
+func scaled(r *record, nodes int) (tasks, cpus int) {
+	ceil := func(a, b int) int { return max(1, (a+max(b, 1)-1)/max(b, 1)) }
+	tasks = ceil(r.Tasks, r.Want) * nodes
+	return tasks, ceil(r.CPUs, r.Tasks) * tasks
+}
+
+// Attach ties a pending job to a reservation.
+func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
+	r, err := s.pending(ctx, job)
+	if err != nil {
+		return fmt.Errorf("attaching: %w", err)
+	}
+	if r.Reservation == reservation {
+		return nil
+	}
+	if err := s.update(ctx, job, "ReservationName="+reservation); err != nil {
+		return fmt.Errorf("attaching: %w", err)
+	}
+	return nil
+}
+
+// Release lets a held job start. One that runs already, or is not held, needs none.
+func (s *System) Release(ctx context.Context, job adapter.Key) error {
+	r, err := s.lookup(ctx, job)
+	switch {
+	case err != nil:
+		return fmt.Errorf("releasing: %w", err)
+	case r.State == adapter.Running, r.State == adapter.Pending && !r.Held:
+		return nil
+	case r.State != adapter.Pending:
+		return fmt.Errorf("releasing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	return s.jobCommand(ctx, job, "release")
+}
+
+// Hold takes a released job back that has not started: held by root first, so that it cannot start in between, then
+// without its reservation.
+func (s *System) Hold(ctx context.Context, job adapter.Key) error {
+	r, err := s.pending(ctx, job)
+	if err != nil {
+		return fmt.Errorf("holding: %w", err)
+	}
+	if !r.Held || r.HeldByUser {
+		if err := s.hold(ctx, job); err != nil {
+			return fmt.Errorf("holding: %w", err)
+		}
+		if r, err = s.pending(ctx, job); err != nil { // it may have started meanwhile
+			return fmt.Errorf("holding: %w", err)
+		}
+	}
+	if r.Reservation != "" {
+		if err := s.update(ctx, job, "ReservationName="); err != nil {
+			return fmt.Errorf("holding: %w", err)
+		}
+	}
+	return nil
+}
+
+// Detach unties a running job from its reservation, whose end would end it, and checks that it is so.
+func (s *System) Detach(ctx context.Context, job adapter.Key) error {
+	r, err := s.running(ctx, job)
+	if err == nil && r.Reservation != "" {
+		if err = s.update(ctx, job, "ReservationName="); err == nil {
+			r, err = s.running(ctx, job)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("detaching: %w", err)
+	case r.Reservation != "":
+		return fmt.Errorf("detaching job %d: it is still in %s", job.ID, r.Reservation)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/core"
+)
+
+// A configuration is what `scontrol show config` prints: slurmctld's settings as they are in force.
+type configuration map[string]string
+
+// configuration reads it: some 6 ms.
+func (s *System) configuration(ctx context.Context) (configuration, error) {
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"show", "config"}})
+	if err != nil {
+		return nil, fmt.Errorf("reading Slurm's configuration: %w", err)
+	}
+	return parseConfiguration(out.stdout)
+}
+
+// parseConfiguration reads lines "Key = value".
+func parseConfiguration(out string) (configuration, error) {
+	c := configuration{}
+	for line := range strings.SplitSeq(out, "\n") {
+		if key, value, ok := strings.Cut(line, "="); ok {
+			c[strings.TrimSpace(key)] = text(strings.TrimSpace(value))
+		}
+	}
+	if c["SLURM_VERSION"] == "" {
+		return nil, fmt.Errorf("scontrol show config: no SLURM_VERSION in it: %w", errForm)
+	}
+	return c, nil
+}
+
+// version is the year and month of the release, 22.05 being 2205, and its patch level; zeros when unreadable.
+func (c configuration) version() (release, patch int) {
+	parts := strings.SplitN(c["SLURM_VERSION"], ".", 3)
+	if len(parts) < 2 {
+		return 0, 0
+	}
+	year, errY := strconv.Atoi(parts[0])
+	month, errM := strconv.Atoi(parts[1])
+	if errY != nil || errM != nil {
+		return 0, 0
+	}
+	if len(parts) == 3 {
+		digits, _, _ := strings.Cut(parts[2], "-")
+		patch, _ = strconv.Atoi(digits)
+	}
+	return year*100 + month, patch
+}
+
+// needsDatabase says whether a resize on this release goes wrong without slurmdbd.
+func (c configuration) needsDatabase() bool {
+	release, patch := c.version()
+	return (release > 2108 || release == 2108 && patch >= 8) && release < 2411
+}
+
+// trap says why a resize would go wrong now, "" when it would not. slurmdbd is known to be there when something accepts
+// a connection on its port: asking it through sacctmgr takes minutes when it is not.
+func (c configuration) trap(ctx context.Context) string {
+	if !c.needsDatabase() {
+		return ""
+	}
+	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
+		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)",
+			c["SLURM_VERSION"], c["AccountingStorageType"])
+	}
+	var why error
+	for _, host := range []string{c["AccountingStorageHost"], c["AccountingStorageBackupHost"]} {
+		if host == "" {
+			continue
+		}
+		dialer := net.Dialer{Timeout: 2 * time.Second}
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, c["AccountingStoragePort"]))
+		if err == nil {
+			conn.Close()
+			return ""
+		}
+		why = err
+	}
+	return fmt.Sprintf("slurmdbd does not answer (%v), and a resize now would make the job's later ones fail; start slurmdbd", why)
+}
+
+// number reads a setting that begins with a number, such as "30 sec"; ok is false for UNLIMITED and the like.
+func (c configuration) number(key string) (n int64, ok bool) {
+	word, _, _ := strings.Cut(c[key], " ")
+	n, err := strconv.ParseInt(word, 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// sweep is how often slurmctld looks at time limits, in seconds.
+const sweep = 30
+
+// guard is how long a job may hold its nodes past its limit, in seconds: slurmctld's sweep, OverTimeLimit (a
+// partition's own where it has one), KillWait. core.Forever where limits are not enforced.
+func (c configuration) guard(partitions []partition) core.Time {
+	over, ok := c.number("OverTimeLimit") // minutes
+	if !ok && c["OverTimeLimit"] != "" {
+		return core.Forever
+	}
+	longest := int64(0)
+	for _, p := range partitions {
+		switch own, err := strconv.ParseInt(p.overTime, 10, 64); {
+		case p.overTime == "UNLIMITED":
+			return core.Forever
+		case err == nil:
+			longest = max(longest, own)
+		default: // NONE: the cluster's
+			longest = max(longest, over)
+		}
+	}
+	if len(partitions) == 0 {
+		longest = over
+	}
+	wait, _ := c.number("KillWait") // seconds
+	return sweep + longest*60 + wait
+}

@@ -1,0 +1,21 @@
+// Package slurm is the sidecar's hand on Slurm: an adapter.BatchSystem for Slurm 20.11 and later.
+//
+// It runs Slurm's own client programs and reads what they print: the letters and keys of squeue and scontrol have been
+// stable for ten years, while the JSON and REST layouts change with every release. It is not a binding to libslurm, it
+// schedules nothing, and it remembers nothing between two calls: what Slurm says is the truth.
+//
+//	cluster, err := slurm.New(slurm.Config{Partitions: []string{"main"}})
+//	if err != nil {
+//		return err
+//	}
+//	for _, f := range cluster.Preflight(ctx) {
+//		fmt.Println(f) // what would go wrong on this cluster, and how to mend it
+//	}
+//	now, err := cluster.Observe(ctx) // nodes, jobs and reservations of the pool, by two processes
+//
+// It must run as root on a machine where Slurm's clients work: only root (or SlurmUser) may hold, mark and resize the
+// jobs of others.
+//
+// What can be trusted: a job's name and comment are its owner's, who may write anything into them, line ends and forged
+// records included. Every reading of jobs therefore ends its free fields with a word that nobody can guess (see format).
+package slurm

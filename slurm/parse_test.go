@@ -1,0 +1,521 @@
+package slurm
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// The files in testdata are what Slurm 22.05.8 printed for a small cluster in which everything awkward happened at once.
+func recorded(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func recordedJobs(t testing.TB) map[core.JobID]record {
+	t.Helper()
+	list, err := parseSqueue(recorded(t, "squeue.txt"), "WORD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := map[core.JobID]record{}
+	for _, r := range list {
+		jobs[r.ID] = r
+	}
+	return jobs
+}
+
+func TestSqueueIsReadAsSlurmPrintsIt(t *testing.T) {
+	jobs := recordedJobs(t)
+	if len(jobs) != 13 {
+		t.Errorf("read %d jobs, want 13", len(jobs))
+	}
+	for _, want := range []adapter.Job{
+		{
+			Key: adapter.Key{ID: 46, Submitted: 1795291998}, Name: "na|me x=y", User: "ana", UID: 1001, GID: 1001,
+			Partition: "main", QOS: "normal", State: adapter.Running, Why: "None", Nodes: []string{"n1", "n2"}, Want: 2,
+			Tasks: 2, CPUs: 8, Limit: 300, Started: 1795292000, Priority: 4294901734,
+			Comment: "ep=2x1m,5x1m a|b c=d\n99|RUNNING",
+		},
+		{
+			Key: adapter.Key{ID: 48, Submitted: 1795291998}, Name: "wrap", User: "ana", UID: 1001, GID: 1001,
+			Partition: "main", QOS: "normal", State: adapter.Pending, Why: "JobHeldAdmin", Held: true, Want: 3, Tasks: 6,
+			CPUs: 6, Limit: core.Forever, Comment: "mold=4x2h|8x70m", Mark: "accordion:mold=4x2h|8x70m",
+		},
+		{
+			Key: adapter.Key{ID: 49, Submitted: 1795291998}, Name: "wrap", User: "ana", UID: 1001, GID: 1001,
+			Partition: "main", QOS: "normal", State: adapter.Pending, Why: "BeginTime", Blocked: true, Want: 8, Tasks: 8,
+			CPUs: 8, Limit: 93840, Begin: 1795295598, Priority: 4294901732,
+		},
+		{
+			Key: adapter.Key{ID: 58, Submitted: 1795292002}, Name: "accordion-grow-46", User: "ana", UID: 1001, GID: 1001,
+			Partition: "main", QOS: "normal", State: adapter.Running, Why: "None", Nodes: []string{"n6"}, Want: 1, Tasks: 1,
+			CPUs: 4, Limit: 240, Started: 1795292002, Priority: 4294901726, Reservation: "accordion-grow-46", Expands: 46,
+		},
+	} {
+		if diff := cmp.Diff(want, jobs[want.ID].Job); diff != "" {
+			t.Errorf("job %d (-want +read):\n%s", want.ID, diff)
+		}
+	}
+	if j := jobs[46]; j.batchHost != "n1" || j.maxNodes != 2 {
+		t.Errorf("job 46: batch host %q, at most %d nodes", j.batchHost, j.maxNodes)
+	}
+	if j := jobs[50]; j.array != 50 || j.elements != "7-40:3%2" || j.Unfit == "" {
+		t.Errorf("array 50: read as array %d of %q, unfit %q", j.array, j.elements, j.Unfit)
+	}
+	if j := jobs[55]; !j.Held || !j.HeldByUser || j.Blocked {
+		t.Errorf("job 55 is held by its owner; read as held %v by user %v blocked %v", j.Held, j.HeldByUser, j.Blocked)
+	}
+	if jobs[54].Unfit == "" || jobs[46].Unfit != "" {
+		t.Error("a heterogeneous job's part is unfit to grow, an ordinary job is not")
+	}
+	if j := jobs[52]; j.Blocked {
+		t.Errorf("job 52 waits for nodes, yet counts as blocked (%s)", j.Why)
+	}
+	if j := jobs[51]; !j.Blocked {
+		t.Error("job 51 depends on another and counts as free to start")
+	}
+}
+
+// TestAUserCannotForgeAJob: whatever a name and comment hold, the list has the same jobs, and only the owner's text
+// differs.
+func TestAUserCannotForgeAJob(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		free := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+			"\n", "(null)", "|", "a\n99|99|N/A|N/A|RUNNING|None|root|0|0|main|normal|(null)|8|8|8|8|UNLIMITED|0|0|0|1|(null)|(null)|n1|n[1-8]",
+			"accordion:ep=9x9h", "ep=1x1h AdminComment=accordion:ep=9x9h",
+		}))
+		name, comment := free.Draw(t, "name"), free.Draw(t, "comment")
+		const word = "W0RDTHATNOBODYGUESSES"
+		plain := "7|7|N/A|N/A|PENDING|Priority|ana|1001|1001|main|normal|(null)|2|2|2|2|5:00|N/A|1|1|9|(null)|(null)|n/a|"
+		last := strings.Replace(plain, "7|7", "8|8", 1) + word + "(null)" + word + "x" + word + "(null)" + word + "\n"
+		out := plain + word + "(null)" + word + name + word + comment + word + "\n" + last
+		list, err := parseSqueue(out, word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != 2 || list[0].ID != 7 || list[1].ID != 8 {
+			t.Fatalf("read %d jobs", len(list))
+		}
+		if list[0].Mark != "" || list[0].Comment != text(comment) || list[0].Name != text(name) {
+			t.Fatalf("read mark %q, name %q, comment %q", list[0].Mark, list[0].Name, list[0].Comment)
+		}
+	})
+}
+
+func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
+	for _, c := range []struct {
+		name, reservation string
+		parent            core.JobID
+	}{
+		{"accordion-grow-46", "accordion-46-2", 46},
+		{"accordion-grow-46", "", 0},
+		{"accordion-grow-46", "maint", 0},
+		{"accordion-grow-", "accordion-46-2", 0},
+		{"accordion-grow--46", "accordion-46-2", 0},
+		{"accordion-grow-46x", "accordion-46-2", 0},
+		{"wrap", "accordion-46-2", 0},
+	} {
+		r := record{}
+		r.Name, r.Reservation = c.name, c.reservation
+		if got := expands(&r); got != c.parent {
+			t.Errorf("job %q in reservation %q expands %d, want %d", c.name, c.reservation, got, c.parent)
+		}
+	}
+}
+
+func TestADamagedListIsAnErrorNotAShorterList(t *testing.T) {
+	whole := recorded(t, "squeue.txt")
+	for cut := 1; cut < len(whole); cut += 7 {
+		list, err := parseSqueue(whole[:cut], "WORD")
+		if err == nil && !strings.HasSuffix(whole[:cut], "WORD\n") {
+			t.Fatalf("cut at byte %d: read %d jobs without an error", cut, len(list))
+		}
+	}
+	for _, bad := range []string{
+		"x", "slurm_load_jobs error", "1|2WORDWORDWORDWORD\n",
+		strings.Replace(whole, "49|49", "-49|49", 1), strings.Replace(whole, "|1795291998|", "|yesterday|", 1),
+		strings.Replace(whole, "n[1-2]", "n[1-", 1), strings.Replace(whole, "|5:00|", "|soon|", 1),
+	} {
+		if _, err := parseSqueue(bad, "WORD"); err == nil {
+			t.Errorf("no error for %.60q", bad)
+		}
+	}
+}
+
+func TestStatesOfJobs(t *testing.T) {
+	for word, want := range map[string]adapter.State{
+		"PENDING": adapter.Pending, "RESV_DEL_HOLD": adapter.Pending, "RUNNING": adapter.Running,
+		"CONFIGURING": adapter.Running, "SUSPENDED": adapter.Running, "STOPPED": adapter.Running, "RESIZING": adapter.Running,
+		"COMPLETING": adapter.Ending, "STAGE_OUT": adapter.Ending, "CANCELLED": adapter.Done, "NODE_FAIL": adapter.Done,
+		"STATE_OF_A_LATER_RELEASE": adapter.Running,
+	} {
+		if got, _ := state(word); got != want {
+			t.Errorf("%s is %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestReasonsThatMeanNodes(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"None": false, "Priority": false, "Resources": false, "ReqNodeNotAvail, May be reserved for other job": false,
+		"ReqNodeNotAvail, UnavailableNodes:n3": true, "ReqNodeNotAvail, UnavailableNodes:": false, "Dependency": true,
+		"BeginTime": true, "AssocGrpNodeLimit": true, "QOSMaxJobsPerUserLimit": true, "PartitionDown": true, "Licenses": true,
+		"JobArrayTaskLimit": true, "Reservation": true, "PartitionTimeLimit": true,
+	} {
+		if got := blocked(reason); got != want {
+			t.Errorf("%s: blocked %v, want %v", reason, got, want)
+		}
+	}
+}
+
+func TestNodeStates(t *testing.T) {
+	for _, c := range []struct {
+		state        string
+		usable, idle bool
+	}{
+		{"IDLE", true, true}, {"IDLE+PLANNED", true, true}, {"ALLOCATED", true, false}, {"MIXED", true, false},
+		{"ALLOCATED+PLANNED", true, false}, {"IDLE+DRAIN", false, true}, {"IDLE+DRAIN+PLANNED", false, true},
+		{"DOWN", false, false}, {"DOWN*+DRAIN", false, false}, {"IDLE*", false, true}, {"UNKNOWN", false, false},
+		{"UNK", false, false}, {"IDLE+COMPLETING", true, false}, {"ALLOCATED*", false, false}, {"IDLE+MAINTENANCE", true, true},
+		{"IDLE+RESERVED", true, true}, {"IDLE+CLOUD+POWERED_DOWN", true, true}, {"IDLE+POWERING_DOWN", false, true},
+		{"IDLE+REBOOT_ISSUED", false, true}, {"IDLE+NOT_RESPONDING", false, true}, {"IDLE~", true, true}, {"IDLE%", false, true},
+		{"IDLE+FLAG_OF_A_LATER_RELEASE", false, true}, {"FUTURE", false, false}, {"", false, false},
+	} {
+		usable, idle := nodeState(c.state)
+		if usable != c.usable || usable && idle != c.idle {
+			t.Errorf("%q: usable %v idle %v, want %v %v", c.state, usable, idle, c.usable, c.idle)
+		}
+	}
+}
+
+func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
+	in, err := parseInventory(recorded(t, "scontrol.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(in.nodes) != 8 || len(in.partitions) != 2 {
+		t.Fatalf("%d nodes and %d partitions", len(in.nodes), len(in.partitions))
+	}
+	if n := in.nodes[7]; n.Usable || !strings.Contains(n.Why, "disk is bad State=IDLE") {
+		t.Errorf("drained node: %+v", n)
+	}
+	if n := in.nodes[5]; !n.Usable || n.Idle || n.Why != "ALLOCATED" {
+		t.Errorf("allocated node: %+v", n)
+	}
+	want := []adapter.Reservation{
+		{Name: "accordion-grow-46", Nodes: []string{"n6"}, Start: in.reservations[0].Start, End: in.reservations[0].End, User: "ana"},
+		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.reservations[1].Start, End: in.reservations[1].Start + 3600, User: "root", OverManaged: true},
+	}
+	if diff := cmp.Diff(want, in.reservations); diff != "" {
+		t.Errorf("reservations (-want +read):\n%s", diff)
+	}
+	if p := in.partitions[0]; !p.exclusive || p.name != "main" || len(p.nodes) != 8 || p.tier != 1 {
+		t.Errorf("partition: %+v", p)
+	}
+}
+
+func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
+	in, err := parseInventory(recorded(t, "scontrol.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := parseSqueue(recorded(t, "squeue.txt"), "WORD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.partitions[0].nodes = []string{"n2", "n3", "n8"} // main shrinks to these; shared reaches them still
+	in.partitions = append(in.partitions, partition{name: "far", nodes: []string{"n7"}})
+	far := record{Job: adapter.Job{Key: adapter.Key{ID: 99}, State: adapter.Pending, Partition: "far"}}
+	s, err := assemble(in, append(jobs, far), []string{"main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range s.Nodes {
+		names = append(names, n.Name)
+	}
+	if !slices.Equal(names, []string{"n2", "n3", "n8"}) {
+		t.Errorf("nodes of the pool: %v", names)
+	}
+	holders := map[core.JobID]string{}
+	for _, j := range s.Jobs {
+		if j.ID == 99 {
+			t.Error("a job that can only run elsewhere is told")
+		}
+		if j.State != adapter.Pending {
+			holders[j.ID] = strings.Join(j.Nodes, ",")
+		}
+	}
+	if diff := cmp.Diff(map[core.JobID]string{46: "n2", 47: "n3"}, holders); diff != "" {
+		t.Errorf("who holds what of the pool (-want +got):\n%s", diff)
+	}
+	if len(s.Reservations) != 1 || !slices.Equal(s.Reservations[0].Nodes, []string{"n2"}) {
+		t.Errorf("reservations: %+v", s.Reservations)
+	}
+	if _, err := assemble(in, jobs, []string{"nosuch"}); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		t.Errorf("a pool that does not exist: %v", err)
+	}
+}
+
+func TestTimesAndCounts(t *testing.T) {
+	for text, want := range map[string]core.Time{
+		"5:00": 300, "1:00:00": 3600, "1-02:03:04": 93784, "0:30": 30, "UNLIMITED": core.Forever, "NOT_SET": core.Forever,
+		"365-00:00:00": 365 * 86400,
+	} {
+		if got, err := limit(text); err != nil || got != want {
+			t.Errorf("limit %q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"5", "1-5", "1:2:3:4", "-1:00", "1-:1:1", "99999999999:00", "a:b", "INVALID"} {
+		if got, err := limit(text); err == nil {
+			t.Errorf("limit %q: %d, want an error", text, got)
+		}
+	}
+	for text, want := range map[string]int{"0": 0, "3": 3, "3-5": 3, "2K": 2048, "1.50K": 1536, "1M": 1 << 20} {
+		if got, err := count(text); err != nil || got != want {
+			t.Errorf("count %q: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "K", "-1", "NaN", "1e99", "x", "9999999999"} {
+		if got, err := count(text); err == nil {
+			t.Errorf("count %q: %d, want an error", text, got)
+		}
+	}
+	for seconds, want := range map[core.Time]string{1: "1", 60: "1", 61: "2", 3600: "60", core.Forever: "UNLIMITED"} {
+		if got := minutes(seconds); got != want {
+			t.Errorf("%d s is TimeLimit=%s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestArrayTasksAreCounted(t *testing.T) {
+	for text, want := range map[string][2]int{
+		"7": {1, 0}, "1-7": {7, 0}, "7-40:3%2": {12, 2}, "1,3,5-6": {4, 0}, "[1-3]": {3, 0}, "3-1": {1, 0}, "": {1, 0},
+		"1,3,...%3": {3, 3}, "0-4294967295": {1, 0}, "1-3:0": {3, 0}, "1-2%x": {2, 0},
+	} {
+		if tasks, throttle := arrayTasks(text); tasks != want[0] || throttle != want[1] {
+			t.Errorf("%q: %d tasks, %d at a time; want %v", text, tasks, throttle, want)
+		}
+	}
+}
+
+func TestAPendingArrayStandsForItsTasks(t *testing.T) {
+	r := record{Job: adapter.Job{Key: adapter.Key{ID: 50}, State: adapter.Pending}, elements: "1-1000%2"}
+	jobs := appendTasks(nil, r)
+	if len(jobs) != MaxTasks {
+		t.Fatalf("%d jobs, want %d", len(jobs), MaxTasks)
+	}
+	seen := map[core.JobID]bool{}
+	for i, j := range jobs {
+		array, n := ArrayTask(j.ID)
+		if seen[j.ID] || array != 50 || n != i {
+			t.Fatalf("task %d has id %d: array %d, number %d", i, j.ID, array, n)
+		}
+		if j.Blocked != (i >= 2) {
+			t.Errorf("task %d: blocked %v under a throttle of 2", i, j.Blocked)
+		}
+		seen[j.ID] = true
+	}
+}
+
+// TestRankIsSlurmsAndHeldJobsOvertakeNobody compares with the words of the rule, one pair of jobs at a time.
+func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var jobs []record
+		for i := range rapid.IntRange(0, 12).Draw(t, "jobs") {
+			r := record{tier: rapid.IntRange(1, 2).Draw(t, "tier")}
+			r.ID, r.State = core.JobID(i+1), adapter.Pending
+			r.Submitted = rapid.Int64Range(1, 6).Draw(t, "submitted")
+			r.Priority = rapid.Int64Range(0, 3).Draw(t, "priority")
+			r.Blocked = r.Priority > 0 && rapid.Bool().Draw(t, "blocked")
+			r.Held = r.Priority == 0
+			jobs = append(jobs, r)
+		}
+		place := map[core.JobID]int{}
+		for i, j := range ranked(jobs) {
+			place[j.ID] = i
+		}
+		if len(place) != len(jobs) {
+			t.Fatalf("%d of %d jobs are left", len(place), len(jobs))
+		}
+		earlier := func(a, b record) bool {
+			return a.Submitted < b.Submitted || a.Submitted == b.Submitted && a.ID < b.ID
+		}
+		for _, a := range jobs {
+			for _, b := range jobs {
+				var before bool
+				switch {
+				case !a.Held && !b.Held:
+					before = a.tier > b.tier || a.tier == b.tier && (a.Priority > b.Priority || a.Priority == b.Priority && earlier(a, b))
+				case a.Held && b.Held:
+					before = earlier(a, b)
+				default:
+					before = !a.Held && !a.Blocked && earlier(a, b) // ordinary and first come
+				}
+				if before && place[a.ID] > place[b.ID] {
+					t.Fatalf("job %d must stand before job %d in %v", a.ID, b.ID, place)
+				}
+			}
+		}
+	})
+}
+
+func FuzzSqueue(f *testing.F) {
+	f.Add(recorded(f, "squeue.txt"))
+	f.Add("WORDWORDWORDWORD\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		jobs, err := parseSqueue(out, "WORD")
+		if err != nil {
+			return
+		}
+		for _, r := range jobs {
+			if r.ID < 0 || r.Want < 0 || r.Limit < 0 || r.State == adapter.Pending && r.Nodes != nil {
+				t.Errorf("nonsense was read: %+v", r)
+			}
+		}
+		ranked(jobs)
+	})
+}
+
+func FuzzScontrol(f *testing.F) {
+	f.Add(recorded(f, "scontrol.txt"))
+	f.Add("scontrol: scontrol: NodeName=\nPartitionName= Nodes=n[1-\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		in, err := parseInventory(out)
+		if err != nil {
+			return
+		}
+		if len(in.nodes) == 0 || len(in.partitions) == 0 {
+			t.Error("a cluster without nodes or partitions")
+		}
+		_, _ = assemble(in, nil, []string{in.partitions[0].name})
+	})
+}
+
+func FuzzConfiguration(f *testing.F) {
+	f.Add(recorded(f, "config.txt"))
+	f.Fuzz(func(t *testing.T, out string) {
+		c, err := parseConfiguration(out)
+		if err != nil {
+			return
+		}
+		if c.guard(nil) < sweep {
+			t.Errorf("a guard of %d s is below the sweep", c.guard(nil))
+		}
+		c.needsDatabase()
+	})
+}
+
+// BenchmarkParse is a large site's cycle: 2,000 pending and 500 running jobs on 1,000 nodes. Bound: 25 ms.
+func BenchmarkParse(b *testing.B) {
+	jobs, cluster := largeSite()
+	b.SetBytes(int64(len(jobs) + len(cluster)))
+	b.ReportAllocs()
+	for b.Loop() {
+		in, err := parseInventory(cluster)
+		if err != nil {
+			b.Fatal(err)
+		}
+		list, err := parseSqueue(jobs, "WORD")
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := assemble(in, list, []string{"main"})
+		if err != nil || len(s.Jobs) != 2500 || len(s.Nodes) != 1000 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// largeSite is what squeue and scontrol print for it.
+func largeSite() (jobs, cluster string) {
+	var q, c strings.Builder
+	const free = "WORD(null)WORDsolver-runWORDep=4x1h,8x2h and a remarkWORD\n"
+	for i := range 2000 {
+		fmt.Fprintf(&q, "%d|%d|N/A|N/A|PENDING|Priority|user%d|%d|100|main|normal|acct|%d|%d|16|64|1-00:00:00|N/A|1795290000|1795290000|%d|(null)|(null)|n/a|%s",
+			10000+i, 10000+i, i%40, 1000+i%40, 1+i%64, 1+i%64, 4294900000-i, free)
+	}
+	for i := range 500 {
+		fmt.Fprintf(&q, "%d|%d|N/A|N/A|RUNNING|None|user%d|%d|100|main|normal|acct|2|2|16|64|4:00:00|1795290000|1795290000|1795280000|%d|(null)|(null)|n%d|n[%d-%d]%s",
+			1000+i, 1000+i, i%40, 1000+i%40, 4294910000-i, 2*i+1, 2*i+1, 2*i+2, free)
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&c, "NodeName=n%d Arch=x86_64 CoresPerSocket=32  CPUAlloc=64 CPUEfctv=64 CPUTot=64 CPULoad=63.98 AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null) NodeAddr=n%d NodeHostName=n%d Port=6818 Version=22.05.8 OS=Linux 6.1.0-50-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.170-1  RealMemory=256000 AllocMem=0 FreeMem=232960 Sockets=2 Boards=1 State=ALLOCATED ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A Partitions=main,shared  BootTime=1795290421 SlurmdStartTime=1795291163 LastBusyTime=1795291764 CfgTRES=cpu=64,mem=250G,billing=64 AllocTRES=cpu=64 CapWatts=n/a CurrentWatts=0 AveWatts=0 ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s\n",
+			i+1, i+1, i+1)
+	}
+	c.WriteString("PartitionName=main Nodes=n[1-1000] PriorityTier=1 OverSubscribe=EXCLUSIVE State=UP\nPartitionName=shared Nodes=n[1-1000] PriorityTier=1 OverSubscribe=NO State=UP\n")
+	return q.String(), c.String()
+}
+
+func TestAChangedReservationIsToldOnlyWhatChanged(t *testing.T) {
+	now := time.Unix(1000, 0)
+	base := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2", "n10"}, Start: 900, End: 2000, User: "ana"}
+	with := func(change func(*adapter.Reservation)) adapter.Reservation {
+		r := base
+		change(&r)
+		return r
+	}
+	future := with(func(r *adapter.Reservation) { r.Start = 1500 })
+	for _, c := range []struct {
+		name string
+		old  *adapter.Reservation
+		r    adapter.Reservation
+		want string
+	}{
+		{"new, from now", nil, base, "StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
+		{"new, later", nil, future, "StartTime=uts1500 EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
+		{"new, over managed jobs", nil, with(func(r *adapter.Reservation) { r.OverManaged = true }),
+			"StartTime=now EndTime=uts2000 Users=ana Flags=IGNORE_JOBS Nodes=n[1-2,10]"},
+		{"unchanged", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n10", "n2", "n1"} }), ""},
+		{"active: its start stays", &base, with(func(r *adapter.Reservation) { r.Start, r.End = 950, 2100 }), "EndTime=uts2100"},
+		{"not begun: its start moves", &future, with(func(r *adapter.Reservation) { r.Start = 1600 }), "StartTime=uts1600"},
+		{"other nodes", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n3"} }), "Nodes=n3"},
+	} {
+		if got := strings.Join(reservationChanges(c.old, c.r, now), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestGuardAndTrapFollowTheConfiguration(t *testing.T) {
+	c, err := parseConfiguration(recorded(t, "config.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.guard([]partition{{overTime: "NONE"}}); got != 60 {
+		t.Errorf("guard %d s, want the sweep's 30 and KillWait's 30", got)
+	}
+	if got := c.guard([]partition{{overTime: "NONE"}, {overTime: "5"}}); got != 360 {
+		t.Errorf("guard %d s with a partition's OverTimeLimit of 5 minutes, want 360", got)
+	}
+	c["OverTimeLimit"] = "UNLIMITED"
+	if got := c.guard(nil); got != core.Forever {
+		t.Errorf("guard %d s though limits are not enforced", got)
+	}
+	for version, want := range map[string]bool{
+		"20.11.9": false, "21.08.7": false, "21.08.8-2": true, "22.05.8": true, "23.11.10": true, "24.05.1": true, "24.11.0": false,
+		"25.05.0-rc1": false, "x": false,
+	} {
+		if got := (configuration{"SLURM_VERSION": version}).needsDatabase(); got != want {
+			t.Errorf("Slurm %s needs slurmdbd to resize: %v, want %v", version, got, want)
+		}
+	}
+	none := configuration{"SLURM_VERSION": "22.05.8", "AccountingStorageType": "accounting_storage/none"}
+	if why := none.trap(t.Context()); !strings.Contains(why, "slurmdbd") {
+		t.Errorf("no slurmdbd, and the trap says %q", why)
+	}
+}

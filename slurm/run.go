@@ -1,0 +1,188 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxOutput bounds what is kept of a program's output, in bytes. 100,000 jobs take about 20 MB.
+const maxOutput = 256 << 20
+
+// A Failure is a client program that did not do what it was asked to.
+type Failure struct {
+	Command string // the program and its arguments
+	Code    int    // its exit code; -1 when it was ended by its deadline or never began
+	Said    string // its standard error, or where that is empty the beginning of its output
+	Cause   error
+}
+
+func (f *Failure) Error() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(f.Said), "\n")
+	switch {
+	case errors.Is(f.Cause, context.DeadlineExceeded):
+		return fmt.Sprintf("%s: no answer within its time limit, ended (is slurmctld up? `scontrol ping`)", f.Command)
+	case f.Code < 0 || line == "":
+		return fmt.Sprintf("%s: %v", f.Command, f.Cause)
+	}
+	return fmt.Sprintf("%s: exit code %d: %s", f.Command, f.Code, line)
+}
+
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// says is true when err is a Failure whose message contains one of the words, whatever their case.
+func says(err error, words ...string) bool {
+	var f *Failure
+	if !errors.As(err, &f) {
+		return false
+	}
+	text := strings.ToLower(f.Said)
+	for _, w := range words {
+		if strings.Contains(text, strings.ToLower(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// runner runs external programs: each with a deadline, few at once, in a clean environment, and with nothing left
+// behind when the deadline passes.
+type runner struct {
+	bin     string   // directory of the clients; "": PATH
+	env     []string // all of the programs' environment
+	timeout time.Duration
+	slots   chan struct{} // one token a running program
+}
+
+// newRunner prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
+// SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
+func newRunner(c Config) *runner {
+	r := &runner{bin: c.Bin, timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce)}
+	r.env = []string{
+		"LC_ALL=C",
+		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
+		"SLURM_TIME_FORMAT=%s",    // seconds since 1970
+		"SLURM_BITSTR_LEN=0",      // an array's pending elements in full
+		"HOME=/", "SHELL=/bin/sh", // salloc looks them up
+	}
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	r.env = append(r.env, "PATH="+path)
+	conf := c.Conf
+	if conf == "" {
+		conf = os.Getenv("SLURM_CONF")
+	}
+	if conf != "" {
+		r.env = append(r.env, "SLURM_CONF="+conf)
+	}
+	return r
+}
+
+// call is one run of a program.
+type call struct {
+	program string
+	args    []string
+	input   string
+	env     []string // added to the runner's
+	dir     string   // working directory; "": the root directory
+}
+
+// output is what a program printed.
+type output struct{ stdout, stderr string }
+
+// run waits for a slot, runs the program to its end or its deadline, and returns what it printed. The error is a
+// *Failure, or the context's when it ended before the program began.
+func (r *runner) run(ctx context.Context, c call) (output, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return output{}, fmt.Errorf("%s: not begun: %w", c.program, ctx.Err())
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+
+	cmd := exec.CommandContext(ctx, r.path(c.program), c.args...)
+	cmd.Env = append(append([]string(nil), r.env...), c.env...)
+	cmd.Dir = c.dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	cmd.Stdin = strings.NewReader(c.input)
+	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	// The whole group is killed: a client's child that keeps our pipe open would keep us waiting.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+
+	err := cmd.Run()
+	out := output{stdout.String(), stderr.String()}
+	if err == nil && stdout.dropped {
+		err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
+	}
+	if err == nil {
+		return out, nil
+	}
+	f := &Failure{Command: commandLine(c), Code: -1, Said: out.stderr, Cause: err}
+	if strings.TrimSpace(f.Said) == "" { // "Reservation r not found" comes on standard output
+		f.Said = out.stdout[:min(len(out.stdout), 4096)]
+	}
+	if ctx.Err() != nil {
+		f.Cause = ctx.Err()
+	} else if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		f.Code = exit.ExitCode()
+	}
+	return out, f
+}
+
+// scontrol runs one scontrol command.
+func (r *runner) scontrol(ctx context.Context, args ...string) error {
+	_, err := r.run(ctx, call{program: "scontrol", args: args})
+	return err
+}
+
+func (r *runner) path(program string) string {
+	if r.bin == "" {
+		return program
+	}
+	return filepath.Join(r.bin, program)
+}
+
+// commandLine is how a call reads in an error: short, on one line.
+func commandLine(c call) string {
+	text := strings.Join(append([]string{c.program}, c.args...), " ")
+	if c.input != "" {
+		text += " <<< " + strings.TrimSpace(c.input)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 200 {
+		text = text[:200] + "…"
+	}
+	return text
+}
+
+// bounded keeps the first limit bytes that are written to it.
+type bounded struct {
+	bytes.Buffer
+	limit   int
+	dropped bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); len(p) > room {
+		b.dropped = true
+		b.Buffer.Write(p[:max(room, 0)])
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}

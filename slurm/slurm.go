@@ -1,0 +1,155 @@
+package slurm
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+)
+
+// Config says which part of which cluster is ours, and how to reach it.
+type Config struct {
+	// Partitions whose nodes are the pool. At least one. Jobs and reservations of every other partition on these
+	// nodes are read too.
+	Partitions []string
+	// Conf is the path of slurm.conf; "" takes SLURM_CONF from the environment, or else the clients' own default.
+	Conf string
+	// Bin is the directory of squeue, scontrol, salloc, scancel; "" looks them up in PATH.
+	Bin string
+	// Timeout bounds each run of a client program. 0: 20 s. slurmctld answers within milliseconds, but takes 10 s and
+	// more while it saves its state on a slow disk.
+	Timeout time.Duration
+	// AtOnce bounds the client programs that run at the same time. 0: 6.
+	AtOnce int
+}
+
+// System is a Slurm cluster. Its methods may be called from several goroutines.
+type System struct {
+	config Config
+	run    *runner
+}
+
+var _ adapter.BatchSystem = (*System)(nil)
+
+var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+
+// New checks the configuration; it does not touch the cluster.
+func New(c Config) (*System, error) {
+	if len(c.Partitions) == 0 {
+		return nil, errors.New("slurm: no partition given: name the one whose nodes Accordion shall manage")
+	}
+	for _, p := range c.Partitions {
+		if !partitionName.MatchString(p) {
+			return nil, fmt.Errorf("slurm: %q is not the name of a partition (`sinfo -h -o %%R` lists them)", p)
+		}
+	}
+	if c.Timeout < 0 || c.AtOnce < 0 {
+		return nil, errors.New("slurm: a timeout and a number of programs at once must not be negative")
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 20 * time.Second
+	}
+	if c.AtOnce == 0 {
+		c.AtOnce = 6
+	}
+	return &System{config: c, run: newRunner(c)}, nil
+}
+
+// squeue lists jobs; more are arguments that choose them.
+func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
+	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
+	out, err := s.run.run(ctx, call{
+		program: "squeue",
+		args:    append([]string{"--all", "--local", "--noheader"}, more...),
+		env:     []string{"SQUEUE_FORMAT2=" + format(word)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parseSqueue(out.stdout, word)
+}
+
+// lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
+func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
+	if job.ID <= 0 || job.ID >= 1<<32 {
+		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
+	}
+	list, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", job.ID))
+	if says(err, "invalid job id") {
+		return nil, fmt.Errorf("job %d: Slurm does not know it any more: %w", job.ID, adapter.ErrGone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading job %d: %w", job.ID, err)
+	}
+	for i := range list {
+		r := &list[i]
+		if r.ID != job.ID {
+			continue // an array's other tasks answer to its id too
+		}
+		if r.Submitted != job.Submitted {
+			return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number now: %w",
+				job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
+		}
+		return r, nil
+	}
+	return nil, fmt.Errorf("job %d: Slurm does not know it any more: %w", job.ID, adapter.ErrGone)
+}
+
+// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge).
+func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
+	r, err := s.lookup(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Job, nil
+}
+
+// pending reads a job that must be waiting.
+func (s *System) pending(ctx context.Context, job adapter.Key) (*record, error) {
+	r, err := s.lookup(ctx, job)
+	if err == nil && r.State != adapter.Pending {
+		return r, fmt.Errorf("job %d is %s, not pending any more: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	return r, err
+}
+
+// running reads a job that must be running.
+func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) {
+	r, err := s.lookup(ctx, job)
+	if err == nil && r.State != adapter.Running {
+		return r, fmt.Errorf("job %d is %s, not running: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	return r, err
+}
+
+// update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
+func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
+	return s.updateIn(ctx, "", job, settings...)
+}
+
+// updateIn is update with scontrol in a directory of its own.
+func (s *System) updateIn(ctx context.Context, dir string, job adapter.Key, settings ...string) error {
+	args := append([]string{"update", fmt.Sprintf("JobId=%d", job.ID)}, settings...)
+	_, err := s.run.run(ctx, call{program: "scontrol", args: args, dir: dir})
+	if err == nil {
+		return nil
+	}
+	doing := fmt.Sprintf("job %d: setting %s", job.ID, strings.Join(settings, " "))
+	if over(err) {
+		return fmt.Errorf("%s: %w (%w)", doing, adapter.ErrGone, err)
+	}
+	if says(err, "DB index is being set") {
+		return fmt.Errorf("%s: %w: Slurm waits for slurmdbd to number the job (%w)", doing, adapter.ErrTrap, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// over is true when Slurm says that a job is finished or unknown.
+func over(err error) bool {
+	return says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
+}
