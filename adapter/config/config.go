@@ -26,14 +26,15 @@ import (
 
 // Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
 type Config struct {
-	Cluster string // name in the journal; "": the batch system's own
-	System  string // Slurm or Embedded
-	Slurm   Slurm
-	Plan    Plan
-	Overrun Overrun
-	Journal Journal
-	Session Session
-	Log     Log
+	Cluster  string // name in the journal; "": the batch system's own
+	System   string // Slurm or Embedded
+	Slurm    Slurm
+	Embedded Embedded
+	Plan     Plan
+	Overrun  Overrun
+	Journal  Journal
+	Session  Session
+	Log      Log
 }
 
 // The batch systems that System may name.
@@ -48,6 +49,11 @@ type Slurm struct {
 	Conf      string        // path of slurm.conf; "": Slurm's own
 	Bin       string        // folder of the client programs; "": through PATH
 	Timeout   time.Duration // of one call
+}
+
+// Embedded is the batch system in the process.
+type Embedded struct {
+	Nodes int
 }
 
 // Plan says how jobs are planned.
@@ -114,13 +120,14 @@ const DefaultPath = "/etc/accordion/accordion.toml"
 // Default is the configuration of an empty file.
 func Default() Config {
 	return Config{
-		System:  SystemSlurm,
-		Slurm:   Slurm{Partition: "main", Timeout: 10 * time.Second},
-		Plan:    Plan{Interval: time.Second, Algorithm: "2X+c", StartLead: 4 * time.Second, Protect: 16},
-		Overrun: Overrun{Share: 0.10, Least: 30 * time.Second},
-		Journal: Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
-		Session: Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},
-		Log:     Log{Level: "info", Format: "text"},
+		System:   SystemSlurm,
+		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second},
+		Embedded: Embedded{Nodes: 16},
+		Plan:     Plan{Interval: time.Second, Algorithm: "2X+c", StartLead: 4 * time.Second, Protect: 16},
+		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second},
+		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
+		Session:  Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},
+		Log:      Log{Level: "info", Format: "text"},
 	}
 }
 

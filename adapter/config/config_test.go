@@ -56,6 +56,8 @@ partition = "wide"
 conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
+[embedded]
+nodes = 7
 [plan]
 interval = "250ms"
 algorithm = "infX+c"
@@ -80,7 +82,8 @@ format = "json"
 		t.Fatal(err)
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
-		Slurm: Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second},
+		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second},
+		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second},
@@ -141,9 +144,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [plan], [overrun], [journal], [session], [log]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [journal], [session], [log]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [plan], [overrun], [journal], [session], [log]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [journal], [session], [log]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

@@ -33,6 +33,8 @@ var settings = []setting{
 		func(c *Config) *string { return &c.Slurm.Bin }),
 	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
 
+	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
+
 	duration("plan", "interval", 100*time.Millisecond, 10*time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),

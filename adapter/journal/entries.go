@@ -209,6 +209,21 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	return total, ctx.Err()
 }
 
+// KeepFor prunes what is older than age, now and then once each pause, until ctx ends; then it returns nil. An error means
+// that the journal cannot be written.
+func (j *Journal) KeepFor(ctx context.Context, age, pause time.Duration) error {
+	for {
+		if _, err := j.Prune(ctx, time.Now().Add(-age)); err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
 func encode(m map[string]any) (string, error) {
 	if len(m) == 0 {
 		return "", nil

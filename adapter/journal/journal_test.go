@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -254,6 +255,26 @@ func TestPruningKeepsWhatIsYoungAndWhatIsUnfinished(t *testing.T) {
 	}
 	if id := must(j.Begin(Intent{At: noon, Verb: "end"}))(t); id <= last {
 		t.Errorf("id %d after %d", id, last)
+	}
+}
+
+func TestOldEntriesGoByThemselvesUntilTheEnd(t *testing.T) {
+	j, _ := fresh(t)
+	if err := errors.Join(j.Event(Event{At: noon, Kind: "grew"}), j.Event(Event{At: time.Now(), Kind: "ended"})); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- j.KeepFor(ctx, time.Hour, time.Millisecond) }()
+	for len(all(t, j, 0)) > 1 {
+		runtime.Gosched() // the test's own deadline ends this when nothing is pruned
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("at its end: %v", err)
+	}
+	if got := all(t, j, 0); len(got) != 1 || got[0].Verb != "ended" {
+		t.Errorf("left: %v", got)
 	}
 }
 

@@ -92,8 +92,23 @@ func (p page) headline(r Report) string {
 	case r.At == 0:
 		return where + ": the sidecar is not running, and has never read the batch system"
 	}
-	age := p.now.Sub(time.Unix(r.At, 0)).Truncate(time.Second)
-	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s ago); then: %s", where, p.moment(r.At), age, jobs)
+	age := ago(p.now.Sub(time.Unix(r.At, 0)))
+	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(r.At), age, jobs)
+}
+
+// ago rounds to what matters after so long.
+func ago(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "by another clock" // this machine's is behind the sidecar's
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s ago", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 }
 
 func (p page) table(jobs []adapter.JobView) string {

@@ -53,7 +53,7 @@ JOB  USER  NAME          KIND      PHASE    STEP  NODES           START     END 
 		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
 			"\nAccordion: no managed jobs, as of 2026-02-28T12:00:00\n"},
 		{"a dead sidecar", status.Report{View: adapter.View{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
-Accordion on lab: THE SIDECAR IS NOT RUNNING since 11:58:30 (1m30s ago); then: 1 managed job
+Accordion on lab: THE SIDECAR IS NOT RUNNING since 11:58:30 (90 s ago); then: 1 managed job
 JOB  USER  NAME  KIND      PHASE    STEP  NODES  START  END  WHY
   9  bob   wide  evolving  waiting  -/2   -      -      -    no place in the plan
 `},
