@@ -1,0 +1,112 @@
+package evolve
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// Algorithm is a way to place one application: rigid, or fit with an expand limit, compacted or not (CoreGRID 2011,
+// section 5.1).
+type Algorithm struct {
+	Rigid   bool // see the application as its peak for its total duration; the rest is ignored
+	Limit   Limit
+	Compact bool
+}
+
+// ParseAlgorithm reads the paper's names: rigid, noX, 2X, 2X+c, infX, infX+c; another limit is written in the place of
+// the 2, as in 1.5X.
+func ParseAlgorithm(name string) (Algorithm, error) {
+	base, compact := strings.CutSuffix(name, "+c")
+	limit, isLimit := strings.CutSuffix(base, "X")
+	a := Algorithm{Compact: compact}
+	switch {
+	case strings.HasSuffix(name, "+opt"):
+		return a, fmt.Errorf("algorithm %s: exact optimisation (+opt) is not part of this version; take %s+c", core.Shown(name), strings.TrimSuffix(name, "+opt"))
+	case name == "rigid":
+		return Algorithm{Rigid: true}, nil
+	case base == "noX" && !compact:
+		a.Limit = NoExpansion
+		return a, nil
+	case isLimit:
+		if l, err := ParseLimit(limit); err == nil {
+			a.Limit = l
+			return a, nil
+		}
+	}
+	return a, fmt.Errorf("algorithm %s is not one of rigid, noX, 2X, 2X+c, infX, infX+c", core.Shown(name))
+}
+
+// String is the algorithm's name as ParseAlgorithm reads it.
+func (a Algorithm) String() string {
+	switch {
+	case a.Rigid:
+		return "rigid"
+	case a.Limit <= NoExpansion: // there is nothing to compact
+		return "noX"
+	case a.Compact:
+		return a.Limit.String() + "X+c"
+	}
+	return a.Limit.String() + "X"
+}
+
+// Place finds one application's place, not before an instant, without occupying it. ok is false when it never fits.
+func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
+	if a.Rigid {
+		ep = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+	}
+	start, scheduled, ok = f.Fit(ep, p, a.Limit, notBefore)
+	if ok && a.Compact && !a.Rigid {
+		start, scheduled = f.Compact(ep, p, a.Limit, start, scheduled)
+	}
+	return start, scheduled, ok
+}
+
+// Schedule places applications one after the other, each beside those before it, from second 0 on: the list scheduling
+// of CoreGRID 2011, Algorithm 1. The order says which comes when (nil: as they stand); with the rigid algorithm it is
+// conservative back-filling. p is what occupies the machine already; the schedule is added to it. The answer has one
+// allocation for each application, whose number in eps it bears.
+//
+// It fails when an application never fits.
+func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]core.Allocation, error) {
+	if order == nil {
+		order = InOrder(eps)
+	}
+	var f Fitter
+	plan := make([]core.Allocation, len(eps))
+	for _, i := range order {
+		start, scheduled, ok := a.Place(&f, eps[i], p, 0)
+		if !ok {
+			return nil, fmt.Errorf("application %d of %d never fits: it asks for up to %d nodes; see whether the machine of %d nodes is occupied for ever",
+				i+1, len(eps), eps[i].Peak(), p.Nodes())
+		}
+		p.Add(start, scheduled)
+		plan[i] = core.Allocation{Job: core.JobID(i), Start: start, EP: scheduled}
+	}
+	return plan, nil
+}
+
+// InOrder is the order in which the applications stand.
+func InOrder(eps []core.EP) []int {
+	order := make([]int, len(eps))
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// ByArea puts the largest requested area first.
+func ByArea(eps []core.EP) []int { return descending(eps, core.EP.Area) }
+
+// ByLength puts the longest requested duration first (longest processing time, LPT).
+func ByLength(eps []core.EP) []int { return descending(eps, core.EP.Total) }
+
+func descending(eps []core.EP, size func(core.EP) int64) []int {
+	order := InOrder(eps)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(size(eps[j]), size(eps[i])) })
+	return order
+}
