@@ -1,0 +1,36 @@
+package queue_test
+
+import (
+	"fmt"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+)
+
+// Two evolving jobs that never fit side by side as rigid jobs lock into each other.
+func ExampleRepeated() {
+	state := queue.Repeated{Limit: evolve.Twice}.New(core.Machine{Nodes: 4})
+	state.Submit(0, core.Job{ID: 1, Choices: []core.EP{{{Duration: 60, Nodes: 1}, {Duration: 60, Nodes: 3}}}})
+	state.Submit(0, core.Job{ID: 2, Choices: []core.EP{{{Duration: 60, Nodes: 3}, {Duration: 60, Nodes: 1}}}})
+	for _, now := range []core.Time{0, 60} {
+		for _, s := range state.Starts(now, nil) {
+			fmt.Printf("%d: job %d has %d nodes\n", now, s.Job, s.Nodes)
+		}
+	}
+	// Output:
+	// 0: job 1 has 1 nodes
+	// 0: job 2 has 3 nodes
+	// 60: job 2 has 1 nodes
+	// 60: job 1 has 3 nodes
+}
+
+// A node was lost, and job 1 cannot grow while job 9 keeps its promise.
+func ExampleRefit() {
+	promises := []core.Allocation{{Job: 9, Start: 0, EP: core.EP{{Duration: 300, Nodes: 4}}}}
+	late := []queue.Remainder{{Job: 1, Nodes: 2, Left: 20, Next: core.EP{{Duration: 60, Nodes: 4}}}}
+	for _, a := range queue.Refit(100, core.Machine{Nodes: 7}, promises, late) {
+		fmt.Println(a.Job, a.Start, a.EP)
+	}
+	// Output: 1 100 2x200s,4x60s
+}

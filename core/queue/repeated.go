@@ -1,0 +1,260 @@
+package queue
+
+import (
+	"slices"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/profile"
+)
+
+// Repeated is repeated back-filling: the scheduling algorithm of RR-7389, Figure 5, for rigid, moldable and evolving jobs
+// alike. The queue is taken in its order, and each job gets its earliest completion in the view that those before it
+// leave: what runs, with its promises, and what was planned so far. Of several choices that complete together it takes
+// the one with the fewest nodes (at its peak), then the one named first.
+//
+// A waiting job has no guarantee of its start: whenever something changes, all is planned again, and a job may move
+// back when one before it gained. But nothing submitted later delays or expands it, and what has started keeps its
+// promise.
+//
+// The zero value never expands a step and does not compact.
+type Repeated struct {
+	Limit   evolve.Limit // how many times its duration a step may last
+	Compact bool         // start as late as the completion allows, where a step would wait
+}
+
+var _ Policy = Repeated{}
+
+// New is the state of a machine without jobs. A node count below 0 is 0.
+//
+// A running job counts as free from the end of its promise on, whether or not End was called yet. Where what runs
+// exceeds the machine (nodes were lost), nothing is free. An allocation that lay in the future when Running told of it
+// is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
+func (r Repeated) New(m core.Machine) State {
+	return &repeated{policy: r, machine: m}
+}
+
+// repeated is the state of Repeated. A plan is kept until something changes it. Invariant: view is nil (the plan is out
+// of date), or slots are the places of the first len(slots) jobs of the queue, and view is the occupation of what runs
+// and of these.
+type repeated struct {
+	policy  Repeated
+	machine core.Machine
+	queue   []core.Job
+	running []running // in the order in which they came
+
+	view   *profile.Profile
+	slots  []slot
+	asOf   core.Time // when view was begun
+	memory *profile.Profile
+	fitter evolve.Fitter
+}
+
+// running is a job on the machine.
+type running struct {
+	core.Allocation
+	told    int  // its size as the world knows it
+	foreign bool // it lay in the future when we were told
+}
+
+// slot is the place of a waiting job in the plan.
+type slot struct {
+	core.Planned
+	ok bool // it has one
+}
+
+// Submit implements State. A job without choices, or of which no choice fits the machine, waits and is in no plan.
+func (s *repeated) Submit(_ core.Time, j core.Job) { s.queue = append(s.queue, j) }
+
+// Running implements State. It replaces what was known of the job, running or waiting.
+func (s *repeated) Running(now core.Time, a core.Allocation) {
+	r := running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)}
+	s.forget(a.Job)
+	s.running = append(s.running, r)
+	s.view = nil
+}
+
+// End implements State. It is nothing when the job is unknown.
+func (s *repeated) End(now core.Time, id core.JobID) {
+	// A job that ends as promised has left the view already.
+	if i := s.find(id); i >= 0 && s.running[i].Allocation.End() <= now {
+		s.running = slices.Delete(s.running, i, i+1)
+		return
+	}
+	s.forget(id)
+}
+
+// find is the index of a running job, −1 when it does not run.
+func (s *repeated) find(id core.JobID) int {
+	return slices.IndexFunc(s.running, func(r running) bool { return r.Job == id })
+}
+
+// forget takes a job out, with its place in the plan.
+func (s *repeated) forget(id core.JobID) {
+	if i := s.find(id); i >= 0 {
+		s.running = slices.Delete(s.running, i, i+1)
+		s.view = nil
+	}
+	if i := slices.IndexFunc(s.queue, func(j core.Job) bool { return j.ID == id }); i >= 0 {
+		s.queue = slices.Delete(s.queue, i, i+1)
+		if i < len(s.slots) {
+			s.view = nil
+		}
+	}
+}
+
+// Nodes implements State.
+func (s *repeated) Nodes(_ core.Time, m core.Machine) {
+	s.machine = m
+	s.view = nil
+}
+
+// Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue. When it was not
+// called at the instant of a change, the change is reported late, at the size of this instant.
+func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
+	into = s.resizes(now, into, func(size, told int) bool { return size < told })
+	into = s.resizes(now, into, func(size, told int) bool { return size > told })
+	s.plan(now)
+	for i := range s.slots {
+		if p := &s.slots[i]; p.ok && p.Start <= now {
+			r := running{Allocation: p.Allocation, told: p.EP.At(0)}
+			s.running = append(s.running, r)
+			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.told, Begins: true})
+		}
+	}
+	s.leave(now)
+	return into
+}
+
+// leave takes those out of the queue that have begun. The view stays: they occupy what they were planned to.
+func (s *repeated) leave(now core.Time) {
+	kept := 0
+	for i := range s.slots {
+		if s.slots[i].ok && s.slots[i].Start <= now {
+			continue
+		}
+		s.slots[kept], s.queue[kept] = s.slots[i], s.queue[i]
+		kept++
+	}
+	s.slots = s.slots[:kept]
+	clear(s.queue[kept:])
+	s.queue = s.queue[:kept]
+}
+
+// resizes reports the running jobs whose size has changed in the way asked for.
+func (s *repeated) resizes(now core.Time, into []core.Start, which func(size, told int) bool) []core.Start {
+	for i := range s.running {
+		r := &s.running[i]
+		if r.foreign || now >= r.Allocation.End() {
+			continue
+		}
+		if size := r.EP.At(now - r.Start); which(size, r.told) {
+			r.told = size
+			into = append(into, core.Start{Job: r.Job, Nodes: size})
+		}
+	}
+	return into
+}
+
+// Plan implements State: everything that waits and fits the machine has a place.
+func (s *repeated) Plan(now core.Time) core.Plan {
+	s.plan(now)
+	var plan core.Plan
+	if len(s.slots) > 0 {
+		plan.Jobs = make([]core.Planned, 0, len(s.slots))
+	}
+	for i := range s.slots {
+		if s.slots[i].ok {
+			plan.Jobs = append(plan.Jobs, s.slots[i].Planned)
+		}
+	}
+	return plan
+}
+
+// Clone implements State.
+func (s *repeated) Clone() State {
+	c := &repeated{
+		policy:  s.policy,
+		machine: s.machine,
+		queue:   slices.Clone(s.queue),
+		running: slices.Clone(s.running),
+		slots:   slices.Clone(s.slots),
+		asOf:    s.asOf,
+	}
+	if s.view != nil {
+		c.view = s.view.Clone()
+		c.memory = c.view
+	}
+	return c
+}
+
+// plan gives every waiting job its place. What is planned already stays: jobs submitted since come after it, and a
+// plan made earlier is still the best as long as none of its starts was missed.
+func (s *repeated) plan(now core.Time) {
+	missed := func(p slot) bool { return p.ok && p.Start < now }
+	if s.view == nil || now < s.asOf || slices.ContainsFunc(s.slots, missed) {
+		s.renew(now)
+	}
+	for _, j := range s.queue[len(s.slots):] {
+		p, ok := s.best(now, j)
+		if ok {
+			s.view.Add(p.Start, p.EP)
+		}
+		s.slots = append(s.slots, slot{p, ok})
+	}
+}
+
+// renew begins a new plan: the view of what runs.
+func (s *repeated) renew(now core.Time) {
+	empty := profile.New(s.machine.Nodes)
+	if s.memory == nil {
+		s.memory = empty
+	} else {
+		s.memory.CopyFrom(empty)
+	}
+	s.view, s.asOf = s.memory, now
+	s.slots = slices.Grow(s.slots[:0], len(s.queue))
+	for i := range s.running {
+		if a := &s.running[i].Allocation; a.End() > now {
+			s.view.Add(a.Start, a.EP)
+		}
+	}
+}
+
+// best is a job's earliest completion in the view.
+func (s *repeated) best(now core.Time, j core.Job) (core.Planned, bool) {
+	notBefore := max(now, j.Begin)
+	var best core.Planned
+	found := false
+	for i, ep := range j.Choices {
+		if found && notBefore+ep.Total() > best.End() {
+			continue // it cannot win
+		}
+		start, scheduled, ok := s.fit(ep, notBefore)
+		if !ok {
+			continue
+		}
+		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled}, Choice: i}
+		if !found || p.End() < best.End() || p.End() == best.End() && ep.Peak() < best.EP.Peak() {
+			best, found = p, true
+		}
+	}
+	if found && s.policy.Compact {
+		best.Start, best.EP = s.fitter.Compact(j.Choices[best.Choice], s.view, s.policy.Limit, best.Start, best.EP)
+	}
+	return best, found
+}
+
+// fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
+func (s *repeated) fit(ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
+	switch {
+	case len(ep) == 0:
+		return 0, nil, false
+	case len(ep) > 1:
+		return s.fitter.Fit(ep, s.view, s.policy.Limit, notBefore)
+	case ep[0].Duration < 1 || ep[0].Nodes < 0:
+		return 0, nil, false
+	}
+	start, ok := s.view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
+	return start, ep, ok
+}
