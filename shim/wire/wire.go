@@ -42,7 +42,7 @@ const (
 	Refused Status = "refused" // not the caller's job, not a managed job, bad node names: Why says
 	Over    Status = "over"    // there is no next step: the last one goes on
 	Late    Status = "late"    // the shim's patience ended before the nodes came
-	Busy    Status = "busy"    // too many sessions are open: ask again. From the session server; describes no allocation
+	Busy    Status = "busy"    // too many sessions are open, or the request came too slowly: ask again. From the session server; describes no allocation
 )
 
 // Reply describes the allocation as it is now, whatever the status (Count is 0 when the sidecar cannot say).

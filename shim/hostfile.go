@@ -1,0 +1,60 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// writeHostfile writes one node a line to a file of the job, and returns its path. It is replaced in one piece: a
+// program that reads it sees the nodes before a resize or those after it.
+//
+// It lies in a directory of the user's own below TMPDIR (or /tmp), because others may write to those.
+func writeHostfile(env Getenv, id int64, nodes []string) (path string, err error) {
+	base := env.get("TMPDIR")
+	if !filepath.IsAbs(base) {
+		base = "/tmp"
+	}
+	dir := filepath.Join(base, "accordion-"+strconv.Itoa(os.Getuid()))
+	if err := privateDirectory(dir); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, ".hosts-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name()) // fails once it has its final name
+	_, err = f.WriteString(strings.Join(nodes, "\n") + "\n")
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, fmt.Sprintf("%d.hosts", id))
+	return path, os.Rename(f.Name(), path)
+}
+
+// privateDirectory makes a directory that nobody else can write to, or checks the one that is there.
+func privateDirectory(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return err
+	}
+	info, err := os.Lstat(dir) // not Stat: somebody's link into a directory of ours is not ours
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory: remove it, or set TMPDIR", dir)
+	case int(owner) != os.Getuid():
+		return fmt.Errorf("%s belongs to user %d: set TMPDIR to a directory of your own", dir, owner)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("others may write to %s: forbid it (chmod 700 %s)", dir, dir)
+	}
+	return nil
+}

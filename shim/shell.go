@@ -1,0 +1,32 @@
+package shim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// script is text for a POSIX shell (sh, dash, bash, zsh, ksh) that changes its environment and ends with a status.
+type script struct{ b strings.Builder }
+
+// export sets a variable, for the shell and for the programs it starts.
+func (s *script) export(name, value string) {
+	fmt.Fprintf(&s.b, "export %s=%s\n", name, quote(value))
+}
+
+// unset removes a variable.
+func (s *script) unset(name string) { fmt.Fprintf(&s.b, "unset %s\n", name) }
+
+// end is the whole text. Its last command has the status, so that what evaluates it has it too; a subshell sets it, so
+// that the shell itself goes on.
+func (s *script) end(status int) string {
+	if status != 0 {
+		fmt.Fprintf(&s.b, "(exit %d)\n", status)
+	}
+	return s.b.String()
+}
+
+// quote makes one word of any text: between single quotes nothing has a meaning but their end. A zero byte, which no
+// environment can hold, is left out.
+func quote(text string) string {
+	return "'" + strings.NewReplacer("'", `'\''`, "\x00", "").Replace(text) + "'"
+}

@@ -1,0 +1,430 @@
+package shim
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/core/hostlist"
+	"accordion/shim/wire"
+)
+
+// environment is one that a test writes down.
+type environment map[string]string
+
+func (e environment) lookup(name string) (string, bool) {
+	v, set := e[name]
+	return v, set
+}
+
+// with is a copy with some more or other variables.
+func (e environment) with(pairs ...string) environment {
+	all := environment{}
+	for name, value := range e {
+		all[name] = value
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
+	}
+	return all
+}
+
+// after is the environment of a shell that evaluated the text: a second, dumb reader of what script writes, for values
+// without quotes. shell_test.go asks real shells.
+func (e environment) after(t *testing.T, text string) environment {
+	t.Helper()
+	all := e.with()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if assignment, ok := strings.CutPrefix(line, "export "); ok {
+			name, value, _ := strings.Cut(assignment, "=")
+			all[name] = strings.Trim(value, "'")
+		} else if name, ok := strings.CutPrefix(line, "unset "); ok {
+			delete(all, name)
+		} else if !strings.HasPrefix(line, "(exit ") {
+			t.Errorf("a line that nobody expects: %q", line)
+		}
+	}
+	return all
+}
+
+// inSlurm is what `sbatch -N2 -n8` has on nodes of 4 CPUs, seen on 22.05. PATH is such that there is no scontrol.
+func inSlurm(t *testing.T) environment {
+	t.Helper()
+	t.Setenv("PATH", t.TempDir())
+	return environment{
+		"SLURM_JOB_ID":            "7",
+		"SLURM_NNODES":            "2",
+		"SLURM_JOB_NUM_NODES":     "2",
+		"SLURM_NODELIST":          "n[1-2]",
+		"SLURM_JOB_NODELIST":      "n[1-2]",
+		"SLURM_JOB_CPUS_PER_NODE": "4(x2)",
+		"SLURM_NTASKS":            "8",
+		"SLURM_NPROCS":            "8",
+		"SLURM_TASKS_PER_NODE":    "4(x2)",
+		"TMPDIR":                  t.TempDir(),
+	}
+}
+
+// fakeScontrol puts a scontrol into PATH.
+func fakeScontrol(t *testing.T, body string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "scontrol"), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+}
+
+// call is Step with a sidecar that gives one reply.
+func call(t *testing.T, env environment, r wire.Reply) Outcome {
+	t.Helper()
+	c, _ := sidecar{replies(r)}.client()
+	return step(t.Context(), Options{Getenv: env.lookup}, c)
+}
+
+// sized is a reply that a step of these nodes begins.
+func sized(step int, nodes string) wire.Reply {
+	names, err := hostlist.Expand(nodes)
+	if err != nil {
+		panic(err)
+	}
+	return wire.Reply{Status: wire.Resized, Nodes: nodes, Count: len(names), Step: step, Steps: 9, Until: 1800000000, Generation: step - 1}
+}
+
+func TestTheExportsOfAGrownJob(t *testing.T) {
+	env := inSlurm(t)
+	out := call(t, env, wire.Reply{Status: wire.Resized, Nodes: "n[1-2,5,7-8]", Count: 5, Step: 2, Steps: 3, Until: 1800000000, Generation: 1})
+	if out.Status != StatusResized {
+		t.Fatalf("status %d: %s", out.Status, out.Says)
+	}
+	hosts := filepath.Join(env["TMPDIR"], fmt.Sprintf("accordion-%d", os.Getuid()), "7.hosts")
+	want := env.with(
+		"SLURM_NNODES", "5",
+		"SLURM_JOB_NUM_NODES", "5",
+		"SLURM_NODELIST", "n[1-2,5,7-8]",
+		"SLURM_JOB_NODELIST", "n[1-2,5,7-8]",
+		"SLURM_JOB_CPUS_PER_NODE", "4(x5)",
+		"SLURM_NTASKS", "20",
+		"SLURM_NPROCS", "20",
+		"SLURM_TASKS_PER_NODE", "4(x5)",
+		"ACCORDION_JOB", "7",
+		"ACCORDION_STEP", "2",
+		"ACCORDION_STEPS", "3",
+		"ACCORDION_UNTIL", "1800000000",
+		"ACCORDION_GENERATION", "1",
+		"ACCORDION_TASKS", "8/2",
+		"ACCORDION_HOSTFILE", hosts,
+	)
+	if d := cmp.Diff(want, env.after(t, out.Text)); d != "" {
+		t.Errorf("the environment (-want +got):\n%s", d)
+	}
+	if got, err := os.ReadFile(hosts); err != nil || string(got) != "n1\nn2\nn5\nn7\nn8\n" {
+		t.Errorf("the hosts: %q, %v", got, err)
+	}
+	if want := "job 7: step 2 of 3 begins: 5 nodes, n[1-2,5,7-8], until " + time.Unix(1800000000, 0).Format(time.DateTime); out.Says != want {
+		t.Errorf("it says %q, want %q", out.Says, want)
+	}
+}
+
+func TestTasksScaleWithTheNodesAndComeBackToWhatTheyWere(t *testing.T) {
+	for name, c := range map[string]struct {
+		env   []string
+		sizes []string // of the steps from the second
+		want  []string // SLURM_NTASKS SLURM_TASKS_PER_NODE
+	}{
+		"4 tasks a node": {nil,
+			[]string{"n[1-5]", "n[1-3]", "n1", "n[1-2]"},
+			[]string{"20 4(x5)", "12 4(x3)", "4 4", "8 4(x2)"}},
+		"3 and 2 tasks": {[]string{"SLURM_NTASKS", "5", "SLURM_TASKS_PER_NODE", "3,2"},
+			[]string{"n[1-3]", "n[1-4]", "n1", "n[1-2]"},
+			[]string{"8 3(x2),2", "10 3(x2),2(x2)", "3 3", "5 3,2"}},
+		"one task a node": {[]string{"SLURM_NTASKS", "2", "SLURM_TASKS_PER_NODE", "1(x2)"},
+			[]string{"n[1-16]", "n1"},
+			[]string{"16 1(x16)", "1 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := inSlurm(t).with(c.env...)
+			for i, size := range c.sizes {
+				out := call(t, env, sized(i+2, size))
+				env = env.after(t, out.Text)
+				if got := env["SLURM_NTASKS"] + " " + env["SLURM_TASKS_PER_NODE"]; got != c.want[i] {
+					t.Errorf("step %d on %s: %s, want %s", i+2, size, got, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestWhatWasNotSetIsNotSetNow(t *testing.T) {
+	env := inSlurm(t)
+	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"} {
+		delete(env, name)
+		after := env.after(t, call(t, env, sized(2, "n[1-5]")).Text)
+		if v, set := after[name]; set {
+			t.Errorf("%s is set to %q", name, v)
+		}
+	}
+}
+
+func TestTasksANodeAloneAreScaledToo(t *testing.T) {
+	env := inSlurm(t)
+	delete(env, "SLURM_NTASKS")
+	delete(env, "SLURM_NPROCS")
+	if got := env.after(t, call(t, env, sized(2, "n[1-3]")).Text)["SLURM_TASKS_PER_NODE"]; got != "4(x3)" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNodesKeepTheirCPUsAndNewOnesAreTakenToHaveTheFewest(t *testing.T) {
+	env := inSlurm(t).with("SLURM_JOB_NODELIST", "n[3-5]", "SLURM_JOB_CPUS_PER_NODE", "8,4(x2)")
+	if got := env.after(t, call(t, env, sized(2, "n[1,3-4]")).Text)["SLURM_JOB_CPUS_PER_NODE"]; got != "4,8,4" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAUsersHostfileEndsWithTheNodesItSpeaksOf(t *testing.T) {
+	env := inSlurm(t).with("SLURM_HOSTFILE", "/home/u/hosts", "SLURM_DISTRIBUTION", "arbitrary")
+	same := call(t, env, sized(2, "n[1-2]"))
+	if after := env.after(t, same.Text); after["SLURM_HOSTFILE"] != "/home/u/hosts" {
+		t.Errorf("on the same nodes: %q", same.Text)
+	}
+	grown := call(t, env, sized(2, "n[1-3]"))
+	after := env.after(t, grown.Text)
+	for _, name := range []string{"SLURM_HOSTFILE", "SLURM_DISTRIBUTION"} {
+		if v, set := after[name]; set {
+			t.Errorf("on other nodes: %s=%s", name, v)
+		}
+	}
+	if !strings.Contains(grown.Says, "SLURM_HOSTFILE") {
+		t.Errorf("it says %q", grown.Says)
+	}
+	block := env.with("SLURM_DISTRIBUTION", "block")
+	if v := block.after(t, call(t, block, sized(2, "n[1-3]")).Text)["SLURM_DISTRIBUTION"]; v != "block" {
+		t.Errorf("SLURM_DISTRIBUTION=%q, want block as before", v)
+	}
+}
+
+func TestTheRequestSaysWhichStepEnds(t *testing.T) {
+	base := inSlurm(t)
+	for name, c := range map[string]struct {
+		env  environment
+		want int
+	}{
+		"the first, before any call":                {base, 1},
+		"what the last call told":                   {base.with("ACCORDION_JOB", "7", "ACCORDION_STEP", "3"), 3},
+		"not what another job left":                 {base.with("ACCORDION_JOB", "6", "ACCORDION_STEP", "3"), 1},
+		"not what stands alone":                     {base.with("ACCORDION_STEP", "3"), 1},
+		"not rubbish":                               {base.with("ACCORDION_JOB", "7", "ACCORDION_STEP", "-3"), 1},
+		"the second, when the first call timed out": {base.after(t, call(t, base, wire.Reply{Status: wire.Late, Nodes: "n[1-2]", Count: 2, Step: 2, Steps: 3}).Text), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got wire.Request
+			cl, _ := sidecar{{takes: func(conn net.Conn, q wire.Request) {
+				got = q
+				wire.WriteReply(conn, resized)
+			}}}.client()
+			step(t.Context(), Options{Getenv: c.env.lookup, Keep: "n[1-2]"}, cl)
+			if got.Step != c.want || got.Job != 7 || got.Keep != "n[1-2]" {
+				t.Errorf("got %+v, want step %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTheStatusesAndWhatIsSaid(t *testing.T) {
+	now := wire.Reply{Nodes: "n[1-2]", Count: 2, Step: 3, Steps: 3}
+	as := func(s wire.Status, why string) wire.Reply {
+		r := now
+		r.Status, r.Why = s, why
+		return r
+	}
+	for name, c := range map[string]struct {
+		reply   wire.Reply
+		status  int
+		says    string
+		exports bool
+	}{
+		"resized":                       {as(wire.Resized, ""), 0, "job 7: step 3 of 3 begins: 2 nodes, n[1-2]", true},
+		"late":                          {as(wire.Late, "n5 is still held by job 9"), 3, "job 7: the next step's nodes did not come in time: n5 is still held by job 9", true},
+		"over":                          {as(wire.Over, ""), 1, "job 7: there is no next step: the last one goes on", true},
+		"refused":                       {as(wire.Refused, "n9 is none of the job's nodes"), 1, "job 7: refused: n9 is none of the job's nodes", true},
+		"refused, about no job of ours": {wire.Reply{Status: wire.Refused, Why: "job 7 is not managed"}, 1, "job 7: refused: job 7 is not managed", false},
+		"words that could do harm":      {as(wire.Refused, "\x1b[2Jgone\nexit"), 1, "job 7: refused: ?[2Jgone?exit", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := call(t, inSlurm(t), c.reply)
+			if out.Status != c.status || out.Says != c.says {
+				t.Errorf("status %d, says %q; want %d, %q", out.Status, out.Says, c.status, c.says)
+			}
+			if got := strings.Contains(out.Text, "export SLURM_NODELIST='n[1-2]'"); got != c.exports {
+				t.Errorf("exports: %q", out.Text)
+			}
+			if end := fmt.Sprintf("(exit %d)\n", c.status); c.status != 0 && !strings.HasSuffix(out.Text, end) {
+				t.Errorf("the text ends %q", out.Text)
+			}
+		})
+	}
+}
+
+// nobody is the outcome without any sidecar; it gives up at once.
+func nobody(t *testing.T, env environment) Outcome {
+	t.Helper()
+	c, _ := sidecar{absent}.client()
+	c.first = 0
+	return step(t.Context(), Options{Getenv: env.lookup}, c)
+}
+
+const scontrolLine = `JobId=7 JobName=NodeList=evil UserId=u(1000) ReqNodeList=n9 ExcNodeList=(null) NodeList=n[1-3] BatchHost=n1 NumNodes=3 NumCPUs=12 Comment=x`
+
+func TestWithoutASidecarTheBatchSystemIsAsked(t *testing.T) {
+	env := inSlurm(t)
+	fakeScontrol(t, `[ "$*" = "show job -o 7" ] && echo '`+scontrolLine+`'`)
+	out := nobody(t, env)
+	after := env.after(t, out.Text)
+	if out.Status != StatusNoSidecar || after["SLURM_NODELIST"] != "n[1-3]" || after["SLURM_NTASKS"] != "12" {
+		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Says, out.Text)
+	}
+	if _, set := after["ACCORDION_STEP"]; set {
+		t.Error("it names a step, of which nobody told it")
+	}
+	if !strings.HasPrefix(out.Says, "job 7: no sidecar answered within 0s: connection refused") {
+		t.Errorf("it says %q", out.Says)
+	}
+}
+
+func TestWithoutSidecarAndBatchSystemTheEnvironmentStays(t *testing.T) {
+	for name, body := range map[string]string{
+		"scontrol fails":              "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1",
+		"scontrol says nothing":       "",
+		"scontrol says something odd": "echo NodeList=n9 BatchHost=n9",
+		"the job holds nothing":       "echo ' ReqNodeList= ExcNodeList= NodeList= BatchHost='",
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := inSlurm(t)
+			fakeScontrol(t, body)
+			out := nobody(t, env)
+			after := env.after(t, out.Text)
+			if out.Status != StatusNoSidecar {
+				t.Errorf("status %d", out.Status)
+			}
+			for name, was := range env {
+				if after[name] != was {
+					t.Errorf("%s was %q and is %q", name, was, after[name])
+				}
+			}
+			if hosts, err := os.ReadFile(after["ACCORDION_HOSTFILE"]); err != nil || string(hosts) != "n1\nn2\n" {
+				t.Errorf("the hosts: %q, %v", hosts, err)
+			}
+		})
+	}
+}
+
+func TestAJobWhoseEnvironmentSaysNothingIsLeftAlone(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	out := nobody(t, environment{"SLURM_JOB_ID": "7"})
+	if out.Status != StatusNoSidecar || out.Text != "(exit 4)\n" {
+		t.Errorf("status %d, text %q", out.Status, out.Text)
+	}
+}
+
+func TestUnderOARTheNodesAreInOurFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "nodes")
+	if err := os.WriteFile(file, []byte("n1\nn1\nn2\nn2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := environment{"OAR_JOB_ID": "7", "OAR_NODEFILE": file, "TMPDIR": dir}
+	for name, c := range map[string]struct {
+		call  func() Outcome
+		hosts string
+	}{
+		"resized":    {func() Outcome { return call(t, env, sized(2, "n[1-3]")) }, "n1\nn2\nn3\n"},
+		"no sidecar": {func() Outcome { return nobody(t, env) }, "n1\nn2\n"},
+	} {
+		out := c.call()
+		after := env.after(t, out.Text)
+		if hosts, err := os.ReadFile(after["ACCORDION_HOSTFILE"]); err != nil || string(hosts) != c.hosts {
+			t.Errorf("%s: %q, %v; want %q", name, hosts, err, c.hosts)
+		}
+		if strings.Contains(out.Text, "SLURM") || after["OAR_NODEFILE"] != file {
+			t.Errorf("%s: %q", name, out.Text)
+		}
+	}
+}
+
+func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
+	slurm := inSlurm(t)
+	for name, c := range map[string]struct {
+		o    Options
+		says string
+	}{
+		"both":               {Options{Getenv: slurm.lookup, Keep: "n1", Release: "n2"}, "--keep and --release together: say what stays or what goes, not both"},
+		"a bad list":         {Options{Getenv: slurm.lookup, Keep: "n[1-"}, "--keep: "},
+		"a list to release":  {Options{Getenv: slurm.lookup, Release: "n1;rm"}, "--release: "},
+		"a list without end": {Options{Getenv: slurm.lookup, Keep: strings.Repeat("n1,", 20000) + "n1"}, "at most"},
+		"a negative timeout": {Options{Getenv: slurm.lookup, Timeout: -1}, "negative"},
+		"not inside a job":   {Options{Getenv: environment{}.lookup}, "not inside a job"},
+		"a job that is none": {Options{Getenv: environment{"SLURM_JOB_ID": "7_1"}.lookup}, `SLURM_JOB_ID is "7_1", which is no job id`},
+		"a negative job":     {Options{Getenv: environment{"OAR_JOB_ID": "-7"}.lookup}, "OAR_JOB_ID"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl, seen := sidecar{replies(resized)}.client()
+			out := step(t.Context(), c.o, cl)
+			if out.Status != StatusUsage || out.Text != "(exit 2)\n" || !strings.Contains(out.Says, c.says) || strings.Contains(out.Says, "\n") {
+				t.Errorf("status %d, says %q, text %q; want 2, %q", out.Status, out.Says, out.Text, c.says)
+			}
+			if len(*seen) > 0 {
+				t.Errorf("the sidecar was asked: %v", *seen)
+			}
+		})
+	}
+}
+
+func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
+	dir := func(tmp string) string { return filepath.Join(tmp, fmt.Sprintf("accordion-%d", os.Getuid())) }
+	for name, c := range map[string]struct {
+		prepare func(tmp string) error
+		says    string
+	}{
+		"a link":              {func(tmp string) error { return os.Symlink(tmp, dir(tmp)) }, "is not a directory"},
+		"a file":              {func(tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, "is not a directory"},
+		"open to others":      {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, ""},
+		"no such directory":   {func(tmp string) error { return os.Remove(tmp) }, "no such file"},
+		"of another user":     {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, "belongs to user 12345"},
+		"a directory of ours": {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := inSlurm(t)
+			if err := c.prepare(env["TMPDIR"]); err != nil {
+				t.Fatal(err)
+			}
+			switch name {
+			case "open to others":
+				c.says = "chmod 700"
+				if err := os.Chmod(dir(env["TMPDIR"]), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			case "of another user":
+				if os.Getuid() != 0 {
+					t.Skip("only root can give a directory away")
+				}
+				if err := os.Chown(dir(env["TMPDIR"]), 12345, 12345); err != nil {
+					t.Fatal(err)
+				}
+			}
+			env = env.with("ACCORDION_HOSTFILE", "/old")
+			out := call(t, env, sized(2, "n[1-5]"))
+			hosts, set := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
+			if out.Status != StatusResized || !strings.Contains(out.Says, c.says) || set != (c.says == "") {
+				t.Errorf("status %d, says %q, ACCORDION_HOSTFILE=%q", out.Status, out.Says, hosts)
+			}
+		})
+	}
+}
