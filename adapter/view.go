@@ -22,6 +22,7 @@ type JobView struct {
 	Step      int        `json:"step"`    // the step it is in, from 1; 0 while it waits
 	Steps     int        `json:"steps"`
 	Nodes     string     `json:"nodes"`    // host list of what it holds
+	Size      int        `json:"size"`     // how many those are
 	Start     core.Time  `json:"start"`    // Unix seconds: began, or will begin as planned; 0 when it has no place in the plan
 	Plan      core.EP    `json:"plan"`     // scheduled profile from Start
 	Promised  core.Time  `json:"promised"` // Unix second of its end as promised at its start; 0 while it waits

@@ -19,7 +19,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/core"
-	"accordion/core/hostlist"
 )
 
 // Sidecar says whether a sidecar is at work on the journal.
@@ -161,11 +160,7 @@ func nodes(j adapter.JobView) string {
 	if j.Nodes == "" {
 		return "-"
 	}
-	list, err := hostlist.Expand(j.Nodes)
-	if err != nil {
-		return clean(j.Nodes)
-	}
-	return fmt.Sprintf("%s (%d)", clean(j.Nodes), len(list))
+	return fmt.Sprintf("%s (%d)", clean(j.Nodes), j.Size)
 }
 
 func dash(s string) string {

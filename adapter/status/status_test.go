@@ -29,7 +29,7 @@ func at(clock string) core.Time {
 func jobs() []adapter.JobView {
 	return []adapter.JobView{
 		{ID: 7, Submitted: at("2026-03-01 11:00:00"), User: "ann", Name: "cfd", Kind: "evolving", Phase: "running",
-			Request: "ep=2x20s,5x20s,3x20s", Step: 2, Steps: 3, Nodes: "n[1-3,7-8]", Start: at("2026-03-01 11:59:30"),
+			Request: "ep=2x20s,5x20s,3x20s", Step: 2, Steps: 3, Nodes: "n[1-3,7-8]", Size: 5, Start: at("2026-03-01 11:59:30"),
 			Plan: core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 5}, {Duration: 20, Nodes: 3}}, Promised: at("2026-03-01 12:00:30")},
 		{ID: 8, User: "bob", Name: "evil\x1b[2Jname", Kind: "moldable", Phase: "waiting", Request: "mold=4x2h|8x70m", Steps: 1,
 			Start: at("2026-03-01 23:00:00"), Plan: core.EP{{Duration: 7200, Nodes: 4}}, Why: "nodes"},
@@ -111,7 +111,7 @@ func TestTheReportIsWhatTheSidecarWroteAndWhetherItLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"sidecar":{"running":false},"at":100,"cluster":"lab","jobs":[{"id":7,"submitted":1772362800,"user":"ann","name":"cfd",` +
-		`"kind":"evolving","phase":"running","request":"ep=2x20s,5x20s,3x20s","step":2,"steps":3,"nodes":"n[1-3,7-8]",` +
+		`"kind":"evolving","phase":"running","request":"ep=2x20s,5x20s,3x20s","step":2,"steps":3,"nodes":"n[1-3,7-8]","size":5,` +
 		`"start":1772366370,"plan":[[20,2],[20,5],[20,3]],"promised":1772366430,"why":""}]}`
 	if got := read(); got != want {
 		t.Errorf("of a dead sidecar:\n got %s\nwant %s", got, want)

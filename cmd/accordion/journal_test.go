@@ -38,7 +38,7 @@ func pastSidecar(path string) error {
 	_, err6 := j.Begin(journal.Intent{At: t.Add(3 * time.Second), Cluster: "lab", Job: 8, Submitted: 1772362900, Verb: "expand"})
 	view, err7 := json.Marshal(adapter.View{At: t.Unix(), Cluster: "lab", Jobs: []adapter.JobView{{
 		ID: 7, Submitted: 1772362800, User: "ann", Name: "cfd", Kind: "evolving", Phase: "running", Request: "ep=2x20s,5x20s",
-		Step: 2, Steps: 2, Nodes: "n[1-5]", Start: t.Unix() - 20, Plan: core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 5}},
+		Step: 2, Steps: 2, Nodes: "n[1-5]", Size: 5, Start: t.Unix() - 20, Plan: core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 5}},
 		Promised: t.Unix() + 20}}})
 	return errors.Join(err1, err2, err3, err4, err5, err6, err7, j.PutView(view))
 }

@@ -53,6 +53,7 @@ var subcommands []func() *cobra.Command
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "accordion",
+		Version:       version(),
 		Short:         "Jobs that grow and shrink, on ordinary Slurm and OAR clusters",
 		SilenceErrors: true,
 		SilenceUsage:  true,
