@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -176,8 +177,13 @@ func (s *Server) bad(ctx context.Context, conn Conn, err error, log hclog.Logger
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return // we end; or somebody only looked whether we are here
 	}
+	status := wire.Refused
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		status = wire.Busy // a good shim on a machine that stood still: it may ask again
+		err = fmt.Errorf("the request was not complete within %v", s.options.Patience)
+	}
 	log.Warn("request refused", "why", err)
-	s.reply(conn, wire.Reply{Status: wire.Refused, Why: err.Error()}, log)
+	s.reply(conn, wire.Reply{Status: status, Why: err.Error()}, log)
 }
 
 // await hands the request to the loop and waits for the answer, for as long as the shim does.
