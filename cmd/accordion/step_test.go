@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"accordion/adapter/session"
+	"accordion/core/hostlist"
+	"accordion/shim/wire"
+)
+
+func init() {
+	programs["fake-sidecar"] = func() {
+		if err := fakeSidecar(); err != nil {
+			fmt.Fprintln(os.Stderr, "fake-sidecar:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// fakeSidecar serves the real session server on a socket, and begins the steps of one job at once. The arguments are the
+// nodes of each step in turn. With -die it dies as by kill -9 as soon as it has resized, before it answers.
+func fakeSidecar() error {
+	socket := flag.String("socket", "", "")
+	job := flag.Int64("job", 7, "")
+	begun := flag.Int("step", 1, "the step that the job is in")
+	late := flag.Bool("late", false, "never resize: answer late when the shim's patience ends")
+	die := flag.Bool("die", false, "")
+	flag.Parse()
+	steps := flag.Args()
+
+	server, err := session.Listen(session.Options{Path: *socket})
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx) }()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case call := <-server.Calls():
+			reply := wire.Reply{Status: wire.Resized}
+			switch q := call.Request; {
+			case q.Job != *job:
+				call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not managed", q.Job)})
+				continue
+			case *late:
+				if q.Waits == 0 {
+					return errors.New("the shim says no timeout")
+				}
+				reply.Status = wire.Late
+			case q.Step < *begun: // asked again: the resize has happened
+			case *begun == len(steps):
+				reply.Status = wire.Over
+			default:
+				*begun++
+				if q.Keep != "" {
+					steps[*begun-1] = q.Keep
+				}
+			}
+			if *die {
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+			names, err := hostlist.Expand(steps[*begun-1])
+			if err != nil {
+				return err
+			}
+			reply.Nodes, reply.Count = strings.TrimSpace(steps[*begun-1]), len(names)
+			reply.Step, reply.Steps, reply.Generation = *begun, len(steps), *begun-1
+			reply.Until = 1800000000
+			call.Answer(reply)
+		}
+	}
+}
