@@ -133,13 +133,11 @@ kill_node() {
 node_processes() {
 	local pid
 	{
-		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3
+		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3 || true
 		for pid in $(our_processes); do
-			grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
+			if grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null; then echo "$pid"; fi
 		done
-	} | sort -un | while read -r pid; do
-		alive "$pid" && echo "$pid"
-	done
+	} | sort -un | only_alive
 }
 
 # wait_idle NODES: until all nodes have registered and are idle (in a lab with jobs: at work).
@@ -151,34 +149,6 @@ nodes_up() {
 	local up
 	up=$(tool sinfo -h -p shared -t idle,alloc,mix,comp,resv,plnd -N -o %T:%N 2>/dev/null | grep -vc '\*') || true
 	((up >= $1))
-}
-
-# stop_jobs cancels every job and gives their ends a moment; what remains is killed with the daemons.
-stop_jobs() {
-	running slurmctld || return 0
-	within 3 no_jobs || true
-}
-
-no_jobs() {
-	local jobs
-	jobs=$(tool squeue -h -a -o %A 2>/dev/null) || return 0 # it does not answer: nothing to ask for
-	[[ $jobs ]] || return 0
-	tool scancel -f --state=PENDING,RUNNING,SUSPENDED --user='' 2>/dev/null || true
-	return 1
-}
-
-stop_daemons() {
-	local file name
-	for file in "$lab"/pid/n*.pid; do
-		[[ -e $file ]] || continue
-		name=$(basename "$file" .pid)
-		stop "$name" &
-	done
-	stop slurmctld &
-	wait
-	stop slurmdbd
-	stop mariadbd KILL # its data goes with the directory
-	stop munged
 }
 
 status() {

@@ -14,6 +14,7 @@ lab_programs=(
 	/usr/bin/mariadb:mariadb-client-core
 	/usr/bin/setpriv:util-linux
 	/usr/sbin/useradd:passwd
+	/usr/bin/pkill:procps
 	/usr/bin/gcc:gcc
 	/usr/include/stdlib.h:libc6-dev
 )

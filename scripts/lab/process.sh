@@ -31,12 +31,17 @@ is_ours() {
 
 # our_processes: every living process of this lab, but not this script and those it descends from.
 our_processes() {
-	local pid
+	# Processes end while this looks at them: that is no failure.
 	{
-		grep -lzxF "ACCORDION_LAB=$lab" /proc/[0-9]*/environ 2>/dev/null
-		find /proc/[0-9]*/fd /proc/[0-9]*/cwd -lname "$lab/*" 2>/dev/null
-	} | cut -d/ -f3 | sort -un | grep -vxF "$(ancestors)" | while read -r pid; do
-		alive "$pid" && echo "$pid"
+		grep -lzxF "ACCORDION_LAB=$lab" /proc/[0-9]*/environ 2>/dev/null || true
+		find /proc/[0-9]*/fd /proc/[0-9]*/cwd -lname "$lab/*" 2>/dev/null || true
+	} | cut -d/ -f3 | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
+}
+
+only_alive() {
+	local pid
+	while read -r pid; do
+		if alive "$pid"; then echo "$pid"; fi
 	done
 }
 
@@ -75,8 +80,8 @@ stop() {
 
 dead() { ! alive "$1"; }
 
-# kill_leftovers ends what the daemons left: step daemons, jobs that went their own way, clients.
-kill_leftovers() {
+# kill_processes ends all of the lab's processes: daemons, step daemons, jobs, clients that still wait.
+kill_processes() {
 	local pids
 	for _ in {1..50}; do
 		mapfile -t pids < <(our_processes)

@@ -52,6 +52,8 @@ remove_users() {
 		rm -f "$users_dir/$user/$(lab_file)"
 		# Not empty: another lab has him.
 		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
+			# What a job of his hid from us (no environment, no file of the lab open) ends with him.
+			pkill -KILL -U "$user" || true
 			userdel "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
 		fi
 	done <"$lab/etc/users"
