@@ -46,6 +46,9 @@ func TestName(t *testing.T) {
 		{"a node freed at a second can be given in that second", 2, []place.Claim{{0, -5, 7}, {1, -5, 9}},
 			[]place.Wish{{Job: 1, Start: 7, EP: ep("1x5")}, {Job: 2, Start: 9, EP: ep("1x1")}},
 			[][][]int{{{0}}, {{1}}}},
+		{"so can one that another layer leaves", 2, nil,
+			[]place.Wish{{Job: 1, EP: ep("1x5 2x5")}, {Job: 2, EP: ep("1x5")}, {Job: 3, Start: 10, EP: ep("2x1")}},
+			[][][]int{{{0}, {1}}, {{1}}, {{0, 1}}}},
 		{"of two that begin together the earlier wish chooses first", 2, nil,
 			[]place.Wish{{Job: 2, EP: ep("1x5")}, {Job: 1, EP: ep("1x5")}},
 			[][][]int{{{0}}, {{1}}}},
@@ -58,6 +61,12 @@ func TestName(t *testing.T) {
 		{"old names give way when somebody would have none", 2, []place.Claim{{1, -5, 6}},
 			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0)}},
 			[][][]int{{{0}}, {{1}}}},
+		{"a wish that fails anyhow costs nobody his old names", 3, nil,
+			[]place.Wish{{Job: 1, EP: ep("4x10")}, {Job: 2, EP: ep("1x20")}, {Job: 3, Start: 5, EP: ep("1x10"), Prefer: old(5, 0)}},
+			[][][]int{{nil}, {{1}}, {{0}}}},
+		{"a preferred node with a claim in between is not taken", 2, []place.Claim{{0, 12, 30}},
+			[]place.Wish{{Job: 1, Start: 5, EP: ep("1x10"), Prefer: old(5, 0)}, {Job: 2, Start: 5, EP: ep("2x10"), Prefer: old(5, 1)}},
+			[][][]int{{{1}}, {nil}}},
 		{"who cannot be named does not stop the others", 2, nil,
 			[]place.Wish{{Job: 1, EP: ep("3x10")}, {Job: 2, EP: ep("2x10")}},
 			[][][]int{{nil}, {{0, 1}}}},
@@ -317,6 +326,45 @@ func BenchmarkName(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			place.Name(1000, claims, wishes)
+		}
+	})
+}
+
+func TestWhateverIsAskedNothingBreaks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wild := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 9), rapid.SampledFrom([]core.Time{core.Forever, -core.Forever}))
+		number := rapid.OneOf(rapid.Int(), rapid.IntRange(-2, 5))
+		numbers := rapid.SliceOfN(number, 0, 4)
+		profile := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
+			return core.Step{Duration: wild.Draw(t, "duration"), Nodes: number.Draw(t, "nodes")}
+		}), 0, 4)
+		d := drawing{nodes: rapid.IntRange(-1, 5).Draw(t, "machine")}
+		var jobs []core.Allocation
+		for i := range rapid.IntRange(0, 4).Draw(t, "wishes") {
+			w := place.Wish{Job: core.JobID(i), Start: wild.Draw(t, "start"), EP: profile.Draw(t, "ep"), Held: numbers.Draw(t, "held")}
+			for range rapid.IntRange(0, 2).Draw(t, "old") {
+				w.Prefer = append(w.Prefer, place.Named{Layer: place.Layer{From: wild.Draw(t, "from"), To: wild.Draw(t, "to")}, Nodes: numbers.Draw(t, "prefer")})
+			}
+			d.wishes = append(d.wishes, w)
+			jobs = append(jobs, core.Allocation{Job: w.Job, Start: w.Start, EP: w.EP})
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "claims") {
+			d.claims = append(d.claims, place.Claim{Node: number.Draw(t, "node"), From: wild.Draw(t, "claimed from"), To: wild.Draw(t, "claimed to")})
+		}
+		for _, n := range place.Name(d.nodes, d.claims, d.wishes) {
+			for _, l := range n.Layers {
+				if l.From >= l.To || n.Err == nil && len(l.Nodes) != l.Count {
+					t.Fatalf("%+v, error %v", l, n.Err)
+				}
+				for _, node := range l.Nodes {
+					if node < 0 || node >= d.nodes {
+						t.Fatalf("node %d of %d", node, d.nodes)
+					}
+				}
+			}
+		}
+		if named, err := place.Assign(d.nodes, jobs, nil); err == nil && len(named) != len(jobs) {
+			t.Fatalf("%d answers to %d jobs", len(named), len(jobs))
 		}
 	})
 }

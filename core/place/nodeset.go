@@ -11,8 +11,6 @@ type nodeSet struct {
 
 func newNodeSet(nodes int) *nodeSet { return &nodeSet{words: make([]uint64, (nodes+63)/64)} }
 
-func (s *nodeSet) has(node int) bool { return s.words[node/64]&(1<<(node%64)) != 0 }
-
 // add puts a node that is not a member in.
 func (s *nodeSet) add(node int) {
 	s.words[node/64] |= 1 << (node % 64)

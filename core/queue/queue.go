@@ -1,6 +1,17 @@
 // Package queue decides for one machine when each job of a queue starts, and at which sizes.
 //
-// Every policy implements Policy, every world (replay, embedded, real) calls it.
+// Every policy implements Policy, every world (replay, embedded, real) calls it. A policy decides how many nodes a job has
+// at each second, and not which ones (package place), nor does it carry anything out: the world calls Starts at each
+// instant at which something may have changed and does what it is told.
+//
+//	state := queue.Repeated{Limit: evolve.Twice}.New(core.Machine{Nodes: 100})
+//	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}}})
+//	for _, s := range state.Starts(now, nil) {
+//		// s.Job begins, grows or shrinks to s.Nodes nodes
+//	}
+//
+// A job that started has a promise. When it cannot be kept, because nodes were lost or somebody is late, Refit makes new
+// ones.
 package queue
 
 import "accordion/core"

@@ -99,14 +99,10 @@ func (r *refitting) grant(fit func(i int) (core.EP, bool), most int) bool {
 	return granted > 0
 }
 
-// improve fits a remainder once more, beside all others as these are promised at last. It is never worse off: a place
-// that it had beside nodes that are free is still free, and one that it had squeezed in is kept when this one is later.
-func (r *refitting) improve(i int) {
-	r.try(i, func(i int) (core.EP, bool) {
-		ep, ok := r.strict(i)
-		return ep, ok && ep.Total() <= r.promised[i].EP.Total()
-	})
-}
+// improve fits a remainder once more, beside all others as these are promised at last. It is never worse off, for the
+// place that it has is still free, and perhaps an earlier one; only a place that it was squeezed into, where the machine
+// is exceeded, is given up for one that is free.
+func (r *refitting) improve(i int) { r.try(i, r.strict) }
 
 // try lifts a remainder's promise out of the view, and puts back a new one, or else the old.
 func (r *refitting) try(i int, fit func(i int) (core.EP, bool)) bool {

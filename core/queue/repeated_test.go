@@ -298,6 +298,15 @@ func TestAChangeThatWasMissedIsReportedLate(t *testing.T) {
 	}
 }
 
+func TestAnEarlierSecondIsPlannedAnew(t *testing.T) {
+	s := load(queue.Repeated{}.New(core.Machine{Nodes: 4}), 0, nil, []core.Job{{ID: 1, Choices: []core.EP{ep("4x9")}}})
+	for _, now := range []core.Time{20, 10} {
+		if got := s.Plan(now).Jobs[0].Start; got != now {
+			t.Errorf("at %d it would start at %d", now, got)
+		}
+	}
+}
+
 func TestFitsSeesTheSecondThatExceeds(t *testing.T) {
 	all := []core.Allocation{{Start: -5, EP: ep("2x10")}, {Start: 4, EP: ep("2x10")}}
 	for nodes, want := range map[int]bool{3: false, 4: true} {
@@ -305,4 +314,47 @@ func TestFitsSeesTheSecondThatExceeds(t *testing.T) {
 			t.Errorf("%d nodes: %v, want %v", nodes, got, want)
 		}
 	}
+}
+
+func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wild := rapid.OneOf(rapid.Int64Range(-3, 30), rapid.Int64Range(-core.Forever, core.Forever), rapid.SampledFrom([]core.Time{core.Forever, -core.Forever}))
+		number := rapid.OneOf(rapid.IntRange(-1<<40, 1<<40), rapid.IntRange(-2, 5))
+		profile := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
+			return core.Step{Duration: wild.Draw(t, "duration"), Nodes: number.Draw(t, "nodes")}
+		}), 0, 4)
+		allocations := func(label string) []core.Allocation {
+			all := make([]core.Allocation, rapid.IntRange(0, 3).Draw(t, label))
+			for i := range all {
+				all[i] = core.Allocation{Job: core.JobID(i), Start: wild.Draw(t, "start"), EP: profile.Draw(t, "ep")}
+			}
+			return all
+		}
+		m := core.Machine{Nodes: rapid.IntRange(-1, 9).Draw(t, "machine")}
+		s := drawPolicy(t).New(m)
+		for _, a := range allocations("running") {
+			s.Running(wild.Draw(t, "now"), a)
+		}
+		for _, a := range allocations("waiting") {
+			s.Submit(0, core.Job{ID: a.Job, Begin: a.Start, Choices: []core.EP{a.EP}})
+		}
+		now := wild.Draw(t, "then")
+		for _, p := range s.Plan(now).Jobs {
+			if p.Start < now || len(p.EP) == 0 {
+				t.Fatalf("at %d: %+v", now, p)
+			}
+		}
+		s.Starts(now, nil)
+		s.End(now, 1)
+		s.Plan(now)
+		fixed := allocations("fixed")
+		queue.Fits(m, fixed)
+		var broken []queue.Remainder
+		for _, a := range allocations("broken") {
+			broken = append(broken, queue.Remainder{Job: a.Job, Nodes: number.Draw(t, "held"), Left: a.Start, Next: a.EP})
+		}
+		if got := queue.Refit(now, m, fixed, broken); len(got) != len(broken) {
+			t.Fatalf("%d promises for %d remainders", len(got), len(broken))
+		}
+	})
 }
