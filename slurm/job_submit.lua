@@ -14,7 +14,7 @@
 --
 -- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
 
-local MAX_NODES, MAX_STEPS, MAX_TOTAL = 1000000, 1024, 3650 * 86400
+local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
@@ -22,15 +22,16 @@ local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 
+local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 local KINDS = {
 	ep = {
-		name = "evolution profile", line = "#EP", between = ",",
-		form = "NODESxDURATION, such as 5x500s or 10x1h30m", example = "5x500s,10x1h",
+		name = "evolution profile", line = "#EP", between = ",", example = "5x500s,10x1h",
+		most = 1024, bound = "within the 1024 steps that a profile may have",
 	},
 	mold = {
-		name = "moldable configurations", line = "#MOLD", between = "|",
-		form = "NODESxDURATION, such as 4x2h or 8x70m", example = "4x2h|8x70m|16x40m",
+		name = "moldable configurations", line = "#MOLD", between = "|", example = "4x2h|8x70m|16x40m",
+		most = 256, bound = "within the 256 configurations that a job may have",
 	},
 }
 
@@ -41,7 +42,7 @@ end
 
 -- shown quotes foreign text for one line: printable ASCII, and cut when it is long.
 local function shown(text)
-	local quoted = text:sub(1, 40):gsub('[^ -~]', function(c) return string.format("\\x%02x", c:byte()) end)
+	local quoted = text:sub(1, 40):gsub("\\", "\\\\"):gsub("[^ -~]", function(c) return string.format("\\x%02x", c:byte()) end)
 	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
 end
 
@@ -115,14 +116,14 @@ local function parse(kind, text, steps, where, skipped)
 	if #text > MAX_TEXT then
 		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where, shown(text), MAX_TEXT, kind.example)
 	end
-	local lead = #text:match("^%s*")
-	local body = text:sub(lead + 1):gsub("%s+$", "")
+	local lead = #text:match("^[ \t\r\n\v\f]*")
+	local body = text:sub(lead + 1):gsub("[ \t\r\n\v\f]+$", "")
 	for _, piece in ipairs(split(body, kind.between)) do
 		local function wrong(offset, part, want)
 			refuse("%s, %scolumn %d: %s is not %s", kind.name, where, skipped + lead + piece.column + offset, shown(part), want)
 		end
 		local x = piece.text:find("x", 1, true)
-		if not x then wrong(0, piece.text, kind.form) end
+		if not x then wrong(0, piece.text, FORM) end
 		local digits, length = piece.text:sub(1, x - 1), piece.text:sub(x + 1)
 		local nodes, seconds = number(digits), duration(length)
 		if not nodes or nodes < 1 or nodes > MAX_NODES then
@@ -139,9 +140,7 @@ local function parse(kind, text, steps, where, skipped)
 		if kind == KINDS.ep and steps.total > MAX_TOTAL then
 			wrong(0, piece.text, "within the longest total, 3650 days")
 		end
-		if #steps > MAX_STEPS then
-			wrong(0, piece.text, string.format("within the %d that are allowed", MAX_STEPS))
-		end
+		if #steps > kind.most then wrong(0, piece.text, kind.bound) end
 	end
 end
 

@@ -1,0 +1,296 @@
+package slurm_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"accordion/core/evolve"
+	"accordion/core/mold"
+)
+
+// fields is a job in the plug-in's hands: strings and int64 numbers by Slurm's names.
+type fields map[string]any
+
+const refused, denied = int64(-1), int64(2002)
+
+// submit gives jobs to job_submit.lua in a real Lua 5.1, one process for all, and returns what it made of them.
+func submit(t testing.TB, nodes int, jobs []fields) []fields {
+	t.Helper()
+	lua, err := exec.LookPath("lua5.1")
+	if err != nil {
+		t.Skip("no lua5.1 (scripts/test installs it)")
+	}
+	plugin, err := os.ReadFile("job_submit.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"job_submit.lua": string(plugin), "accordion.lua": `return { partitions = { "main" } }`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var input bytes.Buffer
+	for _, job := range jobs {
+		for name, value := range job {
+			switch v := value.(type) {
+			case string:
+				fmt.Fprintf(&input, "%s=%s ", name, hex.EncodeToString([]byte(v)))
+			default:
+				fmt.Fprintf(&input, "%s=#%d ", name, v)
+			}
+		}
+		input.WriteByte('\n')
+	}
+	c := exec.CommandContext(t.Context(), lua, "testdata/submit.lua", filepath.Join(dir, "job_submit.lua"), strconv.Itoa(nodes))
+	c.Stdin = &input
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("lua5.1: %v: %s", err, errs.String())
+	}
+	results := parseFields(t, out)
+	if len(results) != len(jobs) {
+		t.Fatalf("%d jobs gave %d answers", len(jobs), len(results))
+	}
+	for i, r := range results {
+		if fault, broke := r["fault"]; broke {
+			t.Errorf("the plug-in broke on %v: %s", jobs[i], fault)
+		}
+	}
+	return results
+}
+
+func parseFields(t testing.TB, out []byte) (results []fields) {
+	t.Helper()
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		job := fields{}
+		for word := range strings.FieldsSeq(lines.Text()) {
+			name, value, _ := strings.Cut(word, "=")
+			if digits, isNumber := strings.CutPrefix(value, "#"); isNumber {
+				n, err := strconv.ParseInt(digits, 10, 64)
+				if err != nil {
+					t.Fatalf("%s of %s: %v", word, lines.Text(), err)
+				}
+				job[name] = n
+				continue
+			}
+			text, err := hex.DecodeString(value)
+			if err != nil {
+				t.Fatalf("%s: %v", word, err)
+			}
+			job[name] = string(text)
+		}
+		results = append(results, job)
+	}
+	return results
+}
+
+// texts are requests right and wrong; those of the planner's own tests and some more.
+var texts = []string{
+	"5x500s,10x1h", "5x500s", "2x01:30,3x1-00:00:00", "1x1d2h3m4s", "2x10s,2x5s,3x1s", "1000000x3650d", "1x100:00", "1x0:01", "7x99:59:59",
+	"1x3650d,2x1s", "2x3649d23h59m59s,2x1s", "2x3649d23h59m59s,2x2s", "  1x2d \t\v\f\r", "4x2h|8x70m|16x40m", "4x2h|4x2h", "4x3650d|8x3650d",
+	"", " \t ", "hello", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h",
+	"5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h", "5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2",
+	"5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-1:00:00", "5x1-01:00", "5x-01:00:00", "5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s",
+	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "\xff\xfe5\x00x\x00",
+	"5x500s;10x1h", "5x500s|10x1h,3x1s", "4x2h||8x1h", "|", "amdahl:p=0.99,t1=10h,nodes=1-256", `5x5"s`, `5x5\s`, "%s%d%n", "5x500s # and more", "5x\x1b[2J500s",
+	strings.Repeat("2x1s,", 5000) + "2x1s", strings.Repeat("1x1s,2x1s,", 512) + "1x1s", strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 512), ","),
+	strings.Repeat("1x1s|", 255) + "1x1s", strings.Repeat("1x1s|", 256) + "1x1s", strings.Repeat("1x3m|", 256) + "bad",
+	strings.Repeat("1", 65000), strings.Repeat("\xff\xfe", 30000), strings.Repeat("x", 60000), strings.Repeat(",", 60000), strings.Repeat("5x", 30000),
+}
+
+// mutated changes texts at random places; the seed is fixed.
+func mutated(n int) []string {
+	random := rand.New(rand.NewPCG(7, 11))
+	const bytes = "0123456789x,|:-dhms \t.\xc3"
+	out := make([]string, n)
+	for i := range out {
+		text := []byte(texts[random.IntN(16)]) // the right ones
+		for range 1 + random.IntN(3) {
+			at := random.IntN(len(text) + 1)
+			switch with := bytes[random.IntN(len(bytes))]; {
+			case random.IntN(3) == 0 || at == len(text):
+				text = append(text[:at:at], append([]byte{with}, text[at:]...)...)
+			case random.IntN(2) == 0:
+				text = append(text[:at:at], text[at+1:]...)
+			default:
+				text[at] = with
+			}
+		}
+		out[i] = string(text)
+	}
+	return out
+}
+
+func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
+	for _, kind := range []struct {
+		line, word string
+		read       func(string) (normal string, err error)
+	}{
+		{"#EP", "ep", func(text string) (string, error) { ep, err := evolve.Parse(text); return evolve.Format(ep), err }},
+		{"#MOLD", "mold", func(text string) (string, error) { choices, err := mold.Parse(text); return mold.Format(choices), err }},
+	} {
+		all := append(mutated(3000), texts...)
+		jobs := make([]fields, len(all))
+		for i, text := range all {
+			jobs[i] = fields{"script": "#!/bin/sh\n" + kind.line + " " + text + "\nsrun hostname\n"}
+		}
+		accepted := 0
+		for i, got := range submit(t, 1_000_000, jobs) {
+			text := all[i]
+			normal, err := kind.read(" " + text)
+			if err != nil {
+				checkRefusal(t, kind.line, text, got, err)
+				continue
+			}
+			accepted++
+			if got["rc"] != int64(0) || got["admin_comment"] != "accordion:"+kind.word+"="+normal {
+				t.Errorf("%s %.60q: the planner reads %.60s, the plug-in says %v, %v", kind.line, text, normal, got["admin_comment"], got["user"])
+			}
+		}
+		if accepted < 100 || accepted > len(all)-100 {
+			t.Errorf("%s: %d of %d texts were accepted: the comparison says little", kind.line, accepted, len(all))
+		}
+	}
+}
+
+// checkRefusal wants one short printable line. For a plain text it is the planner's, but for where the text stands.
+func checkRefusal(t *testing.T, line, text string, got fields, want error) {
+	t.Helper()
+	said, _ := got["user"].(string)
+	if got["rc"] != refused || said == "" || len(said) > 400 || strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		t.Errorf("%s %.60q: the planner says %v, the plug-in %v: %q", line, text, want, got["rc"], said)
+		return
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return
+	}
+	_, tail, _ := strings.Cut(want.Error(), ": ")
+	if !strings.HasSuffix(said, tail) || !strings.HasPrefix(said, "accordion: ") {
+		t.Errorf("%s %.60q is refused with\n%s\nthe planner says\n%v", line, text, said, want)
+	}
+}
+
+func TestAnAcceptedJobIsSizedMarkedAndHeld(t *testing.T) {
+	long := strings.TrimSuffix(strings.Repeat("1x1h30m20s,2x1h30m20s,", 512), ",")
+	for _, test := range []struct {
+		name      string
+		job, want fields
+	}{
+		{"a profile in the script", fields{"script": "#!/bin/sh\n#EP 2x20s,5x20s,3x20s\n"}, fields{
+			"min_nodes": int64(2), "max_nodes": int64(2), "time_limit": int64(1), "priority": int64(0), "requeue": int64(0),
+			"comment": "ep=2x20s,5x20s,3x20s", "admin_comment": "accordion:ep=2x20s,5x20s,3x20s"}},
+		{"lines go on", fields{"script": "#!/bin/sh\n#EP 2x20s\n\n#SBATCH -n4\n#EP 2x40s,5x1h\necho\n#EP 9x9s\n"}, fields{
+			"time_limit": int64(61), "admin_comment": "accordion:ep=2x1m,5x1h"}},
+		{"configurations", fields{"script": "#!/bin/sh\n#MOLD\t4x2h|8x70m\n"}, fields{
+			"min_nodes": int64(4), "time_limit": int64(120), "comment": "mold=4x2h|8x1h10m", "admin_comment": "accordion:mold=4x2h|8x1h10m"}},
+		{"a comment with the user's own", fields{"comment": "ep=3x90s  run 7"}, fields{
+			"min_nodes": int64(3), "time_limit": int64(2), "comment": "ep=3x1m30s run 7", "admin_comment": "accordion:ep=3x1m30s"}},
+		{"the script's request beside another comment", fields{"script": "#!/bin/sh\n#EP 1x1m\n", "comment": "run 7"}, fields{"comment": "ep=1x1m run 7"}},
+		{"the same said twice", fields{"script": "#!/bin/sh\n#EP 1x1m\n", "comment": "ep=1x30s,1x30s mine"}, fields{"comment": "ep=1x1m mine"}},
+		{"what agrees with the profile", fields{"comment": "ep=3x90s", "min_nodes": int64(3), "max_nodes": int64(3), "time_limit": int64(2), "partition": "main"},
+			fields{"rc": int64(0), "min_nodes": int64(3)}},
+		{"tasks a node", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "num_tasks": int64(2), "cpus_per_task": int64(2)},
+			fields{"num_tasks": int64(6), "min_cpus": int64(12)}},
+		{"a profile too long for Slurm's comment is whole in the mark", fields{"comment": "ep=" + long}, fields{"rc": int64(0), "admin_comment": "accordion:ep=" + long}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := submit(t, 16, []fields{test.job})[0]
+			for name, want := range test.want {
+				if got[name] != want {
+					t.Errorf("%s = %v, want %v (%v)", name, got[name], want, got["user"])
+				}
+			}
+			if comment, _ := got["comment"].(string); len(comment) > 1024 {
+				t.Errorf("the comment has %d bytes; Slurm takes 1,024", len(comment))
+			}
+		})
+	}
+}
+
+func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
+	const script = "#!/bin/sh\n#EP 2x20s,5x20s\n"
+	for name, test := range map[string]struct {
+		job  fields
+		says string
+	}{
+		"other nodes":       {fields{"script": script, "min_nodes": int64(3)}, "--nodes contradicts"},
+		"a range of nodes":  {fields{"script": script, "min_nodes": int64(2), "max_nodes": int64(5)}, "--nodes contradicts"},
+		"another length":    {fields{"script": script, "time_limit": int64(2)}, "--time contradicts"},
+		"a least length":    {fields{"script": script, "time_min": int64(1)}, "--time-min"},
+		"an array":          {fields{"script": script, "array_inx": "1-3"}, "array"},
+		"heterogeneous":     {fields{"script": script, "het_job_offset": int64(0)}, "heterogeneous"},
+		"chosen nodes":      {fields{"script": script, "req_nodes": "n1"}, "--nodelist"},
+		"excluded nodes":    {fields{"script": script, "exc_nodes": "n1"}, "--exclude"},
+		"a reservation":     {fields{"script": script, "reservation": "mine"}, "--reservation"},
+		"another partition": {fields{"script": script, "partition": "shared"}, `partition "shared"`},
+		"two partitions":    {fields{"script": script, "partition": "main,shared"}, `partition "main,shared"`},
+		"too many nodes":    {fields{"script": "#!/bin/sh\n#EP 2x20s,17x20s\n"}, `"17x20s" is more than the 16 nodes`},
+		"both kinds":        {fields{"script": script + "#MOLD 2x40s\n"}, "#EP and #MOLD"},
+		"two requests":      {fields{"script": script, "comment": "ep=2x21s"}, "say it once"},
+		"two kinds":         {fields{"script": script, "comment": "mold=2x20s"}, "say it once"},
+		"nothing":           {fields{"script": "#!/bin/sh\n#EP\n"}, "NODESxDURATION"},
+		"too long a text":   {fields{"comment": "ep=" + strings.Repeat("1", 70000)}, "longer than 65536 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := submit(t, 16, []fields{test.job})[0]
+			said, _ := got["user"].(string)
+			if got["rc"] != refused || !strings.Contains(said, test.says) || strings.ContainsAny(said, "\n\r") {
+				t.Errorf("refused with %v: %q; want a line with %q", got["rc"], said, test.says)
+			}
+		})
+	}
+}
+
+func TestOrdinaryJobsAreNotTouched(t *testing.T) {
+	jobs := []fields{
+		{"script": "#!/bin/sh\nsrun hostname\n", "comment": "run 7", "min_nodes": int64(3), "array_inx": "1-3"},
+		{"script": "#!/bin/sh\n#EPILOGUE 5x500\n#epic\n# EP 5x500\n"},
+		{"script": "#!/bin/sh\nsbatch <<E\n#!/bin/sh\n#EP 5x500s\nE\n"},
+		{"script": ""}, {"comment": ""}, {}, {"comment": "step=5x500"}, {"comment": "ep5"}, {"script": "\x00\xff\n\n"},
+		{"script": "#!/bin/sh\n" + strings.Repeat("# a comment\n", 50000)},
+		{"name": "accordion-demo"}, {"reservation": "maintenance,accordion"}, {"dependency": "afterok:7"},
+		{"uid": int64(0), "name": "accordion-grow-7", "dependency": "expand:7", "reservation": "accordion-7-2", "comment": "ep=1x1m"},
+	}
+	for i, got := range submit(t, 16, jobs) {
+		if got["rc"] != int64(0) || got["user"] != nil || got["priority"] != nil || got["admin_comment"] != nil || got["comment"] != jobs[i]["comment"] {
+			t.Errorf("%.80v became %v", jobs[i], got)
+		}
+	}
+}
+
+func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
+	owner, root := int64(1000), int64(0)
+	for name, test := range map[string]struct {
+		job  fields
+		want int64
+	}{
+		"an expander of a user":              {fields{"dependency": "afterok:3,expand:7"}, denied},
+		"the sidecar's reservation":          {fields{"reservation": "mine,accordion-7"}, denied},
+		"an expander's name":                 {fields{"name": "accordion-grow-7"}, denied},
+		"an owner changes a managed job":     {fields{"modify": int64(1), "uid": owner, "admin_comment": "accordion:ep=2x20s"}, denied},
+		"root changes a managed job":         {fields{"modify": int64(1), "uid": root, "admin_comment": "accordion:ep=2x20s"}, 0},
+		"an owner changes an ordinary job":   {fields{"modify": int64(1), "uid": owner, "admin_comment": "bad nodes"}, 0},
+		"a job without a mark is changed":    {fields{"modify": int64(1), "uid": owner}, 0},
+		"an ordinary job becomes a parasite": {fields{"modify": int64(1), "uid": owner, "dependency": "expand:7"}, denied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := submit(t, 16, []fields{test.job})[0]; got["rc"] != test.want {
+				t.Errorf("rc = %v (%v), want %d", got["rc"], got["user"], test.want)
+			}
+		})
+	}
+}

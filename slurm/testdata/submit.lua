@@ -1,0 +1,65 @@
+-- A stand-in for slurmctld: submits jobs to a job_submit.lua and prints what became of them.
+--
+-- usage: lua5.1 submit.lua PATH/job_submit.lua <jobs
+-- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. The answer is such a
+-- line too: the job's fields afterwards, with rc, and what its user was told in user.
+
+slurm = {
+	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
+	log_info = function() end,
+}
+local told, faults
+function slurm.log_user(...) told = string.format(...) end
+function slurm.log_error(...) faults = string.format(...) end
+
+local function unhex(text)
+	return (text:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+local function hex(text)
+	return (text:gsub(".", function(c) return string.format("%02x", c:byte()) end))
+end
+
+-- Slurm's own table throws when a string is set to nil, or a field is not known to it.
+local writable = {
+	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
+	requeue = "number", priority = "number", comment = "string", admin_comment = "string",
+}
+local function record(fields)
+	return setmetatable({}, {
+		__index = fields,
+		__newindex = function(_, name, value)
+			assert(writable[name] == type(value), "bad argument: " .. name .. " = " .. tostring(value))
+			fields[name] = value
+		end,
+	})
+end
+
+assert(loadfile(arg[1]))()
+
+local size = tonumber(arg[2])
+local partitions = {
+	main = { flag_default = 1, total_nodes = size, max_nodes = 4294967295, max_time = 4294967295 },
+	shared = { flag_default = 0, total_nodes = size, max_nodes = 4294967295, max_time = 4294967295 },
+}
+
+for line in io.lines() do
+	local fields = { min_nodes = 4294967294, max_nodes = 4294967294, time_limit = 4294967294, het_job_offset = 4294967294 }
+	for name, value in line:gmatch("(%S+)=(%S*)") do
+		fields[name] = value:sub(1, 1) == "#" and tonumber(value:sub(2)) or unhex(value)
+	end
+	told, faults = nil, nil
+	local uid = fields.uid or 1000
+	local rc
+	if fields.modify then
+		rc = slurm_job_modify(record({ dependency = fields.dependency }), fields, partitions, uid)
+	else
+		rc = slurm_job_submit(record(fields), partitions, uid)
+	end
+	fields.script, fields.rc, fields.user, fields.fault = nil, rc, told, faults
+	local words = {}
+	for name, value in pairs(fields) do
+		words[#words + 1] = name .. "=" .. (type(value) == "number" and string.format("#%.0f", value) or hex(value))
+	end
+	print(table.concat(words, " "))
+end
