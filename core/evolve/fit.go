@@ -194,7 +194,7 @@ func (f *Fitter) nextHole(a *front, least core.Time) bool {
 			}
 		}
 		first, end, ok := f.profile.Hole(a.nodes, a.length, least)
-		if !ok {
+		if !ok || first >= core.Forever { // nothing begins after the end of time
 			return false
 		}
 		if first == least || a.floor == 0 {

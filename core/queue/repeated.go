@@ -256,5 +256,5 @@ func (s *repeated) fit(ep core.EP, notBefore core.Time) (core.Time, core.EP, boo
 		return 0, nil, false
 	}
 	start, ok := s.view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
-	return start, ep, ok
+	return start, ep, ok && start < core.Forever
 }

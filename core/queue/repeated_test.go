@@ -240,6 +240,13 @@ func TestWhatIsOddDoesNoHarm(t *testing.T) {
 		{"a job that exceeds the machine before it", 4, func(s queue.State) {
 			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep("1x5 5x5"), ep("5x1")}})
 		}, "0+5"},
+		{"jobs that begin at the end of time before it", 4, func(s queue.State) {
+			s.Submit(0, core.Job{ID: 1, Begin: core.Forever, Choices: []core.EP{ep("3x5"), ep("3x5 4x5")}})
+			s.Submit(0, core.Job{ID: 2, Choices: []core.EP{{{Duration: core.Forever, Nodes: 4}, {Duration: 1, Nodes: 3}}}})
+		}, "0+5"},
+		{"a job without a limit before it", 4, func(s queue.State) {
+			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{{{Duration: core.Forever, Nodes: 2}}}})
+		}, "0+5"},
 		{"an allocation that is over", 4, func(s queue.State) { s.Running(0, core.Allocation{Job: 1, Start: -9, EP: ep("4x9")}) }, "0+5"},
 		{"an allocation told twice", 4, func(s queue.State) {
 			s.Running(0, core.Allocation{Job: 1, EP: ep("4x9")})
@@ -340,7 +347,7 @@ func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
 		}
 		now := wild.Draw(t, "then")
 		for _, p := range s.Plan(now).Jobs {
-			if p.Start < now || len(p.EP) == 0 {
+			if p.Start < now || p.Start >= core.Forever || len(p.EP) == 0 {
 				t.Fatalf("at %d: %+v", now, p)
 			}
 		}
