@@ -204,7 +204,7 @@ func TestTheServersEndEndsOpenSessionsWithoutAReply(t *testing.T) {
 			t.Errorf("%s: got %+v, want a broken connection", name, reply)
 		}
 	}
-	for _, left := range []string{s.path, s.path + temporary, s.path + lockFile} {
+	for _, left := range []string{s.path, s.path + lockFile} {
 		if _, err := os.Lstat(left); !os.IsNotExist(err) {
 			t.Errorf("%s is left: %v", left, err)
 		}

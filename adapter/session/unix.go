@@ -30,18 +30,15 @@ func Listen(o Options) (*Server, error) {
 // unixSocket is the Transport of one machine.
 type unixSocket struct {
 	*net.UnixListener
-	path string
 	lock *os.File // held as long as we serve
 }
 
-// The names beside the socket's own.
-const (
-	temporary = ".new"  // the socket before it is complete
-	lockFile  = ".lock" // held by the sidecar that serves; gone when it ends, left over but free when it was killed
-)
+// lockFile, after the socket's own name, is held by the sidecar that serves; it is gone when that ends, left over but
+// free when it was killed.
+const lockFile = ".lock"
 
-// maxPath is how long a socket's path may be: sun_path of Linux, less its final zero and the ending of the temporary name.
-const maxPath = 107 - len(temporary)
+// maxPath is how long a socket's path may be: sun_path of Linux, less its final zero.
+const maxPath = 107
 
 func listenUnix(path string) (_ *unixSocket, err error) {
 	switch {
@@ -66,30 +63,19 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 		return nil, err
 	}
 
-	// Bound under another name, then renamed: at no instant can a user find a socket that he may not connect to.
-	bound := path + temporary
-	if err := os.Remove(bound); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: bound, Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would remove the bound name
-	if err := publish(bound, path); err != nil {
+	// A shim that comes between the two is refused by the file's mode, and tries again.
+	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
-		os.Remove(bound)
 		return nil, err
 	}
-	return &unixSocket{UnixListener: l, path: path, lock: lock}, nil
-}
-
-// publish opens the bound socket to all users and gives it its name.
-func publish(bound, path string) error {
-	if err := os.Chmod(bound, 0o666); err != nil {
-		return err
-	}
-	return os.Rename(bound, path)
+	return &unixSocket{UnixListener: l, lock: lock}, nil
 }
 
 // directory makes the socket's directory when it is absent, and checks that nobody else can put a socket into it.
@@ -185,8 +171,7 @@ func (s *unixSocket) Close() error {
 	if errors.Is(err, net.ErrClosed) {
 		return err // closed before: what bears our name now may be our successor's
 	}
-	os.Remove(s.path)
-	release(s.lock)
+	release(s.lock) // after the listener has removed its socket
 	return err
 }
 
