@@ -52,7 +52,6 @@ type Conn interface {
 // The defaults of Options.
 const (
 	DefaultMaxSessions = 4096
-	DefaultMaxPerUser  = 1024
 	DefaultPatience    = 10 * time.Second
 )
 
@@ -60,7 +59,7 @@ const (
 type Options struct {
 	Path        string        // of the socket
 	MaxSessions int           // open at once, of all users; more are told wire.Busy
-	MaxPerUser  int           // open at once, of one user, root included
+	MaxPerUser  int           // open at once, of one user, root included; a quarter of MaxSessions by default
 	Patience    time.Duration // for a shim to send its request, and to take its reply
 	Log         hclog.Logger  // nil: none
 }
@@ -83,7 +82,7 @@ func New(t Transport, o Options) *Server {
 		o.MaxSessions = DefaultMaxSessions
 	}
 	if o.MaxPerUser <= 0 {
-		o.MaxPerUser = DefaultMaxPerUser
+		o.MaxPerUser = max(1, o.MaxSessions/4)
 	}
 	if o.Patience <= 0 {
 		o.Patience = DefaultPatience

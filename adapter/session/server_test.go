@@ -293,8 +293,9 @@ func TestARequestThatDripsInIsCutOffWhileOthersAreServed(t *testing.T) {
 
 func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
 	for name, o := range map[string]Options{
-		"of one user": {MaxPerUser: 3},
-		"of all":      {MaxSessions: 3},
+		"of one user":                    {MaxPerUser: 3},
+		"of all":                         {MaxSessions: 3, MaxPerUser: 9},
+		"of a quarter, one user's share": {MaxSessions: 12},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, o)
