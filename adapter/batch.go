@@ -24,7 +24,8 @@ type BatchSystem interface {
 	Refuse(ctx context.Context, job Key, why string) error
 
 	// Reserve creates the reservation, or changes it to what is given (when it is active its start stays as it is).
-	// ErrBusy: another job or reservation has the nodes; read again and plan again.
+	// ErrBusy: another job or somebody else's reservation has the nodes; read again and plan again. The sidecar's own
+	// reservations may overlap: its plan keeps their jobs apart.
 	Reserve(ctx context.Context, r Reservation) error
 	// Unreserve deletes a reservation; nil when there is none.
 	Unreserve(ctx context.Context, name string) error
@@ -95,7 +96,7 @@ type Job struct {
 	Why        string // the batch system's own word for why it is pending or ended
 	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
-	Nodes       []string  // what it holds, in natural order; nil while it waits
+	Nodes       []string  // what it holds, in natural order, the batch host first; nil while it waits
 	Want        int       // nodes it asked for (the minimum, where it gave a range)
 	Tasks, CPUs int       // what it asked for in all
 	Limit       core.Time // seconds; core.Forever when unlimited

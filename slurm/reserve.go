@@ -11,9 +11,11 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Reserve creates a reservation or changes it. It is made without flags: so Slurm refuses it when any node has a holder
-// whose limit ends after its start, or another reservation, and that refusal is what keeps Slurm's own back-filling and
-// us apart. With OverManaged, holders are not looked at (IGNORE_JOBS); the caller has.
+// Reserve creates a reservation or changes it. Slurm refuses it when any node has a holder whose limit ends after its
+// start, and that refusal is what keeps Slurm's own back-filling and us apart. With OverManaged, holders are not looked at
+// (IGNORE_JOBS); the caller has. Our reservations overlap each other (OVERLAP): a job may be started in its own though
+// another job's begins on the same nodes before its limit, because the plan ends it before then; without the flag Slurm
+// would take those nodes from it.
 //
 // A start in the past means now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
@@ -59,10 +61,15 @@ func checkReservation(r adapter.Reservation) error {
 // reservationChanges is what scontrol must be told to make old (nil: none) into r. The start of an active reservation
 // cannot be changed.
 func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now time.Time) []string {
+	var changes []string
+	flags := "Flags+="
 	if old == nil {
 		old = &adapter.Reservation{Start: -1}
+		flags = "Flags=OVERLAP,"
+		if !r.OverManaged {
+			changes = append(changes, "Flags=OVERLAP")
+		}
 	}
-	var changes []string
 	active := old.Start >= 0 && old.Start <= now.Unix()
 	if r.Start != old.Start && !active {
 		start := "now"
@@ -79,7 +86,7 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 	}
 	switch {
 	case r.OverManaged && !old.OverManaged:
-		changes = append(changes, "Flags=IGNORE_JOBS")
+		changes = append(changes, flags+"IGNORE_JOBS")
 	case !r.OverManaged && old.OverManaged:
 		changes = append(changes, "Flags-=IGNORE_JOBS")
 	}

@@ -89,11 +89,11 @@ func (s *System) readReservation(want adapter.Reservation) (*reservation, error)
 	return r, err
 }
 
-// busy says who is in the way of the reservation: another reservation, or a running job that may still be there when
+// busy says who is in the way of the reservation: somebody else's reservation (the sidecar's own may overlap), or a running job that may still be there when
 // it starts. Managed jobs are not when the caller knows that they will be gone; jobs inside it are not.
 func (s *System) busy(r, old *reservation) error {
 	for _, other := range s.reservations {
-		if other == old || !other.end.After(r.start) || !r.end.After(other.start) {
+		if other == old || other.Ours() && r.Ours() || !other.end.After(r.start) || !r.end.After(other.start) {
 			continue
 		}
 		for _, i := range r.nodes {

@@ -1,0 +1,249 @@
+package adapter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
+func (s *Sidecar) act(ctx context.Context, v *sight) error {
+	for _, r := range s.sorted() {
+		if !s.fresh(r) || r.seen == nil || s.clock.Now().Before(r.retry) {
+			continue
+		}
+		if err := s.decide(ctx, v, r); err != nil {
+			return err
+		}
+	}
+	if err := s.tend(ctx, v); err != nil {
+		return err
+	}
+	s.sweep(ctx, v)
+	return s.saveDirty()
+}
+
+// decide begins the one operation that a job needs now, if any.
+func (s *Sidecar) decide(ctx context.Context, v *sight, r *record) error {
+	switch r.Phase {
+	case waiting:
+		return s.decideWaiting(ctx, v, r)
+	case starting:
+		return s.decideStarting(ctx, v, r)
+	case running:
+		return s.decideRunning(ctx, v, r)
+	default: // ending: the first try failed, or we died in it
+		return s.end(ctx, r, r.Why)
+	}
+}
+
+func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error {
+	r.blocked = ""
+	if why := s.impossible(v, r); why != "" {
+		s.begin(ctx, r, "refuse", func(ctx context.Context, a *acting) error {
+			return a.do(ctx, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.Refuse(ctx, r.Key, why) })
+		}, nil)
+		return s.event(r, "refused", why, nil)
+	}
+	if r.seen.Mark == "" || r.seen.HeldByUser || !r.seen.Held {
+		s.begin(ctx, r, "adopt", func(ctx context.Context, a *acting) error {
+			return a.do(ctx, "adopt", nil, func(ctx context.Context) error { return s.system.Adopt(ctx, r.Key) })
+		}, nil)
+		return nil
+	}
+	c := r.course
+	switch {
+	case r.seen.Blocked:
+		r.blocked = r.seen.Why
+	case c == nil:
+		r.blocked = "no place in the plan"
+	case c.err != nil:
+		r.blocked = c.err.Error()
+	case c.start > v.now+s.settings.StartLead:
+		r.blocked = "nodes"
+	default:
+		if free, who := v.free(c.added(0)); !free {
+			r.blocked = who.String()
+			return nil
+		}
+		return s.start(ctx, v, r)
+	}
+	return nil
+}
+
+// impossible says why a job can never run here, or nothing.
+func (s *Sidecar) impossible(v *sight, r *record) string {
+	for _, ep := range r.choices {
+		if ep.Peak() <= len(v.nodes) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+}
+
+// begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
+func (s *Sidecar) begin(ctx context.Context, r *record, name string, work func(context.Context, *acting) error, done func() error) {
+	r.busy = name
+	a := &acting{s: s, key: r.Key}
+	s.crew.Go(func() {
+		err := work(ctx, a)
+		s.finished <- conclusion{record: r, name: name, err: err, journal: a.failure, done: done}
+	})
+}
+
+// conclusion is how an operation ended.
+type conclusion struct {
+	record  *record // nil: a reservation's
+	name    string
+	err     error
+	journal error // the journal failed: nothing more may be done
+	done    func() error
+}
+
+// conclude takes in how an operation ended.
+func (s *Sidecar) conclude(c conclusion) error {
+	if c.journal != nil {
+		return c.journal
+	}
+	r := c.record
+	if r == nil {
+		return c.done()
+	}
+	r.busy = ""
+	s.touch(r)
+	if c.name == "resize" {
+		s.resizes--
+	}
+	s.refresh()
+	if s.records[r.Key] != r {
+		return nil // over meanwhile
+	}
+	if c.err == nil {
+		r.retry = time.Time{}
+		if c.done == nil {
+			return nil
+		}
+		return c.done()
+	}
+	return s.failed(r, c)
+}
+
+// failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
+func (s *Sidecar) failed(r *record, c conclusion) error {
+	pause := time.Second
+	switch {
+	case errors.Is(c.err, ErrBusy):
+		pause = hurry
+	case errors.Is(c.err, ErrTrap):
+		s.trapped = s.later(5 * time.Second)
+	case !errors.Is(c.err, ErrGone):
+		pause = 3 * time.Second
+	}
+	r.retry = s.later(pause)
+	r.blocked = c.err.Error()
+	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
+	if r.Phase == starting && c.name == "start" {
+		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+		return s.save(r)
+	}
+	if r.resizing() {
+		r.Target, r.next = r.Step, nil
+		return s.save(r)
+	}
+	return nil
+}
+
+// acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
+// after.
+type acting struct {
+	s       *Sidecar
+	key     Key
+	failure error // of the journal
+}
+
+// do carries out one action with a deadline, between its intent and its outcome.
+func (a *acting) do(ctx context.Context, verb string, args map[string]any, action func(context.Context) error) error {
+	j := a.s.journal
+	id, err := j.Begin(journal.Intent{
+		At: a.s.clock.Now(), Cluster: a.s.settings.Cluster, Job: int64(a.key.ID), Submitted: a.key.Submitted, Verb: verb, Args: args,
+	})
+	if err != nil {
+		a.failure = err
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
+	defer cancel()
+	err = action(ctx)
+	if failure := j.Finish(id, a.s.clock.Now(), err); failure != nil {
+		a.failure = failure
+		return failure
+	}
+	return err
+}
+
+// save makes a record durable.
+func (s *Sidecar) save(r *record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal: job %d: %w", r.ID, err)
+	}
+	r.dirty = false
+	return s.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data})
+}
+
+func (s *Sidecar) saveDirty() error {
+	for _, r := range s.sorted() {
+		if r.dirty {
+			if err := s.save(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth.
+func (s *Sidecar) sweep(ctx context.Context, v *sight) {
+	for _, j := range v.strays {
+		key := j.Key
+		if begun, told := s.strays[key]; told && !s.newer(begun) {
+			continue
+		}
+		s.strays[key] = math.MaxInt
+		s.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
+		a := &acting{s: s, key: key}
+		s.crew.Go(func() {
+			err := a.do(ctx, "end", map[string]any{"why": "left-over expander"}, func(ctx context.Context) error {
+				return s.system.End(ctx, key, "left-over expander")
+			})
+			s.finished <- conclusion{name: "sweep", err: err, journal: a.failure, done: func() error { s.strays[key] = s.begun; return nil }}
+		})
+	}
+}
+
+// String is the holder in the words of status.
+func (h holder) String() string {
+	switch h.kind {
+	case managed:
+		return fmt.Sprintf("nodes that job %d has to give back", h.job)
+	case overrunning:
+		return fmt.Sprintf("nodes of ordinary job %d", h.job)
+	default:
+		return "nodes that the batch system has not freed"
+	}
+}
+
+// names writes node names as a host list.
+func names(nodes []string) string { return hostlist.Compact(nodes) }
+
+// allowance is how late the job may still be, in seconds.
+func (s *Sidecar) allowance(r *record) core.Time {
+	return s.settings.Overrun.Of(r.total()) - r.Overran
+}

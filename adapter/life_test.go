@@ -1,0 +1,145 @@
+package adapter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter/embedded"
+)
+
+func TestAnEvolvingJobRunsOnTwoThenFiveThenThreeNodes(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s,3x20s")
+		w.quiet(120)
+		w.shows(job, "2@2-24 5@24-44 3@44-63")
+		if got, want := w.events(job), "accepted starting started grew shrank ended"; got != want {
+			t.Errorf("events are %q, want %q", got, want)
+		}
+		w.clean()
+	})
+}
+
+func TestAJobWithoutThePluginIsAdoptedOnceAndHeldByRoot(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.submit(embedded.JobSpec{Nodes: 2, Hold: true, Comment: "ep=2x20s,3x20s", Script: embedded.Phases(19*time.Second, 19*time.Second)})
+		w.quiet(120)
+		if got := w.steps(job); got != "2 3" {
+			t.Errorf("it ran on %q nodes, want 2, then 3", got)
+		}
+		w.clean()
+	})
+}
+
+func TestAMoldableJobTakesTheEarliestCompletion(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.submit(embedded.JobSpec{Nodes: 10, Limit: 600, Runs: 500}) // leaves 6 nodes
+		w.at(5)
+		job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "mold=4x200s|8x150s|16x90s", Script: embedded.Phases(60 * time.Second)})
+		w.at(60)
+		if got := w.steps(job); got != "4" {
+			t.Errorf("it runs on %q nodes, want 4: 8 and 16 would complete later", got)
+		}
+		w.quiet(900)
+		w.clean()
+	})
+}
+
+func TestAnEarlyApplicationWaitsForItsPlannedSecond(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s", 3*time.Second, 19*time.Second)
+		w.quiet(120)
+		w.shows(job, "2@2-24 5@24-43")
+	})
+}
+
+func TestALateApplicationUsesItsAllowanceAndGoesOn(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s", 40*time.Second, 19*time.Second)
+		w.quiet(120)
+		w.shows(job, "2@2-42 5@42-61")
+	})
+}
+
+func TestAnApplicationLateBeyondItsAllowanceIsEndedWithTheReasonInItsOutput(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s", 400*time.Second, 19*time.Second)
+		w.quiet(120)
+		r := w.record(job)
+		if output := strings.Join(r.Output, "\n"); !strings.Contains(output, "step 1 of 2") || !strings.Contains(output, "allowance") {
+			t.Errorf("its output says %q, want the reason", output)
+		}
+		if over := r.End.Sub(w.begin); over > 60*time.Second {
+			t.Errorf("it was ended after %v, want about 24 s + 30 s", over)
+		}
+		w.clean()
+	})
+}
+
+func TestOrdinaryJobsInTheWayDelayAGrowthByNoMoreThanTheirOverrun(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,16x20s")
+		w.at(8)
+		// Would fit beside the two nodes, but not end before the growth: it must wait behind it.
+		behind := w.submit(embedded.JobSpec{Nodes: 14, Limit: 60, Runs: 10})
+		w.quiet(300)
+		if got := w.sizes(job); !strings.Contains(got, "16@24-") {
+			t.Errorf("job held %q, want 16 nodes from second 24 on", got)
+		}
+		if r := w.record(behind); r.Start.Before(w.record(job).End) {
+			t.Errorf("a job submitted later took the nodes of a promised growth:\n%s", w.history())
+		}
+	})
+}
+
+func TestAManagedJobNeverJumpsTheQueue(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.submit(embedded.JobSpec{Nodes: 12, Limit: 60, Runs: 60})
+		w.at(3)
+		first := w.submit(embedded.JobSpec{Nodes: 16, Limit: 60, Runs: 30}) // waits for the whole machine
+		w.at(4)
+		job := w.evolving("4x200s,2x20s") // would fit now, and delay it
+		w.quiet(600)
+		if w.record(job).Start.Before(w.record(first).Start) {
+			t.Errorf("the managed job started before the ordinary one that was first:\n%s", w.history())
+		}
+	})
+}
+
+func TestTheApplicationChoosesWhatItGivesBack(t *testing.T) {
+	for _, c := range []struct{ keep, release, want string }{
+		{"n1,n4", "", "n[1,4]"},
+		{"n4", "", "n[1,4]"}, // the batch host stays as well
+		{"", "n2,n3", "n[1,4]"},
+		{"", "n3", "n[1-2]"}, // one more has to go: the one that came last
+	} {
+		t.Run(fmt.Sprintf("keep %s release %s", c.keep, c.release), func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,2x20s", Script: asking(19*time.Second, c.keep, c.release)})
+				w.quiet(120)
+				if got := w.nodesAt(job, 30); got != c.want {
+					t.Errorf("it kept %s, want %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestManyGrowthsShareTheMachine(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		for range 6 {
+			w.evolving("2x20s,5x20s,3x20s,6x20s,1x20s")
+			w.submit(embedded.JobSpec{Nodes: 3, Limit: 60, Runs: 40, User: "bob"})
+		}
+		w.quiet(1500)
+		for _, r := range w.Jobs() {
+			if r.Kind == "evolving" {
+				if got := w.steps(r.Key); got != "2 5 3 6 1" {
+					t.Errorf("job %d ran on %s nodes, want 2 5 3 6 1\n%s", r.ID, got, w.history())
+				}
+			}
+		}
+		w.clean()
+	})
+}

@@ -1,0 +1,237 @@
+package adapter
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"accordion/core"
+	"accordion/core/place"
+)
+
+// sight is the world of one cycle: the newest reading, corrected by what we did since it began.
+type sight struct {
+	now     core.Time
+	nodes   []string
+	index   map[string]int
+	claims  []place.Claim // what others than managed jobs occupy, node by node, from now on; no two overlap
+	taken   []holder      // who has each node now
+	queue   []waiter      // in rank order
+	strays  []*Job        // expanders that belong to nothing under way
+	running []*record     // in the order in which they began
+}
+
+// holder is who has a node at this instant.
+type holder struct {
+	kind obstacle
+	job  core.JobID
+}
+
+// obstacle is why a node is not free, in the words of the lateness table.
+type obstacle string
+
+const (
+	nobody      obstacle = ""
+	managed     obstacle = "late shrinker"
+	overrunning obstacle = "ordinary overrun"
+	system      obstacle = "batch system" // completing, down, or not yet cleaned up
+)
+
+// waiter is one job of the queue: ordinary, or managed when its record is set.
+type waiter struct {
+	job    core.Job
+	record *record
+}
+
+// pass is how long, in seconds, an ordinary job that could start now may wait until the batch system looks at it
+// (Slurm's back-filling: every 30 s, for which our reservations must not come closer meanwhile).
+const pass core.Time = 45
+
+// settling is how long, in seconds, nodes of a job that just ended are taken to need until they are free.
+const settling core.Time = 2
+
+func (s *Sidecar) look() *sight {
+	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes))}
+	v.nodes = make([]string, len(s.snapshot.Nodes))
+	v.taken = make([]holder, len(s.snapshot.Nodes))
+	for i, n := range s.snapshot.Nodes {
+		v.nodes[i], v.index[n.Name] = n.Name, i
+	}
+	busy := make(spans, len(v.nodes))
+	s.lookAtJobs(v, busy)
+	s.lookAtNodes(v, busy)
+	for _, r := range s.snapshot.Reservations {
+		if r.Ours() {
+			continue
+		}
+		for _, name := range r.Nodes {
+			if i, ok := v.index[name]; ok {
+				busy.add(i, max(r.Start, v.now), r.End)
+			}
+		}
+	}
+	v.claims = busy.claims()
+	s.lookAtQueue(v)
+	return v
+}
+
+// lookAtJobs notes what every job holds. Managed jobs are as their records say, which are at least as new.
+func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
+	for i := range s.snapshot.Jobs {
+		j := &s.snapshot.Jobs[i]
+		r := s.records[j.Key]
+		switch {
+		case r != nil && (r.Phase == running || r.Phase == starting || r.Phase == ending):
+			continue
+		case j.Expands != 0 && s.growing(j.Expands):
+			continue // its nodes are the parent's in a moment
+		case j.Expands != 0 && j.State != Done:
+			v.strays = append(v.strays, j)
+		}
+		until := v.now + settling
+		who := holder{system, j.ID}
+		if j.State == Running {
+			who.kind = overrunning
+			if until = core.Forever; j.Limit < core.Forever {
+				until = max(j.Started+j.Limit+s.settings.Guard, v.now+settling)
+			}
+		}
+		for _, name := range j.Nodes {
+			if n, ok := v.index[name]; ok && j.State != Done {
+				busy.add(n, v.now, until)
+				v.taken[n] = who
+			}
+		}
+	}
+	for _, r := range s.sorted() {
+		if r.Phase == waiting {
+			continue
+		}
+		v.running = append(v.running, r)
+		for _, name := range either(r.Nodes, r.next) {
+			if n, ok := v.index[name]; ok {
+				v.taken[n] = holder{managed, r.ID}
+			}
+		}
+	}
+	slices.SortStableFunc(v.running, func(a, b *record) int { return cmp.Compare(a.Planned, b.Planned) })
+}
+
+// lookAtNodes notes the nodes that are away, and those that nobody holds and that are not free either.
+func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
+	for i, n := range s.snapshot.Nodes {
+		if v.taken[i].kind == managed {
+			continue
+		}
+		switch {
+		case !n.Usable:
+			busy.add(i, v.now, core.Forever)
+			v.taken[i] = holder{system, 0}
+		case !n.Idle && v.taken[i].kind == nobody && s.newer(s.shrunk):
+			busy.add(i, v.now, v.now+settling)
+			v.taken[i] = holder{system, 0}
+		}
+	}
+}
+
+// lookAtQueue puts ordinary and managed jobs into one queue. The batch system's order of ordinary jobs stays; a managed
+// job stands before the first of them that was submitted after it, so that it jumps nobody's place.
+func (s *Sidecar) lookAtQueue(v *sight) {
+	var ours []*record
+	for _, r := range s.sorted() {
+		if r.Phase == waiting && r.seen != nil && !r.seen.Blocked {
+			ours = append(ours, r)
+		}
+	}
+	managed := func(r *record) waiter {
+		// A start takes some seconds to become true: planning it for then keeps the steps after it on time.
+		begin := max(r.seen.Begin, v.now+s.settings.StartLead)
+		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices}, r}
+	}
+	for i := range s.snapshot.Jobs {
+		j := &s.snapshot.Jobs[i]
+		if j.State != Pending || j.Held || j.Blocked || j.Expands != 0 || s.records[j.Key] != nil {
+			continue
+		}
+		for len(ours) > 0 && before(ours[0].Key, j.Key) {
+			v.queue = append(v.queue, managed(ours[0]))
+			ours = ours[1:]
+		}
+		limit := core.Forever / 4
+		if j.Limit < limit {
+			limit = j.Limit + s.settings.Guard + pass
+		}
+		v.queue = append(v.queue, waiter{core.Job{
+			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: max(limit, 1), Nodes: max(j.Want, 1)}}},
+		}, nil})
+	}
+	for _, r := range ours {
+		v.queue = append(v.queue, managed(r))
+	}
+}
+
+func before(a, b Key) bool {
+	return a.Submitted < b.Submitted || a.Submitted == b.Submitted && a.ID < b.ID
+}
+
+// growing says whether an expander of the job may belong to an operation under way, or to one that ended after the
+// reading began.
+func (s *Sidecar) growing(parent core.JobID) bool {
+	for _, r := range s.records {
+		if r.ID == parent && !s.fresh(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// either is the nodes in a or in b.
+func either(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, n := range b {
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// free says whether nobody has any of the nodes now; otherwise who has the first of them that is taken.
+func (v *sight) free(names []string) (bool, holder) {
+	for _, name := range names {
+		if n, ok := v.index[name]; !ok || v.taken[n].kind != nobody {
+			if !ok {
+				return false, holder{system, 0}
+			}
+			return false, v.taken[n]
+		}
+	}
+	return true, holder{}
+}
+
+// spans collects when each node is occupied, as the union of what is added.
+type spans [][]place.Claim
+
+func (s spans) add(node int, from, to core.Time) {
+	if to > from {
+		s[node] = append(s[node], place.Claim{Node: node, From: from, To: to})
+	}
+}
+
+func (s spans) claims() []place.Claim {
+	var all []place.Claim
+	for _, claims := range s {
+		slices.SortFunc(claims, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
+		for i, c := range claims {
+			if last := len(all) - 1; i > 0 && c.From <= all[last].To {
+				all[last].To = max(all[last].To, c.To)
+				continue
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// seconds is a planned second as an instant.
+func seconds(t core.Time) time.Time { return time.Unix(t, 0) }

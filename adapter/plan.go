@@ -1,0 +1,196 @@
+package adapter
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/place"
+	"accordion/core/queue"
+)
+
+// course is a job's place in the plan, on nodes by name.
+type course struct {
+	start  core.Time
+	choice int
+	ep     core.EP
+	layers []layer
+	err    error // it has no nodes
+}
+
+// layer is a rectangle of a job's course: the nodes that come with step and leave together.
+type layer struct {
+	from, to core.Time
+	step     int // index in the job's profile
+	nodes    []string
+}
+
+// plan gives every job its course: first those that run, as promised; then the queue, in rank order.
+func (s *Sidecar) plan(v *sight) {
+	machine := core.Machine{Nodes: len(v.nodes)}
+	state := s.settings.Policy.New(machine)
+	fixed := occupied(v.claims)
+	for _, a := range fixed {
+		state.Running(v.now, a)
+	}
+	promised := s.keepPromises(v, machine, fixed)
+	for _, a := range promised {
+		state.Running(v.now, a)
+	}
+	waiters := make(map[core.JobID]*record)
+	for _, w := range v.queue {
+		state.Submit(v.now, w.job)
+		if w.record != nil {
+			waiters[w.job.ID] = w.record
+			w.record.course = nil
+		}
+	}
+	s.name(v, promised, state.Plan(v.now), waiters)
+}
+
+// occupied turns claims on nodes into counts: what the planner knows of what others hold.
+func occupied(claims []place.Claim) []core.Allocation {
+	type span struct{ from, to core.Time }
+	counts := map[span]int{}
+	var order []span
+	for _, c := range claims {
+		k := span{c.From, c.To}
+		if counts[k] == 0 {
+			order = append(order, k)
+		}
+		counts[k]++
+	}
+	all := make([]core.Allocation, len(order))
+	for i, k := range order {
+		all[i] = core.Allocation{Job: core.JobID(-1 - i), Start: k.from, EP: core.EP{{Duration: k.to - k.from, Nodes: counts[k]}}}
+	}
+	return all
+}
+
+// keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
+// an ordinary job holds on, an application is late), the remainders are fitted again, those that began first first.
+func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allocation) []core.Allocation {
+	kept := make([]core.Allocation, len(v.running))
+	for i, r := range v.running {
+		kept[i] = core.Allocation{Job: r.ID, Start: v.now, EP: r.remaining(v.now)}
+	}
+	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
+		return kept
+	}
+	remainders := make([]queue.Remainder, len(v.running))
+	for i, r := range v.running {
+		remainders[i] = r.remainder(v.now)
+	}
+	kept = queue.Refit(v.now, machine, fixed, remainders)
+	for i, r := range v.running {
+		s.move(r, kept[i])
+	}
+	return kept
+}
+
+// move writes a changed promise into the record and says so. It is durable with the next save.
+func (s *Sidecar) move(r *record, a core.Allocation) {
+	if r.Phase != running || r.next != nil || len(a.EP) != len(r.Promise)-r.Step {
+		return
+	}
+	was := slices.Clone(r.Promise)
+	r.promise(a.Start, a.EP)
+	if was[r.Step] < a.Start { // the present step's own end stays the second it was planned for
+		r.Promise[r.Step] = was[r.Step]
+	}
+	if later := r.end() - was[len(was)-1]; later != 0 {
+		s.log.Warn("promise moved", "cluster", s.settings.Cluster, "job", r.ID, "end", r.end(), "seconds", later)
+		r.dirty = true
+	}
+}
+
+// name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
+// jobs; a course keeps the nodes of the plan before where it can.
+func (s *Sidecar) name(v *sight, promised []core.Allocation, plan core.Plan, waiters map[core.JobID]*record) {
+	wishes := make([]place.Wish, 0, len(promised)+len(plan.Jobs))
+	for i, a := range promised {
+		wishes = append(wishes, place.Wish{
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: v.numbers(v.running[i].holds()), Prefer: v.preferred(v.running[i]),
+		})
+	}
+	for _, p := range plan.Jobs {
+		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
+		if r := waiters[p.Job]; r != nil {
+			w.Prefer = v.preferred(r)
+		}
+		wishes = append(wishes, w)
+	}
+	named := place.Name(len(v.nodes), v.claims, wishes)
+	for i, r := range v.running {
+		r.course = v.courseOf(wishes[i], named[i], r.current())
+		r.named = r.course
+	}
+	for i, p := range plan.Jobs {
+		if r := waiters[p.Job]; r != nil {
+			r.course = v.courseOf(wishes[len(promised)+i], named[len(promised)+i], 0)
+			r.course.choice = p.Choice
+			r.named = r.course
+		}
+	}
+}
+
+// courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
+func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *course {
+	c := &course{start: w.Start, ep: w.EP}
+	if n.Err != nil {
+		c.err = fmt.Errorf("no nodes for it yet: %w", n.Err)
+	}
+	for _, l := range n.Layers {
+		names := make([]string, len(l.Nodes))
+		for i, node := range l.Nodes {
+			names[i] = v.nodes[node]
+		}
+		c.layers = append(c.layers, layer{l.From, l.To, step + l.Step, names})
+	}
+	return c
+}
+
+// preferred is how the job's course was named in the plan before.
+func (v *sight) preferred(r *record) []place.Named {
+	if r.named == nil {
+		return nil
+	}
+	all := make([]place.Named, len(r.named.layers))
+	for i, l := range r.named.layers {
+		nodes := v.numbers(l.nodes)
+		all[i] = place.Named{Layer: place.Layer{From: l.from, To: l.to, Count: len(nodes), Step: l.step}, Nodes: nodes}
+	}
+	return all
+}
+
+func (v *sight) numbers(names []string) []int {
+	all := make([]int, 0, len(names))
+	for _, name := range names {
+		if n, ok := v.index[name]; ok {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// added is the nodes that come with the step, in all its layers.
+func (c *course) added(step int) []string {
+	var all []string
+	for _, l := range c.layers {
+		if l.step == step {
+			all = append(all, l.nodes...)
+		}
+	}
+	return all
+}
+
+// left is the nodes that the job keeps when the step begins.
+func (c *course) kept(step int, second core.Time) []string {
+	var all []string
+	for _, l := range c.layers {
+		if l.step < step && l.to > second {
+			all = append(all, l.nodes...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+package adapter
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/mold"
+	"accordion/core/queue"
+)
+
+// phase is where a managed job stands with the sidecar.
+type phase string
+
+const (
+	waiting  phase = "waiting"
+	starting phase = "starting" // its start was decided; it may run at any second
+	running  phase = "running"
+	ending   phase = "ending" // we are ending it
+)
+
+// record is what the sidecar knows of one managed job. The exported fields are its durable memory, written to the
+// journal before what they say is true outside.
+type record struct {
+	Key
+	User    string
+	UID     uint32
+	Name    string
+	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
+
+	Phase    phase
+	Choice   int         // of the request's configurations, once started
+	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided
+	Planned  core.Time   // second for which its start was decided; 0 before
+	Began    core.Time   // second it began to run; 0 before
+	Step     int         // index of the step it is in
+	Target   int         // index of the step a resize is under way to; equal to Step when there is none
+	Meant    core.Time   // planned end of the present step when it began: lateness counts from it
+	Overran  core.Time   // seconds of its overrun allowance used at past boundaries
+	Nodes    []string    // what it holds: the ones that leave last come first
+	Resizes  int         // how many there were
+	Why      string      // why we end it
+	Attached bool        // it may still be tied to its start reservation
+
+	choices  []core.EP
+	seen     *Job      // as last read
+	touched  int       // readings that had begun when we last did something to it: they are stale
+	busy     string    // the operation under way
+	next     []string  // what it will hold when the resize under way is done; nil without one
+	retry    time.Time // no new operation before
+	ask      *question // the application stands at the end of its step
+	course   *course   // its place in the present plan; nil without one
+	named    *course   // its last place: nodes named there stay where they can
+	dirty    bool      // it changed since it was saved
+	late     bool      // its step should be over
+	ready    time.Time // when all nodes of a due growth were seen free
+	blocked  string    // what the next operation waits for, for status
+	obstacle obstacle  // what a due growth waited for
+}
+
+// remainder is the rest of a running job, to be fitted again.
+func (r *record) remainder(now core.Time) queue.Remainder {
+	ep := r.remaining(now)
+	return queue.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: ep[1:]}
+}
+
+// restore makes a record whole again after it was read from the journal.
+func restore(data []byte) (*record, error) {
+	r := &record{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("journal: a job's record: %w", err)
+	}
+	var err error
+	if r.choices, err = ParseRequest(r.Request); err != nil {
+		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+// ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…".
+func ParseRequest(text string) ([]core.EP, error) {
+	if ep, ok := strings.CutPrefix(text, "ep="); ok {
+		parsed, err := evolve.Parse(ep)
+		if err != nil {
+			return nil, err
+		}
+		return []core.EP{parsed}, nil
+	}
+	if m, ok := strings.CutPrefix(text, "mold="); ok {
+		return mold.Parse(m)
+	}
+	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
+}
+
+// RequestOf finds the request in a job: in the mark that only root can write, else in its comment, whose first word it
+// must be. It is empty for an ordinary job.
+func RequestOf(j *Job) string {
+	if request, ok := strings.CutPrefix(j.Mark, MarkPrefix); ok {
+		return request
+	}
+	word, _, _ := strings.Cut(j.Comment, " ")
+	if strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") {
+		return word
+	}
+	return ""
+}
+
+func (r *record) ep() core.EP      { return r.choices[r.Choice] }
+func (r *record) evolving() bool   { return strings.HasPrefix(r.Request, "ep=") }
+func (r *record) end() core.Time   { return r.Promise[len(r.Promise)-1] }
+func (r *record) resizing() bool   { return r.Target != r.Step }
+func (r *record) due() core.Time   { return r.Promise[r.Step] }
+func (r *record) final() bool      { return r.Step == len(r.ep())-1 }
+func (r *record) total() core.Time { return r.ep().Total() }
+
+// kind is the word of DESIGN.md for what the job is.
+func (r *record) kind() string {
+	if r.evolving() {
+		return "evolving"
+	}
+	return "moldable"
+}
+
+// reservation names the reservation for the job's step (0: its start).
+func (r *record) reservation(step int) string { return fmt.Sprintf("%s%d-%d", Prefix, r.ID, step) }
+
+// current is the index of the step that a plan begins with: a resize under way is taken to succeed.
+func (r *record) current() int {
+	if r.next != nil {
+		return r.Target
+	}
+	return r.Step
+}
+
+// holds is the nodes that a plan begins with.
+func (r *record) holds() []string {
+	if r.next != nil {
+		return r.next
+	}
+	return r.Nodes
+}
+
+// remaining is what the job will occupy from now on as promised. A step that should be over lasts another second.
+func (r *record) remaining(now core.Time) core.EP {
+	ep := make(core.EP, 0, len(r.Promise)-r.Step)
+	from := now
+	for i := r.current(); i < len(r.Promise); i++ {
+		to := max(r.Promise[i], from+1)
+		n := r.ep()[i].Nodes
+		if i == r.current() {
+			n = len(r.holds())
+		}
+		ep = append(ep, core.Step{Duration: to - from, Nodes: n})
+		from = to
+	}
+	return ep
+}
+
+// promise writes the scheduled profile, which begins with the job's present step at now, as the planned end of each
+// step to come.
+func (r *record) promise(now core.Time, ep core.EP) {
+	for i, s := range ep {
+		now += s.Duration
+		r.Promise[r.Step+i] = now
+	}
+}

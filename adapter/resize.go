@@ -1,0 +1,216 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/shim/wire"
+)
+
+// atOnce is how many resizes may be under way: the batch system does them one after the other anyway
+// (facts/slurm.md, 2), and more of them only wait there instead of here.
+const atOnce = 2
+
+// endAgain is the pause before a job that was told to end and still runs is told again.
+const endAgain = 40 * time.Second
+
+// decideRunning resizes a job whose planned second has come and whose application stands at the end of its step; an
+// application that is late for longer than its allowance is ended.
+func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *record) error {
+	r.blocked = ""
+	if r.Attached {
+		s.begin(ctx, r, "detach", func(ctx context.Context, a *acting) error {
+			return a.do(ctx, "detach", nil, func(ctx context.Context) error { return s.system.Detach(ctx, r.Key) })
+		}, func() error { r.Attached = false; return s.save(r) })
+		return nil
+	}
+	s.hang(r)
+	late := v.now - r.due()
+	r.late = late > 0 && (r.final() || r.ask == nil)
+	switch {
+	case r.final() || r.ask == nil:
+		if late <= 0 {
+			return nil
+		}
+		r.blocked = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
+		if late > s.allowance(r) {
+			return s.end(ctx, r, fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later (allowance %d s in all): raise its duration in the profile",
+				r.Step+1, len(r.ep()), seconds(r.due()).Format(time.TimeOnly), late, s.settings.Overrun.Of(r.total())))
+		}
+		return nil
+	case late < 0:
+		r.blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, seconds(r.due()).Format(time.TimeOnly))
+		return nil
+	case s.resizes >= atOnce || s.clock.Now().Before(s.trapped):
+		r.blocked = "other resizes come first"
+		return nil
+	}
+	return s.resize(ctx, v, r)
+}
+
+// resize begins the next step of a job that stands at the end of the one before.
+func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
+	next, have := r.ep()[r.Step+1].Nodes, len(r.Nodes)
+	switch {
+	case next < have:
+		return s.shrink(ctx, r, r.Nodes[:next:next])
+	case next == have: // it lost nodes before
+		r.Target = r.Step + 1
+		return s.resized(r, nil)
+	}
+	add := r.course.added(r.Step + 1)
+	if r.course.err != nil || len(add) != next-have {
+		r.blocked = "nodes for its next step"
+		r.obstacle = system
+		return nil
+	}
+	if free, who := v.free(add); !free {
+		r.blocked, r.obstacle = who.String(), who.kind
+		return nil
+	}
+	if s.tendingNow(r.reservation(r.Step + 1)) {
+		return nil
+	}
+	return s.grow(ctx, v, r, add)
+}
+
+// grow allocates nodes to an expander inside the step's reservation and merges them into the job.
+func (s *Sidecar) grow(ctx context.Context, v *sight, r *record, add []string) error {
+	if err := s.aim(r, append(slices.Clone(r.Nodes), add...)); err != nil {
+		return err
+	}
+	if r.ready.IsZero() {
+		r.ready = s.clock.Now()
+	}
+	want := Reservation{Name: r.reservation(r.Target), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
+	have, there := s.reserved(want.Name)
+	there = there && have.Start <= v.now && have.End > v.now+expiry/4 && sameNodes(have.Nodes, add)
+	job := *r.seen
+	job.Nodes = slices.Clone(r.Nodes)
+	s.take(want)
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error {
+		if !there {
+			err := a.do(ctx, "reserve", reserveArgs(want), func(ctx context.Context) error { return s.system.Reserve(ctx, want) })
+			if err != nil {
+				return err
+			}
+		}
+		return a.growBy(ctx, &job, add, want.Name)
+	}, func() error {
+		r.Nodes = r.next
+		return s.resized(r, nil)
+	})
+	return nil
+}
+
+// growBy allocates and merges. When it is not clear whether the merge was done, the job's size decides.
+func (a *acting) growBy(ctx context.Context, job *Job, add []string, reservation string) error {
+	system := a.s.system
+	var expander Key
+	err := a.do(ctx, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
+		expander, err = system.Expand(ctx, job, add, reservation)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = a.do(ctx, "merge", map[string]any{"expander": expander.ID}, func(ctx context.Context) error {
+		if err := system.Merge(ctx, job.Key, expander); err != nil {
+			return err
+		}
+		return a.verify(ctx, job.Key, len(job.Nodes)+len(add))
+	})
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, ErrGone) && a.verify(ctx, job.Key, len(job.Nodes)+len(add)) == nil {
+		return nil // the answer was lost, not the merge
+	}
+	ended := a.do(ctx, "end", map[string]any{"expander": expander.ID, "why": "merge failed"}, func(ctx context.Context) error {
+		return system.End(ctx, expander, "merge failed")
+	})
+	return errors.Join(err, ended)
+}
+
+// verify reads the job back: it must run on so many nodes.
+func (a *acting) verify(ctx context.Context, job Key, nodes int) error {
+	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
+	defer cancel()
+	now, err := a.s.system.Inspect(ctx, job)
+	if err != nil {
+		return err
+	}
+	if now.State != Running || len(now.Nodes) != nodes {
+		return fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, ErrGone)
+	}
+	return nil
+}
+
+// shrink leaves the job with the nodes to keep.
+func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
+	if err := s.aim(r, keep); err != nil {
+		return err
+	}
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) error {
+			if err := s.system.Shrink(ctx, r.Key, keep); err != nil {
+				return err
+			}
+			return a.verify(ctx, r.Key, len(keep))
+		})
+	}, func() error {
+		r.Nodes = keep
+		s.shrunk = s.begun
+		return s.resized(r, nil)
+	})
+	return nil
+}
+
+// aim writes down which step a resize leads to, and to which nodes, before it is begun.
+func (s *Sidecar) aim(r *record, next []string) error {
+	r.Target, r.next = r.Step+1, next
+	s.resizes++
+	return s.save(r)
+}
+
+// resized makes the next step the present one, and lets the application go on.
+func (s *Sidecar) resized(r *record, fields map[string]any) error {
+	now := s.clock.Now()
+	due, meant, before := r.due(), r.Meant, r.ep()[r.Step].Nodes
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, names(r.Nodes), r.Target+1
+	fields["lateness"] = now.Sub(seconds(meant)).Seconds()
+	if r.obstacle != nobody {
+		fields["cause"] = string(r.obstacle)
+	}
+	if !r.ready.IsZero() {
+		fields["ready"] = float64(r.ready.UnixMilli()) / 1000
+	}
+	if r.ask != nil {
+		fields["asked"] = float64(r.ask.at.UnixMilli()) / 1000
+		r.Overran += max(0, r.ask.at.Unix()-due)
+	}
+	if delay := now.Unix() - due; delay > 0 {
+		for i := r.Step; i < len(r.Promise); i++ {
+			r.Promise[i] += delay
+		}
+	}
+	r.Step, r.next = r.Target, nil
+	r.Meant = r.due()
+	r.Resizes++
+	r.obstacle, r.ready = nobody, time.Time{}
+	if err := s.save(r); err != nil {
+		return err
+	}
+	s.answer(r, wire.Resized, "")
+	kind := "grew"
+	if len(r.Nodes) < before {
+		kind = "shrank"
+	}
+	return s.event(r, kind, fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes)), fields)
+}

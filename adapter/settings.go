@@ -1,0 +1,35 @@
+package adapter
+
+import (
+	"time"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// Settings are the sidecar's choices; the configuration file's [plan] and [overrun] sections.
+type Settings struct {
+	Cluster   string
+	Interval  time.Duration // the re-scheduling timer: the longest pause between two readings of the batch system
+	Policy    queue.Policy
+	StartLead core.Time // seconds before its planned second at which a job's start begins, when its nodes are free
+	Protect   int       // reservations kept, at most, for managed jobs that wait
+	Guard     core.Time // seconds an ordinary job may hold its nodes past its limit
+	Overrun   Overrun
+	Deadline  time.Duration // of each call out
+}
+
+// Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds.
+type Overrun struct {
+	Share float64
+	Least core.Time
+}
+
+// Of is the allowance of a job whose profile lasts total seconds.
+func (o Overrun) Of(total core.Time) core.Time {
+	return max(o.Least, core.Time(o.Share*float64(total)))
+}
+
+// expiry is how long a reservation outlives the second it is for, in seconds: with the sidecar dead the cluster is an
+// ordinary one again within that time (DESIGN.md, The adapter).
+const expiry core.Time = 120

@@ -1,0 +1,229 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+)
+
+// Options are what a Sidecar is made of.
+type Options struct {
+	System   BatchSystem
+	Journal  *journal.Journal
+	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
+	Clock    Clock               // nil: the wall clock
+	Log      hclog.Logger        // nil: no log
+	Settings Settings
+}
+
+// Sidecar plans and resizes the managed jobs of one batch system.
+type Sidecar struct {
+	system   BatchSystem
+	journal  *journal.Journal
+	calls    <-chan session.Call
+	clock    Clock
+	log      hclog.Logger
+	settings Settings
+
+	records  map[Key]*record
+	snapshot *Snapshot // the newest reading; nil until the first
+	taken    int       // its number
+	reading  bool      // one is under way
+	begun    int       // readings begun so far
+	read     time.Time // when the last began
+	failures int       // readings that failed in a row
+	told     map[Key]string
+	shown    string // the view as last written
+	shownAt  time.Time
+	strays   map[Key]int            // left-over expanders: readings begun when they had been ended
+	shrunk   int                    // readings begun when a job last gave nodes back
+	wants    map[string]Reservation // what the plan needs, by name
+	tending  map[string]tended      // what was last done to each reservation
+	resizes  int                    // under way
+	trapped  time.Time              // no resize before: the batch system said it would go wrong
+	readings chan reading
+	finished chan conclusion
+	crew     sync.WaitGroup
+}
+
+type reading struct {
+	number   int
+	snapshot *Snapshot
+	err      error
+}
+
+// New makes a sidecar. It does nothing until Run.
+func New(o Options) *Sidecar {
+	if o.Clock == nil {
+		o.Clock = Wall{}
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	return &Sidecar{
+		system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
+		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
+		tending: map[string]tended{}, strays: map[Key]int{},
+		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
+	}
+}
+
+// Run observes, plans and acts until ctx ends; then it waits for what is under way and returns nil. An error means that
+// the journal can be neither read nor written: without it nothing may be done.
+func (s *Sidecar) Run(ctx context.Context) error {
+	if err := s.recover(); err != nil {
+		return err
+	}
+	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
+	defer stop()
+	defer s.crew.Wait()
+	for {
+		s.observe(calls)
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.clock.After(s.pause()):
+		case r := <-s.readings:
+			err = s.absorb(r)
+		case c := <-s.finished:
+			err = s.conclude(c)
+		case call := <-s.calls:
+			s.hear(call)
+		}
+		if err == nil {
+			err = s.cycle(calls)
+		}
+		if err != nil {
+			return fmt.Errorf("cluster %s: the sidecar stops; running jobs run on: %w", s.settings.Cluster, err)
+		}
+	}
+}
+
+// cycle plans and acts on the newest reading.
+func (s *Sidecar) cycle(ctx context.Context) error {
+	if s.snapshot == nil {
+		return nil
+	}
+	v := s.look()
+	s.plan(v)
+	if err := s.act(ctx, v); err != nil {
+		return err
+	}
+	return s.show(v)
+}
+
+// hurry is the pause between readings while a change waits for something that only the batch system knows.
+const hurry = 250 * time.Millisecond
+
+// pause is how long nothing needs to be done: until the next reading, or the next planned second.
+func (s *Sidecar) pause() time.Duration {
+	now := s.clock.Now()
+	wake := s.read.Add(s.rhythm(now))
+	for _, r := range s.records {
+		if r.Phase != running || r.busy != "" {
+			continue
+		}
+		due := time.Unix(r.due(), 0)
+		if due.After(now) && due.Before(wake) {
+			wake = due
+		}
+		if r.retry.After(now) && r.retry.Before(wake) {
+			wake = r.retry
+		}
+		if r.ask != nil && !r.ask.until.IsZero() && r.ask.until.Before(wake) {
+			wake = r.ask.until
+		}
+	}
+	return max(wake.Sub(now), 5*time.Millisecond)
+}
+
+func (s *Sidecar) rhythm(now time.Time) time.Duration {
+	if s.failures > 0 {
+		return s.settings.Interval
+	}
+	for _, r := range s.records {
+		if r.Phase == running && r.ask != nil && !r.final() && r.due() <= now.Unix() {
+			return min(hurry, s.settings.Interval)
+		}
+	}
+	return s.settings.Interval
+}
+
+// observe begins a reading when it is time for one.
+func (s *Sidecar) observe(ctx context.Context) {
+	now := s.clock.Now()
+	if s.reading || now.Before(s.read.Add(s.rhythm(now))) && s.snapshot != nil {
+		return
+	}
+	s.reading, s.read = true, now
+	s.begun++
+	number := s.begun
+	s.crew.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
+		defer cancel()
+		snapshot, err := s.system.Observe(ctx)
+		s.readings <- reading{number, snapshot, err}
+	})
+}
+
+// refresh makes the next reading begin at once.
+func (s *Sidecar) refresh() { s.read = time.Time{} }
+
+// recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
+// first reading shows what became of it.
+func (s *Sidecar) recover() error {
+	records, err := s.journal.Records()
+	if err != nil {
+		return err
+	}
+	for _, stored := range records {
+		r, err := restore(stored.Data)
+		if err != nil {
+			return err
+		}
+		s.records[r.Key] = r
+	}
+	open, err := s.journal.Unfinished()
+	if err != nil {
+		return err
+	}
+	for _, e := range open {
+		if err := s.journal.Resolve(e.ID, s.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
+			return err
+		}
+	}
+	s.log.Info("ready", "cluster", s.settings.Cluster, "managed", len(s.records), "interrupted", len(open))
+	return nil
+}
+
+// event tells operators and the journal what happened to a job.
+func (s *Sidecar) event(r *record, kind, text string, fields map[string]any) error {
+	args := []any{"cluster", s.settings.Cluster, "job", r.ID}
+	for k, v := range fields {
+		args = append(args, k, v)
+	}
+	s.log.Info(kind+": "+text, args...)
+	return s.journal.Event(journal.Event{
+		At: s.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: kind, Text: text, Fields: fields,
+	})
+}
+
+// notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.
+func (s *Sidecar) notice(key Key, text string) {
+	if s.told[key] == text {
+		return
+	}
+	s.told[key] = text
+	s.log.Warn(text, "cluster", s.settings.Cluster, "job", key.ID)
+}
+
+// refused says whether an action was refused as a whole: nothing was done, and trying again later is right.
+func refused(err error) bool { return errors.Is(err, ErrBusy) || errors.Is(err, ErrTrap) }

@@ -1,0 +1,97 @@
+package adapter
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/core"
+)
+
+// start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
+// run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
+// reservation that lasts longer than the job may run.
+func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
+	c := r.course
+	r.Phase, r.Choice, r.Planned, r.Began, r.Step, r.Target = starting, c.choice, c.start, 0, 0, 0
+	r.Nodes, r.Attached = c.added(0), true
+	r.Promise = make([]core.Time, len(c.ep))
+	r.promise(c.start, c.ep)
+	if err := s.save(r); err != nil {
+		return err
+	}
+	first := c.ep[0].Nodes
+	limit := c.ep.Total() + s.settings.Overrun.Of(c.ep.Total()) + s.settings.Guard
+	reservation := Reservation{
+		Name: r.reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
+	}
+	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.end(), "profile": c.ep.String()}
+	if err := s.event(r, "starting", fmt.Sprintf("on %d nodes", first), fields); err != nil {
+		return err
+	}
+	s.take(reservation)
+	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
+		return a.startOn(ctx, r.Key, reservation, Shape{Nodes: first, Limit: limit})
+	}, nil)
+	return nil
+}
+
+func (a *acting) startOn(ctx context.Context, job Key, r Reservation, shape Shape) error {
+	system := a.s.system
+	err := a.do(ctx, "reserve", reserveArgs(r), func(ctx context.Context) error { return system.Reserve(ctx, r) })
+	if err != nil {
+		return err
+	}
+	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
+	if err = a.do(ctx, "shape", args, func(ctx context.Context) error { return system.Shape(ctx, job, shape) }); err != nil {
+		return err
+	}
+	args = map[string]any{"reservation": r.Name}
+	if err = a.do(ctx, "attach", args, func(ctx context.Context) error { return system.Attach(ctx, job, r.Name) }); err != nil {
+		return err
+	}
+	return a.do(ctx, "release", nil, func(ctx context.Context) error { return system.Release(ctx, job) })
+}
+
+func reserveArgs(r Reservation) map[string]any {
+	return map[string]any{"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged}
+}
+
+// patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.
+const patience core.Time = 60
+
+// decideStarting looks after a start that is decided. Where the sidecar died before the release the job is still held:
+// it starts from the beginning, on nodes that are free now.
+func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *record) error {
+	if r.seen.State != Pending {
+		return nil
+	}
+	if r.seen.Held {
+		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+		return s.save(r)
+	}
+	r.blocked = "the batch system starts it: " + r.seen.Why
+	if v.now < r.Planned+patience {
+		return nil
+	}
+	s.begin(ctx, r, "hold", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "hold", nil, func(ctx context.Context) error { return s.system.Hold(ctx, r.Key) })
+	}, nil)
+	return s.event(r, "held", "did not start in time; its start is planned anew", nil)
+}
+
+// end ends a job for a reason that its user can read.
+func (s *Sidecar) end(ctx context.Context, r *record, why string) error {
+	if r.Phase != ending {
+		r.Phase, r.Why = ending, why
+		if err := s.save(r); err != nil {
+			return err
+		}
+		if err := s.event(r, "ending", why, nil); err != nil {
+			return err
+		}
+	}
+	s.begin(ctx, r, "end", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "end", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.End(ctx, r.Key, why) })
+	}, func() error { r.retry = s.later(endAgain); return nil })
+	return nil
+}
