@@ -9,6 +9,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/place"
 	"accordion/core/profile"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,57 @@ func TestAScheduleNeverExceedsTheMachineAndDelaysNobodyBefore(t *testing.T) {
 		fewer, err := evolve.Schedule(occupied.Clone(), eps[:len(eps)-1], nil, a)
 		if err != nil || !cmp.Equal(fewer, plan[:len(fewer)], cmpopts.EquateEmpty()) {
 			t.Fatalf("%v: without the last: %v, %v; with it: %v", a, fewer, err, plan)
+		}
+	})
+}
+
+// C1 and C2 are those of checkPlace; C3 and C4 are those of RR-7205, section 3.3.
+func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const nodes = 6
+		eps := rapid.SliceOfN(profiles(4, 6, nodes), 1, 6).Draw(t, "applications")
+		a := evolve.Algorithm{Limit: limits.Draw(t, "limit"), Compact: rapid.Bool().Draw(t, "compact")}
+		plan, err := evolve.Schedule(profile.New(nodes), eps, nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		assigned, err := place.Assign(nodes, plan, func(_ core.JobID, held []int, n int) []int {
+			return rapid.Permutation(held).Draw(t, "free")[:n] // C4: the application chooses
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := core.Time(0); at < evolve.Measure(nodes, eps, plan).Makespan; at++ {
+			owner := map[int]int{}
+			for i, steps := range assigned {
+				for k, s := range steps {
+					if at < s.From || at >= s.To {
+						continue
+					}
+					if len(s.Nodes) != plan[i].EP[k].Nodes {
+						t.Fatalf("C2: application %d has %v at %d, its step wants %d", i, s.Nodes, at, plan[i].EP[k].Nodes)
+					}
+					for _, node := range s.Nodes {
+						if other, taken := owner[node]; taken {
+							t.Fatalf("C3: node %d is in applications %d and %d at %d", node, other, i, at)
+						}
+						owner[node] = i
+					}
+				}
+			}
+		}
+		for i, steps := range assigned {
+			for k := 1; k < len(steps); k++ {
+				kept := 0
+				for _, node := range steps[k].Nodes {
+					if slices.Contains(steps[k-1].Nodes, node) {
+						kept++
+					}
+				}
+				if kept != min(len(steps[k-1].Nodes), len(steps[k].Nodes)) {
+					t.Fatalf("application %d lost nodes that it did not free between %v and %v", i, steps[k-1].Nodes, steps[k].Nodes)
+				}
+			}
 		}
 	})
 }

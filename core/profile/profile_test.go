@@ -133,6 +133,13 @@ func checkSearches(t *rapid.T, p *profile.Profile, s *seconds, n int, d, from co
 	if isBelow != found || found && below != want-1 {
 		t.Fatalf("FirstBelow(%d, %d) = %d, %t; want %d, %t", n, from, below, isBelow, want-1, found)
 	}
+	want = from
+	for s.fits(n, 1, want-1) && want > -horizon {
+		want--
+	}
+	if got := p.FreeSince(n, from); got != want && !(want == -horizon && got == -core.Forever) {
+		t.Fatalf("FreeSince(%d, %d) = %d, want %d", n, from, got, want)
+	}
 	if begin, end, ok2 := p.Hole(n, d, from); ok2 != ok || begin != start {
 		t.Fatalf("Hole(%d, %d, %d) begins at %d, %t; FirstFit at %d, %t", n, d, from, begin, ok2, start, ok)
 	} else if ok {

@@ -80,6 +80,16 @@ func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	return core.Forever, false
 }
 
+// FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
+// right before it. It is t itself when n are not free right before t.
+func (p *Profile) FreeSince(n int, t core.Time) core.Time {
+	since := t
+	for i := p.index(t - 1); i >= 0 && (n <= 0 || p.used[i] <= p.nodes-n); i-- {
+		since = p.at[i]
+	}
+	return since
+}
+
 // Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
 // Its last step reaches to Forever when its nodes are never given back.
 func (p *Profile) Steps(from core.Time) core.EP {
