@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Compact writes the names in the short form, sorted and each once. Only the last number of a name is put into a
-// bracket: n1-ib0, n1-ib1 and n2-ib0 are n1-ib[0-1],n2-ib0. Expand reads it back.
+// Compact writes the names in the short form, sorted and each once. Only the number at the end of a name is put into a
+// bracket, for Slurm reads nothing behind the last one: n1-ib0, n1-ib1 and n2-ib0 are n1-ib[0-1],n2-ib0. Expand reads
+// it back.
 func Compact(names []string) string {
 	sorted := slices.Clone(names)
 	Sort(sorted)
@@ -22,13 +23,13 @@ func Compact(names []string) string {
 	return b.String()
 }
 
-// writeFamily writes the names at the front that differ in their last number only, and says how many these are.
+// writeFamily writes the names at the front that differ in the number at their end only, and says how many these are.
 func writeFamily(b *strings.Builder, names []string) int {
 	first, ok := cut(names[0])
 	same := 1
 	for ok && same < len(names) {
 		next, ok := cut(names[same])
-		if !ok || next.prefix != first.prefix || next.suffix != first.suffix {
+		if !ok || next.prefix != first.prefix {
 			break
 		}
 		same++
@@ -45,7 +46,6 @@ func writeFamily(b *strings.Builder, names []string) int {
 		separator = ','
 	}
 	b.WriteByte(']')
-	b.WriteString(first.suffix)
 	return same
 }
 
@@ -72,20 +72,16 @@ func writeRange(b *strings.Builder, family []string) int {
 	return run
 }
 
-// name is a node name cut around its last number.
-type name struct{ prefix, digits, suffix string }
+// name is a node name cut before the number at its end.
+type name struct{ prefix, digits string }
 
-// cut finds the last number of a name; ok is false when there is none, or none that Expand could count with.
+// cut finds the number at the end of a name; ok is false when there is none that Slurm could count with.
 func cut(text string) (n name, ok bool) {
-	end := len(text)
-	for end > 0 && !isDigit(text[end-1]) {
-		end--
-	}
-	begin := end
+	begin := len(text)
 	for begin > 0 && isDigit(text[begin-1]) {
 		begin--
 	}
-	return name{text[:begin], text[begin:end], text[end:]}, begin < end && end-begin <= 18
+	return name{text[:begin], text[begin:]}, 0 < begin && begin < len(text) && len(text)-begin <= 18
 }
 
 // Sort puts names into natural order: runs of digits compare as numbers, so n2 comes before n10. Equal numbers of

@@ -22,7 +22,6 @@ import (
 func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 	hostnames := slurmsHostnames(t)
 	for _, test := range []struct{ list, names string }{
-		{"", ""},
 		{"n1", "n1"},
 		{"n1,gpu01,n1", "n1 gpu01 n1"},
 		{"n[1-3,7],gpu01", "n1 n2 n3 n7 gpu01"},
@@ -31,7 +30,6 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 		{"n[3,1]", "n3 n1"},
 		{"n[1-2]-[3-4]", "n1-3 n1-4 n2-3 n2-4"},
 		{"r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02"},
-		{"n[1-2]-ib", "n1-ib n2-ib"},
 		{"a.b-c_d", "a.b-c_d"},
 		{"n[0]", "n0"},
 	} {
@@ -39,10 +37,18 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != test.names {
 			t.Errorf("Expand(%q) = %q, %v; want %s", test.list, got, err, test.names)
 		}
-		if hostnames != nil && test.list != "" {
+		if hostnames != nil {
 			if want := hostnames(test.list); want != test.names {
 				t.Errorf("scontrol expands %q to %s, the table says %s", test.list, want, test.names)
 			}
+		}
+	}
+}
+
+func TestSomeListsExpandThatSlurmDoesNotRead(t *testing.T) {
+	for list, want := range map[string]string{"": "", "n[1-2]-ib": "n1-ib n2-ib", "[1-2]": "1 2"} {
+		if got, err := hostlist.Expand(list); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("Expand(%q) = %q, %v; want %s", list, got, err, want)
 		}
 	}
 }
@@ -129,6 +135,7 @@ func TestTheLargestListIsAccepted(t *testing.T) {
 }
 
 func TestCompactBracketsTheLastNumberOnly(t *testing.T) {
+	hostnames := slurmsHostnames(t)
 	for _, test := range []struct{ names, list string }{
 		{"", ""},
 		{"n1", "n1"},
@@ -137,7 +144,8 @@ func TestCompactBracketsTheLastNumberOnly(t *testing.T) {
 		{"n08 n09 n10", "n[08-10]"},
 		{"n1 n1", "n1"},
 		{"n1-ib0 n1-ib1 n2-ib0", "n1-ib[0-1],n2-ib0"},
-		{"n1-a n2-a", "n[1-2]-a"},
+		{"n1-a n2-a", "n1-a,n2-a"}, // Slurm reads nothing behind the last bracket
+		{"1 2", "1,2"},             // nor a bracket without a name
 		{"login n1", "login,n1"},
 		{"n1 n01", "n[1,01]"},
 		{"n9 n010", "n[9,010]"},
@@ -146,6 +154,12 @@ func TestCompactBracketsTheLastNumberOnly(t *testing.T) {
 	} {
 		if got := hostlist.Compact(strings.Fields(test.names)); got != test.list {
 			t.Errorf("Compact(%s) = %s, want %s", test.names, got, test.list)
+		}
+		if hostnames != nil && test.list != "" {
+			want, _ := hostlist.Expand(test.list)
+			if got := hostnames(test.list); got != strings.Join(want, " ") {
+				t.Errorf("scontrol expands the compact form %q to %s, we to %s", test.list, got, want)
+			}
 		}
 	}
 }
