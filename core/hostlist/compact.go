@@ -86,7 +86,32 @@ func cut(text string) (n name, ok bool) {
 
 // Sort puts names into natural order: runs of digits compare as numbers, so n2 comes before n10. Equal numbers of
 // different width stand with the narrower first.
-func Sort(names []string) { slices.SortFunc(names, Compare) }
+func Sort(names []string) {
+	// Most names of a cluster differ in the number at their end only: it is read once for each, not at each comparison.
+	keys := make([]key, len(names))
+	for i, text := range names {
+		keys[i].text = text
+		if n, ok := cut(text); ok {
+			keys[i].prefix = n.prefix
+			keys[i].number, _ = number(n.digits)
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.prefix == "" || a.prefix != b.prefix {
+			return Compare(a.text, b.text)
+		}
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(len(a.text), len(b.text)))
+	})
+	for i := range keys {
+		names[i] = keys[i].text
+	}
+}
+
+// key is a name with the number at its end, where it has one behind a prefix.
+type key struct {
+	text, prefix string
+	number       uint64
+}
 
 // Compare is the natural order, for sorting things that have node names.
 func Compare(a, b string) int {

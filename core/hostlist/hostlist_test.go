@@ -203,6 +203,19 @@ func TestExpandAfterCompactIsTheSortedSetOfNames(t *testing.T) {
 	})
 }
 
+func TestSortIsTheOrderOfCompare(t *testing.T) {
+	name := rapid.StringMatching(`[a0-2-]{0,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		got := rapid.SliceOfN(name, 0, 20).Draw(t, "names")
+		want := slices.Clone(got)
+		slices.SortFunc(want, hostlist.Compare)
+		hostlist.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	})
+}
+
 func TestTheNaturalOrderIsAnOrder(t *testing.T) {
 	name := rapid.StringMatching(`[a0-2-]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {
