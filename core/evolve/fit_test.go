@@ -186,6 +186,22 @@ func TestWhatCanNeverFitIsRefused(t *testing.T) {
 	}
 }
 
+func TestNothingBeginsAfterTheEndOfTime(t *testing.T) {
+	for _, ep := range []core.EP{
+		{{Duration: core.Forever, Nodes: 1}, {Duration: 1, Nodes: 2}},
+		{{Duration: core.Forever, Nodes: 1}, {Duration: core.Forever, Nodes: 1}, {Duration: core.Forever, Nodes: 2}},
+	} {
+		for _, limit := range []evolve.Limit{evolve.NoExpansion, evolve.Twice, evolve.Unlimited} {
+			if start, got, ok := evolve.Fit(ep, profile.New(4), limit, 7); ok {
+				t.Errorf("limit %v: %v is placed at %d as %v", limit, ep, start, got)
+			}
+		}
+	}
+	if start, _, ok := evolve.Fit(core.EP{{Duration: 1, Nodes: 1}}, profile.New(4), evolve.Twice, core.Forever); ok {
+		t.Errorf("not before the end of time: placed at %d", start)
+	}
+}
+
 func TestAFitterLeavesNoTraceOfEarlierFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var f evolve.Fitter
