@@ -45,7 +45,7 @@ func (s *seconds) fits(n int, d, from core.Time) bool {
 		return false
 	}
 	for t := from; t < min(from+d, horizon); t++ {
-		if s.nodes-s.at(t) < n {
+		if max(0, s.nodes-s.at(t)) < n {
 			return false
 		}
 	}
