@@ -9,12 +9,13 @@ import (
 	"syscall"
 )
 
-// writeHostfile writes one node a line to a file of the job, and returns its path. It is replaced in one piece: a
-// program that reads it sees the nodes before a resize or those after it.
+// writeHostfile writes one node a line to a file of the job, and returns its path. The job keeps the file that it has
+// from the last call, which is replaced in one piece: a program that reads it sees the nodes before a resize or those
+// after it.
 //
 // It lies in a directory of the user's own below TMPDIR (or /tmp), because others may write to those.
-func writeHostfile(env Getenv, id int64, nodes []string) (path string, err error) {
-	base := env.get("TMPDIR")
+func writeHostfile(j job, nodes []string) (path string, err error) {
+	base := j.env.get("TMPDIR")
 	if !filepath.IsAbs(base) {
 		base = "/tmp"
 	}
@@ -22,20 +23,27 @@ func writeHostfile(env Getenv, id int64, nodes []string) (path string, err error
 	if err := privateDirectory(dir); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(dir, ".hosts-*")
+	// A name of its own: the jobs of several clusters on one machine may have the same number.
+	f, err := os.CreateTemp(dir, fmt.Sprintf("%d-*.hosts", j.id))
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(f.Name()) // fails once it has its final name
+	path = f.Name()
 	_, err = f.WriteString(strings.Join(nodes, "\n") + "\n")
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
+	if last := j.own(variableHostfile); err == nil && filepath.Dir(last) == dir {
+		err = os.Rename(path, last)
+		if err == nil {
+			return last, nil
+		}
+	}
 	if err != nil {
+		os.Remove(path)
 		return "", err
 	}
-	path = filepath.Join(dir, fmt.Sprintf("%d.hosts", id))
-	return path, os.Rename(f.Name(), path)
+	return path, nil
 }
 
 // privateDirectory makes a directory that nobody else can write to, or checks the one that is there.

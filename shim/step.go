@@ -170,7 +170,7 @@ func (j job) describe(text *script, nodes []string) (says []string) {
 	if told := j.system.export(text, j, nodes); told != "" {
 		says = append(says, told)
 	}
-	path, err := writeHostfile(j.env, j.id, nodes)
+	path, err := writeHostfile(j, nodes)
 	if err != nil {
 		text.unset(variableHostfile) // an old one would be wrong
 		return append(says, fmt.Sprintf("no %s: %v", variableHostfile, err))

@@ -104,7 +104,7 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 	if out.Status != StatusResized {
 		t.Fatalf("status %d: %s", out.Status, out.Says)
 	}
-	hosts := filepath.Join(env["TMPDIR"], fmt.Sprintf("accordion-%d", os.Getuid()), "7.hosts")
+	hosts := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
 	want := env.with(
 		"SLURM_NNODES", "5",
 		"SLURM_JOB_NUM_NODES", "5",
@@ -130,6 +130,36 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 	}
 	if want := "job 7: step 2 of 3 begins: 5 nodes, n[1-2,5,7-8], until " + time.Unix(1800000000, 0).Format(time.DateTime); out.Says != want {
 		t.Errorf("it says %q, want %q", out.Says, want)
+	}
+}
+
+func TestAJobKeepsOneHostfileOfItsOwn(t *testing.T) {
+	env := inSlurm(t)
+	dir := filepath.Join(env["TMPDIR"], fmt.Sprintf("accordion-%d", os.Getuid()))
+	first := env.after(t, call(t, env, sized(2, "n[1-5]")).Text)
+	path := first["ACCORDION_HOSTFILE"]
+	if filepath.Dir(path) != dir {
+		t.Fatalf("ACCORDION_HOSTFILE=%s, want a file in %s", path, dir)
+	}
+	second := first.after(t, call(t, first, sized(3, "n[1-3]")).Text)
+	if second["ACCORDION_HOSTFILE"] != path {
+		t.Errorf("the next step has %s, the first %s", second["ACCORDION_HOSTFILE"], path)
+	}
+	// The same number on another cluster.
+	other := env.after(t, call(t, env, sized(2, "m[1-2]")).Text)["ACCORDION_HOSTFILE"]
+	if other == path {
+		t.Errorf("two jobs have %s", path)
+	}
+	// Submitted from inside the first one, whose environment it has.
+	child := first.with("SLURM_JOB_ID", "8")
+	if got := child.after(t, call(t, child, sized(2, "n9")).Text)["ACCORDION_HOSTFILE"]; got == path {
+		t.Errorf("a job has the file of its parent")
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "n1\nn2\nn3\n" {
+		t.Errorf("the hosts: %q, %v", got, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
+		t.Errorf("files of three jobs: %v, %v", files, err)
 	}
 }
 
