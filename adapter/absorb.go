@@ -23,6 +23,7 @@ func (s *Sidecar) absorb(r reading) error {
 		s.failures = 0
 	}
 	s.snapshot, s.taken = r.snapshot, r.number
+	s.noteIdle()
 	here := make(map[Key]bool, len(r.snapshot.Jobs))
 	for i := range r.snapshot.Jobs {
 		j := &r.snapshot.Jobs[i]

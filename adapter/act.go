@@ -27,6 +27,7 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 		return err
 	}
 	s.sweep(ctx, v)
+	s.nudge(ctx, v)
 	return s.saveDirty()
 }
 
@@ -126,7 +127,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 		return nil // over meanwhile
 	}
 	if c.err == nil {
-		r.retry = time.Time{}
+		r.retry, r.refused = time.Time{}, nil
 		if c.done == nil {
 			return nil
 		}
@@ -147,6 +148,9 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 		pause = 3 * time.Second
 	}
 	r.retry = s.later(pause)
+	if errors.Is(c.err, ErrBusy) {
+		r.refused = r.next
+	}
 	r.blocked = c.err.Error()
 	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
 	if r.Phase == starting && c.name == "start" {

@@ -50,6 +50,10 @@ type BatchSystem interface {
 	// Shrink leaves the running job with exactly the nodes to keep.
 	Shrink(ctx context.Context, job Key, keep []string) error
 
+	// Nudge makes the batch system look afresh at nodes that it shows as idle and still will not allocate. It changes
+	// nothing about a node that is well.
+	Nudge(ctx context.Context, nodes []string) error
+
 	// End ends a job, whatever its state, and lets its user read why in the job's output where that is possible. nil
 	// when it is gone already.
 	End(ctx context.Context, job Key, why string) error

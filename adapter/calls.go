@@ -60,10 +60,10 @@ func (s *Sidecar) hear(call session.Call) {
 	}
 }
 
-// find is the running job of the id.
+// find is the running job of the id. One whose start was decided may run already, before a reading shows it.
 func (s *Sidecar) find(id core.JobID) *record {
 	for _, r := range s.records {
-		if r.ID == id && (r.Phase == running || r.Phase == ending) {
+		if r.ID == id && r.Phase != waiting {
 			return r
 		}
 	}

@@ -1,12 +1,15 @@
 package adapter_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/embedded"
+	"accordion/shim/wire"
 )
 
 func TestAnEvolvingJobRunsOnTwoThenFiveThenThreeNodes(t *testing.T) {
@@ -141,5 +144,51 @@ func TestManyGrowthsShareTheMachine(t *testing.T) {
 			}
 		}
 		w.clean()
+	})
+}
+
+func TestANodeThatIsIdleAndStillRefusedIsNudged(t *testing.T) {
+	o := slurmish
+	nudged := ""
+	o.Faults = func(c embedded.Call) embedded.Fault {
+		switch {
+		case c.Verb == "Nudge":
+			nudged = strings.Join(c.Nodes, ",")
+		case c.Verb == "Expand" && nudged == "":
+			return embedded.Fault{Refuse: adapter.ErrBusy}
+		}
+		return embedded.Fault{}
+	}
+	inWorld(t, o, func(w *world) {
+		job := w.evolving("2x20s,5x20s")
+		w.quiet(120)
+		if nudged != "n3,n4,n5" {
+			t.Errorf("nudged nodes are %q, want the three of the growth", nudged)
+		}
+		if got := w.steps(job); got != "2 5" {
+			t.Errorf("it ran on %s nodes, want 2, then 5", got)
+		}
+		w.clean()
+	})
+}
+
+func TestAShimThatLosesItsPatienceIsToldOfTheAllocationAsItIs(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		var got wire.Reply
+		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x60s,5x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
+			reply, err := h.Step(ctx, wire.Request{Step: 1, Waits: 10})
+			if err != nil {
+				return err
+			}
+			got = reply
+			return h.Work(ctx, 5*time.Second)
+		}})
+		w.quiet(120)
+		if got.Status != wire.Late || got.Count != 2 || got.Step != 1 {
+			t.Errorf("the reply is %+v, want late, 2 nodes, step 1", got)
+		}
+		if got := w.steps(job); got != "2" {
+			t.Errorf("it ran on %s nodes, want 2 only", got)
+		}
 	})
 }

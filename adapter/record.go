@@ -55,6 +55,7 @@ type record struct {
 	course   *course   // its place in the present plan; nil without one
 	named    *course   // its last place: nodes named there stay where they can
 	dirty    bool      // it changed since it was saved
+	refused  []string  // what a growth would have held that the batch system refused
 	late     bool      // its step should be over
 	ready    time.Time // when all nodes of a due growth were seen free
 	blocked  string    // what the next operation waits for, for status

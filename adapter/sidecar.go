@@ -46,6 +46,8 @@ type Sidecar struct {
 	shrunk   int                    // readings begun when a job last gave nodes back
 	wants    map[string]Reservation // what the plan needs, by name
 	tending  map[string]tended      // what was last done to each reservation
+	idle     map[string]time.Time   // since when the batch system shows each node as idle
+	nudged   time.Time              // when a stuck node was last looked after
 	resizes  int                    // under way
 	trapped  time.Time              // no resize before: the batch system said it would go wrong
 	readings chan reading
@@ -70,7 +72,7 @@ func New(o Options) *Sidecar {
 	return &Sidecar{
 		system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
-		tending: map[string]tended{}, strays: map[Key]int{},
+		tending: map[string]tended{}, idle: map[string]time.Time{}, strays: map[Key]int{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
 }

@@ -131,3 +131,13 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	}
 	return fmt.Errorf("deleting reservation %s: %w", name, err)
 }
+
+// Nudge clears the drain flag of nodes that have none: the update makes slurmctld set the node's bits anew, which cures
+// a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
+func (s *System) Nudge(ctx context.Context, nodes []string) error {
+	err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(nodes), "State=UNDRAIN")
+	if err != nil {
+		return fmt.Errorf("nudging %s: %w", hostlist.Compact(nodes), err)
+	}
+	return nil
+}
