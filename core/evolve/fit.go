@@ -151,12 +151,11 @@ func (f *Fitter) raise(i int, least core.Time) bool {
 	switch {
 	case least <= s.start:
 		return true
-	case i == 0 && f.held && least > f.begin:
-		return false
 	case least <= s.last:
 		s.start = least
 		return true
 	}
+	// A held first step cannot change holes; inside its hole nothing raises it, for it has no limit.
 	return f.nextHole(s, least) && (i > 0 || !f.held || s.start == f.begin)
 }
 
