@@ -10,15 +10,13 @@ import (
 
 // A partition is what matters of a Slurm partition.
 type partition struct {
-	name         string
-	nodes        []string // in natural order
-	tier         int
-	exclusive    bool   // OverSubscribe=EXCLUSIVE: whole nodes for every job
-	state        string // UP, DOWN, DRAIN, INACTIVE
-	overTime     string // OverTimeLimit: NONE, UNLIMITED or minutes
-	maxTime      string
-	preempt      string
-	exclusiveFor string // ExclusiveUser
+	name      string
+	nodes     []string // in natural order
+	tier      int
+	exclusive bool   // OverSubscribe=EXCLUSIVE: whole nodes for every job
+	state     string // UP, DOWN, DRAIN, INACTIVE
+	overTime  string // OverTimeLimit: NONE, UNLIMITED or minutes
+	preempt   string
 }
 
 // An inventory is all nodes, reservations and partitions of a cluster.
@@ -157,13 +155,11 @@ func parseReservation(line string) (adapter.Reservation, error) {
 // parsePartition reads a line of `show partition`.
 func parsePartition(line string) (partition, error) {
 	p := partition{
-		name:         field(line, "PartitionName"),
-		exclusive:    field(line, "OverSubscribe") == "EXCLUSIVE",
-		state:        field(line, "State"),
-		overTime:     field(line, "OverTimeLimit"),
-		maxTime:      field(line, "MaxTime"),
-		preempt:      field(line, "PreemptMode"),
-		exclusiveFor: field(line, "ExclusiveUser"),
+		name:      field(line, "PartitionName"),
+		exclusive: field(line, "OverSubscribe") == "EXCLUSIVE",
+		state:     field(line, "State"),
+		overTime:  field(line, "OverTimeLimit"),
+		preempt:   field(line, "PreemptMode"),
 	}
 	if tier, err := count(field(line, "PriorityTier")); err == nil {
 		p.tier = tier

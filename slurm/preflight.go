@@ -1,0 +1,184 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"accordion/core"
+)
+
+// Severity says how much a finding matters.
+type Severity string
+
+const (
+	Fatal   Severity = "fatal"   // the sidecar must not run on this cluster
+	Warning Severity = "warning" // it may, and something will go less well than it could
+	Note    Severity = "note"    // worth knowing
+)
+
+// Finding is one thing that Preflight noticed.
+type Finding struct {
+	Severity Severity
+	What     string // what is so, and what it leads to
+	Fix      string // what to do about it; "" for a note
+}
+
+func (f Finding) String() string {
+	if f.Fix == "" {
+		return fmt.Sprintf("%s: %s", f.Severity, f.What)
+	}
+	return fmt.Sprintf("%s: %s. %s", f.Severity, f.What, f.Fix)
+}
+
+// Preflight looks at everything of the cluster that the sidecar depends on, changes nothing, and says what is wrong and
+// how to mend it, the fatal first. No findings: all is well.
+func (s *System) Preflight(ctx context.Context) []Finding {
+	var found []Finding
+	if found = s.checkHere(); len(found) > 0 && found[0].Severity == Fatal {
+		return found
+	}
+	c, err := s.configuration(ctx)
+	if err != nil {
+		return append(found, Finding{Fatal, err.Error(), "Is slurmctld up, and is SLURM_CONF right? `scontrol ping` tells"})
+	}
+	in, err := s.inventory(ctx)
+	if err != nil {
+		return append(found, Finding{Fatal, err.Error(), "Is slurmctld up? `scontrol ping` tells"})
+	}
+	found = append(found, c.check(ctx)...)
+	found = append(found, checkPool(c, in, s.config.Partitions)...)
+	found = append(found, checkPlugin(c)...)
+	slices.SortStableFunc(found, func(a, b Finding) int { return weight(a.Severity) - weight(b.Severity) })
+	return found
+}
+
+func weight(s Severity) int { return slices.Index([]Severity{Fatal, Warning, Note}, s) }
+
+// checkHere looks at this process and this machine.
+func (s *System) checkHere() []Finding {
+	var found []Finding
+	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel"} {
+		if _, err := exec.LookPath(s.run.path(program)); err != nil {
+			found = append(found, Finding{Fatal, fmt.Sprintf("Slurm's %s is not here (%v)", program, err),
+				"Install Slurm's clients (Debian: slurm-client), or say in which directory they are"})
+		}
+	}
+	if os.Geteuid() != 0 {
+		found = append(found, Finding{Fatal, fmt.Sprintf("user %d is not root: only root may make allocations for others", os.Geteuid()),
+			"Run the sidecar as root"})
+	}
+	return found
+}
+
+// check looks at slurmctld's settings.
+func (c configuration) check(ctx context.Context) []Finding {
+	var found []Finding
+	add := func(s Severity, fix, what string, args ...any) {
+		found = append(found, Finding{s, fmt.Sprintf(what, args...), fix})
+	}
+	if release, _ := c.version(); release < 2011 {
+		add(Fatal, "Upgrade Slurm", "Slurm %s is older than 20.11", c["SLURM_VERSION"])
+	}
+	if !slices.Contains(strings.Split(c["SchedulerParameters"], ","), "permit_job_expansion") {
+		add(Fatal, "Add permit_job_expansion to SchedulerParameters in slurm.conf, then `scontrol reconfigure`",
+			"SchedulerParameters is %q: without permit_job_expansion no job can grow", c["SchedulerParameters"])
+	}
+	if why := c.trap(ctx); why != "" {
+		add(Fatal, "Set AccountingStorageType=accounting_storage/slurmdbd and keep slurmdbd running", "%s", why)
+	}
+	if c["PriorityType"] == "priority/multifactor" {
+		add(Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
+			"served; none overtakes an ordinary job that was submitted before it")
+	}
+	if over := c["OverTimeLimit"]; over == "UNLIMITED" {
+		add(Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
+			"their limits, so nothing that waits for their nodes can be promised")
+	}
+	if mode := c["PreemptMode"]; mode != "" && mode != "OFF" {
+		add(Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",
+			"PreemptMode is %s: a managed job that is preempted loses its planned growth", mode)
+	}
+	if c["SuspendProgram"] != "" && c["SuspendTime"] != "INFINITE" && c["SuspendTime"] != "" {
+		add(Warning, "List the pool's nodes in SuspendExcNodes", "idle nodes are powered down after %s: a growth onto one is late "+
+			"by the time it boots", c["SuspendTime"])
+	}
+	return found
+}
+
+// checkPool looks at the partitions and nodes.
+func checkPool(c configuration, in inventory, pool []string) []Finding {
+	var found []Finding
+	nodes, err := poolNodes(in, pool)
+	if err != nil {
+		return []Finding{{Fatal, err.Error(), "Correct the partition in the sidecar's configuration"}}
+	}
+	for _, p := range in.partitions {
+		managed := slices.Contains(pool, p.name)
+		if managed && !p.exclusive {
+			found = append(found, Finding{Fatal, fmt.Sprintf("partition %s does not give whole nodes to jobs: Slurm cannot move part of a "+
+				"node into another job", p.name), fmt.Sprintf("Set OverSubscribe=EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
+		}
+		if managed && p.state != "UP" {
+			found = append(found, Finding{Warning, fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
+				fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
+		}
+		if managed && p.preempt != "" && p.preempt != "OFF" && c["PreemptMode"] == "OFF" {
+			found = append(found, Finding{Warning, fmt.Sprintf("partition %s has PreemptMode=%s: a managed job that is preempted loses its "+
+				"planned growth", p.name, p.preempt), "Set PreemptMode=OFF on it"})
+		}
+		if shared := within(p.nodes, nodes); !managed && len(shared) > 0 {
+			found = append(found, Finding{Note, fmt.Sprintf("partition %s has %d of the pool's nodes too: its jobs are planned as ordinary "+
+				"ones, and a node with any of them is taken", p.name, len(shared)), ""})
+		}
+	}
+	withGres := slices.DeleteFunc(slices.Clone(in.nodes), func(n node) bool { return n.gres == "" || !nodes[n.Name] })
+	if len(withGres) > 0 && c["SelectType"] == "select/cons_tres" {
+		found = append(found, Finding{Warning, fmt.Sprintf("%d nodes of the pool have generic resources (%s on %s), and select/cons_tres does not "+
+			"let a job that asks for them grow", len(withGres), withGres[0].gres, withGres[0].Name), "Leave GPU jobs rigid, or keep those nodes in a pool of their own"})
+	}
+	return found
+}
+
+// checkPlugin looks for job_submit.lua, which only slurmctld's machine has.
+func checkPlugin(c configuration) []Finding {
+	const without = "without it `#EP` lines are not read, and nobody stops an owner from shrinking, requeueing or (with scontrol " +
+		"update Nice=) releasing a managed job, nor a user from expanding another's"
+	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
+		return []Finding{{Warning, "the plug-in job_submit.lua is not in use: " + without,
+			"Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
+	}
+	path := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
+	script, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return []Finding{{Note, fmt.Sprintf("whether slurmctld's job_submit.lua is ours cannot be seen from here (%v): %s", err, without), ""}}
+	case !strings.Contains(string(script), "accordion:"):
+		return []Finding{{Warning, fmt.Sprintf("%s is not Accordion's: %s", path, without),
+			"Call Accordion's slurm_job_submit and slurm_job_modify from the site's own"}}
+	}
+	return nil
+}
+
+// Guard is how long an ordinary job of the pool may hold its nodes past its limit, in seconds: 30 s + OverTimeLimit +
+// KillWait. core.Forever where limits are not enforced.
+func (s *System) Guard(ctx context.Context) (core.Time, error) {
+	c, err := s.configuration(ctx)
+	if err != nil {
+		return 0, err
+	}
+	in, err := s.inventory(ctx)
+	if err != nil {
+		return 0, err
+	}
+	nodes, err := poolNodes(in, s.config.Partitions)
+	if err != nil {
+		return 0, fmt.Errorf("the pool's guard: %w", err)
+	}
+	reaching := slices.DeleteFunc(in.partitions, func(p partition) bool { return len(within(p.nodes, nodes)) == 0 })
+	return c.guard(reaching), nil
+}
