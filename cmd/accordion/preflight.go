@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"accordion/slurm"
+)
+
+func init() { subcommands = append(subcommands, preflightCommand) }
+
+func preflightCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "preflight",
+		Short: "Say whether this cluster is fit for the sidecar, and what to change",
+		Long: `Look at everything of the cluster that the sidecar depends on, change nothing, and say what is wrong and how to mend
+it. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.`,
+		Args: noArguments,
+	}
+	file := configFlag(c)
+	asJSON := c.Flags().Bool("json", false, "print one JSON object a finding, for programs")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		conf, err := loadConfig(*file)
+		if err != nil {
+			return err
+		}
+		system, err := connect(conf)
+		if err != nil {
+			return err
+		}
+		defer system.close()
+		found := system.preflight(cmd.Context())
+		if err := writeFindings(cmd.OutOrStdout(), found, *asJSON); err != nil {
+			return err
+		}
+		if failures(found) > 0 {
+			return exitError{status: 1} // the findings have said it
+		}
+		if *asJSON {
+			return nil
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s\n", system.pool)
+		return err
+	}
+	return c
+}
+
+// words are how preflight calls the severities.
+var words = map[slurm.Severity]string{slurm.Fatal: "fail", slurm.Warning: "warn", slurm.Note: "note"}
+
+func failures(found []slurm.Finding) int {
+	n := 0
+	for _, f := range found {
+		if f.Severity == slurm.Fatal {
+			n++
+		}
+	}
+	return n
+}
+
+func writeFindings(w io.Writer, found []slurm.Finding, asJSON bool) error {
+	for _, f := range found {
+		var err error
+		if asJSON {
+			err = json.NewEncoder(w).Encode(map[string]string{"severity": words[f.Severity], "what": f.What, "fix": f.Fix})
+		} else if _, err = fmt.Fprintf(w, "%s  %s\n", words[f.Severity], f.What); err == nil && f.Fix != "" {
+			_, err = fmt.Fprintf(w, "      do: %s\n", f.Fix)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

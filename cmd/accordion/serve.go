@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/slurm"
+)
+
+func init() { subcommands = append(subcommands, serveCommand) }
+
+func serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the sidecar",
+		Long: `Run the sidecar beside the batch system, until it is told to end (SIGTERM, SIGINT). It first does what "accordion
+preflight" does, and does not start on a cluster that is not fit. It logs to standard error.`,
+		Args: noArguments,
+	}
+	file := configFlag(c)
+	force := c.Flags().Bool("force", false, "start in spite of what preflight finds")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		conf, err := loadConfig(*file)
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), conf, *force, cmd.ErrOrStderr())
+	}
+	return c
+}
+
+// serve wires the sidecar's parts and runs them until ctx ends.
+func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) error {
+	log := newLogger(conf.Log, w)
+	// The journal first: it keeps a second sidecar away before anything else is touched.
+	j, err := journal.Open(conf.Journal.Path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	c, err := connect(conf)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := fit(ctx, c, log, force); err != nil {
+		return err
+	}
+	settings, err := settingsOf(ctx, conf, c)
+	if err != nil {
+		return err
+	}
+	server, err := session.Listen(session.Options{Path: conf.Session.Socket, MaxSessions: conf.Session.MaxSessions,
+		Log: log.Named("session")})
+	if err != nil {
+		return err
+	}
+	sidecar := adapter.New(adapter.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Settings: settings})
+	log.Info("accordion serves", "version", version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
+		"socket", conf.Session.Socket)
+	err = together(ctx, server.Serve, sidecar.Run,
+		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })
+	if err != nil {
+		return err
+	}
+	log.Info("accordion ended as it was told to; running jobs run on")
+	return nil
+}
+
+// fit lets nobody serve a cluster that preflight refuses, unless he insists.
+func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
+	found := c.preflight(ctx)
+	for _, f := range found {
+		switch f.Severity {
+		case slurm.Fatal:
+			log.Error("preflight: "+f.What, "do", f.Fix)
+		case slurm.Warning:
+			log.Warn("preflight: "+f.What, "do", f.Fix)
+		default:
+			log.Info("preflight: " + f.What)
+		}
+	}
+	failed := failures(found)
+	switch {
+	case failed == 0:
+		return nil
+	case force:
+		log.Warn("serving all the same, for --force was given", "failed", failed)
+		return nil
+	}
+	return errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
+}
+
+func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Settings, error) {
+	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
+	var err1, err2 error
+	if name == "" {
+		name, err1 = c.name(ctx)
+	}
+	if guard == 0 {
+		guard, err2 = c.guard(ctx)
+	}
+	if err := errors.Join(err1, err2); err != nil {
+		return adapter.Settings{}, err
+	}
+	limit, compact := conf.Plan.Fit()
+	return adapter.Settings{
+		Cluster:   name,
+		Interval:  conf.Plan.Interval,
+		Policy:    queue.Repeated{Limit: limit, Compact: compact},
+		StartLead: core.Time(conf.Plan.StartLead / time.Second),
+		Protect:   conf.Plan.Protect,
+		Guard:     guard,
+		Overrun:   adapter.Overrun{Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second)},
+		Deadline:  conf.Slurm.Timeout,
+	}, nil
+}
+
+// together runs all parts until ctx ends or one of them does, then ends the others.
+func together(ctx context.Context, parts ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(parts))
+	var running sync.WaitGroup
+	for i, part := range parts {
+		running.Go(func() {
+			defer cancel()
+			errs[i] = part(ctx)
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+func newLogger(conf config.Log, w io.Writer) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w,
+	})
+}
