@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -50,11 +51,11 @@ type Entry struct {
 	Cluster   string
 	Job       int64
 	Submitted int64
-	Verb      string // an intent's verb, an event's kind
-	Text      string // an event's line
-	Args      map[string]any
-	Outcome   string        // of an intent; "" while it is not known
-	Took      time.Duration // from the intent to its outcome
+	Verb      string         // an intent's verb, an event's kind
+	Text      string         // an event's line
+	Args      map[string]any // an intent's arguments, an event's fields; numbers are json.Number
+	Outcome   string         // of an intent; "" while it is not known
+	Took      time.Duration  // from the intent to its outcome
 }
 
 // Unfinished says whether the entry is an intent whose outcome is not known.
@@ -181,7 +182,9 @@ func scan(rows *sql.Rows) (Entry, error) {
 		e.Took = time.Duration(finished.Int64-at) * time.Microsecond
 	}
 	if args != "" {
-		if err := json.Unmarshal([]byte(args), &e.Args); err != nil {
+		d := json.NewDecoder(strings.NewReader(args))
+		d.UseNumber() // 1700000000 stays that, and does not become 1.7e+09
+		if err := d.Decode(&e.Args); err != nil {
 			return e, fmt.Errorf("entry %d: %w", e.ID, err)
 		}
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,7 +57,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 func TestEntriesComeBackInOrderWithOutcomesAndTimes(t *testing.T) {
 	j, _ := fresh(t)
 	grow := must(j.Begin(Intent{At: noon, Cluster: "lab", Job: 7, Submitted: 99, Verb: "expand",
-		Args: map[string]any{"nodes": "n[1-3]", "count": 3}}))(t)
+		Args: map[string]any{"nodes": "n[1-3]", "end": 1700000000}}))(t)
 	ev := Event{At: noon.Add(time.Second), Job: 7, Submitted: 99, Kind: "grew", Text: "2 to 5 nodes",
 		Fields: map[string]any{"late_ms": 120}}
 	if err := j.Event(ev); err != nil {
@@ -72,9 +73,9 @@ func TestEntriesComeBackInOrderWithOutcomesAndTimes(t *testing.T) {
 	}
 	want := []Entry{
 		{ID: grow, Kind: KindIntent, At: noon, Cluster: "lab", Job: 7, Submitted: 99, Verb: "expand",
-			Args: map[string]any{"nodes": "n[1-3]", "count": 3.0}, Outcome: Done, Took: 1500 * time.Millisecond},
+			Args: map[string]any{"nodes": "n[1-3]", "end": json.Number("1700000000")}, Outcome: Done, Took: 1500 * time.Millisecond},
 		{ID: grow + 1, Kind: KindEvent, At: noon.Add(time.Second), Job: 7, Submitted: 99, Verb: "grew", Text: "2 to 5 nodes",
-			Args: map[string]any{"late_ms": 120.0}},
+			Args: map[string]any{"late_ms": json.Number("120")}},
 		{ID: merge, Kind: KindIntent, At: noon.Add(2 * time.Second), Job: 8, Verb: "merge",
 			Outcome: "failed: nodes are busy", Took: 2 * time.Second},
 		{ID: end, Kind: KindIntent, At: noon.Add(3 * time.Second), Job: 8, Verb: "end"},
