@@ -121,3 +121,12 @@ func (c configuration) guard(partitions []partition) core.Time {
 	wait, _ := c.number("KillWait") // seconds
 	return sweep + longest*60 + wait
 }
+
+// ClusterName is the cluster's name as slurmctld knows it.
+func (s *System) ClusterName(ctx context.Context) (string, error) {
+	c, err := s.configuration(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c["ClusterName"], nil
+}
