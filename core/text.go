@@ -147,7 +147,7 @@ func leadingNumber(text string) (n Time, rest string, ok bool) {
 	return n, text[i:], i > 0
 }
 
-// FormatDuration writes seconds as users do, largest unit first: "1h30m", "500s" stays "8m20s". ParseDuration reads
+// FormatDuration writes seconds as users do, largest unit first: 5400 is "1h30m", 500 is "8m20s". ParseDuration reads
 // it back.
 func FormatDuration(d Time) string {
 	if d <= 0 {
