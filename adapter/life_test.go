@@ -57,6 +57,14 @@ func TestAnEarlyApplicationWaitsForItsPlannedSecond(t *testing.T) {
 	})
 }
 
+func TestAnApplicationThatAsksBeforeTheSidecarSawItsJobRunIsNotRefused(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s", 0, 19*time.Second)
+		w.quiet(120)
+		w.shows(job, "2@2-24 5@24-43")
+	})
+}
+
 func TestALateApplicationUsesItsAllowanceAndGoesOn(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s", 40*time.Second, 19*time.Second)
