@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,24 +18,83 @@ import (
 // another job's begins on the same nodes before its limit, because the plan ends it before then; without the flag Slurm
 // would take those nodes from it.
 //
+// The reservations of others are never overlapped, which that flag would allow.
+//
 // A start in the past means now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if err := checkReservation(r); err != nil {
 		return err
 	}
-	old, err := s.reservation(ctx, r.Name)
+	all, err := s.reservations(ctx)
 	if err != nil {
 		return fmt.Errorf("reserving: %w", err)
 	}
-	args := []string{"create", "reservation", "ReservationName=" + r.Name}
-	if old != nil {
-		args[0] = "update"
+	if other := inTheWay(all, r); other != nil {
+		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrBusy)
 	}
-	changes := reservationChanges(old, r, time.Now())
+	now := time.Now()
+	i := slices.IndexFunc(all, func(o adapter.Reservation) bool { return o.Name == r.Name })
+	if i < 0 {
+		return s.reserve(ctx, "create", r, reservationChanges(nil, r, now))
+	}
+	changes := reservationChanges(&all[i], r, now)
 	if len(changes) == 0 {
 		return nil
 	}
-	err = s.run.scontrol(ctx, append(args, changes...)...)
+	needed := probes(all[i], r, now)
+	for _, p := range needed {
+		if err = s.reserve(ctx, "create", p, reservationChanges(nil, p, now)); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = s.reserve(ctx, "update", r, changes)
+	}
+	for _, p := range needed {
+		err = errors.Join(err, s.Unreserve(ctx, p.Name))
+	}
+	return err
+}
+
+// inTheWay finds somebody else's reservation over one of r's nodes within its time.
+func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
+	wanted := toSet(r.Nodes)
+	for i, o := range all {
+		if !o.Ours() && o.Start < r.End && r.Start < o.End && len(within(o.Nodes, wanted)) > 0 {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// probes are the reservations that must be possible before old may be changed to r. Slurm looks for holders only when it
+// creates a reservation: an update that adds nodes, or moves the start forward, it takes over anybody's head. So what is
+// added is created first under another name, and deleted after the update: in between, both keep the nodes.
+func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
+	if r.OverManaged {
+		return nil // no holder is in the way
+	}
+	var needed []adapter.Reservation
+	probe := r
+	has := toSet(old.Nodes)
+	if old.OverManaged {
+		has = nil // what it has was never looked at
+	}
+	isNew := func(n string) bool { return !has[n] }
+	probe.Name = r.Name + "-more"
+	if probe.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return !isNew(n) }); len(probe.Nodes) > 0 {
+		needed = append(needed, probe)
+	}
+	if probe.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), isNew); len(probe.Nodes) > 0 && max(r.Start, now.Unix()) < old.Start {
+		probe.Name, probe.End = r.Name+"-sooner", old.Start
+		needed = append(needed, probe)
+	}
+	return needed
+}
+
+// reserve runs scontrol create or update.
+func (s *System) reserve(ctx context.Context, verb string, r adapter.Reservation, settings []string) error {
+	err := s.run.scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
 	switch {
 	case err == nil:
 		return nil
@@ -99,22 +159,23 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 	return changes
 }
 
-// reservation reads one reservation; nil when there is none of the name.
-func (s *System) reservation(ctx context.Context, name string) (*adapter.Reservation, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "reservation", name}})
-	if says(err, "not found", "invalid") {
-		return nil, nil
-	}
+// reservations reads all of them.
+func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error) {
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "reservation"}})
 	if err != nil {
-		return nil, fmt.Errorf("reservation %s: %w", name, err)
+		return nil, err
 	}
+	var all []adapter.Reservation
 	for line := range strings.SplitSeq(out.stdout, "\n") {
-		if field(line, "ReservationName") == name {
+		if strings.HasPrefix(line, "ReservationName=") {
 			r, err := parseReservation(line)
-			return &r, err
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
 		}
 	}
-	return nil, nil
+	return all, nil
 }
 
 // Unreserve deletes a reservation of ours. ErrBusy while a job is still attached to it: detach that first.

@@ -22,9 +22,15 @@ func text(s string) string {
 	return s
 }
 
-// count reads a number of nodes, tasks or CPUs. Slurm writes 2048 as 2K, and a range such as 3-5 by its ends: the
-// first counts.
+// noValue is what some releases print for a number that nobody set, such as the tasks of a job cancelled in the queue.
+const noValue = "4294967294"
+
+// count reads a number of nodes, tasks or CPUs, 0 where none is set. Slurm writes 2048 as 2K, and a range such as 3-5 by
+// its ends: the first counts.
 func count(s string) (int, error) {
+	if s == noValue || null(s) {
+		return 0, nil
+	}
 	low, _, _ := strings.Cut(s, "-")
 	factor := int64(1)
 	if n := len(low); n > 1 {

@@ -1,0 +1,506 @@
+package slurm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm"
+	"accordion/slurm/labtest"
+)
+
+// world is a real Slurm without our plug-in, which would hold and mark jobs before the tests can, and our hand on it.
+type world struct {
+	*testing.T
+	lab *labtest.Lab
+	sys *slurm.System
+	ctx context.Context
+}
+
+const patience = 2 * time.Minute // for what Slurm takes seconds to do
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab.Clear(t)
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	t.Cleanup(cancel)
+	return &world{t, lab, sys, ctx}
+}
+
+// ok fails the test unless an act went well.
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// is fails the test unless an act failed for the reason.
+func (w *world) is(err, reason error) {
+	w.Helper()
+	if !errors.Is(err, reason) {
+		w.Fatalf("%v; want: %v", err, reason)
+	}
+}
+
+// submit gives alice's script to sbatch and returns the job.
+func (w *world) submit(script string, options ...string) adapter.Key {
+	w.Helper()
+	id, err := strconv.ParseInt(w.lab.Submit(w.T, "alice", script, options...), 10, 64)
+	w.ok(err)
+	for _, j := range w.observe().Jobs {
+		if j.ID == core.JobID(id) {
+			return j.Key
+		}
+	}
+	w.Fatalf("job %d was accepted and is not seen", id)
+	return adapter.Key{}
+}
+
+const sleeps = "exec sleep 1000"
+
+// evolving submits a job as users do without our plug-in.
+func (w *world) evolving() adapter.Key {
+	w.Helper()
+	return w.submit(sleeps, "-H", "-N1", "--ntasks-per-node=2", "-t5", "--comment=ep=2x1m,5x1m,3x1m my run", "-o", "out")
+}
+
+// running submits a job that runs on the nodes.
+func (w *world) running(nodes string) *adapter.Job {
+	w.Helper()
+	key := w.submit(sleeps, "-N1", "-t5", "-w", nodes)
+	return w.await(key, adapter.Running)
+}
+
+func (w *world) observe() *adapter.Snapshot {
+	w.Helper()
+	s, err := w.sys.Observe(w.ctx)
+	w.ok(err)
+	return s
+}
+
+func (w *world) inspect(key adapter.Key) *adapter.Job {
+	w.Helper()
+	j, err := w.sys.Inspect(w.ctx, key)
+	w.ok(err)
+	return j
+}
+
+func (w *world) await(key adapter.Key, state adapter.State) *adapter.Job {
+	w.Helper()
+	var j *adapter.Job
+	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is %s", key.ID, state), func() bool {
+		j = w.inspect(key)
+		return j.State == state
+	})
+	return j
+}
+
+// reservation is one from now on for alice.
+func reservation(name string, nodes ...string) adapter.Reservation {
+	now := time.Now().Unix()
+	return adapter.Reservation{Name: name, Nodes: nodes, Start: now, End: now + 600, User: "alice"}
+}
+
+// clean checks, in Slurm's own words, that nothing of ours is left and every node is idle.
+func (w *world) clean() {
+	w.Helper()
+	w.lab.Await(w.T, patience, "no job is left and every node is idle", func() bool {
+		return w.lab.Run(w.T, "root", "squeue", "-h", "-a", "-o", "%A %T %j") == "" &&
+			len(strings.Fields(w.lab.Run(w.T, "root", "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == w.lab.Nodes
+	})
+	if r := w.lab.Run(w.T, "root", "scontrol", "-o", "show", "reservation"); strings.Contains(r, adapter.Prefix) {
+		w.Errorf("left behind: %s", r)
+	}
+}
+
+// nodesOf is where a job runs, in squeue's words.
+func (w *world) nodesOf(key adapter.Key) string {
+	w.Helper()
+	return w.lab.Run(w.T, "root", "squeue", "-h", "-j", fmt.Sprint(key.ID), "-o", "%T %D %N")
+}
+
+func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
+	w := newWorld(t)
+	key := w.evolving()
+	w.ok(w.sys.Adopt(w.ctx, key))
+	w.ok(w.sys.Adopt(w.ctx, key)) // twice does no harm; so for every act
+	j := w.inspect(key)
+	if !j.Held || j.HeldByUser || j.Mark != "accordion:ep=2x1m,5x1m,3x1m" || j.Comment != "ep=2x1m,5x1m,3x1m my run" {
+		t.Fatalf("adopted: %+v", j)
+	}
+	if _, said, err := w.lab.Exec("alice", "", "scontrol", "release", fmt.Sprint(key.ID)); err == nil {
+		t.Errorf("the owner could release it: %s", said)
+	}
+
+	start := reservation("accordion-start", "n1", "n3")
+	for range 2 {
+		w.ok(w.sys.Reserve(w.ctx, start))
+		w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 2, Limit: 190}))
+		w.ok(w.sys.Attach(w.ctx, key, start.Name))
+	}
+	w.ok(w.sys.Release(w.ctx, key))
+	j = w.await(key, adapter.Running)
+	if !slices.Equal(j.Nodes, start.Nodes) || j.Want != 2 || j.Tasks != 4 || j.Limit != 240 || j.Started == 0 {
+		t.Fatalf("started: %+v", j)
+	}
+	w.ok(w.sys.Release(w.ctx, key))
+	w.is(w.sys.Unreserve(w.ctx, start.Name), adapter.ErrBusy) // a job that runs in it would end with it
+	for range 2 {
+		w.ok(w.sys.Detach(w.ctx, key))
+		w.ok(w.sys.Unreserve(w.ctx, start.Name))
+	}
+
+	grow := reservation("accordion-grow", "n2", "n5", "n6")
+	w.ok(w.sys.Reserve(w.ctx, grow))
+	expander, err := w.sys.Expand(w.ctx, j, grow.Nodes, grow.Name)
+	w.ok(err)
+	seen := slices.IndexFunc(w.observe().Jobs, func(o adapter.Job) bool { return o.Key == expander && o.Expands == key.ID })
+	if seen < 0 {
+		t.Errorf("expander %v is not told from ordinary jobs", expander)
+	}
+	for range 2 {
+		w.ok(w.sys.Merge(w.ctx, key, expander))
+	}
+	w.ok(w.sys.Unreserve(w.ctx, grow.Name))
+	if got := w.nodesOf(key); got != "RUNNING 5 n[1-3,5-6]" {
+		t.Fatalf("grown: %s", got)
+	}
+
+	if err := w.sys.Shrink(w.ctx, key, []string{"n2", "n3", "n5"}); err == nil || !strings.Contains(err.Error(), "n1 runs its script") {
+		t.Errorf("dropping the node of the script: %v", err)
+	}
+	if err := w.sys.Shrink(w.ctx, key, []string{"n1", "n4"}); err == nil || !strings.Contains(err.Error(), "does not hold n4") {
+		t.Errorf("keeping a node that it does not have: %v", err)
+	}
+	for range 2 {
+		w.ok(w.sys.Shrink(w.ctx, key, []string{"n6", "n1", "n2"}))
+	}
+	if got := w.nodesOf(key); got != "RUNNING 3 n[1-2,6]" {
+		t.Fatalf("shrunk: %s", got)
+	}
+
+	for range 2 {
+		w.ok(w.sys.End(w.ctx, key, "its time is \"over\"\nreally"))
+	}
+	w.await(key, adapter.Done)
+	w.lab.Await(t, patience, "the job's output says why it ended", func() bool {
+		return strings.Contains(w.lab.File("alice", "out"), "accordion ends this job: its time is over really")
+	})
+	w.clean()
+}
+
+func TestNothingIsTakenThatIsNotFree(t *testing.T) {
+	w := newWorld(t)
+	parent := w.running("n1")
+	w.running("n2")
+	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n2", "n3")), adapter.ErrBusy)
+	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-b", "n4")))
+	w.is(w.sys.Reserve(w.ctx, reservation("accordion-b", "n2", "n4")), adapter.ErrBusy) // a change is refused as a whole
+	w.lab.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=maint", "StartTime=now", "Duration=60", "Users=root", "Nodes=n6")
+	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n5", "n6")), adapter.ErrBusy)
+	w.lab.Run(t, "root", "scontrol", "delete", "ReservationName=maint")
+	if got := w.observe().Reservations; len(got) != 1 || !slices.Equal(got[0].Nodes, []string{"n4"}) || got[0].User != "alice" {
+		t.Errorf("reservations: %+v", got)
+	}
+
+	future := reservation("accordion-later", "n2", "n5")
+	future.Start, future.End = future.Start+3600, future.End+3600
+	w.ok(w.sys.Reserve(w.ctx, future)) // the holder's limit ends before
+	future.Start, future.Nodes = future.Start+60, []string{"n2", "n6"}
+	w.ok(w.sys.Reserve(w.ctx, future))
+	sooner := future
+	sooner.Start -= 3640
+	w.is(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the holder's limit ends after
+	over := reservation("accordion-over", "n2", "n3")
+	over.Start, over.OverManaged = over.Start+20, true
+	w.ok(w.sys.Reserve(w.ctx, over)) // the holder is a managed job that will be gone
+	for _, r := range w.observe().Reservations {
+		switch {
+		case r.Name == future.Name && (r.Start != future.Start || !slices.Equal(r.Nodes, future.Nodes) || r.OverManaged):
+			t.Errorf("moved: %+v, want %+v", r, future)
+		case r.Name == over.Name && !r.OverManaged:
+			t.Errorf("over managed jobs: %+v", r)
+		}
+	}
+
+	_, err := w.sys.Expand(w.ctx, parent, []string{"n2"}, "")
+	w.is(err, adapter.ErrBusy)
+	_, err = w.sys.Expand(w.ctx, parent, []string{"n3"}, "accordion-nosuch")
+	w.is(err, adapter.ErrBusy)
+	if jobs := w.observe().Jobs; len(jobs) != 2 {
+		t.Errorf("a refused expander is left: %+v", jobs)
+	}
+	for _, name := range []string{"accordion-a", "accordion-b", "accordion-later", "accordion-over", "accordion-over"} {
+		w.ok(w.sys.Unreserve(w.ctx, name))
+	}
+	w.lab.Clear(t)
+	w.clean()
+}
+
+func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
+	w := newWorld(t)
+	parent := w.running("n1")
+	grow := reservation("accordion-grow", "n2", "n3")
+	w.ok(w.sys.Reserve(w.ctx, grow))
+	expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
+	w.ok(err)
+	w.lab.Run(t, "alice", "scancel", fmt.Sprint(parent.ID))
+	w.await(parent.Key, adapter.Done)
+	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
+	if got := w.nodesOf(expander); got != "RUNNING 2 n[2-3]" {
+		t.Errorf("the expander: %s", got)
+	}
+	w.ok(w.sys.End(w.ctx, expander, ""))
+	w.await(expander, adapter.Done)
+	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
+	_, err = w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
+	w.is(err, adapter.ErrGone)
+	w.ok(w.sys.Unreserve(w.ctx, grow.Name))
+	w.clean()
+}
+
+// TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd: Slurm alone loses nodes in about half of these.
+func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
+	w := newWorld(t)
+	for round := range 4 {
+		parent := w.running("n1")
+		grow := reservation("accordion-grow", "n2", "n3")
+		w.ok(w.sys.Reserve(w.ctx, grow))
+		expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
+		w.ok(err)
+		ended := make(chan error, 1)
+		go func() {
+			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // another instant of the merge each round
+			ended <- w.sys.End(w.ctx, parent.Key, "")
+		}()
+		if err := w.sys.Merge(w.ctx, parent.Key, expander); err != nil && !errors.Is(err, adapter.ErrGone) {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		w.ok(<-ended)
+		w.ok(w.sys.End(w.ctx, expander, ""))
+		w.await(parent.Key, adapter.Done)
+		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"}))
+		w.lab.Await(t, patience, "the reservation is free to go", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
+		w.clean()
+	}
+}
+
+// TestAnActOnAnothersNumberDoesNothing: after a crash of slurmctld a job's number may be another job's.
+func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
+	w := newWorld(t)
+	waits, runs := w.evolving(), w.running("n1")
+	before := func() string {
+		return w.lab.Run(t, "root", "squeue", "-h", "-S", "i", "-o", "%A %T %D %l %r %v %k")
+	}
+	then := before()
+	for _, key := range []adapter.Key{{ID: waits.ID, Submitted: waits.Submitted - 1}, {ID: runs.ID, Submitted: runs.Submitted - 1},
+		{ID: 1 << 20, Submitted: 1}, {ID: 1 << 40, Submitted: 1}, {ID: -1, Submitted: 1}} {
+		job := &adapter.Job{Key: key}
+		_, inspecting := w.sys.Inspect(w.ctx, key)
+		_, expanding := w.sys.Expand(w.ctx, job, []string{"n2"}, "")
+		for name, err := range map[string]error{
+			"Inspect": inspecting, "Expand": expanding,
+			"Adopt": w.sys.Adopt(w.ctx, key), "Shape": w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 3, Limit: 60}),
+			"Attach": w.sys.Attach(w.ctx, key, "accordion-a"), "Release": w.sys.Release(w.ctx, key),
+			"Hold": w.sys.Hold(w.ctx, key), "Detach": w.sys.Detach(w.ctx, key),
+			"Merge": w.sys.Merge(w.ctx, key, runs.Key), "Shrink": w.sys.Shrink(w.ctx, key, []string{"n1"}),
+		} {
+			if !errors.Is(err, adapter.ErrGone) {
+				t.Errorf("%s %v: %v", name, key, err)
+			}
+		}
+		w.ok(w.sys.Refuse(w.ctx, key, "no")) // what is gone need not be ended
+		w.ok(w.sys.End(w.ctx, key, "no"))
+	}
+	if now := before(); now != then {
+		t.Errorf("jobs were changed from\n%s\nto\n%s", then, now)
+	}
+}
+
+// TestAJobThatIsCancelledBetweenTwoActsIsGone walks through the start and cancels before each act.
+func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
+	w := newWorld(t)
+	r := reservation("accordion-start", "n2")
+	acts := []func(adapter.Key) error{
+		func(k adapter.Key) error { return w.sys.Adopt(w.ctx, k) },
+		func(k adapter.Key) error { return w.sys.Shape(w.ctx, k, adapter.Shape{Nodes: 1, Limit: 60}) },
+		func(k adapter.Key) error { return w.sys.Attach(w.ctx, k, r.Name) },
+		func(k adapter.Key) error { return w.sys.Release(w.ctx, k) },
+		func(k adapter.Key) error { w.await(k, adapter.Running); return w.sys.Detach(w.ctx, k) },
+		func(k adapter.Key) error { return w.sys.Shrink(w.ctx, k, []string{"n2"}) },
+	}
+	for n := range acts {
+		key := w.evolving()
+		r = reservation(r.Name, r.Nodes...)
+		w.ok(w.sys.Reserve(w.ctx, r))
+		for _, act := range acts[:n] {
+			w.ok(act(key))
+		}
+		w.lab.Run(t, "alice", "scancel", fmt.Sprint(key.ID))
+		w.await(key, adapter.Done)
+		if n != 4 { // act 4 awaits the start itself
+			w.is(acts[n](key), adapter.ErrGone)
+		}
+		w.is(w.sys.Detach(w.ctx, key), adapter.ErrGone)
+		w.is(w.sys.Hold(w.ctx, key), adapter.ErrGone)
+		w.ok(w.sys.End(w.ctx, key, "over"))
+		w.ok(w.sys.Unreserve(w.ctx, r.Name))
+	}
+	w.clean()
+}
+
+func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
+	w := newWorld(t)
+	key := w.evolving()
+	r := reservation("accordion-later", "n2")
+	r.Start, r.End = r.Start+3600, r.End+3600
+	w.ok(w.sys.Reserve(w.ctx, r))
+	w.ok(w.sys.Adopt(w.ctx, key))
+	w.ok(w.sys.Attach(w.ctx, key, r.Name))
+	w.ok(w.sys.Release(w.ctx, key))
+	if j := w.inspect(key); j.Held || j.Reservation != r.Name {
+		t.Fatalf("released: %+v", j)
+	}
+	for range 2 {
+		w.ok(w.sys.Hold(w.ctx, key))
+	}
+	if j := w.inspect(key); !j.Held || j.HeldByUser || j.Reservation != "" || j.State != adapter.Pending {
+		t.Errorf("taken back: %+v", j)
+	}
+	w.ok(w.sys.Unreserve(w.ctx, r.Name))
+	if j := w.inspect(key); !j.Held {
+		t.Errorf("without its reservation: %+v", j)
+	}
+	w.ok(w.sys.End(w.ctx, key, "over"))
+	w.clean()
+}
+
+func TestARefusedJobsOwnerCanReadWhy(t *testing.T) {
+	w := newWorld(t)
+	key := w.submit(sleeps, "-H", "-N1", "--comment=ep=99x1m")
+	w.ok(w.sys.Refuse(w.ctx, key, "99 nodes are more than the pool's 6"))
+	w.await(key, adapter.Done)
+	if show := w.lab.Run(t, "alice", "scontrol", "-o", "show", "job", fmt.Sprint(key.ID)); !strings.Contains(show, "accordion refused this job: 99 nodes are more") {
+		t.Errorf("alice reads %s", show)
+	}
+	w.ok(w.sys.Refuse(w.ctx, key, "again"))
+	w.is(w.sys.Refuse(w.ctx, w.running("n1").Key, "it runs"), adapter.ErrGone)
+}
+
+func TestArraysAndHeterogeneousJobsAreNotAdopted(t *testing.T) {
+	w := newWorld(t)
+	for _, options := range [][]string{
+		{"-H", "-N1", "--comment=ep=1x1m", "--array=1-3"},
+		{"-H", "-N1", "--comment=ep=1x1m", ":", "-N1"},
+	} {
+		key := w.submit(sleeps, options...)
+		err := w.sys.Adopt(w.ctx, key)
+		if err == nil || !strings.Contains(err.Error(), "cannot grow and shrink") {
+			t.Errorf("%v: %v", options, err)
+		}
+	}
+	tasks := 0
+	for _, j := range w.observe().Jobs {
+		if j.Unfit == "" || !j.HeldByUser {
+			t.Errorf("job %+v", j)
+		}
+		tasks++
+	}
+	if tasks != 5 {
+		t.Errorf("%d jobs, want the array's three tasks and two components", tasks)
+	}
+	key := w.submit(sleeps, "-H", "-N1", "--comment=my run")
+	if err := w.sys.Adopt(w.ctx, key); err == nil || !strings.Contains(err.Error(), "ep= or mold=") {
+		t.Errorf("a job without a request: %v", err)
+	}
+}
+
+func TestTheSnapshotIsWhatSlurmHas(t *testing.T) {
+	w := newWorld(t)
+	w.lab.Run(t, "root", "scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=disk State=IDLE")
+	t.Cleanup(func() { w.lab.Run(t, "root", "scontrol", "update", "NodeName=n5", "State=RESUME") })
+	w.lab.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=maint", "StartTime=now+10hours", "Duration=60", "Users=root", "Nodes=n6")
+	holder := w.running("n2")
+	shared := w.await(w.submit(sleeps, "-N1", "-n1", "-t1:00:00", "-p", "shared", "-w", "n3"), adapter.Running)
+	forged := w.submit(sleeps, "-H", "-N2", "-t1-02:03", "-J", "a|b\n1|1", "--comment=ep=2x1m AdminComment=accordion:ep=9x9h\n7|7|RUNNING")
+	w.submit(sleeps, "-N1", "-t5", "--begin=now+5hours")
+	w.submit(sleeps, "-N1", "-t5", "--dependency=afterok:"+fmt.Sprint(holder.ID))
+
+	s := w.observe()
+	var nodes []string
+	for _, n := range s.Nodes {
+		nodes = append(nodes, fmt.Sprintf("%s %v %v", n.Name, n.Usable, n.Idle))
+	}
+	if got, want := strings.Join(nodes, "; "), "n1 true true; n2 true false; n3 true false; n4 true true; n5 false true; n6 true true"; got != want {
+		t.Errorf("nodes (usable, idle): %s; want %s", got, want)
+	}
+	if leaked := slurm.Leaked(s); leaked != nil {
+		t.Errorf("leaked: %v", leaked)
+	}
+	if len(s.Reservations) != 1 || s.Reservations[0].Ours() || s.Reservations[0].End-s.Reservations[0].Start != 3600 {
+		t.Errorf("reservations: %+v", s.Reservations)
+	}
+	if len(s.Jobs) != 5 {
+		t.Fatalf("%d jobs: %+v", len(s.Jobs), s.Jobs)
+	}
+	for _, j := range s.Jobs {
+		switch j.Key {
+		case forged:
+			if j.Mark != "" || j.Limit != 93780 || !j.HeldByUser || !strings.HasPrefix(j.Comment, "ep=2x1m AdminComment=") {
+				t.Errorf("forged: %+v", j)
+			}
+		case holder.Key:
+			if j.Partition != "main" || j.User != "alice" || !slices.Equal(j.Nodes, []string{"n2"}) || j.Limit != 300 {
+				t.Errorf("holder: %+v", j)
+			}
+		case shared.Key:
+			if j.Partition != "shared" || !slices.Equal(j.Nodes, []string{"n3"}) {
+				t.Errorf("of another partition: %+v", j)
+			}
+		default:
+			if !j.Blocked || j.Held || (j.Why == "BeginTime") != (j.Begin > time.Now().Unix()+4*3600) {
+				t.Errorf("neither held nor able to start: %+v", j)
+			}
+		}
+	}
+}
+
+func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
+	w := newWorld(t)
+	key := w.submit(sleeps, "-N2", "-t5")
+	job := w.await(key, adapter.Running)
+	w.lab.Do(t, "dbd-stop")
+	_, err := w.sys.Expand(w.ctx, job, []string{"n6"}, "")
+	w.is(err, adapter.ErrTrap)
+	w.is(w.sys.Shrink(w.ctx, key, job.Nodes[:1]), adapter.ErrTrap)
+	if found := w.sys.Preflight(w.ctx); len(found) == 0 || found[0].Severity != slurm.Fatal || !strings.Contains(found[0].What, "slurmdbd does not answer") {
+		t.Errorf("preflight without slurmdbd: %v", found)
+	}
+	w.lab.Do(t, "dbd-start")
+	w.ok(w.sys.Shrink(w.ctx, key, job.Nodes[:1]))
+	for _, f := range w.sys.Preflight(w.ctx) {
+		if f.Severity == slurm.Fatal {
+			t.Errorf("preflight: %v", f)
+		}
+	}
+	guard, err := w.sys.Guard(w.ctx)
+	w.ok(err)
+	if guard < 30 || guard > 90 {
+		t.Errorf("guard: %d s", guard)
+	}
+	w.lab.Clear(t)
+	w.clean()
+}
