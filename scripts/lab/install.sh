@@ -15,6 +15,7 @@ lab_programs=(
 	/usr/bin/setpriv:util-linux
 	/usr/sbin/useradd:passwd
 	/usr/bin/pkill:procps
+	/etc/ssl/certs/ca-certificates.crt:ca-certificates
 	/usr/bin/gcc:gcc
 	/usr/include/stdlib.h:libc6-dev
 )
