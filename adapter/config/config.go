@@ -2,7 +2,7 @@
 // would be right.
 //
 //	c, err := config.Load("/etc/accordion/accordion.toml")
-//	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 10m0s, such as "1s"
+//	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"
 //
 // Every key has a default (Default); the example (Example) shows them all with a comment each. Whether the values fit the
 // cluster is not judged here: `accordion preflight` does that.

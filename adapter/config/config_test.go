@@ -108,9 +108,9 @@ func TestTablesMayBeWrittenInEveryWayOfTOML(t *testing.T) {
 func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no unit", "[plan]\n\ninterval = \"10\"\n",
-			`f.toml:3: [plan] interval = "10" is wrong: it must be a duration from 100ms to 10m0s, such as "1s"`},
+			`f.toml:3: [plan] interval = "10" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"`},
 		{"a bare number", "[plan]\ninterval = 10\n",
-			`f.toml:2: [plan] interval = 10 is wrong: it must be a duration from 100ms to 10m0s, such as "1s"`},
+			`f.toml:2: [plan] interval = 10 is wrong: it must be a duration from 100ms to 1m0s, such as "1s"`},
 		{"too short", "[slurm]\ntimeout = \"1ms\"\n",
 			`f.toml:2: [slurm] timeout = "1ms" is wrong: it must be a duration from 1s to 5m0s, such as "10s"`},
 		{"negative", "[overrun]\nleast = \"-3s\"",

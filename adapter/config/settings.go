@@ -35,7 +35,7 @@ var settings = []setting{
 
 	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
 
-	duration("plan", "interval", 100*time.Millisecond, 10*time.Minute, "1s",
+	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),
 	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},

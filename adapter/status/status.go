@@ -65,6 +65,10 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	return err
 }
 
+// stale is how many seconds old the view of a sidecar at work may be. It writes one every few seconds, also while nothing
+// changes, as long as it can read the batch system.
+const stale = 120
+
 // page holds what every cell needs.
 type page struct {
 	now  time.Time
@@ -86,18 +90,19 @@ func (p page) headline(r Report) string {
 	switch {
 	case r.Sidecar.Running && r.At == 0:
 		return where + ": the sidecar has not read the batch system yet"
+	case r.Sidecar.Running && p.now.Unix()-r.At > stale:
+		return fmt.Sprintf("%s: THE BATCH SYSTEM DOES NOT ANSWER, since %s (%s); then: %s", where, p.moment(r.At), p.since(r.At), jobs)
 	case r.Sidecar.Running:
 		return fmt.Sprintf("%s: %s, as of %s", where, jobs, p.moment(r.At))
 	case r.At == 0:
 		return where + ": the sidecar is not running, and has never read the batch system"
 	}
-	age := ago(p.now.Sub(time.Unix(r.At, 0)))
-	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(r.At), age, jobs)
+	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(r.At), p.since(r.At), jobs)
 }
 
-// ago rounds to what matters after so long.
-func ago(d time.Duration) string {
-	switch {
+// since says how long ago a Unix second was, rounded to what matters after so long.
+func (p page) since(at core.Time) string {
+	switch d := p.now.Sub(time.Unix(at, 0)); {
 	case d < 0:
 		return "by another clock" // this machine's is behind the sidecar's
 	case d < 2*time.Minute:
@@ -106,8 +111,9 @@ func ago(d time.Duration) string {
 		return fmt.Sprintf("%d min ago", d/time.Minute)
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h ago", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 	}
-	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 }
 
 func (p page) table(jobs []adapter.JobView) string {

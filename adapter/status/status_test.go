@@ -50,8 +50,10 @@ JOB  USER  NAME          KIND      PHASE    STEP  NODES           START     END 
   8  bob   evil?[2Jname  moldable  waiting  -/1   -               23:00:00  ~2026-03-02T01:00:00  nodes
   9  bob   wide          evolving  waiting  -/2   -               -         -                     no place in the plan
 `},
-		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
-			"\nAccordion: no managed jobs, as of 2026-02-28T12:00:00\n"},
+		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 5}},
+			"\nAccordion: no managed jobs, as of 11:59:55\n"},
+		{"a dead batch system", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
+			"\nAccordion: THE BATCH SYSTEM DOES NOT ANSWER, since 2026-02-28T12:00:00 (24 h ago); then: no managed jobs\n"},
 		{"a dead sidecar", status.Report{View: adapter.View{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
 Accordion on lab: THE SIDECAR IS NOT RUNNING since 11:58:30 (90 s ago); then: 1 managed job
 JOB  USER  NAME  KIND      PHASE    STEP  NODES  START  END  WHY
