@@ -1,0 +1,341 @@
+package slurm_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"accordion/core/hostlist"
+	"accordion/slurm"
+	"accordion/slurm/labtest"
+)
+
+// This file is the judge: it says from Slurm's own accounting, and from nothing of ours, who held which node when.
+
+// account is one row of sacct -D: what one job held from start to end. A resized job has a row for each size.
+type account struct {
+	id         int64
+	name       string
+	user       string
+	partition  string
+	state      string
+	submit     int64 // Unix seconds; of a row after a resize: the second of the resize
+	start, end int64 // half open; end is 0 while it lasts, both are 0 when the job never ran
+	nodes      []string
+}
+
+// accountFields is what readAccounts asks for, in its order.
+const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
+
+// readAccounts asks sacct for everything since an instant.
+func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time) []account {
+	t.Helper()
+	out := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--noheader",
+		"--parsable2", "--format="+accountFields, since.Format("--starttime=2006-01-02T15:04:05"))
+	rows, err := parseAccounts(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func parseAccounts(text string) ([]account, error) {
+	var rows []account
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "|")
+		if len(f) != 9 {
+			return nil, fmt.Errorf("sacct: %d fields, want 9: %q", len(f), line)
+		}
+		id, err := strconv.ParseInt(f[0], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("sacct: %q: %w", line, err)
+		}
+		r := account{id: id, state: f[4], partition: f[5], user: f[6], name: f[7]}
+		for i, into := range []*int64{&r.submit, &r.start, &r.end} {
+			if f[1+i] == "Unknown" || f[1+i] == "None" {
+				continue
+			}
+			if *into, err = strconv.ParseInt(f[1+i], 10, 64); err != nil {
+				return nil, fmt.Errorf("sacct: %q: %w", line, err)
+			}
+		}
+		if f[8] != "None assigned" && f[8] != "" {
+			if r.nodes, err = hostlist.Expand(f[8]); err != nil {
+				return nil, fmt.Errorf("sacct: %q: %w", line, err)
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// tenant is one job as accounting knows it: its number may be another's after slurmctld lost its last seconds.
+type tenant struct {
+	id     int64
+	submit int64 // Unix seconds
+}
+
+func (t tenant) String() string { return fmt.Sprintf("job %d (submitted at %d)", t.id, t.submit) }
+
+// tenure is one job's hold of one node, from the second from until before the second to.
+type tenure struct {
+	tenant
+	node     string
+	from, to int64
+	alone    bool // the job must be alone on the node
+}
+
+// lastly is the end of a tenure that lasts.
+const lastly = int64(1) << 62
+
+// tenures reads the rows as holds of nodes. Rows of one job follow each other: each is submitted, as accounting says, at
+// the second at which the one before ended. An expander holds its nodes in the name of the job that it grows. Jobs of the
+// named partition may share nodes with each other.
+func tenures(rows []account, shared string) []tenure {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b account) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.submit, b.submit), cmp.Compare(a.start, b.start))
+	})
+	who := make([]tenant, len(rows))
+	latest := map[int64]tenant{} // of each id, in the order of submission
+	for i, r := range rows {
+		who[i] = tenant{r.id, r.submit}
+		if i > 0 && rows[i-1].id == r.id && rows[i-1].state == "RESIZING" && r.submit == rows[i-1].end {
+			who[i] = who[i-1]
+		}
+		latest[r.id] = who[i]
+	}
+	var all []tenure
+	for i, r := range rows {
+		if r.start == 0 {
+			continue
+		}
+		owner := who[i]
+		if parent, ok := strings.CutPrefix(r.name, slurm.GrowPrefix); ok {
+			if id, err := strconv.ParseInt(parent, 10, 64); err == nil && latest[id].id != 0 {
+				owner = latest[id]
+			}
+		}
+		to := r.end
+		if to == 0 {
+			to = lastly
+		}
+		for _, node := range r.nodes {
+			if r.start < to {
+				all = append(all, tenure{owner, node, r.start, to, r.partition != shared})
+			}
+		}
+	}
+	return all
+}
+
+// overlaps finds every node that two jobs held at one instant though one of them had to be alone on it.
+func overlaps(all []tenure) []string {
+	byNode := map[string][]tenure{}
+	for _, t := range all {
+		byNode[t.node] = append(byNode[t.node], t)
+	}
+	var found []string
+	for _, node := range slices.Sorted(maps.Keys(byNode)) {
+		held := byNode[node]
+		slices.SortFunc(held, func(a, b tenure) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
+		var open []tenure // those that had not ended when the last one began
+		for _, next := range held {
+			open = slices.DeleteFunc(open, func(t tenure) bool { return t.to <= next.from })
+			for _, t := range open {
+				if t.tenant != next.tenant && (t.alone || next.alone) {
+					found = append(found, fmt.Sprintf("%s: %s and %s from %d to %d", node, t.tenant, next.tenant, next.from, min(t.to, next.to)))
+				}
+			}
+			open = append(open, next)
+		}
+	}
+	return found
+}
+
+// lastRelease is the latest second at which one of the nodes was given up before an instant by a job that is not the
+// given one; 0 when none ever was. The true instant lies within that second.
+func lastRelease(all []tenure, nodes []string, of int64, before int64) int64 {
+	latest := int64(0)
+	for _, t := range all {
+		if t.id != of && t.to <= before && slices.Contains(nodes, t.node) {
+			latest = max(latest, t.to)
+		}
+	}
+	return latest
+}
+
+// assertNoNodeWasInTwoJobs judges everything that ran since an instant; it returns the tenures. The records of what just
+// ended may take some seconds to arrive.
+func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time) ([]account, []tenure) {
+	t.Helper()
+	var rows []account
+	settled := func() bool {
+		rows = readAccounts(t, lab, since)
+		return !slices.ContainsFunc(rows, func(r account) bool { return r.end == 0 })
+	}
+	lab.Await(t, 2*time.Minute, "accounting has the end of every job", everySecond(settled))
+	held := tenures(rows, "shared")
+	if len(held) == 0 {
+		t.Error("accounting has no job that ran: nothing was judged")
+	}
+	for _, o := range overlaps(held) {
+		t.Errorf("two jobs on a node: %s", o)
+	}
+	return rows, held
+}
+
+// assertNothingIsLeft waits until no job, no reservation of ours and no occupied node is left, and fails the test when
+// something stays.
+func assertNothingIsLeft(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	var left []string
+	clean := func() bool {
+		left = leftBehind(lab.Run(t, "root", "squeue", "--noheader", "--all", "-o", "%A %j %T"),
+			lab.Run(t, "root", "scontrol", "--oneliner", "--all", "show", "reservation"),
+			lab.Run(t, "root", "scontrol", "--oneliner", "show", "node"))
+		return len(left) == 0
+	}
+	end := time.Now().Add(time.Minute)
+	for poll := everySecond(clean); !poll(); {
+		if time.Now().After(end) {
+			t.Errorf("left behind after a minute:\n%s", strings.Join(left, "\n"))
+			return
+		}
+	}
+}
+
+// leftBehind reads what squeue, show reservation and show node print, and lists what a cluster at rest has not.
+func leftBehind(jobs, reservations, nodes string) []string {
+	var left []string
+	for line := range strings.Lines(jobs) {
+		left = append(left, "job "+strings.TrimSpace(line))
+	}
+	for line := range strings.Lines(reservations) {
+		if name, ok := strings.CutPrefix(line, "ReservationName="); ok {
+			left = append(left, "reservation "+strings.TrimSpace(name))
+		}
+	}
+	for line := range strings.Lines(nodes) {
+		words := strings.Fields(line)
+		for _, w := range words {
+			if state, ok := strings.CutPrefix(w, "State="); ok && state != "IDLE" && state != "IDLE+PLANNED" {
+				left = append(left, words[0]+" is "+state)
+			}
+		}
+	}
+	return left
+}
+
+// everySecond makes a condition that is looked at once a second, however often it is asked.
+func everySecond(condition func() bool) func() bool {
+	tick := time.NewTicker(time.Second)
+	first := true
+	return func() bool {
+		if !first {
+			<-tick.C
+		}
+		first = false
+		if condition() {
+			tick.Stop()
+			return true
+		}
+		return false
+	}
+}
+
+func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
+	// Rows as Slurm 22.05 writes them: n[1-2], then a growth by expander 2, then a shrink.
+	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
+1|150|150|165|RESIZING|main|alice|a|n[1-5]
+2|150|150|150|RESIZING|main|alice|accordion-grow-1|None assigned
+1|165|165|175|COMPLETED|main|alice|a|n[1-3]
+3|100|165|Unknown|RUNNING|main|bob|b|n[4-5]
+4|100|Unknown|Unknown|PENDING|main|bob|c|None assigned
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := tenures(rows, "shared")
+	if found := overlaps(held); len(found) > 0 {
+		t.Errorf("found what is not there: %q", found)
+	}
+	for _, h := range held {
+		if want := (tenant{1, 60}); h.id == 1 && h.tenant != want {
+			t.Errorf("the hold of %s from %d is %s's, want %s's", h.node, h.from, h.tenant, want)
+		}
+	}
+	if got := lastRelease(held, []string{"n4", "n5"}, 3, 165); got != 165 {
+		t.Errorf("n4 and n5 were given up at %d, want 165", got)
+	}
+}
+
+func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
+	for name, test := range map[string]struct {
+		rows string
+		want int
+	}{
+		"one after the other":            {"1|1|10|20|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 0},
+		"for one second":                 {"1|1|10|21|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 1},
+		"on one node of three":           {"1|1|10|20|COMPLETED|main|a|x|n[1-3]\n2|1|15|30|COMPLETED|main|a|y|n[3-5]\n", 1},
+		"shared by both":                 {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|shared|a|y|n1\n", 0},
+		"shared by one only":             {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|main|a|y|n1\n", 1},
+		"a long one over two short ones": {"1|1|10|90|COMPLETED|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n3|1|30|40|COMPLETED|main|a|z|n1\n", 2},
+		"one that still runs":            {"1|1|10|Unknown|RUNNING|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n", 1},
+		"after a resize":                 {"1|1|10|20|RESIZING|main|a|x|n1\n1|20|20|30|COMPLETED|main|a|x|n[1-2]\n2|1|25|30|COMPLETED|main|a|y|n2\n", 1},
+		"an expander and its parent":     {"1|1|10|30|COMPLETED|main|a|x|n[1-2]\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 0},
+		"an expander and a stranger":     {"1|1|10|30|COMPLETED|main|a|x|n1\n3|1|10|30|COMPLETED|main|a|y|n2\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 1},
+		"a number used again":            {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows, err := parseAccounts(test.rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := overlaps(tenures(rows, "shared")); len(found) != test.want {
+				t.Errorf("found %d overlaps, want %d: %q", len(found), test.want, found)
+			}
+		})
+	}
+}
+
+// The sweep over sorted tenures against a look at every pair.
+func TestTheJudgeFindsWhatALookAtEveryPairFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) tenure {
+			from := rapid.Int64Range(0, 20).Draw(t, "from")
+			return tenure{
+				tenant: tenant{id: rapid.Int64Range(1, 4).Draw(t, "job")}, node: rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node"),
+				from: from, to: from + rapid.Int64Range(1, 6).Draw(t, "length"), alone: rapid.Bool().Draw(t, "alone"),
+			}
+		}), 0, 12).Draw(t, "tenures")
+		want := 0
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if a.node == b.node && a.tenant != b.tenant && (a.alone || b.alone) && a.from < b.to && b.from < a.to {
+					want++
+				}
+			}
+		}
+		if found := overlaps(all); len(found) != want {
+			t.Fatalf("found %d, want %d: %q", len(found), want, found)
+		}
+	})
+}
+
+func TestTheJudgeListsWhatIsLeftBehind(t *testing.T) {
+	if left := leftBehind("", "No reservations in the system\n", "NodeName=n1 State=IDLE Port=1\nNodeName=n2 State=IDLE+PLANNED\n"); len(left) > 0 {
+		t.Errorf("a cluster at rest has %q", left)
+	}
+	left := leftBehind("7 accordion-grow-3 RUNNING\n", "ReservationName=accordion-3-1 StartTime=1\n", "NodeName=n1 State=ALLOCATED\nNodeName=n2 State=IDLE+DRAIN\n")
+	if len(left) != 4 {
+		t.Errorf("found %d left-overs, want 4: %q", len(left), left)
+	}
+}
