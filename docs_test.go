@@ -1,0 +1,94 @@
+package accordion_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"accordion/adapter/config"
+)
+
+var (
+	links     = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	testNames = regexp.MustCompile(`\bTest[A-Z]\w+`)
+	rooms     = regexp.MustCompile("`([a-z/]+)`: ")
+)
+
+func guides(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[file] = string(text)
+		}
+	}
+	if len(texts) < 5 {
+		t.Fatalf("only %d guides found", len(texts))
+	}
+	return texts
+}
+
+func TestTheGuidesLinkToFilesThatExist(t *testing.T) {
+	for file, text := range guides(t) {
+		for _, link := range links.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link[1])); err != nil {
+				t.Errorf("%s links to %s: %v", file, link[1], err)
+			}
+		}
+	}
+}
+
+func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
+	shown := 0
+	for line := range strings.Lines(guides(t)["docs/reliability.md"]) {
+		names := testNames.FindAllString(line, -1)
+		room := rooms.FindStringSubmatch(line)
+		if len(names) == 0 {
+			continue
+		}
+		if room == nil {
+			t.Errorf("tests without a room: %s", line)
+			continue
+		}
+		files, err := filepath.Glob(room[1] + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(text)
+		}
+		for _, name := range names {
+			shown++
+			if !strings.Contains(source.String(), "func "+name+"(t *testing.T)") {
+				t.Errorf("docs/reliability.md names %s in %s, which has no such test", name, room[1])
+			}
+		}
+	}
+	if shown < 10 {
+		t.Errorf("only %d tests are named", shown)
+	}
+}
+
+func TestTheAdministratorGuideNamesTheDefaultPlaces(t *testing.T) {
+	guide, c := guides(t)["docs/administrator.md"], config.Default()
+	for _, place := range []string{config.DefaultPath, c.Journal.Path, c.Session.Socket} {
+		if !strings.Contains(guide, "`"+place+"`") {
+			t.Errorf("docs/administrator.md does not name %s", place)
+		}
+	}
+}
