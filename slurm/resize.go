@@ -98,12 +98,16 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+	merged := e.State == adapter.Done && e.Why == "COMPLETED" // one that was cancelled is CANCELLED
 	before, err := s.running(ctx, job)
+	if merged && errors.Is(err, adapter.ErrGone) {
+		return fmt.Errorf("%s: it was merged, and has ended: %w", doing, errors.Join(err, s.Mend(ctx, nil)))
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if e.State == adapter.Done && e.Why == "COMPLETED" {
-		return nil // that is how a merged expander ends; one that was cancelled is CANCELLED
+	if merged {
+		return nil
 	}
 	if e.State != adapter.Running {
 		return fmt.Errorf("%s: the expander is %s: %w", doing, e.Why, adapter.ErrGone)
@@ -202,7 +206,7 @@ const (
 	mendAfter = 3 // sightings of a node in use by no job
 )
 
-// Mend waits until each of the nodes is free or held by a job. A node that stays in use by nobody is set free by making
+// Mend waits until each of the nodes (nil: of the pool) is free or held by a job. A node that stays in use by nobody is set free by making
 // slurmctld read its configuration again, which rebuilds its books from the jobs it has (`scontrol reconfigure`, some
 // milliseconds; jobs do not notice).
 func (s *System) Mend(ctx context.Context, nodes []string) error {
@@ -211,9 +215,12 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 		if err != nil {
 			return fmt.Errorf("looking for lost nodes: %w", err)
 		}
-		lost := within(Leaked(snapshot), toSet(nodes))
+		lost := Leaked(snapshot)
+		if nodes != nil {
+			lost = within(lost, toSet(nodes))
+		}
 		switch sightings++; {
-		case len(lost) == 0 && !s.anyEnding(snapshot, nodes):
+		case len(lost) == 0 && !anyEnding(snapshot, nodes):
 			return nil
 		case len(lost) == 0:
 			sightings = 0
@@ -233,7 +240,7 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 }
 
 // anyEnding says whether a job that ends still holds one of the nodes: only after it can they be lost.
-func (s *System) anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
+func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	wanted := toSet(nodes)
 	return slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool {
 		return j.State == adapter.Ending && slices.ContainsFunc(j.Nodes, func(n string) bool { return wanted[n] })

@@ -1,0 +1,237 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+)
+
+// clients is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
+func clients(t *testing.T, change func(*Config), scripts map[string]string) *System {
+	t.Helper()
+	c := Config{Partitions: []string{"main"}, Bin: t.TempDir(), Timeout: time.Minute}
+	if change != nil {
+		change(&c)
+	}
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(c.Bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestAProgramThatHangsIsEndedWithItsChildren(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "child")
+	s := clients(t, func(c *Config) { c.Timeout = 300 * time.Millisecond }, map[string]string{
+		"squeue": "sleep 600 & echo $! > " + file + ".new && mv " + file + ".new " + file + "; wait",
+	})
+	_, err := s.Inspect(t.Context(), adapter.Key{ID: 7, Submitted: 1})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "squeue") || !strings.Contains(err.Error(), "is slurmctld up?") {
+		t.Errorf("the error is %v", err)
+	}
+	pid, err := os.ReadFile(file)
+	if err != nil {
+		return // so slow a machine that the deadline came before the child
+	}
+	for range 600 { // the kernel ends it when it likes
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("child %s is left", pid)
+}
+
+func TestProgramsSeeACleanEnvironment(t *testing.T) {
+	for _, name := range []string{"SQUEUE_FORMAT", "SQUEUE_STATES", "SLURM_CLUSTERS", "SALLOC_PARTITION", "SINFO_FORMAT", "SLURM_TIME_FORMAT", "LC_ALL", "TZ"} {
+		t.Setenv(name, "of the administrator's shell")
+	}
+	s := clients(t, func(c *Config) { c.Conf = "/etc/other/slurm.conf" }, map[string]string{"scontrol": "env; pwd"})
+	out, err := s.run.run(t.Context(), call{program: "scontrol"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.stdout, "administrator") {
+		t.Errorf("it sees\n%s", out.stdout)
+	}
+	for _, want := range []string{"SLURM_CONF=/etc/other/slurm.conf", "SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C"} {
+		if !slices.Contains(strings.Split(out.stdout, "\n"), want) {
+			t.Errorf("no %s in\n%s", want, out.stdout)
+		}
+	}
+}
+
+func TestFewProgramsRunAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := clients(t, func(c *Config) { c.AtOnce = 2 }, map[string]string{
+		"scontrol": "mkdir " + dir + "/$$ && ls " + dir + " | wc -l && sleep 0.05 && rmdir " + dir + "/$$",
+	})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			out, err := s.run.run(t.Context(), call{program: "scontrol"})
+			if n := strings.TrimSpace(out.stdout); err != nil || n != "1" && n != "2" {
+				t.Errorf("%s programs at once, want at most 2 (%v)", n, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
+	s := clients(t, nil, map[string]string{
+		"scontrol": "echo 'slurm_update error: Something new' >&2; echo second >&2; exit 3",
+		"squeue": "echo \"$SQUEUE_FORMAT2\" | grep -q . || exit 9; printf '7|7|N/A|N/A|PENDING|Priority|a|1|1|main|q|a|1|1|1|1|5:00|N/A|1|1|9|(null)|(null)|n/a|'; " +
+			"w=${SQUEUE_FORMAT2##*:}; printf '%s' \"${w}(null)${w}x${w}(null)${w}\"; echo",
+	})
+	err := s.Attach(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "accordion-a")
+	var f *Failure
+	if !errors.As(err, &f) || f.Code != 3 {
+		t.Fatalf("%v", err)
+	}
+	want := "attaching: job 7: setting ReservationName=accordion-a: scontrol update JobId=7 ReservationName=accordion-a: exit code 3: slurm_update error: Something new"
+	if err.Error() != want {
+		t.Errorf("the error is\n%s\nwant\n%s", err, want)
+	}
+	if _, err := clients(t, nil, nil).Observe(t.Context()); err == nil || !strings.Contains(err.Error(), "scontrol") {
+		t.Errorf("without clients: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Observe(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestAWrongConfigurationIsRefused(t *testing.T) {
+	for _, c := range []Config{{}, {Partitions: []string{""}}, {Partitions: []string{"a b"}}, {Partitions: []string{"-a"}},
+		{Partitions: []string{"a"}, Timeout: -1}, {Partitions: []string{"a"}, AtOnce: -1}} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}
+
+func TestAnExpanderIsRootsInTheNameOfTheOwner(t *testing.T) {
+	parent := &record{account: "physics"}
+	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main", "normal"
+	got := strings.Join(expandArgs(parent, []string{"n7", "n6"}, "accordion-46-2"), " ")
+	want := "--immediate --no-shell --no-bell --chdir=/ --uid=1001 --gid=100 --partition=main --nodes=2 --nodelist=n[6-7] --mem=0 " +
+		"--job-name=accordion-grow-46 --dependency=expand:46 --qos=normal --account=physics --reservation=accordion-46-2"
+	if got != want {
+		t.Errorf("salloc %s\nwant   %s", got, want)
+	}
+}
+
+func TestTasksAndCPUsFollowTheNodes(t *testing.T) {
+	for _, c := range []struct{ want, tasks, cpus, nodes, newTasks, newCPUs int }{
+		{1, 4, 4, 2, 8, 8}, {3, 6, 6, 5, 10, 10}, {2, 2, 8, 5, 5, 20}, {4, 16, 16, 1, 4, 4}, {3, 7, 7, 2, 6, 6}, {0, 0, 0, 2, 2, 2},
+	} {
+		r := &record{}
+		r.Want, r.Tasks, r.CPUs = c.want, c.tasks, c.cpus
+		if tasks, cpus := scaled(r, c.nodes); tasks != c.newTasks || cpus != c.newCPUs {
+			t.Errorf("%+v: %d tasks and %d CPUs", c, tasks, cpus)
+		}
+	}
+}
+
+func TestARequestBecomesAMarkOnlyWhenItIsPlain(t *testing.T) {
+	for comment, want := range map[string]string{
+		"ep=2x1m,5x1m my run": "accordion:ep=2x1m,5x1m", " mold=4x2h|8x70m": "accordion:mold=4x2h|8x70m",
+		"my ep=2x1m": "", "": "", `ep="2x1m"`: "", "ep=2x1m\x07": "", "ep=2×1m": "",
+	} {
+		if got, err := markFor(comment); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", comment, got, err, want)
+		}
+	}
+}
+
+// TestPreflightFindsWhatIsWrong spoils one thing of a healthy cluster at a time.
+func TestPreflightFindsWhatIsWrong(t *testing.T) {
+	read := func() (configuration, inventory) {
+		c, err := parseConfiguration(recorded(t, "config.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := parseInventory(recorded(t, "scontrol.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c["SLURM_VERSION"], c["JobSubmitPlugins"], c["SLURM_CONF"] = "24.11.1", "lua", filepath.Join(t.TempDir(), "slurm.conf")
+		plugin := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
+		if err := os.WriteFile(plugin, []byte(`local MARK = "accordion:"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return c, in
+	}
+	find := func(c configuration, in inventory) []Finding {
+		found := append(c.check(t.Context()), checkPool(c, in, []string{"main"})...)
+		return slices.DeleteFunc(append(found, checkPlugin(c)...), func(f Finding) bool { return strings.Contains(f.What, "partition shared has 8") })
+	}
+	if found := find(read()); len(found) != 0 {
+		t.Errorf("a healthy cluster: %v", found)
+	}
+	for _, c := range []struct {
+		severity Severity
+		says     string
+		spoil    func(configuration, inventory)
+	}{
+		{Fatal, "older than 20.11", func(c configuration, _ inventory) { c["SLURM_VERSION"] = "20.02.7" }},
+		{Fatal, "without permit_job_expansion", func(c configuration, _ inventory) { c["SchedulerParameters"] = "bf_continue" }},
+		{Fatal, "slurmdbd", func(c configuration, _ inventory) {
+			c["SLURM_VERSION"], c["AccountingStorageType"] = "22.05.8", "accounting_storage/none"
+		}},
+		{Fatal, "does not give whole nodes", func(_ configuration, in inventory) { in.partitions[0].exclusive = false }},
+		{Fatal, `no partition "main"`, func(_ configuration, in inventory) { in.partitions[0].name = "renamed" }},
+		{Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
+		{Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
+		{Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
+		{Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
+		{Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
+		{Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},
+		{Warning, "is not in use", func(c configuration, _ inventory) { c["JobSubmitPlugins"] = "" }},
+		{Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
+		{Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
+	} {
+		conf, in := read()
+		c.spoil(conf, in)
+		found := find(conf, in)
+		if len(found) != 1 || found[0].Severity != c.severity || !strings.Contains(found[0].What, c.says) || (found[0].Fix == "") != (c.severity == Note) {
+			t.Errorf("%s: found %v", c.says, found)
+		}
+	}
+}
+
+func ExampleFinding() {
+	fmt.Println(Finding{Fatal, "partition main does not give whole nodes to jobs", "Set OverSubscribe=EXCLUSIVE on it"})
+	// Output: fatal: partition main does not give whole nodes to jobs. Set OverSubscribe=EXCLUSIVE on it
+}
+
+func ExampleNew() {
+	cluster, err := New(Config{Partitions: []string{"main"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now, err := cluster.Observe(context.Background()) // by two processes: squeue and scontrol
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(now.Nodes), "nodes and", len(now.Jobs), "jobs")
+}
