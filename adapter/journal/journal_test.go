@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -367,128 +365,6 @@ func TestManyReadersAndTheWriterDoNotDisturbEachOther(t *testing.T) {
 		}
 	}
 	readers.Wait()
-}
-
-func TestUnusableFilesAreRefusedWithWhatToDo(t *testing.T) {
-	foreign := func(path string) error {
-		db, err := sql.Open("sqlite3", path)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		_, err = db.Exec("CREATE TABLE theirs (x)")
-		return err
-	}
-	newer := func(path string) error {
-		j, err := Open(path)
-		if err != nil {
-			return err
-		}
-		defer j.Close()
-		_, err = j.write.Exec("PRAGMA user_version = 99")
-		return err
-	}
-	damaged := func(path string) error {
-		j, err := Open(path)
-		if err != nil {
-			return err
-		}
-		for i := range 50 {
-			if err := j.Put(Record{int64(i), 0, make([]byte, 5000)}); err != nil {
-				return err
-			}
-		}
-		if _, err := j.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-			return err
-		}
-		if err := j.Close(); err != nil {
-			return err
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		rubbish := strings.Repeat("rubbish ", 512*40)
-		_, err = f.WriteAt([]byte(rubbish), 2*4096)
-		return err
-	}
-	for _, c := range []struct {
-		name string
-		make func(path string) error
-		want error
-		say  string
-	}{
-		{"another program's database", foreign, errForeign, "[journal] path"},
-		{"a newer version's journal", newer, errNewer, "install that version"},
-		{"no database at all", func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("text ", 400)), 0o600) },
-			ErrDamaged, "only the history is lost"},
-		{"a journal with rubbish in its middle", damaged, ErrDamaged, "only the history is lost"},
-		{"a folder", func(p string) error { return os.Mkdir(p, 0o700) }, unix.EISDIR, "able to write"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "j.db")
-			if err := c.make(path); err != nil {
-				t.Fatal(err)
-			}
-			j, err := Open(path)
-			if err == nil {
-				j.Close()
-				t.Fatal("it was opened")
-			}
-			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
-				t.Errorf("error %q, want one that is %q, names the file and says %q", err, c.want, c.say)
-			}
-			if again := must(acquire(path))(t); again != nil { // the refusal must not keep the lock
-				again.release()
-			}
-		})
-	}
-}
-
-func TestReadingWhereThereIsNoJournalSaysSo(t *testing.T) {
-	folder := t.TempDir()
-	empty := filepath.Join(folder, "empty.db")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, say := range map[string]string{
-		filepath.Join(folder, "absent.db"): "has the sidecar ever run",
-		empty:                              "start the sidecar on it once",
-	} {
-		if _, err := OpenReadOnly(path); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%s: %v, want an error that says %q", path, err, say)
-		}
-	}
-}
-
-func TestAFullDatabaseIsExplainedAndWorksAgainWithRoom(t *testing.T) {
-	j, _ := fresh(t)
-	if _, err := j.write.Exec("PRAGMA max_page_count = 12"); err != nil {
-		t.Fatal(err)
-	}
-	big := Record{1, 1, make([]byte, 64<<10)}
-	err := j.Put(big)
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "make room") {
-		t.Errorf("error %v, want ErrFull that says to make room", err)
-	}
-	if _, err := j.write.Exec("PRAGMA max_page_count = 1000000"); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Put(big); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
-}
-
-func TestNetworkFileSystemsAreKnownByNumberAndLocalOnesPass(t *testing.T) {
-	for kind, want := range map[int64]string{
-		0x6969: "NFS", 0xff534d42: "SMB", -0xacb2be: "SMB", 0x0bd00bd0: "Lustre", 0x47504653: "GPFS",
-		0xef53: "", 0x58465342: "", 0x01021994: "", 0x794c7630: "", // ext4, XFS, tmpfs, overlay
-	} {
-		if got := network(kind); got != want {
-			t.Errorf("file system %#x: %q, want %q", kind, got, want)
-		}
-	}
 }
 
 func BenchmarkBeginAndFinish(b *testing.B) {
