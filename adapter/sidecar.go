@@ -16,7 +16,7 @@ import (
 // Options are what a Sidecar is made of.
 type Options struct {
 	System   BatchSystem
-	Journal  *journal.Journal
+	Journal  Journal
 	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
 	Clock    Clock               // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
@@ -26,7 +26,7 @@ type Options struct {
 // Sidecar plans and resizes the managed jobs of one batch system.
 type Sidecar struct {
 	system   BatchSystem
-	journal  *journal.Journal
+	journal  Journal
 	calls    <-chan session.Call
 	clock    Clock
 	log      hclog.Logger
