@@ -1,0 +1,87 @@
+package adapter
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// crowded is a sidecar that has just read a cluster of 1,000 nodes with 500 running jobs, 60 of them managed, and 2,000
+// that wait, 300 of them managed.
+func crowded(b testing.TB) *Sidecar {
+	j, err := journal.Open(filepath.Join(b.TempDir(), "journal.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { j.Close() })
+	s := New(Options{Journal: j, Settings: Settings{
+		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60,
+		Overrun: Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
+	}})
+	now := time.Now().Unix()
+	snapshot := &Snapshot{At: time.Now()}
+	for i := range 1000 {
+		snapshot.Nodes = append(snapshot.Nodes, Node{Name: fmt.Sprintf("n%d", i+1), Usable: true, Idle: i >= 900})
+	}
+	node := 0
+	for i := range 500 {
+		job := Job{Key: Key{core.JobID(i + 1), now - 5000 + int64(i)}, User: "ada", State: Running, Limit: 3600 + int64(i%50)*60, Started: now - int64(i)}
+		for range 1 + i%2 + i%3/2 {
+			if node < 900 {
+				job.Nodes = append(job.Nodes, snapshot.Nodes[node].Name)
+				node++
+			}
+		}
+		if i%8 == 0 {
+			job.Mark = fmt.Sprintf("%sep=%dx2h,%dx1h,%dx3h", MarkPrefix, len(job.Nodes), len(job.Nodes)+3, len(job.Nodes)+1)
+		}
+		snapshot.Jobs = append(snapshot.Jobs, job)
+	}
+	for i := range 2000 {
+		job := Job{Key: Key{core.JobID(i + 1001), now - 2000 + int64(i)}, User: "bob", State: Pending, Want: 1 + i%40, Limit: 600 + int64(i%100)*60}
+		if i%7 == 0 {
+			job.Held, job.Mark = true, fmt.Sprintf("%sep=%dx1h,%dx30m,%dx2h", MarkPrefix, 1+i%40, 10+i%60, 1+i%9)
+		}
+		snapshot.Jobs = append(snapshot.Jobs, job)
+	}
+	s.begun = 1
+	if err := s.absorb(reading{number: 1, snapshot: snapshot}); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// BenchmarkCycle is one look, plan, naming and difference of a crowded cluster, without the batch system's own answers
+// (BenchmarkParse in slurm) and without acts. The bound is 250 ms for all of it; measured 2026-11 on two cores: see
+// docs/performance.md.
+func BenchmarkCycle(b *testing.B) {
+	s := crowded(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		v := s.look()
+		s.plan(v)
+		s.wanted(v)
+		if err := s.show(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
+	s := crowded(t)
+	begin := processorTime(t)
+	const rounds = 5
+	for range rounds {
+		v := s.look()
+		s.plan(v)
+		s.wanted(v)
+	}
+	if took := (processorTime(t) - begin) / rounds; took > 200*time.Millisecond {
+		t.Errorf("a cycle takes %v of processor time; with reading Slurm's answers it must stay under 250 ms", took)
+	}
+}
