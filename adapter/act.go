@@ -15,6 +15,7 @@ import (
 
 // act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
 func (s *Sidecar) act(ctx context.Context, v *sight) error {
+	defer func() { s.awaited = v.awaited }()
 	for _, r := range s.sorted() {
 		if !s.fresh(r) || r.seen == nil || s.clock.Now().Before(r.retry) {
 			continue
@@ -72,6 +73,9 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 	default:
 		if free, who := v.free(c.added(0)); !free {
 			r.blocked = who.String()
+			if who.kind == managed {
+				v.awaited[who.job] = true
+			}
 			return nil
 		}
 		return s.start(ctx, v, r)

@@ -50,6 +50,13 @@ type BatchSystem interface {
 	// Shrink leaves the running job with exactly the nodes to keep.
 	Shrink(ctx context.Context, job Key, keep []string) error
 
+	// Speaks says whether a running job's script asks for its next step itself (`accordion step`).
+	Speaks(ctx context.Context, job Key) (bool, error)
+	// Signal sends a signal ("B:URG": to the batch script only; "USR1": to all steps) to a running job.
+	Signal(ctx context.Context, job Key, signal string) error
+	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
+	Publish(ctx context.Context, job *Job, text string) error
+
 	// Nudge makes the batch system look afresh at nodes that it shows as idle and still will not allocate. It changes
 	// nothing about a node that is well.
 	Nudge(ctx context.Context, nodes []string) error

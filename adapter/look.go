@@ -11,14 +11,16 @@ import (
 
 // sight is the world of one cycle: the newest reading, corrected by what we did since it began.
 type sight struct {
-	now     core.Time
-	nodes   []string
-	index   map[string]int
-	claims  []place.Claim // what others than managed jobs occupy, node by node, from now on; no two overlap
-	taken   []holder      // who has each node now
-	queue   []waiter      // in rank order
-	strays  []*Job        // expanders that belong to nothing under way
-	running []*record     // in the order in which they began
+	now      core.Time
+	nodes    []string
+	index    map[string]int
+	claims   []place.Claim       // what others than managed jobs occupy, node by node, from now on; no two overlap
+	taken    []holder            // who has each node now
+	queue    []waiter            // in rank order
+	strays   []*Job              // expanders that belong to nothing under way
+	running  []*record           // in the order in which they began
+	advances int                 // early applications looked at
+	awaited  map[core.JobID]bool // managed jobs for whose nodes a growth or a start that is due waits
 }
 
 // holder is who has a node at this instant.
@@ -51,7 +53,7 @@ const pass core.Time = 45
 const settling core.Time = 2
 
 func (s *Sidecar) look() *sight {
-	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes))}
+	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes)), awaited: map[core.JobID]bool{}}
 	v.nodes = make([]string, len(s.snapshot.Nodes))
 	v.taken = make([]holder, len(s.snapshot.Nodes))
 	for i, n := range s.snapshot.Nodes {

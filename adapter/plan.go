@@ -25,8 +25,15 @@ type layer struct {
 	nodes    []string
 }
 
-// plan gives every job its course: first those that run, as promised; then the queue, in rank order.
+// plan gives every job its course: first those that run, as promised; then the queue, in rank order. When an early
+// application can go on without delaying anybody, all is planned again with its better promise.
 func (s *Sidecar) plan(v *sight) {
+	for !s.planOnce(v) {
+	}
+}
+
+// planOnce is false when a promise was improved: all is to be planned again.
+func (s *Sidecar) planOnce(v *sight) bool {
 	machine := core.Machine{Nodes: len(v.nodes)}
 	state := s.settings.Policy.New(machine)
 	fixed := occupied(v.claims)
@@ -45,7 +52,12 @@ func (s *Sidecar) plan(v *sight) {
 			w.record.course = nil
 		}
 	}
-	s.name(v, promised, state.Plan(v.now), waiters)
+	plan := state.Plan(v.now)
+	if s.advance(v, machine, fixed, promised, plan) {
+		return false
+	}
+	s.name(v, promised, plan, waiters)
+	return true
 }
 
 // occupied turns claims on nodes into counts: what the planner knows of what others hold.

@@ -22,6 +22,15 @@ const (
 	ending   phase = "ending" // we are ending it
 )
 
+// voice is whether a job asks for its next step itself.
+type voice string
+
+const (
+	unheard  voice = ""
+	speaking voice = "step"
+	silent   voice = "silent"
+)
+
 // record is what the sidecar knows of one managed job. The exported fields are its durable memory, written to the
 // journal before what they say is true outside.
 type record struct {
@@ -40,6 +49,10 @@ type record struct {
 	Target   int         // index of the step a resize is under way to; equal to Step when there is none
 	Meant    core.Time   // planned end of the present step when it began: lateness counts from it
 	Overran  core.Time   // seconds of its overrun allowance used at past boundaries
+	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
+	Voice    voice       // whether it asks for its steps itself
+	Noticed  bool        // a silent one was told of the shrink to come
+	Told     int         // the generation in its hosts file, plus one; 0: it has none yet
 	Nodes    []string    // what it holds: the ones that leave last come first
 	Resizes  int         // how many there were
 	Why      string      // why we end it
@@ -50,6 +63,7 @@ type record struct {
 	touched  int       // readings that had begun when we last did something to it: they are stale
 	busy     string    // the operation under way
 	next     []string  // what it will hold when the resize under way is done; nil without one
+	tried    core.Time // second at which going on early was last looked at
 	retry    time.Time // no new operation before
 	ask      *question // the application stands at the end of its step
 	course   *course   // its place in the present plan; nil without one

@@ -29,17 +29,16 @@ func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *record) error 
 	}
 	s.hang(r)
 	late := v.now - r.due()
-	r.late = late > 0 && (r.final() || r.ask == nil)
+	r.late = late > 0 && (r.final() || r.ask == nil && r.Voice != silent)
+	if spoken, err := s.speak(ctx, v, r); spoken || err != nil {
+		return err
+	}
 	switch {
-	case r.final() || r.ask == nil:
-		if late <= 0 {
-			return nil
-		}
-		r.blocked = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
-		if late > s.allowance(r) {
-			return s.end(ctx, r, fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later (allowance %d s in all): raise its duration in the profile",
-				r.Step+1, len(r.ep()), seconds(r.due()).Format(time.TimeOnly), late, s.settings.Overrun.Of(r.total())))
-		}
+	case r.late:
+		return s.overdue(ctx, v, r, late)
+	case r.final() || r.ask == nil && r.Voice != silent:
+		return nil
+	case late < 0 && r.Voice == silent:
 		return nil
 	case late < 0:
 		r.blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, seconds(r.due()).Format(time.TimeOnly))
@@ -69,6 +68,9 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 	}
 	if free, who := v.free(add); !free {
 		r.blocked, r.obstacle = who.String(), who.kind
+		if who.kind == managed {
+			v.awaited[who.job] = true
+		}
 		return nil
 	}
 	if s.tendingNow(r.reservation(r.Step + 1)) {
@@ -201,7 +203,7 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 		}
 	}
 	r.Step, r.next = r.Target, nil
-	r.Meant = r.due()
+	r.Meant, r.Warned, r.Noticed = r.due(), 0, false
 	r.Resizes++
 	r.obstacle, r.ready = nobody, time.Time{}
 	if err := s.save(r); err != nil {

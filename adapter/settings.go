@@ -16,13 +16,26 @@ type Settings struct {
 	Protect   int       // reservations kept, at most, for managed jobs that wait
 	Guard     core.Time // seconds an ordinary job may hold its nodes past its limit
 	Overrun   Overrun
+	Advance   bool // an early application goes on early where that delays nobody
+	Silent    Silent
 	Deadline  time.Duration // of each call out
 }
 
-// Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds.
+// Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds. It
+// is warned by Signal Grace seconds before, or when another job waits for nodes that it holds on to; that job need not
+// wait longer than Grace.
 type Overrun struct {
-	Share float64
-	Least core.Time
+	Share  float64
+	Least  core.Time
+	Grace  core.Time
+	Signal string
+}
+
+// Silent says how jobs are told that never call `accordion step`: by Signal, after a growth and Notice seconds before
+// a shrink.
+type Silent struct {
+	Notice core.Time
+	Signal string
 }
 
 // Of is the allowance of a job whose profile lasts total seconds.

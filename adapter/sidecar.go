@@ -11,6 +11,7 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
+	"accordion/core"
 )
 
 // Options are what a Sidecar is made of.
@@ -48,6 +49,7 @@ type Sidecar struct {
 	tending  map[string]tended      // what was last done to each reservation
 	idle     map[string]time.Time   // since when the batch system shows each node as idle
 	nudged   time.Time              // when a stuck node was last looked after
+	awaited  map[core.JobID]bool    // managed jobs whose nodes were waited for in the last cycle
 	resizes  int                    // under way
 	trapped  time.Time              // no resize before: the batch system said it would go wrong
 	readings chan reading
@@ -152,7 +154,7 @@ func (s *Sidecar) rhythm(now time.Time) time.Duration {
 		return s.settings.Interval
 	}
 	for _, r := range s.records {
-		if r.Phase == running && r.ask != nil && !r.final() && r.due() <= now.Unix() {
+		if r.Phase == running && !r.final() && r.due() <= now.Unix() && (r.ask != nil || r.Voice == silent) {
 			return min(hurry, s.settings.Interval)
 		}
 	}

@@ -45,7 +45,8 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 		w := &world{t: t, begin: time.Now(), path: filepath.Join(t.TempDir(), "journal.db"), calls: make(chan session.Call)}
 		w.settings = adapter.Settings{
 			Cluster: "test", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
-			Overrun: adapter.Overrun{Share: 0.1, Least: 30}, Deadline: 10 * time.Second,
+			Overrun: adapter.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: 10 * time.Second,
+			Silent: adapter.Silent{Notice: 5, Signal: "B:URG"},
 		}
 		o.Step = w.ask
 		system, err := embedded.New(o)
@@ -60,6 +61,14 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 		system.Close()
 		w.audit()
 	})
+}
+
+// eager lets early applications go on early from here on.
+func (w *world) eager() {
+	w.t.Helper()
+	w.halt()
+	w.settings.Advance = true
+	w.serve()
 }
 
 // serve starts a sidecar on the world's journal.

@@ -31,7 +31,9 @@ type Config struct {
 	Slurm    Slurm
 	Embedded Embedded
 	Plan     Plan
+	Early    Early
 	Overrun  Overrun
+	Silent   Silent
 	Journal  Journal
 	Session  Session
 	Log      Log
@@ -86,9 +88,24 @@ func (p Plan) Fit() (limit evolve.Limit, compact bool) {
 }
 
 // Overrun is how much longer than planned a managed job may run: Share of its total, and at least Least.
+// It is warned by Signal Grace before that is used up, or when another job waits for its nodes; that one waits no longer
+// than Grace.
 type Overrun struct {
-	Share float64
-	Least time.Duration
+	Share  float64
+	Least  time.Duration
+	Grace  time.Duration
+	Signal string // "": no warning
+}
+
+// Early says whether an application that is early goes on early where that delays nobody.
+type Early struct {
+	Advance bool
+}
+
+// Silent says how jobs are told that never call `accordion step`.
+type Silent struct {
+	Notice time.Duration // before a shrink
+	Signal string
 }
 
 // Journal says where the journal is and how long its entries are kept.
@@ -123,8 +140,10 @@ func Default() Config {
 		System:   SystemSlurm,
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second},
 		Embedded: Embedded{Nodes: 16},
-		Plan:     Plan{Interval: time.Second, Algorithm: "2X+c", StartLead: 4 * time.Second, Protect: 16},
-		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second},
+		Plan:     Plan{Interval: time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
+		Early:    Early{Advance: true},
+		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
+		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
 		Session:  Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},
 		Log:      Log{Level: "info", Format: "text"},

@@ -68,6 +68,13 @@ guard = "1m5s"
 [overrun]
 share = 1
 least = "45s"
+grace = "20s"
+signal = "USR1"
+[early]
+advance = false
+[silent]
+notice = "3s"
+signal = "B:USR2"
 [journal]
 path = "/v/j.db"
 keep = "24h"
@@ -86,7 +93,8 @@ format = "json"
 		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
-		Overrun: Overrun{Share: 1, Least: 45 * time.Second},
+		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
+		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9},
 		Log:     Log{Level: "debug", Format: "json"}}
@@ -144,9 +152,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [journal], [session], [log]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [journal], [session], [log]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {
@@ -168,7 +176,7 @@ func TestTheAlgorithmsNameSaysHowToFitUnlessALimitIsGiven(t *testing.T) {
 		limit   string
 		compact bool
 	}{
-		{"", "2", true},
+		{"", "1", false},
 		{`algorithm = "noX"`, "1", false},
 		{`algorithm = "2X"`, "2", false},
 		{`algorithm = "2X+c"`, "2", true},

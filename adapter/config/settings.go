@@ -48,6 +48,15 @@ var settings = []setting{
 		func(c *Config) *float64 { return &c.Overrun.Share }),
 	duration("overrun", "least", 0, 24*time.Hour, "30s", func(c *Config) *time.Duration { return &c.Overrun.Least }),
 
+	duration("overrun", "grace", 0, 24*time.Hour, "30s", func(c *Config) *time.Duration { return &c.Overrun.Grace }),
+	text("overrun", "signal", signalForm+", or empty", func(s string) bool { return s == "" || signal(s) },
+		func(c *Config) *string { return &c.Overrun.Signal }),
+
+	truth("early", "advance", func(c *Config) *bool { return &c.Early.Advance }),
+
+	duration("silent", "notice", 0, 24*time.Hour, "10s", func(c *Config) *time.Duration { return &c.Silent.Notice }),
+	text("silent", "signal", signalForm, signal, func(c *Config) *string { return &c.Silent.Signal }),
+
 	text("journal", "path", "an absolute path, such as \"/var/lib/accordion/journal.db\"", filepath.IsAbs,
 		func(c *Config) *string { return &c.Journal.Path }),
 	duration("journal", "keep", time.Hour, 10*365*24*time.Hour, "720h",
@@ -205,6 +214,24 @@ func whole(section, key string, least, most int64, into func(*Config) *int) sett
 		}
 		return ok
 	}}
+}
+
+func truth(section, key string, into func(*Config) *bool) setting {
+	return setting{section, key, "true or false", func(c *Config, value any) bool {
+		b, ok := value.(bool)
+		if ok {
+			*into(c) = b
+		}
+		return ok
+	}}
+}
+
+const signalForm = "a signal's name, such as \"USR1\" for all of the job or \"B:URG\" for its batch script"
+
+// signal says whether s is a signal as `scancel --signal` takes it, or that with B: before it.
+func signal(s string) bool {
+	s = strings.TrimPrefix(s, "B:")
+	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }

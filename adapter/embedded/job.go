@@ -34,6 +34,8 @@ type JobSpec struct {
 	Runs core.Time
 	// Script is run when the job starts, and the job is over when it returns.
 	Script Script
+	// Silent is a script that never asks for its steps: Speaks says so.
+	Silent bool
 }
 
 // job is one job and its whole life.
@@ -67,6 +69,8 @@ type job struct {
 	run      int // how often it was started
 	spans    []Span
 	output   []string
+	hosts    string      // its hosts file
+	signals  chan string // to its script
 }
 
 func (j *job) managed() bool {

@@ -43,6 +43,16 @@ func (h *Handle) Print(line string) {
 	h.job.output = append(h.job.output, line)
 }
 
+// Hosts is the job's hosts file as last published.
+func (h *Handle) Hosts() string {
+	h.system.mu.Lock()
+	defer h.system.mu.Unlock()
+	return h.job.hosts
+}
+
+// Signals are the signals that the job's script gets. One that nobody waits for is dropped after 16.
+func (h *Handle) Signals() <-chan string { return h.job.signals }
+
 // Work passes d of the batch system's time, or less when the job is ended: then it returns the context's error.
 func (h *Handle) Work(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -97,6 +107,7 @@ func (s *System) launch(j *job) {
 	}
 	ctx, kill := context.WithCancel(s.context)
 	j.kill = kill
+	j.signals = make(chan string, 16)
 	run := j.run
 	s.workers.Go(func() {
 		defer kill()

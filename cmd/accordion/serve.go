@@ -123,8 +123,13 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,
-		Overrun:   adapter.Overrun{Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second)},
-		Deadline:  conf.Slurm.Timeout,
+		Overrun: adapter.Overrun{
+			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),
+			Grace: core.Time(conf.Overrun.Grace / time.Second), Signal: conf.Overrun.Signal,
+		},
+		Advance:  conf.Early.Advance,
+		Silent:   adapter.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
+		Deadline: conf.Slurm.Timeout,
 	}, nil
 }
 

@@ -1,0 +1,43 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/adapter"
+)
+
+// Speaks implements adapter.BatchSystem.
+func (s *System) Speaks(ctx context.Context, key adapter.Key) (bool, error) {
+	speaks := false
+	err := s.runs(ctx, "Speaks", key, func(j *job) { speaks = !j.spec.Silent })
+	return speaks, err
+}
+
+// Signal implements adapter.BatchSystem.
+func (s *System) Signal(ctx context.Context, key adapter.Key, signal string) error {
+	return s.runs(ctx, "Signal", key, func(j *job) {
+		select {
+		case j.signals <- signal:
+		default: // nobody reads them
+		}
+	})
+}
+
+// Publish implements adapter.BatchSystem.
+func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) error {
+	return s.runs(ctx, "Publish", of.Key, func(j *job) { j.hosts = text })
+}
+
+// runs calls act with a running job.
+func (s *System) runs(ctx context.Context, verb string, key adapter.Key, act func(*job)) error {
+	return s.do(ctx, Call{Verb: verb, Job: key.ID}, func() error {
+		for _, j := range s.jobs {
+			if j.key == key && j.state == adapter.Running {
+				act(j)
+				return nil
+			}
+		}
+		return fmt.Errorf("job %d: %w", key.ID, adapter.ErrGone)
+	})
+}

@@ -1,0 +1,54 @@
+package adapter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"accordion/core"
+)
+
+// overdue looks after an application whose step should be over. While it is in nobody's way it uses its allowance; it
+// is warned when the allowance nears its end or another job waits for nodes that it should have given back, and ended when
+// the allowance is used up, or when that other job has waited for the grace.
+func (s *Sidecar) overdue(ctx context.Context, v *sight, r *record, late core.Time) error {
+	o := s.settings.Overrun
+	allowance, used := o.Of(r.total()), r.Overran+late
+	inTheWay := s.awaited[r.ID]
+	r.blocked = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
+	switch {
+	case used > allowance:
+		return s.end(ctx, r, r.lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
+	case r.Warned == 0 && o.Signal != "" && (inTheWay || used >= max(allowance-o.Grace, allowance/2)):
+		return s.warn(ctx, v, r, late, inTheWay)
+	case inTheWay && r.Warned > 0 && v.now >= r.Warned+o.Grace:
+		return s.end(ctx, r, r.lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", v.now-r.Warned))
+	}
+	return nil
+}
+
+// lateness is what is wrong with a late application, for its user.
+func (r *record) lateness(late core.Time) string {
+	return fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later",
+		r.Step+1, len(r.ep()), seconds(r.due()).Format(time.TimeOnly), late)
+}
+
+// warn signals a late application, once a step.
+func (s *Sidecar) warn(ctx context.Context, v *sight, r *record, late core.Time, inTheWay bool) error {
+	r.Warned = v.now
+	if err := s.save(r); err != nil {
+		return err
+	}
+	s.signal(ctx, r, s.settings.Overrun.Signal)
+	why := "its allowance is nearly used up"
+	if inTheWay {
+		why = "another job waits for its nodes"
+	}
+	return s.event(r, "warned", r.lateness(late)+"; "+why, map[string]any{"late": late})
+}
+
+func (s *Sidecar) signal(ctx context.Context, r *record, signal string) {
+	s.begin(ctx, r, "signal", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return s.system.Signal(ctx, r.Key, signal) })
+	}, nil)
+}

@@ -1,0 +1,68 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"accordion/adapter"
+)
+
+// steps is how a script asks for its next step, or says in a comment that another file of it does.
+var steps = regexp.MustCompile(`accordion\s+step`)
+
+// Speaks looks whether the job's batch script mentions `accordion step`.
+func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"write", "batch_script", fmt.Sprint(job.ID), "-"}})
+	if err != nil {
+		return false, fmt.Errorf("reading the script of job %d: %w", job.ID, err)
+	}
+	return steps.MatchString(out.stdout), nil
+}
+
+// Signal sends a signal with scancel: "B:URG" to the batch script only, without the prefix to all steps.
+func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
+	r, err := s.lookup(ctx, job)
+	if err != nil {
+		return fmt.Errorf("signalling: %w", err)
+	}
+	if r.State != adapter.Running {
+		return fmt.Errorf("signalling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	args := []string{"--signal=" + signal, fmt.Sprint(job.ID)}
+	if name, batch := strings.CutPrefix(signal, "B:"); batch {
+		args = []string{"--batch", "--signal=" + name, fmt.Sprint(job.ID)}
+	}
+	if _, err := s.run.run(ctx, call{program: "scancel", args: args}); err != nil {
+		return fmt.Errorf("signalling job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
+// folder or link that a stranger put there could lead the write elsewhere.
+const writeHosts = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
+	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d is not the user's own folder" >&2; exit 1; fi; ` +
+	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"`
+
+// Publish writes /tmp/accordion-UID/JOBID.hosts on the job's batch host, through a step of the job: as its user, on the
+// right machine, whatever is mounted there.
+func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
+	if len(job.Nodes) == 0 {
+		return fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
+	}
+	_, err := s.run.run(ctx, call{
+		program: "srun",
+		args: []string{
+			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), fmt.Sprintf("--uid=%d", job.UID), fmt.Sprintf("--gid=%d", job.GID),
+			"--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
+			"sh", "-c", writeHosts, "sh", fmt.Sprint(job.ID),
+		},
+		input: text,
+	})
+	if err != nil {
+		return fmt.Errorf("publishing the hosts of job %d on %s: %w", job.ID, job.Nodes[0], err)
+	}
+	return nil
+}
