@@ -24,6 +24,7 @@ func (s *Sidecar) absorb(r reading) error {
 	}
 	s.snapshot, s.taken = r.snapshot, r.number
 	s.noteIdle()
+	s.noteLost()
 	here := make(map[Key]bool, len(r.snapshot.Jobs))
 	for i := range r.snapshot.Jobs {
 		j := &r.snapshot.Jobs[i]

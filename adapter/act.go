@@ -85,6 +85,9 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 
 // impossible says why a job can never run here, or nothing.
 func (s *Sidecar) impossible(v *sight, r *record) string {
+	if r.seen.Unfit != "" {
+		return r.seen.Unfit
+	}
 	for _, ep := range r.choices {
 		if ep.Peak() <= len(v.nodes) {
 			return ""

@@ -57,8 +57,8 @@ type BatchSystem interface {
 	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
 	Publish(ctx context.Context, job *Job, text string) error
 
-	// Nudge makes the batch system look afresh at nodes that it shows as idle and still will not allocate. It changes
-	// nothing about a node that is well.
+	// Nudge makes the batch system look afresh at nodes that it shows as idle and still will not allocate, or as in use
+	// while no job holds them. It changes nothing about a node that is well.
 	Nudge(ctx context.Context, nodes []string) error
 
 	// End ends a job, whatever its state, and lets its user read why in the job's output where that is possible. nil

@@ -12,6 +12,7 @@ import (
 const (
 	stuckAfter = 4 * time.Second  // a node that is idle so long and still refused is taken to be stuck
 	idleAfter  = 40 * time.Second // a node that is idle so long while a job that fits waits; longer than a back-filling interval
+	lostAfter  = 10 * time.Second // a node that is in use so long by no job is lost
 	nudgeEvery = 5 * time.Second
 )
 
@@ -28,6 +29,26 @@ func (s *Sidecar) noteIdle() {
 	}
 }
 
+// noteLost remembers since when the batch system shows each node as in use by nobody. That is what remains in Slurm when
+// a job ends while an expander is merged into it.
+func (s *Sidecar) noteLost() {
+	held := map[string]bool{}
+	for _, j := range s.snapshot.Jobs {
+		for _, n := range j.Nodes {
+			held[n] = true
+		}
+	}
+	now := s.clock.Now()
+	for _, n := range s.snapshot.Nodes {
+		switch {
+		case n.Idle || !n.Usable || held[n.Name]:
+			delete(s.lost, n.Name)
+		case s.lost[n.Name].IsZero():
+			s.lost[n.Name] = now
+		}
+	}
+}
+
 // idleFor is those of the nodes that have been idle for so long.
 func (s *Sidecar) idleFor(d time.Duration, nodes []string) []string {
 	var all []string
@@ -39,8 +60,8 @@ func (s *Sidecar) idleFor(d time.Duration, nodes []string) []string {
 	return all
 }
 
-// stuck is the nodes that somebody waits for though they are idle: a released job, a growth that was refused, an ordinary
-// job that fits on nodes that nobody reserved.
+// stuck is the nodes that somebody waits for though they are idle (a released job, a growth that was refused, an ordinary
+// job that fits on nodes that nobody reserved), and the lost ones.
 func (s *Sidecar) stuck(v *sight) []string {
 	var all []string
 	for _, r := range s.sorted() {
@@ -49,6 +70,11 @@ func (s *Sidecar) stuck(v *sight) []string {
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
 		case r.refused != nil:
 			all = append(all, s.idleFor(stuckAfter, r.refused)...)
+		}
+	}
+	for n, since := range s.lost {
+		if !s.clock.Now().Before(since.Add(lostAfter)) {
+			all = append(all, n)
 		}
 	}
 	return append(all, s.forgotten(v)...)
@@ -86,9 +112,13 @@ func (s *Sidecar) nudge(ctx context.Context, v *sight) {
 	}
 	s.nudged = now
 	for _, n := range nodes {
-		s.idle[n] = now
+		if _, lost := s.lost[n]; lost {
+			s.lost[n] = now
+		} else {
+			s.idle[n] = now
+		}
 	}
-	s.log.Warn("idle nodes are not allocated: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
+	s.log.Warn("nodes are idle and not allocated, or in use by no job: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
 	a := &acting{s: s}
 	s.crew.Go(func() {
 		err := a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return s.system.Nudge(ctx, nodes) })

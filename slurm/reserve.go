@@ -194,10 +194,14 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 }
 
 // Nudge clears the drain flag of nodes that have none: the update makes slurmctld set the node's bits anew, which cures
-// a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
+// a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=). A node that is in use by no
+// job is given to Mend.
 func (s *System) Nudge(ctx context.Context, nodes []string) error {
 	err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(nodes), "State=UNDRAIN")
 	if err != nil {
+		return fmt.Errorf("nudging %s: %w", hostlist.Compact(nodes), err)
+	}
+	if err := s.Mend(ctx, nodes); err != nil {
 		return fmt.Errorf("nudging %s: %w", hostlist.Compact(nodes), err)
 	}
 	return nil

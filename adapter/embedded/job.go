@@ -27,6 +27,8 @@ type JobSpec struct {
 	Hold     bool      // held by its user, as with sbatch -H
 	// Managed submits as through the submission plug-in: the comment accepted as the mark, held by root.
 	Managed bool
+	// Unfit says why the job cannot be resized, as of an array in Slurm.
+	Unfit string
 	// Requeue puts the job back into the queue when a node of it is lost, instead of ending it.
 	Requeue bool
 
@@ -244,7 +246,7 @@ func (s *System) show(j *job) adapter.Job {
 		Key: j.key, Name: j.spec.Name, User: j.spec.User, UID: j.spec.UID, GID: j.spec.GID,
 		Partition: "embedded", QOS: "normal", State: j.state, Why: j.why,
 		Nodes: s.names(j.nodes), Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
-		Reservation: j.reservation, Comment: j.spec.Comment, Mark: j.mark,
+		Reservation: j.reservation, Comment: j.spec.Comment, Mark: j.mark, Unfit: j.spec.Unfit,
 	}
 	out.Tasks = j.want * max(1, j.spec.Tasks/j.spec.Nodes)
 	out.CPUs = out.Tasks
