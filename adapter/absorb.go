@@ -214,7 +214,7 @@ func (s *Sidecar) forget(r *record, kind string, j *Job) error {
 		text += ": " + r.Why
 	}
 	fields := map[string]any{}
-	if j != nil && j.Why != "" {
+	if j != nil && j.Why != "" && j.Why != "None" {
 		fields["state"] = j.Why
 	}
 	s.answer(r, wire.Over, "the job is over")

@@ -62,7 +62,7 @@ func weight(s Severity) int { return slices.Index([]Severity{Fatal, Warning, Not
 // checkHere looks at this process and this machine.
 func (s *System) checkHere() []Finding {
 	var found []Finding
-	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel"} {
+	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel", "srun"} {
 		if _, err := exec.LookPath(s.run.path(program)); err != nil {
 			found = append(found, Finding{Fatal, fmt.Sprintf("Slurm's %s is not here (%v)", program, err),
 				"Install Slurm's clients (Debian: slurm-client), or say in which directory they are"})
