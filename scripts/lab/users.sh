@@ -23,6 +23,15 @@ unlock_users() { exec 7<&-; }
 
 lab_file() { echo "${lab//\//%}"; }
 
+# forget_lost_labs NAME: a lab whose directory somebody has removed holds no user any more.
+forget_lost_labs() {
+	local file path
+	for file in "$users_dir/$1"/*; do
+		path=$(basename "$file")
+		[[ -d ${path//%/\/} ]] || rm -f "$file"
+	done
+}
+
 add_users() {
 	local user
 	touch "$lab/etc/users"
@@ -50,6 +59,7 @@ remove_users() {
 	lock_users
 	while read -r user; do
 		rm -f "$users_dir/$user/$(lab_file)"
+		forget_lost_labs "$user"
 		# Not empty: another lab has him.
 		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
 			# What a job of his hid from us (no environment, no file of the lab open) ends with him.
