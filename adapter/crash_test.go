@@ -35,7 +35,7 @@ func TestASidecarKilledBetweenAnyTwoActionsLosesNothing(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s action %d", when, at+1), func(t *testing.T) {
 				inWorld(t, slurmish, func(w *world) {
-					w.mortal.at, w.mortal.after = at, after
+					w.mortal.dieAt(at, after)
 					job := w.evolving("2x20s,5x20s,3x20s")
 					select {
 					case <-w.mortal.death():

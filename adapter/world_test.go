@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,33 +143,59 @@ func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply
 // mortal is a way to the batch system on which the sidecar can die: at its at-th action, before or after it is done.
 type mortal struct {
 	adapter.BatchSystem
-	at    int // count of the action to die at; negative: never
+	mu    sync.Mutex // the sidecar acts in several goroutines
+	at    int        // count of the action to die at; negative: never
 	after bool
 	count int
 	dead  chan struct{} // closed when it dies
 	grave chan struct{} // closed when the test has taken note
 }
 
-func (m *mortal) revive() { m.dead, m.grave = make(chan struct{}), make(chan struct{}) }
+func (m *mortal) dieAt(action int, after bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.after = action, after
+}
+
+func (m *mortal) revive() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead, m.grave = make(chan struct{}), make(chan struct{})
+}
+
 func (m *mortal) bury() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.at = -1
 	close(m.grave)
 }
-func (m *mortal) death() <-chan struct{} { return m.dead }
+
+func (m *mortal) death() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
+
+// fatal counts an action; for the one to die at, it says how.
+func (m *mortal) fatal() (dies, after bool, dead, grave chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	dies = m.count == m.at
+	m.count++
+	return dies, m.after, m.dead, m.grave
+}
 
 var errDead = errors.New("killed")
 
 // act is one action: the fatal one never returns to the sidecar as long as that lives.
 func (m *mortal) act(action func() error) error {
-	count := m.count
-	m.count++
-	if count != m.at {
+	dies, after, dead, grave := m.fatal()
+	if !dies {
 		return action()
 	}
-	if m.after {
+	if after {
 		_ = action()
 	}
-	dead, grave := m.dead, m.grave
 	close(dead)
 	<-grave
 	return errDead
