@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"accordion/adapter/journal"
-	"accordion/core"
 	"accordion/core/hostlist"
 )
 
@@ -253,8 +252,3 @@ func (h holder) String() string {
 
 // names writes node names as a host list.
 func names(nodes []string) string { return hostlist.Compact(nodes) }
-
-// allowance is how late the job may still be, in seconds.
-func (s *Sidecar) allowance(r *record) core.Time {
-	return s.settings.Overrun.Of(r.total()) - r.Overran
-}

@@ -195,14 +195,3 @@ func (c *course) added(step int) []string {
 	}
 	return all
 }
-
-// left is the nodes that the job keeps when the step begins.
-func (c *course) kept(step int, second core.Time) []string {
-	var all []string
-	for _, l := range c.layers {
-		if l.step < step && l.to > second {
-			all = append(all, l.nodes...)
-		}
-	}
-	return all
-}

@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -229,6 +228,3 @@ func (s *Sidecar) notice(key Key, text string) {
 	s.told[key] = text
 	s.log.Warn(text, "cluster", s.settings.Cluster, "job", key.ID)
 }
-
-// refused says whether an action was refused as a whole: nothing was done, and trying again later is right.
-func refused(err error) bool { return errors.Is(err, ErrBusy) || errors.Is(err, ErrTrap) }
