@@ -59,6 +59,7 @@ type job struct {
 	reservation   string
 	expands       *job
 	mergedInto    *job
+	stale         bool // an expander from before a restart: it cannot be merged
 
 	nodes    []int // ascending
 	host     int   // the batch host, kept at every shrink

@@ -31,10 +31,10 @@ func (s *System) Jobs() []Record {
 	s.enter()
 	defer s.leave()
 	var records []Record
-	for _, j := range append(slices.Clone(s.over), s.jobs...) {
+	for _, j := range slices.Concat(s.over, s.lost, s.jobs) {
 		records = append(records, s.record(j))
 	}
-	slices.SortFunc(records, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(records, func(a, b Record) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.Submit.Compare(b.Submit)) })
 	return records
 }
 

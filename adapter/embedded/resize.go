@@ -100,8 +100,11 @@ func (s *System) Merge(ctx context.Context, parent, expander adapter.Key) error 
 		}
 		return s.with(parent, adapter.Running, func(j *job) error {
 			return s.with(expander, adapter.Running, func(e *job) error {
-				if e.expands != j {
+				switch {
+				case e.expands != j:
 					return fmt.Errorf("job %d is no expander of it", expander.ID)
+				case e.stale:
+					return fmt.Errorf("job %d is from before a restart and cannot be merged any more", expander.ID)
 				}
 				for _, i := range slices.Clone(e.nodes) {
 					s.free(e, i)

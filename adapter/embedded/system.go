@@ -55,6 +55,7 @@ type System struct {
 	index        map[string]int
 	jobs         []*job // pending, running and ending, in the order of submission
 	over         []*job // in the order of their ends
+	lost         []*job // of which nothing is known since a restart
 	reservations []*reservation
 	last         core.JobID
 	passAt       time.Time // of the next scheduling pass; zero: none is called for
