@@ -1,0 +1,38 @@
+// Package sim is a deterministic simulation of the whole sidecar: the very code that serves a cluster, on the embedded
+// batch system, in virtual time, with everything going wrong that may go wrong. It holds tests only.
+//
+// A seed is a story: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed tells the
+// same story in every run, because no two things happen at the same instant: every call out, every write to the journal
+// and every step of an application takes its own odd number of nanoseconds, drawn from the seed.
+//
+//	go test ./adapter/sim                                    some hundred seeds
+//	go test ./adapter/sim -run Seeds -accordion.seeds=10000  as ./scripts/test does
+//	go test ./adapter/sim -run Seeds -accordion.long         a million
+//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again, told in full, and its smallest core
+//
+// # What goes wrong
+//
+// Calls to the batch system are lost before or after they were carried out, carried out after the caller gave up, carried
+// out twice, slow, refused, or half done; a reading sees the jobs of one second beside the nodes of another. The sidecar
+// is killed before or after any write to its journal, and at any second. The batch system restarts with its state of up
+// to five seconds ago, and gives ids out again. Nodes are lost, drained and returned. Users cancel at any moment, release
+// held jobs, shrink their running jobs themselves. Applications are early, late, too late, silent, impatient, wrong about
+// which nodes they keep, and fail; ordinary jobs overrun their limits until the sweep.
+//
+// # What is demanded
+//
+//   - No node is in two jobs, neither in the batch system's records nor in what status shows.
+//   - An application that is told that its nodes are there holds exactly these.
+//   - Ordinary jobs are never touched, and none that was submitted before the managed ones starts later than without them,
+//     by more than a pass.
+//   - A promise is kept, or the journal has an event that says why not.
+//   - Once the trouble is over, every job ends, and nothing of ours is left: no reservation, expander, held node, record
+//     or intent without an outcome.
+//
+// # What cannot be demanded
+//
+// After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and its
+// rest is fitted again: that counts as explained. A job that ends before its limit leaves nodes that nobody planned with; a
+// managed job that began meanwhile may be in the way of an ordinary one that could have begun there, as with every
+// back-filling. So the comparison with and without managed jobs is made in stories whose ordinary jobs use their limits.
+package sim

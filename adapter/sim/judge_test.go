@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/shim/wire"
+)
+
+// judgeTouch: no action on an ordinary job.
+func (w *world) judgeTouch(verb string, key adapter.Key) {
+	w.mu.Lock()
+	a := w.apps[key]
+	w.mu.Unlock()
+	if a != nil && a.request == "" {
+		w.blame("%s of ordinary job %s", verb, a.name)
+	}
+}
+
+// judgeView: no node in two jobs, in what status shows.
+func (w *world) judgeView(data []byte) {
+	var view adapter.View
+	if err := json.Unmarshal(data, &view); err != nil {
+		w.blame("view: %v", err)
+		return
+	}
+	owner := map[string]core.JobID{}
+	for _, j := range view.Jobs {
+		nodes, err := hostlist.Expand(j.Nodes)
+		if err != nil && j.Nodes != "" {
+			w.blame("view: job %d: %v", j.ID, err)
+		}
+		for _, n := range nodes {
+			if other, taken := owner[n]; taken && !w.unsettled() {
+				w.blame("status shows node %s in jobs %d and %d", n, other, j.ID)
+			}
+			owner[n] = j.ID
+		}
+	}
+}
+
+// unsettled says whether the batch system restarted so recently that the sidecar may not have seen it.
+func (w *world) unsettled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
+}
+
+// judgeReply: an application that is told that its nodes are there holds exactly these.
+func (w *world) judgeReply(_ adapter.Key, q wire.Request, p wire.Reply) {
+	if p.Status != wire.Resized {
+		return
+	}
+	r, ok := w.keyOf(core.JobID(q.Job))
+	told, err := hostlist.Expand(p.Nodes)
+	if err != nil || len(told) != p.Count {
+		w.blame("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
+	}
+	slices.Sort(told)
+	held := slices.Sorted(slices.Values(r.Nodes))
+	if ok && !slices.Equal(told, held) && !w.unsettled() && !w.shrunk() {
+		w.blame("job %d is told that it has %v, and holds %v", q.Job, told, held)
+	}
+}
+
+// shrunk says whether users shrink their own jobs in this story.
+func (w *world) shrunk() bool {
+	return slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "shrink" })
+}
+
+// left is what is still there of the story; "" when it is over and clean.
+func (w *world) left(managed bool) string {
+	snapshot, err := w.system.Observe(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	var left []string
+	for _, j := range snapshot.Jobs {
+		left = append(left, fmt.Sprintf("job %d (%s) %s %s", j.ID, j.Name, j.State, j.Why))
+	}
+	for _, r := range snapshot.Reservations {
+		left = append(left, fmt.Sprintf("reservation %s of %v", r.Name, r.Nodes))
+	}
+	for _, n := range snapshot.Nodes {
+		if !n.Idle || !n.Usable {
+			left = append(left, "node "+n.Name+" "+n.Why)
+		}
+	}
+	if !managed || len(left) > 0 || w.story.sqlite {
+		return strings.Join(left, "; ")
+	}
+	m := w.memory.(*memory)
+	records, _ := m.Records()
+	for _, r := range records {
+		left = append(left, fmt.Sprintf("record of job %d: %s", r.Job, r.Data))
+	}
+	open, _ := m.Unfinished()
+	for _, e := range open {
+		left = append(left, fmt.Sprintf("intent %d: %s of job %d", e.ID, e.Verb, e.Job))
+	}
+	return strings.Join(left, "; ")
+}
+
+// judge looks at the whole story when it is over.
+func (w *world) judge(managed bool) {
+	records := w.system.Jobs()
+	w.judgeNodes(records)
+	for _, r := range records {
+		if a := w.apps[r.Key]; a != nil && a.request == "" {
+			w.judgeOrdinary(a, r)
+		}
+	}
+}
+
+// judgeNodes: no node in two jobs, in the batch system's records.
+func (w *world) judgeNodes(records []embedded.Record) {
+	type owned struct {
+		embedded.Span
+		job core.JobID
+	}
+	byNode := map[string][]owned{}
+	for _, r := range records {
+		for _, s := range r.Spans {
+			byNode[s.Node] = append(byNode[s.Node], owned{s, r.ID})
+		}
+	}
+	for node, spans := range byNode {
+		slices.SortFunc(spans, func(a, b owned) int { return a.From.Compare(b.From) })
+		for i := 1; i < len(spans); i++ {
+			if spans[i].From.Before(spans[i-1].To) {
+				w.blame("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
+			}
+		}
+	}
+}
+
+// judgeOrdinary: an ordinary job ends as it would have without us.
+func (w *world) judgeOrdinary(a *app, r embedded.Record) {
+	trouble := len(w.story.events) > 0
+	switch {
+	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
+	case r.Why == "COMPLETED" && a.runs > a.limit: // it ran on until before the sweep
+	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= time.Duration(a.limit)*time.Second:
+	case r.Why == "CANCELLED" && a.cancel > 0:
+	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
+	default:
+		w.blame("ordinary job %s (%d s of %d) ended %s after %v", a.name, a.runs, a.limit, r.Why, r.End.Sub(r.Start))
+	}
+}

@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+)
+
+// memory is a journal without a file: the dumb second implementation of *journal.Journal, which every story may use and
+// some do not, so that the two are compared.
+type memory struct {
+	mu      sync.Mutex
+	entries []journal.Entry
+	records map[[2]int64][]byte
+	view    []byte
+}
+
+var _ adapter.Journal = (*memory)(nil)
+
+func newMemory() *memory { return &memory{records: map[[2]int64][]byte{}} }
+
+func (m *memory) Records() ([]journal.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []journal.Record
+	for key, data := range m.records {
+		all = append(all, journal.Record{Job: key[0], Submitted: key[1], Data: data})
+	}
+	slices.SortFunc(all, func(a, b journal.Record) int {
+		return slices.Compare([]int64{a.Job, a.Submitted}, []int64{b.Job, b.Submitted})
+	})
+	return all, nil
+}
+
+func (m *memory) Unfinished() ([]journal.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(m.entries), func(e journal.Entry) bool { return !e.Unfinished() }), nil
+}
+
+func (m *memory) add(e journal.Entry) (int64, error) {
+	// What cannot be written is an error of the real one too.
+	if _, err := json.Marshal(e.Args); err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e.ID = int64(len(m.entries) + 1)
+	m.entries = append(m.entries, e)
+	return e.ID, nil
+}
+
+func (m *memory) Begin(in journal.Intent) (int64, error) {
+	return m.add(journal.Entry{
+		Kind: journal.KindIntent, At: in.At, Cluster: in.Cluster, Job: in.Job, Submitted: in.Submitted, Verb: in.Verb, Args: in.Args,
+	})
+}
+
+func (m *memory) Finish(id int64, at time.Time, failure error) error {
+	if failure != nil {
+		return m.Resolve(id, at, journal.Failed+": "+failure.Error())
+	}
+	return m.Resolve(id, at, journal.Done)
+}
+
+func (m *memory) Resolve(id int64, at time.Time, outcome string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if id < 1 || id > int64(len(m.entries)) || !m.entries[id-1].Unfinished() {
+		return fmt.Errorf("intent %d: %w", id, journal.ErrFinished)
+	}
+	e := &m.entries[id-1]
+	e.Outcome, e.Took = outcome, at.Sub(e.At)
+	return nil
+}
+
+func (m *memory) Event(ev journal.Event) error {
+	_, err := m.add(journal.Entry{
+		Kind: journal.KindEvent, At: ev.At, Job: ev.Job, Submitted: ev.Submitted, Verb: ev.Kind, Text: ev.Text, Args: ev.Fields,
+	})
+	return err
+}
+
+func (m *memory) Put(r journal.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records[[2]int64{r.Job, r.Submitted}] = slices.Clone(r.Data)
+	return nil
+}
+
+func (m *memory) Delete(job, submitted int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.records, [2]int64{job, submitted})
+	return nil
+}
+
+func (m *memory) PutView(data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.view = slices.Clone(data)
+	return nil
+}
+
+// View and Entries are as *journal.Journal's.
+func (m *memory) View() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.view), nil
+}
+
+func (m *memory) Entries(since int64) func(yield func(journal.Entry, error) bool) {
+	m.mu.Lock()
+	entries := slices.Clone(m.entries)
+	m.mu.Unlock()
+	return func(yield func(journal.Entry, error) bool) {
+		for _, e := range entries {
+			if e.ID > since && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// life is one sidecar, from its start to its death.
+type life struct {
+	dead chan struct{}
+	once sync.Once
+}
+
+func newLife() *life { return &life{dead: make(chan struct{})} }
+
+// die is kill -9: from this instant on, nothing that the sidecar does has any effect.
+func (l *life) die() { l.once.Do(func() { close(l.dead) }) }
+
+func (l *life) over() bool {
+	select {
+	case <-l.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// pen is the way of one sidecar to the journal. A write takes some time, and may be the last thing that it does.
+type pen struct {
+	adapter.Journal
+	world *world
+	life  *life
+}
+
+// write does one write at its own instant, between two chances to die.
+func (p pen) write(name string, act func() error) error {
+	w := p.world
+	nth := w.count("write " + name)
+	time.Sleep(w.dice.span(time.Microsecond, time.Millisecond, name, nth))
+	if p.life.over() {
+		return errKilled
+	}
+	if w.fatal("death before write "+name, nth) {
+		p.life.die()
+		return errKilled
+	}
+	if err := act(); err != nil {
+		return err
+	}
+	if w.fatal("death after write "+name, nth) {
+		p.life.die()
+		return errKilled
+	}
+	return nil
+}
+
+func (p pen) Begin(in journal.Intent) (id int64, err error) {
+	name := fmt.Sprint("begin ", in.Verb, " ", in.Job)
+	if r, ok := in.Args["reservation"].(string); ok {
+		name += " " + r
+	}
+	err = p.write(name, func() (err error) { id, err = p.Journal.Begin(in); return err })
+	p.world.note("journal: %s %v -> intent %d, %v", name, in.Args, id, err)
+	return id, err
+}
+
+func (p pen) Finish(id int64, at time.Time, failure error) error {
+	return p.write(fmt.Sprint("finish ", id), func() error { return p.Journal.Finish(id, at, failure) })
+}
+
+func (p pen) Resolve(id int64, at time.Time, outcome string) error {
+	return p.write(fmt.Sprint("resolve ", id), func() error { return p.Journal.Resolve(id, at, outcome) })
+}
+
+func (p pen) Event(e journal.Event) error {
+	p.world.note("journal: event %s of job %d: %s %v", e.Kind, e.Job, e.Text, e.Fields)
+	return p.write(fmt.Sprint("event ", e.Kind, " ", e.Job), func() error { return p.Journal.Event(e) })
+}
+
+func (p pen) Put(r journal.Record) error {
+	return p.write(fmt.Sprint("record ", r.Job), func() error { return p.Journal.Put(r) })
+}
+
+func (p pen) Delete(job, submitted int64) error {
+	return p.write(fmt.Sprint("forget ", job), func() error { return p.Journal.Delete(job, submitted) })
+}
+
+func (p pen) PutView(data []byte) error {
+	p.world.judgeView(data)
+	return p.write("view", func() error { return p.Journal.PutView(data) })
+}

@@ -1,0 +1,274 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// story is all that is decided before the simulation begins. A story can be made smaller by leaving things out.
+type story struct {
+	seed     uint64
+	nodes    int
+	sweep    time.Duration // of limits
+	epilog   time.Duration
+	think    time.Duration // of the batch system's scheduler
+	interval time.Duration // of the sidecar's re-scheduling timer
+	paired   bool          // ordinary jobs first, using their limits: compared with a world without managed jobs
+	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
+	rate     int           // calls out of a thousand with a fault
+	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
+	calm     time.Duration // no fault begins after it
+
+	apps    []app
+	events  []event
+	without map[string]bool // faults by name that do not happen after all: what a smaller story leaves out
+}
+
+// app is one job and how it will behave.
+type app struct {
+	name    string
+	at      time.Duration // submitted
+	request string        // ep=…, mold=…; "": an ordinary job
+	nodes   int
+	limit   core.Time
+	runs    core.Time // of an ordinary job; more than limit: it overruns
+	held    bool      // submitted with a comment and held, without the plug-in
+	manner  manner
+	work    []time.Duration // in each step
+	cancel  time.Duration   // after its submission; 0: never
+	free    time.Duration   // its user releases it so long after its submission; 0: never
+}
+
+// manner is how an application behaves at its boundaries.
+type manner string
+
+const (
+	punctual  manner = "punctual"
+	silent    manner = "silent"    // never calls step
+	impatient manner = "impatient" // gives up after some seconds, goes on, and asks again
+	choosy    manner = "choosy"    // says which nodes it keeps
+	confused  manner = "confused"  // asks for steps and nodes that are not there
+	failing   manner = "failing"   // ends in the middle
+)
+
+// event is what happens at a second, whatever else does.
+type event struct {
+	at     time.Duration
+	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: the sidecar is away); shrink (who)
+	node   string
+	who    string
+	lasts  time.Duration
+	number int
+}
+
+func (e event) String() string {
+	text := fmt.Sprintf("%7.3f %s", e.at.Seconds(), e.what)
+	if e.node != "" {
+		text += " " + e.node
+	}
+	if e.who != "" {
+		text += " " + e.who
+	}
+	if e.lasts > 0 {
+		text += fmt.Sprintf(" %.3f s", e.lasts.Seconds())
+	}
+	return text
+}
+
+func (a app) String() string {
+	what := fmt.Sprintf("%d nodes, limit %d s, runs %d s", a.nodes, a.limit, a.runs)
+	if a.request != "" {
+		what = fmt.Sprintf("%s, %s, works %v", a.request, a.manner, a.work)
+	}
+	if a.held {
+		what += ", held by its user"
+	}
+	if a.free > 0 {
+		what += fmt.Sprintf(", released by its user after %v", a.free)
+	}
+	if a.cancel > 0 {
+		what += fmt.Sprintf(", cancelled after %v", a.cancel)
+	}
+	return fmt.Sprintf("%7.3f %s: %s", a.at.Seconds(), a.name, what)
+}
+
+// String tells the story before it happens.
+func (s *story) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v\n",
+		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm)
+	for _, a := range s.apps {
+		fmt.Fprintln(&b, a)
+	}
+	for _, e := range s.events {
+		fmt.Fprintln(&b, e)
+	}
+	return b.String()
+}
+
+// teller makes up stories.
+type teller struct{ *rand.Rand }
+
+func (r teller) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
+func (r teller) in(outOf int) bool      { return r.IntN(outOf) == 0 }
+
+// when is an odd instant between two seconds.
+func (r teller) when(lo, hi int) time.Duration {
+	return time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
+}
+
+// tell makes the seed's story.
+func tell(seed uint64) *story {
+	r := teller{rand.New(rand.NewPCG(seed, 0xacc0))}
+	s := &story{
+		seed: seed, nodes: r.between(3, 8), calm: 120 * time.Second,
+		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
+		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
+		epilog:   r.when(0, 2), think: r.when(0, 3),
+		sqlite: r.in(100),
+		rate:   []int{0, 10, 30, 100}[r.IntN(4)],
+		deaths: []int{0, 20, 50, 200}[r.IntN(4)],
+	}
+	s.paired = r.in(4)
+	for i := range r.between(1, 3) {
+		s.apps = append(s.apps, s.managed(r, i))
+	}
+	for i := range r.between(0, 4) {
+		s.apps = append(s.apps, s.ordinary(r, i))
+	}
+	if !s.paired && r.in(2) {
+		s.trouble(r)
+	}
+	if r.in(4) {
+		s.events = append(s.events, event{at: r.when(2, 100), what: "kill", lasts: r.when(1, 40)})
+	}
+	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	for i := range s.events {
+		s.events[i].number = i
+	}
+	return s
+}
+
+// trouble is what happens to nodes, to the batch system, and behind our back.
+func (s *story) trouble(r teller) {
+	add := func(e event) { s.events = append(s.events, e) }
+	for range r.between(0, 2) {
+		node := fmt.Sprintf("n%d", r.between(1, s.nodes))
+		at := r.when(3, 90)
+		back := at + r.when(1, 60)
+		if r.in(3) {
+			add(event{at: at, what: "drained", node: node})
+		} else {
+			add(event{at: at, what: "lost", node: node})
+		}
+		add(event{at: min(back, s.calm), what: "back", node: node})
+	}
+	if r.in(2) {
+		add(event{at: r.when(6, 110), what: "restart", lasts: r.when(0, 5)})
+	}
+	if r.in(4) {
+		add(event{at: r.when(5, 90), what: "shrink", who: s.apps[0].name})
+	}
+}
+
+// ordinary is a job of the batch system's own.
+func (s *story) ordinary(r teller, i int) app {
+	a := app{
+		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 80), nodes: r.between(1, s.nodes), limit: core.Time(r.between(5, 60)),
+	}
+	switch a.runs = a.limit; {
+	case s.paired:
+		a.at = r.when(0, 10)
+		return a
+	case r.in(3):
+		a.runs = core.Time(r.between(1, int(a.limit)))
+	case r.in(3):
+		a.runs += core.Time(r.between(1, 60))
+	}
+	if r.in(8) {
+		a.cancel = r.when(1, 60)
+	}
+	return a
+}
+
+// managed is a job of ours.
+func (s *story) managed(r teller, i int) app {
+	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 60), held: r.in(6), manner: punctual, limit: 3600}
+	if s.paired {
+		a.at = r.when(10, 40)
+	}
+	var ep core.EP
+	if r.in(4) {
+		a.request, ep = s.moldable(r)
+	} else {
+		ep = s.profile(r)
+		a.request = "ep=" + ep.String()
+	}
+	a.nodes = ep[0].Nodes
+	for _, step := range ep {
+		a.work = append(a.work, time.Duration(step.Duration)*time.Second-r.when(0, 2))
+	}
+	if r.in(3) {
+		a.manner = []manner{silent, impatient, choosy, confused, failing}[r.IntN(5)]
+	}
+	for k := range a.work {
+		switch r.IntN(8) {
+		case 0:
+			a.work[k] = a.work[k] * time.Duration(r.between(0, 9)) / 10
+		case 1:
+			a.work[k] += r.when(1, 20)
+		case 2:
+			if r.in(3) {
+				a.work[k] += r.when(20, 90)
+			}
+		}
+	}
+	if r.in(5) {
+		a.cancel = r.when(0, 100)
+	}
+	if r.in(12) {
+		a.free = r.when(0, 10)
+	}
+	return a
+}
+
+func (s *story) profile(r teller) core.EP {
+	var ep core.EP
+	for range r.between(1, 4) {
+		n := r.between(1, s.nodes)
+		if len(ep) > 0 && ep[len(ep)-1].Nodes == n {
+			continue
+		}
+		ep = append(ep, core.Step{Duration: core.Time(r.between(8, 30)), Nodes: n})
+	}
+	return ep
+}
+
+func (s *story) moldable(r teller) (request string, longest core.EP) {
+	var forms []string
+	nodes, length := r.between(1, s.nodes), r.between(20, 60)
+	longest = core.EP{{Duration: core.Time(length), Nodes: nodes}}
+	for {
+		forms = append(forms, fmt.Sprintf("%dx%ds", nodes, length))
+		nodes, length = nodes+r.between(1, 3), length*3/4
+		if nodes > s.nodes || len(forms) == 3 {
+			break
+		}
+	}
+	// It works as long as its shortest form allows.
+	longest[0].Duration = core.Time(length * 4 / 3)
+	return "mold=" + strings.Join(forms, "|"), longest
+}
+
+// settings are the sidecar's in the story.
+func (s *story) settings() adapter.Settings {
+	return settingsOf(s.interval)
+}

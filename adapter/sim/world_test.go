@@ -1,0 +1,440 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/shim/wire"
+)
+
+// deadline is how long the sidecar waits for an answer.
+const deadline = 5 * time.Second
+
+// settingsOf are the sidecar's, with short spans: what matters is their order, not their length.
+func settingsOf(interval time.Duration) adapter.Settings {
+	return adapter.Settings{
+		Cluster: "sim", Interval: interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Overrun: adapter.Overrun{Share: 0.1, Least: 30}, Deadline: deadline,
+	}
+}
+
+// world is a story while it happens.
+type world struct {
+	story  *story
+	dice   dice
+	system *embedded.System
+	begin  time.Time
+	calls  chan session.Call
+	folder string // for a journal on a disk
+	crew   sync.WaitGroup
+	break_ func(adapter.BatchSystem) adapter.BatchSystem // nil; breaks the sidecar's view on purpose
+
+	mu       sync.Mutex
+	memory   adapter.Journal
+	life     *life
+	counts   map[string]int
+	faults   []string // that happened, by name
+	told     []string // the trace; nil unless it is wanted
+	tracing  bool
+	wrong    []string
+	apps     map[adapter.Key]*app
+	keys     map[string]adapter.Key
+	restarts []time.Time // of the batch system
+	quiet    bool        // the batch system does not answer
+	ended    bool
+}
+
+// outcome is what a story came to.
+type outcome struct {
+	wrong  []string
+	faults []string
+	trace  string
+	starts map[string]time.Duration // of ordinary jobs
+	lasted time.Duration            // of virtual time
+}
+
+// happen lets the story happen. managed is false in the world without managed jobs, which has no sidecar.
+func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{
+			story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), memory: newMemory(), tracing: tracing,
+			counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
+		}
+		var err error
+		w.system, err = embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.sqlite {
+			w.folder = t.TempDir()
+		}
+		w.play(managed)
+		out = outcome{wrong: w.wrong, faults: w.faults, starts: map[string]time.Duration{}, lasted: time.Since(w.begin)}
+		for _, r := range w.system.Jobs() {
+			if a := w.apps[r.Key]; a != nil && !r.Start.IsZero() {
+				out.starts[a.name] = r.Start.Sub(w.begin)
+			}
+		}
+		out.trace = strings.Join(w.told, "\n")
+	})
+	return out
+}
+
+// play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
+func (w *world) play(managed bool) {
+	lives, stop := context.WithCancel(context.Background())
+	if managed {
+		w.crew.Go(func() { w.live(lives) })
+	}
+	for i := range w.story.apps {
+		if a := &w.story.apps[i]; managed || a.request == "" {
+			w.crew.Go(func() { w.use(a) })
+		}
+	}
+	for _, e := range w.story.events {
+		if managed || e.what != "kill" {
+			w.crew.Go(func() { w.strike(e) })
+		}
+	}
+	w.until(w.story.calm)
+	w.settle(managed)
+	stop()
+	w.crew.Wait()
+	w.system.Close()
+	w.judge(managed)
+}
+
+// until waits for an instant of the story.
+func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))) }
+
+// patience is how long a story may go on after its calm. It bounds what a job of ours may need: the longest profile with
+// its overrun, some times one after the other.
+const patience = 2000 * time.Second
+
+// settle waits until nothing of the story is left.
+func (w *world) settle(managed bool) {
+	for since := time.Now(); ; time.Sleep(time.Second) {
+		left := w.left(managed)
+		if left == "" {
+			return
+		}
+		if time.Since(since) > patience {
+			w.blame("%v after the last fault this is still there: %s", patience, left)
+			return
+		}
+	}
+}
+
+// count numbers the things of a name.
+func (w *world) count(name string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts[name]++
+	return w.counts[name]
+}
+
+// note adds a line to the trace.
+func (w *world) note(format string, args ...any) {
+	if !w.tracing {
+		return
+	}
+	line := fmt.Sprintf("%9.3f ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, line)
+}
+
+// blame says what is wrong.
+func (w *world) blame(format string, args ...any) {
+	line := fmt.Sprintf("at %.3f s: ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
+	w.note("WRONG %s", line)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.wrong) < 20 && !slices.Contains(w.wrong, line) {
+		w.wrong = append(w.wrong, line)
+	}
+}
+
+// goesWrong draws whether the nth thing of the name goes wrong. Nothing does when all is calm.
+func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
+	if rate == 0 || time.Since(w.begin) >= w.story.calm || w.dice.below(outOf, name, nth) >= rate {
+		return false
+	}
+	id := fmt.Sprint(name, " #", nth)
+	if w.story.without[id] {
+		return false
+	}
+	w.note("FAULT %s", id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, id)
+	return true
+}
+
+// fatal draws whether the sidecar dies here.
+func (w *world) fatal(name string, nth int) bool {
+	return w.goesWrong(w.story.deaths, 10000, name, nth)
+}
+
+// silent says whether the batch system is down.
+func (w *world) silent() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.quiet
+}
+
+// live is one sidecar after the other, until ctx ends.
+func (w *world) live(ctx context.Context) {
+	for nth := 1; ctx.Err() == nil; nth++ {
+		l := newLife()
+		w.mu.Lock()
+		w.life = l
+		w.mu.Unlock()
+		w.note("a sidecar begins")
+		err := w.run(ctx, l)
+		if !l.over() {
+			if err != nil {
+				w.blame("the sidecar stopped: %v", err)
+			}
+			l.die()
+			continue
+		}
+		w.note("the sidecar is dead")
+		away := w.dice.span(0, 15*time.Second, "away", nth)
+		select {
+		case <-ctx.Done():
+		case <-time.After(away):
+		}
+	}
+}
+
+// run is one sidecar, until it is killed or ctx ends.
+func (w *world) run(ctx context.Context, l *life) error {
+	book := w.memory
+	if w.folder != "" {
+		j, err := journal.Open(filepath.Join(w.folder, "journal.db"))
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		book = j
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var system adapter.BatchSystem = line{w.system, w, l}
+	if w.break_ != nil {
+		system = w.break_(system)
+	}
+	sidecar := adapter.New(adapter.Options{System: system, Journal: pen{book, w, l}, Calls: w.calls, Settings: w.story.settings()})
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-l.dead:
+			cancel()
+		case <-ended:
+		}
+	}()
+	defer close(ended)
+	return sidecar.Run(ctx)
+}
+
+// ask is the way from `accordion step` to the sidecar. It asks again when the sidecar goes away, as the shim does.
+func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
+	key := adapter.Key{}
+	for {
+		w.mu.Lock()
+		l := w.life
+		w.mu.Unlock()
+		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
+		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {
+			if l.over() {
+				return
+			}
+			select {
+			case answer <- p:
+				w.judgeReply(key, r, p)
+			default:
+			}
+		}}
+		var dead <-chan struct{}
+		if l != nil {
+			dead = l.dead
+		}
+		select {
+		case w.calls <- call:
+		case <-dead:
+		case <-ctx.Done():
+			return wire.Reply{}, ctx.Err()
+		}
+		select {
+		case p := <-answer:
+			if p.Status != wire.Busy {
+				return p, nil
+			}
+		case <-dead:
+		case <-ctx.Done():
+			close(gone)
+			return wire.Reply{}, ctx.Err()
+		}
+		pause := w.dice.span(time.Second, 2*time.Second, "shim", w.count(fmt.Sprint("shim ", r.Job)))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return wire.Reply{}, ctx.Err()
+		}
+	}
+}
+
+// use is a user with one job.
+func (w *world) use(a *app) {
+	w.until(a.at)
+	spec := embedded.JobSpec{
+		Name: a.name, User: "ada", UID: 1000, GID: 1000, Nodes: a.nodes, Limit: a.limit, Runs: a.runs,
+		Comment: a.request, Managed: a.request != "" && !a.held, Hold: a.held,
+	}
+	if a.request != "" {
+		spec.Script = w.script(a)
+	}
+	key, err := w.system.Submit(spec)
+	if err != nil {
+		w.blame("submission of %s: %v", a.name, err)
+		return
+	}
+	w.note("%s is job %d", a.name, key.ID)
+	w.mu.Lock()
+	w.apps[key], w.keys[a.name] = a, key
+	w.mu.Unlock()
+	type deed struct {
+		at   time.Duration
+		what func() error
+	}
+	deeds := []deed{
+		{a.cancel, func() error { w.note("%s cancels", a.name); return w.system.Cancel(key) }},
+		{a.free, func() error { w.note("%s releases", a.name); return w.system.Release(context.Background(), key) }},
+	}
+	slices.SortFunc(deeds, func(x, y deed) int { return int(x.at - y.at) })
+	for _, d := range deeds {
+		if d.at > 0 {
+			w.until(a.at + d.at)
+			_ = d.what() // it may be over
+		}
+	}
+}
+
+// strike is one event.
+func (w *world) strike(e event) {
+	w.until(e.at)
+	w.note("EVENT %v", e)
+	switch e.what {
+	case "lost":
+		_ = w.system.KillNode(e.node)
+	case "drained":
+		_ = w.system.DrainNode(e.node)
+	case "back":
+		_ = w.system.ReviveNode(e.node)
+	case "kill":
+		w.mu.Lock()
+		l := w.life
+		w.mu.Unlock()
+		l.die()
+	case "restart":
+		saved := w.system.Save()
+		time.Sleep(e.lasts)
+		w.system.Restart(saved)
+		w.mu.Lock()
+		w.restarts = append(w.restarts, time.Now())
+		w.quiet = true
+		w.mu.Unlock()
+		w.note("the batch system restarts")
+		time.Sleep(w.dice.span(0, 4*time.Second, "down", e.number))
+		w.mu.Lock()
+		w.quiet = false
+		w.mu.Unlock()
+	case "shrink":
+		w.mu.Lock()
+		key := w.keys[e.who]
+		w.mu.Unlock()
+		if j, err := w.system.Inspect(context.Background(), key); err == nil && len(j.Nodes) > 1 {
+			_ = w.system.Shrink(context.Background(), key, j.Nodes[:1])
+		}
+	}
+}
+
+// script is what a managed application does.
+func (w *world) script(a *app) embedded.Script {
+	return func(ctx context.Context, h *embedded.Handle) error {
+		odd := w.dice.span(0, time.Millisecond, "odd "+a.name, w.count("run "+a.name))
+		for i, work := range a.work {
+			if err := h.Work(ctx, work+odd); err != nil {
+				return err
+			}
+			if a.manner == failing && i == len(a.work)/2 {
+				return errBroken
+			}
+			if a.manner == silent || i == len(a.work)-1 {
+				continue
+			}
+			if err := w.boundary(ctx, a, h, i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// boundary asks for the nodes of the next step in the application's manner.
+func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step int) error {
+	q := wire.Request{Step: step}
+	nth := w.count("boundary " + a.name)
+	switch a.manner {
+	case impatient:
+		q.Waits = int64(w.dice.below(8, "patience "+a.name, nth)) + 1
+	case choosy:
+		nodes := h.Nodes()
+		n := w.dice.below(len(nodes), "choice "+a.name, nth)
+		if w.dice.chance(500, "keep "+a.name, nth) {
+			q.Keep = strings.Join(nodes[n:], ",")
+		} else {
+			q.Release = strings.Join(nodes[n:], ",")
+		}
+	case confused:
+		q.Step = w.dice.below(6, "confusion "+a.name, nth)
+		q.Keep = []string{"", "n1", "n99", "n["}[w.dice.below(4, "nonsense "+a.name, nth)]
+	}
+	for {
+		p, err := h.Step(ctx, q)
+		if err != nil {
+			return err
+		}
+		w.note("%s: step %d is over -> %s, %d nodes %s, step %d: %s", a.name, step, p.Status, p.Count, p.Nodes, p.Step, p.Why)
+		if p.Status != wire.Refused || q.Keep == "" && q.Release == "" {
+			return nil
+		}
+		q.Keep, q.Release = "", "" // what was wrong with it
+	}
+}
+
+// keyOf is the job that has the id now.
+func (w *world) keyOf(id core.JobID) (embedded.Record, bool) {
+	var found embedded.Record
+	ok := false
+	for _, r := range w.system.Jobs() {
+		if r.ID == id {
+			found, ok = r, true
+		}
+	}
+	return found, ok
+}
