@@ -107,7 +107,7 @@ func (l line) do(ctx context.Context, verb, target string, act func(ctx context.
 			}
 		}
 		if verb != "Observe" || kind != "" {
-			w.note("%s #%d %s: %v", name, nth, kind, err)
+			w.note("%s #%d %s -> %v", name, nth, kind, err)
 		}
 		time.Sleep(f.after)
 		if !f.mute {
