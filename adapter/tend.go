@@ -105,10 +105,12 @@ func (s *Sidecar) tend(ctx context.Context, v *sight) error {
 			continue
 		}
 		have, there := s.reserved(w.Name)
-		if there && !outdated(have, w, v.now) {
-			continue
+		switch {
+		case there && premature(have, w, v.now):
+			s.delete(ctx, w.Name)
+		case !there || outdated(have, w, v.now):
+			s.write(ctx, w)
 		}
-		s.write(ctx, w)
 	}
 	for _, name := range s.ours() {
 		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) {
@@ -121,10 +123,17 @@ func (s *Sidecar) tend(ctx context.Context, v *sight) error {
 	return nil
 }
 
-// outdated says whether a reservation no longer serves: a changed begin of an active one cannot be helped, and a
-// begin some seconds too early does no harm.
+// slack is how many seconds too early a reservation may begin without harm.
+const slack core.Time = 10
+
+// premature says whether a reservation has begun for a second that has moved away since. Its begin cannot be changed any
+// more, and meanwhile it keeps away the very jobs that are planned before it: it has to go, and is made anew.
+func premature(have, want Reservation, now core.Time) bool {
+	return have.Start <= now && want.Start > now+slack
+}
+
+// outdated says whether a reservation no longer serves. The begin of an active one cannot be helped.
 func outdated(have, want Reservation, now core.Time) bool {
-	const slack = 10 // seconds
 	active := have.Start <= now
 	return !sameNodes(have.Nodes, want.Nodes) ||
 		have.End < want.End-expiry/2 ||
