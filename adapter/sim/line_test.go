@@ -239,6 +239,25 @@ func (l line) Shrink(ctx context.Context, key adapter.Key, keep []string) error 
 	return l.on(ctx, "Shrink", key, func(ctx context.Context) error { return l.System.Shrink(ctx, key, keep) })
 }
 
+func (l line) Speaks(ctx context.Context, key adapter.Key) (_ bool, err error) {
+	var heard bool
+	if err = l.on(ctx, "Speaks", key, func(ctx context.Context) (err error) {
+		heard, err = l.System.Speaks(ctx, key)
+		return err
+	}); err != nil {
+		return false, err
+	}
+	return heard, nil
+}
+
+func (l line) Signal(ctx context.Context, key adapter.Key, signal string) error {
+	return l.on(ctx, "Signal", key, func(ctx context.Context) error { return l.System.Signal(ctx, key, signal) })
+}
+
+func (l line) Publish(ctx context.Context, job *adapter.Job, text string) error {
+	return l.on(ctx, "Publish", job.Key, func(ctx context.Context) error { return l.System.Publish(ctx, job, text) })
+}
+
 func (l line) Nudge(ctx context.Context, nodes []string) error {
 	return l.do(ctx, "Nudge", strings.Join(nodes, ","), func(ctx context.Context, _ fault) error { return l.System.Nudge(ctx, nodes) })
 }

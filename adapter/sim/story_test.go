@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter"
 	"accordion/core"
 )
 
@@ -22,6 +21,7 @@ type story struct {
 	interval time.Duration // of the sidecar's re-scheduling timer
 	paired   bool          // ordinary jobs first, using their limits: compared with a world without managed jobs
 	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
+	advance  bool          // early applications may go on early
 	rate     int           // calls out of a thousand with a fault
 	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
 	calm     time.Duration // no fault begins after it
@@ -132,7 +132,7 @@ func tell(seed uint64) *story {
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),
-		sqlite: r.in(100),
+		sqlite: r.in(100), advance: r.in(2),
 		rate:   []int{0, 10, 30, 100}[r.IntN(4)],
 		deaths: []int{0, 20, 50, 200}[r.IntN(4)],
 	}
@@ -266,9 +266,4 @@ func (s *story) moldable(r teller) (request string, longest core.EP) {
 	// It works as long as its shortest form allows.
 	longest[0].Duration = core.Time(length * 4 / 3)
 	return "mold=" + strings.Join(forms, "|"), longest
-}
-
-// settings are the sidecar's in the story.
-func (s *story) settings() adapter.Settings {
-	return settingsOf(s.interval)
 }

@@ -23,11 +23,12 @@ import (
 // deadline is how long the sidecar waits for an answer.
 const deadline = 5 * time.Second
 
-// settingsOf are the sidecar's, with short spans: what matters is their order, not their length.
-func settingsOf(interval time.Duration) adapter.Settings {
+// settings are the sidecar's, with short spans: what matters is their order, not their length.
+func (s *story) settings() adapter.Settings {
 	return adapter.Settings{
-		Cluster: "sim", Interval: interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
-		Overrun: adapter.Overrun{Share: 0.1, Least: 30}, Deadline: deadline,
+		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Overrun: adapter.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
+		Advance: s.advance, Silent: adapter.Silent{Notice: 5, Signal: "B:URG"},
 	}
 }
 
@@ -303,7 +304,7 @@ func (w *world) use(a *app) {
 	w.until(a.at)
 	spec := embedded.JobSpec{
 		Name: a.name, User: "ada", UID: 1000, GID: 1000, Nodes: a.nodes, Limit: a.limit, Runs: a.runs,
-		Comment: a.request, Managed: a.request != "" && !a.held, Hold: a.held,
+		Comment: a.request, Managed: a.request != "" && !a.held, Hold: a.held, Silent: a.manner == silent,
 	}
 	if a.request != "" {
 		spec.Script = w.script(a)
