@@ -9,10 +9,10 @@ serve() {
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
 	# The shell becomes the sidecar, so that its number is the sidecar's. The one that waits for it must not keep the
-	# lab's lock, or serve-stop would wait for it in vain.
+	# lab's lock, or serve-stop would wait for it in vain, nor our output, or `serve | cat` would.
 	# shellcheck disable=SC2016
 	daemon accordion /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
-		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- &
+		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &
 	within 5 test -s "$lab/pid/accordion.pid" || failed accordion "did not start"
 	within 60 sidecar_answers || failed accordion "does not answer"
 	running accordion || failed accordion "ended at once"
