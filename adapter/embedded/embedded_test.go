@@ -218,6 +218,20 @@ func TestWhoIsInTheWayOfAReservation(t *testing.T) {
 	}
 }
 
+func TestLimitsCountFromWholeSecondsAsTheSnapshotTellsThem(t *testing.T) {
+	inWorld(t, Options{Nodes: 1}, func(w *world) {
+		time.Sleep(700 * time.Millisecond)
+		j := w.submit(JobSpec{Nodes: 1, Limit: 10})
+		seen, err := w.Inspect(w.ctx, j)
+		w.must(err)
+		w.must(w.Reserve(w.ctx, adapter.Reservation{
+			Name: "accordion-2", User: "bob", Nodes: []string{"n1"}, Start: seen.Started + seen.Limit, End: w.unix(60),
+		}))
+		w.at(10)
+		w.shows(j, "done TIMEOUT")
+	})
+}
+
 func TestReservationsDoNotOverlapAndCanBeChanged(t *testing.T) {
 	inWorld(t, Options{Nodes: 3}, func(w *world) {
 		w.reserve("a", "ada", 0, 100, "n1", "n2")

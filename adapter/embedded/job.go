@@ -83,12 +83,13 @@ func (j *job) managed() bool {
 	return strings.HasPrefix(j.mark, adapter.MarkPrefix)
 }
 
-// limitEnd is when its limit ends it; zero: never, or it does not run.
+// limitEnd is when its limit ends it, counted from the whole second in which it started, as Slurm counts and as
+// adapter.Job.Started tells; zero: never, or it does not run.
 func (j *job) limitEnd() time.Time {
 	if j.started.IsZero() || j.limit >= core.Forever {
 		return time.Time{}
 	}
-	return j.started.Add(seconds(j.limit))
+	return time.Unix(j.started.Unix(), 0).Add(seconds(j.limit))
 }
 
 // Submit puts a job into the queue.
