@@ -1,0 +1,163 @@
+// Package sacct reads what Slurm's accounting says about jobs that were resized: who held which nodes from when to when.
+//
+// `sacct --duplicates` has a row for each size a job had, so it is a witness of its own beside the sidecar's journal:
+// for audits ("no node in two jobs") and for charts. It is not Slurm's accounting as a workload.
+//
+//	sacct --allusers --duplicates --allocations --parsable2 --noheader --format="$(Format)" --starttime=…
+//
+// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds.
+package sacct
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/slurm"
+)
+
+// Format is the fields that Read wants, in order. The name is last: it may contain the separator.
+const Format = "JobIDRaw,Submit,Start,End,State,User,NodeList,JobName"
+
+// Job is one job's life as the accounting has it.
+type Job struct {
+	adapter.Key // Submitted is that of its first row: a resize writes its own second there
+	Name, User  string
+	State       string     // of its last row
+	Expands     core.JobID // an expander's parent; 0 for every other job
+	Holds       []Hold     // by time
+}
+
+// Hold is a set of nodes held from From until just before To, Unix seconds. Slurm rounds to whole seconds.
+type Hold struct {
+	Nodes    []string
+	From, To core.Time
+}
+
+// MaxLine bounds a row, in bytes.
+const MaxLine = 1 << 20
+
+// row is one line of sacct.
+type row struct {
+	line       int
+	id         core.JobID
+	submit     core.Time
+	start, end core.Time // 0: unknown
+	state      string
+	user, name string
+	nodes      []string
+}
+
+// Read reads the rows and puts those of one job together. What still runs is held until now (Unix seconds). Rows of jobs that
+// held nothing give a job without Holds. An error names the line.
+func Read(in io.Reader, now core.Time) ([]Job, error) {
+	var rows []row
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, MaxLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		r, err := parseRow(lines.Text())
+		if err != nil {
+			return nil, fmt.Errorf("sacct, line %d: %w", number, err)
+		}
+		r.line = number
+		rows = append(rows, r)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
+	}
+	return join(rows, now), nil
+}
+
+var errForm = errors.New("want the fields " + Format + " separated by |, times in Unix seconds (SLURM_TIME_FORMAT=%s)")
+
+func parseRow(text string) (row, error) {
+	f := strings.SplitN(text, "|", strings.Count(Format, ",")+1)
+	if len(f) != strings.Count(Format, ",")+1 {
+		return row{}, errForm
+	}
+	id, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil || id <= 0 {
+		return row{}, fmt.Errorf("%.40q is no job id: %w", f[0], errForm)
+	}
+	r := row{id: core.JobID(id), state: f[4], user: f[5], name: f[7]}
+	r.state, _, _ = strings.Cut(r.state, " ") // "CANCELLED by 0"
+	for i, to := range []*core.Time{&r.submit, &r.start, &r.end} {
+		if *to, err = parseTime(f[1+i]); err != nil {
+			return row{}, err
+		}
+	}
+	if f[6] != "" && f[6] != "None assigned" {
+		if r.nodes, err = hostlist.Expand(f[6]); err != nil {
+			return row{}, fmt.Errorf("nodes: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// parseTime reads Unix seconds; what Slurm does not know is 0.
+func parseTime(text string) (core.Time, error) {
+	switch text {
+	case "Unknown", "None", "N/A", "":
+		return 0, nil
+	}
+	t, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || t < 0 || t > core.Forever {
+		return 0, fmt.Errorf("%.40q is no time: %w", text, errForm)
+	}
+	return t, nil
+}
+
+// resizing is the state of a row that another size of the same job follows.
+const resizing = "RESIZING"
+
+// join puts the rows of each job together: they follow each other, and all but the last are RESIZING. A row that follows
+// one of another state is another job of the same id (ids are used again after a controller lost its last seconds).
+func join(rows []row, now core.Time) []Job {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
+	})
+	var jobs []Job
+	for i, r := range rows {
+		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
+			jobs = append(jobs, Job{
+				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: expands(r.name),
+			})
+		}
+		j := &jobs[len(jobs)-1]
+		j.State = r.state
+		end := r.end
+		if end == 0 {
+			end = now
+		}
+		if len(r.nodes) > 0 && r.start > 0 && r.start < end {
+			j.Holds = append(j.Holds, Hold{Nodes: r.nodes, From: r.start, To: end})
+		}
+	}
+	return jobs
+}
+
+// expands is the parent that an expander's name tells; 0 for every other name.
+func expands(name string) core.JobID {
+	id, ok := strings.CutPrefix(name, slurm.GrowPrefix)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return core.JobID(n)
+}

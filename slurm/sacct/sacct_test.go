@@ -1,0 +1,95 @@
+package sacct
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/core"
+	"accordion/slurm"
+)
+
+// say writes jobs in a few words: "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
+func say(jobs []Job) string {
+	var b strings.Builder
+	for _, j := range jobs {
+		fmt.Fprintf(&b, "%d@%d %s %s:", j.ID, j.Submitted, j.Name, j.State)
+		if j.Expands != 0 {
+			fmt.Fprintf(&b, " expands %d:", j.Expands)
+		}
+		for _, h := range j.Holds {
+			fmt.Fprintf(&b, " %d-%d %v", h.From, h.To, h.Nodes)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestTheSizesOfAJobAreItsRows(t *testing.T) {
+	rows := `7|90|100|120|RESIZING|ada|n[1-2]|mesh
+8|118|119|120|COMPLETED|ada|n[3-5]|` + slurm.GrowPrefix + `7
+7|120|120|140|RESIZING|ada|n[1-5]|mesh
+7|140|140|160|COMPLETED|ada|n[1-3]|mesh
+9|95|Unknown|Unknown|PENDING|bob|None assigned|later
+10|95|130|Unknown|RUNNING|bob|n7|now
+11|95|150|155|CANCELLED by 0|bob|n8|odd|name
+`
+	got, err := Read(strings.NewReader(rows), 170)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `7@90 mesh COMPLETED: 100-120 [n1 n2] 120-140 [n1 n2 n3 n4 n5] 140-160 [n1 n2 n3]
+8@118 accordion-grow-7 COMPLETED: expands 7: 119-120 [n3 n4 n5]
+9@95 later PENDING:
+10@95 now RUNNING: 130-170 [n7]
+11@95 odd|name CANCELLED: 150-155 [n8]
+`
+	want = strings.ReplaceAll(want, "accordion-grow-", slurm.GrowPrefix)
+	if diff := cmp.Diff(want, say(got)); diff != "" {
+		t.Errorf("jobs differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnOldJobOfTheSameIdIsAnotherJob(t *testing.T) {
+	rows := "7|10|20|30|FAILED|bob|n1|old\n7|90|100|120|RESIZING|ada|n1|new\n7|120|120|160|COMPLETED|ada|n[1-2]|new\n"
+	got, err := Read(strings.NewReader(rows), 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "7@10 old FAILED: 20-30 [n1]\n7@90 new COMPLETED: 100-120 [n1] 120-160 [n1 n2]\n"
+	if diff := cmp.Diff(want, say(got)); diff != "" {
+		t.Errorf("jobs differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestRowsThatAreNotOursAreRefusedWithTheirLine(t *testing.T) {
+	for _, text := range []string{"7|90|100\n", "x|1|2|3|COMPLETED|a|n1|b\n", "7|2026-01-01T00:00:00|2|3|COMPLETED|a|n1|b\n", "7|1|2|3|COMPLETED|a|n[1|b\n"} {
+		_, err := Read(strings.NewReader("\n"+text), 0)
+		if err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%q: error %v does not name line 2", text, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("7|90|100|120|RESIZING|ada|n[1-2]|mesh\n7|120|120|Unknown|RUNNING|ada|n[1-5]|mesh\n")
+	f.Add("7|90|Unknown|Unknown|PENDING|ada|None assigned|a|b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 {
+			return
+		}
+		jobs, err := Read(strings.NewReader(text), 1000)
+		if err != nil {
+			return
+		}
+		for _, j := range jobs {
+			for _, h := range j.Holds {
+				if h.From >= h.To || len(h.Nodes) == 0 || h.From <= 0 || h.To > core.Forever {
+					t.Errorf("job %d holds %v", j.ID, h)
+				}
+			}
+		}
+	})
+}
