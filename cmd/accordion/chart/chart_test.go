@@ -1,0 +1,136 @@
+package chart_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/adapter/journal"
+	"accordion/cmd/accordion/chart"
+	"accordion/slurm"
+	"accordion/slurm/sacct"
+	"accordion/traces/report"
+)
+
+// told is a journal of job 7, submitted at second 90: 2 nodes for 20 s, 5 for 20 s, 3 for 20 s, from second 100 on.
+func told(more ...journal.Entry) iter.Seq2[journal.Entry, error] {
+	entries := []journal.Entry{
+		{Kind: journal.KindEvent, Verb: "accepted", Text: "ep=2x20s,5x20s,3x20s"},
+		{Kind: journal.KindIntent, Verb: "reserve", Args: map[string]any{"planned": json.Number("1")}},
+		{Kind: journal.KindEvent, Verb: "starting", Args: map[string]any{"planned": json.Number("100"), "profile": "2x20s,5x20s,3x20s"}},
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for _, e := range append(entries, more...) {
+			e.Job, e.Submitted = 7, 90
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func resized(verb, planned, nodes string) journal.Entry {
+	return journal.Entry{Kind: journal.KindEvent, Verb: verb, Args: map[string]any{"planned": json.Number(planned), "nodes": nodes}}
+}
+
+func read(t *testing.T, rows string) []sacct.Job {
+	t.Helper()
+	jobs, err := sacct.Read(strings.NewReader(rows), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
+}
+
+func marks(g report.Gantt) string {
+	var b strings.Builder
+	for _, j := range g.Jobs {
+		fmt.Fprintf(&b, "%s %s %s", j.ID, j.Name, j.Kind)
+		for _, m := range j.Marks() {
+			fmt.Fprintf(&b, "; %d→%d planned %d", m.From, m.To, m.Planned.Unix())
+			if m.Real.IsZero() {
+				b.WriteString(" missed")
+			} else {
+				fmt.Fprintf(&b, " came %d", m.Real.Unix())
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestPromisesStandBesideWhatSlurmRecorded(t *testing.T) {
+	rows := "7|90|100|121|RESIZING|ada|n[1-2]|mesh\n" +
+		"8|120|120|121|COMPLETED|ada|n[3-5]|" + slurm.GrowPrefix + "7\n" +
+		"7|121|121|141|RESIZING|ada|n[1-5]|mesh\n" +
+		"7|141|141|160|COMPLETED|ada|n[1-3]|mesh\n" +
+		"9|95|100|130|COMPLETED|bob|n10|plain\n"
+	g, err := chart.FromSlurm(read(t, rows), told(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-3]")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "7 mesh evolving; 0→2 planned 100 came 100; 2→5 planned 120 came 121; 5→3 planned 141 came 141\n" +
+		"9 plain rigid\n"
+	if diff := cmp.Diff(want, marks(g)); diff != "" {
+		t.Errorf("promises differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"n1", "n2", "n3", "n4", "n5", "n10"}, g.Nodes); diff != "" {
+		t.Errorf("rows differ:\n%s", diff)
+	}
+}
+
+func TestAPromisedGrowthThatNeverCameIsMissed(t *testing.T) {
+	g, err := chart.FromSlurm(read(t, "7|90|100|150|TIMEOUT|ada|n[1-2]|mesh\n"), told())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := g.Figures(); f.Missed != 1 || f.Growths != 0 {
+		t.Errorf("figures %+v, want one growth missed and none made", f)
+	}
+}
+
+func TestWhatWasPromisedAfterTheEndIsNotMissed(t *testing.T) {
+	g, err := chart.FromSlurm(read(t, "7|90|100|115|CANCELLED by 1000|ada|n[1-2]|mesh\n"), told())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := g.Figures(); f.Missed != 0 {
+		t.Errorf("%d growths missed after a cancellation before them", f.Missed)
+	}
+}
+
+func TestAnExpanderThatWasNotMergedIsShown(t *testing.T) {
+	g, err := chart.FromSlurm(read(t, "8|120|120|150|CANCELLED by 0|ada|n[3-5]|"+slurm.GrowPrefix+"7\n"), told())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Jobs) != 1 || g.Jobs[0].ID != "8" {
+		t.Errorf("jobs %+v, want the expander", g.Jobs)
+	}
+}
+
+func TestAPageIsSavedAsAWholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.html")
+	bad := report.Gantt{}
+	if err := chart.Save(path, bad); err == nil {
+		t.Error("a chart without rows was saved")
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	good := report.Gantt{Nodes: []string{"n1"}, Jobs: []report.Job{{ID: "1", Kind: report.Rigid, Holds: []report.Hold{
+		{Node: "n1", From: time.Unix(0, 0), To: time.Unix(9, 0)}}}}}
+	if err := chart.Save(path, good); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "</html>") {
+		t.Errorf("saved %d bytes, %v", len(data), err)
+	}
+}

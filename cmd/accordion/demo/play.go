@@ -1,0 +1,272 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/cmd/accordion/chart"
+	"accordion/cmd/accordion/live"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+	"accordion/shim/wire"
+	"accordion/traces/report"
+)
+
+// Options say what is played.
+type Options struct {
+	Jobs  []Job
+	Nodes int           // of the machine
+	Speed int           // how many times as fast as the wall clock; used when Clock is nil
+	Clock adapter.Clock // nil: adapter.Quick at Speed
+	Show  io.Writer     // where it is shown while it is played; nil: nowhere
+	Log   hclog.Logger  // the sidecar's; nil: none
+
+	// Journal is where the play's journal is kept; "": nowhere.
+	Journal string
+}
+
+// MaxSpeed bounds Speed: above it the wall time of the sidecar's own work would count as minutes of the cluster's.
+const MaxSpeed = 600
+
+// frame is how often the picture is drawn anew, in wall time.
+const frame = 150 * time.Millisecond
+
+// stage is everything that plays together.
+type stage struct {
+	options Options
+	clock   adapter.Clock
+	begin   time.Time
+	system  *embedded.System
+	journal *journal.Journal
+	calls   chan session.Call
+}
+
+// Play plays the workload until its last job is over and gives the chart of what happened.
+func Play(ctx context.Context, o Options) (g report.Gantt, err error) {
+	if err := o.Check(); err != nil {
+		return g, err
+	}
+	if o.Journal == "" {
+		folder, err := os.MkdirTemp("", "accordion-demo-")
+		if err != nil {
+			return g, fmt.Errorf("a folder for the demonstration's journal: %w", err)
+		}
+		defer os.RemoveAll(folder)
+		o.Journal = filepath.Join(folder, "journal.db")
+	}
+	st := &stage{options: o, clock: o.Clock, calls: make(chan session.Call)}
+	if st.clock == nil {
+		st.clock = adapter.Quick{Begin: time.Now(), Factor: o.Speed}
+	}
+	if st.journal, err = journal.Open(o.Journal); err != nil {
+		return g, err
+	}
+	defer func() { err = errors.Join(err, st.journal.Close()) }()
+	st.begin = st.clock.Now()
+	st.system, err = embedded.New(embedded.Options{
+		Nodes: o.Nodes, Clock: st.clock, Step: st.ask,
+		Sweep: sweep, Epilog: 2 * time.Second, Think: time.Second,
+	})
+	if err != nil {
+		return g, err
+	}
+	defer st.system.Close()
+	if err := st.play(ctx); err != nil {
+		return g, err
+	}
+	return st.chart()
+}
+
+// sweep is how often the demonstration's batch system enforces limits, and so how long an ordinary job may hold its
+// nodes past its own.
+const sweep = 5 * time.Second
+
+// Check says what of the options cannot be played.
+func (o Options) Check() error {
+	if o.Clock == nil && (o.Speed < 1 || o.Speed > MaxSpeed) {
+		return fmt.Errorf("speed %d: give 1 to %d times the wall clock's", o.Speed, MaxSpeed)
+	}
+	for _, j := range o.Jobs {
+		if j.Nodes() > o.Nodes {
+			return fmt.Errorf("job %s wants %d nodes, the machine has %d", j.Name, j.Nodes(), o.Nodes)
+		}
+	}
+	return nil
+}
+
+// play runs the sidecar, the users and the picture until the last job is over.
+func (st *stage) play(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	sidecar := adapter.New(adapter.Options{
+		System: st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
+		Settings: adapter.Settings{
+			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
+			Overrun: adapter.Overrun{Share: 0.1, Least: 30}, Deadline: 5 * time.Minute,
+		},
+	})
+	var crew sync.WaitGroup
+	var sidecarErr, showErr error
+	crew.Go(func() {
+		defer stop() // without it the jobs would wait for good
+		sidecarErr = sidecar.Run(ctx)
+	})
+	crew.Go(func() { showErr = st.show(ctx) })
+	err := st.users(ctx)
+	if err == nil {
+		err = st.system.Quiet(ctx)
+	}
+	if err == nil { // the sidecar clears up after the last job
+		err = st.pass(ctx, 10*time.Second)
+	}
+	stop()
+	crew.Wait()
+	if sidecarErr != nil {
+		return sidecarErr
+	}
+	return errors.Join(err, showErr)
+}
+
+// users submit the workload, each job at its time.
+func (st *stage) users(ctx context.Context) error {
+	uids := map[string]uint32{}
+	for _, j := range st.options.Jobs {
+		at := st.begin.Add(time.Duration(j.At) * time.Second)
+		if err := st.pass(ctx, at.Sub(st.clock.Now())); err != nil {
+			return err
+		}
+		if uids[j.User] == 0 {
+			uids[j.User] = uint32(1001 + len(uids))
+		}
+		if _, err := st.system.Submit(j.spec(uids[j.User])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass lets so much of the cluster's time go by.
+func (st *stage) pass(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-st.clock.After(d):
+		return nil
+	}
+}
+
+// ask brings a job's question to the sidecar, as the session's socket does in the real world.
+func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
+	for {
+		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
+		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {
+			select {
+			case answer <- p:
+			default: // answered already
+			}
+		}}
+		select {
+		case st.calls <- call:
+		case <-ctx.Done():
+			return wire.Reply{}, ctx.Err()
+		}
+		select {
+		case p := <-answer:
+			if p.Status != wire.Busy {
+				return p, nil
+			}
+			if err := st.pass(ctx, time.Second); err != nil {
+				return wire.Reply{}, err
+			}
+		case <-ctx.Done():
+			close(gone)
+			return wire.Reply{}, ctx.Err()
+		}
+	}
+}
+
+// show draws the batch system until the play is over, and once more then.
+func (st *stage) show(ctx context.Context) error {
+	if st.options.Show == nil {
+		return nil
+	}
+	title := fmt.Sprintf("Accordion on %d nodes, %d times as fast", st.options.Nodes, st.options.Speed)
+	screen := live.New(st.options.Show, live.Options{Title: title, Begin: st.begin, Column: 40 * time.Second})
+	defer screen.Close()
+	tick := time.NewTicker(frame)
+	defer tick.Stop()
+	for over := false; ; {
+		snapshot, err := st.system.Observe(context.WithoutCancel(ctx))
+		if err != nil {
+			return err
+		}
+		view, err := st.view()
+		if err != nil {
+			return err
+		}
+		if err := screen.Show(snapshot, view); err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			over = true
+		case <-tick.C:
+		}
+	}
+}
+
+func (st *stage) view() (view adapter.View, err error) {
+	data, err := st.journal.View()
+	if err != nil || data == nil {
+		return view, err
+	}
+	return view, json.Unmarshal(data, &view)
+}
+
+// chart draws the batch system's own records, with the journal's promises beside them.
+func (st *stage) chart() (report.Gantt, error) {
+	c := chart.New()
+	for _, r := range st.system.Jobs() {
+		if r.MergedInto != (adapter.Key{}) {
+			continue // its nodes are its parent's from the merge on, which is when the job can use them
+		}
+		c.Job(r.Key, report.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
+		for _, s := range r.Spans {
+			c.Hold(r.Key, report.Hold{Node: s.Node, From: s.From, To: s.To})
+		}
+	}
+	for e, err := range st.journal.Entries(0) {
+		if err != nil {
+			return report.Gantt{}, err
+		}
+		c.Note(e)
+	}
+	g := c.Gantt()
+	g.Title = "Accordion: jobs that grow and shrink"
+	g.Note = fmt.Sprintf("The sidecar on its embedded batch system of %d nodes. A job is one colour; an evolving job is one outlined staircase. Point at a job to see its steps.", st.options.Nodes)
+	g.Nodes = nil
+	snapshot, err := st.system.Observe(context.Background())
+	if err != nil {
+		return g, err
+	}
+	for _, n := range snapshot.Nodes {
+		g.Nodes = append(g.Nodes, n.Name)
+	}
+	return g, nil
+}

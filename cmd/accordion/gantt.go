@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/adapter/journal"
+	"accordion/cmd/accordion/chart"
+	"accordion/core/hostlist"
+	"accordion/slurm/sacct"
+)
+
+func init() { subcommands = append(subcommands, ganttCommand) }
+
+func ganttCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "gantt [ACCOUNTING]",
+		Short: "Draw Slurm's accounting, with the sidecar's promises, as one HTML page",
+		Long: `Draw which job held which node when, as one HTML page, from Slurm's accounting (a file or standard input) and the
+sidecar's journal. The accounting is what this prints:
+
+  SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader \
+    --format=` + sacct.Format + ` --starttime=…`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage(fmt.Errorf("gantt takes one file with accounting, or none for standard input, not %q", args))
+			}
+			return nil
+		},
+	}
+	file := configFlag(c)
+	out := c.Flags().StringP("out", "o", "accordion-gantt.html", "the page to write")
+	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
+	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		conf, err := loadConfig(*file)
+		if err != nil {
+			return err
+		}
+		jobs, err := readAccounting(cmd.InOrStdin(), args)
+		if err != nil {
+			return usage(err)
+		}
+		rows, err := hostlist.Expand(*nodes)
+		if *nodes != "" && err != nil {
+			return usage(err)
+		}
+		j, err := journal.OpenReadOnly(conf.Journal.Path)
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		g, err := chart.FromSlurm(jobs, j.Entries(0))
+		if err != nil {
+			return err
+		}
+		g.Title, g.Note = *title, "What Slurm's accounting says was held, and what the sidecar's journal says was promised. Point at a job to see its steps."
+		if *nodes != "" {
+			g.Nodes = rows
+		}
+		if err := chart.Save(*out, g); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nThe Gantt chart is in %s.\n", chart.Summary(g), *out)
+		return err
+	}
+	return c
+}
+
+func readAccounting(in io.Reader, args []string) ([]sacct.Job, error) {
+	if len(args) == 1 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	return sacct.Read(in, time.Now().Unix())
+}

@@ -1,0 +1,117 @@
+// Package live shows a batch system while it works: on a terminal a picture that is drawn anew in place, elsewhere a
+// line for each change.
+//
+// It sees what the sidecar sees, an adapter.Snapshot, and so works with every batch system.
+//
+//	screen := live.New(os.Stdout, live.Options{Title: "16 nodes", Begin: begin})
+//	defer screen.Close()
+//	for … {
+//		screen.Show(snapshot, view)
+//	}
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"accordion/adapter"
+)
+
+// Options say how to show a batch system.
+type Options struct {
+	Title  string
+	Begin  time.Time     // times are told from it on
+	Column time.Duration // what one column of the picture stands for; 0: 20 s
+}
+
+// Screen shows snapshots one after the other.
+type Screen struct {
+	out     io.Writer
+	options Options
+	picture *picture // nil where there is no terminal: lines only
+	shown   int      // lines of the picture that stand on the terminal
+	last    *adapter.Snapshot
+	news    []string // the newest changes
+	columns [][]hold // what each node did, a column for each of Options.Column
+	first   int      // which column since Begin columns[0] is
+	names   map[adapter.Key]string
+}
+
+// New makes a screen. It draws in place when out is a terminal that can (TERM is not dumb).
+func New(out io.Writer, o Options) *Screen {
+	if o.Column <= 0 {
+		o.Column = 20 * time.Second
+	}
+	s := &Screen{out: out, options: o, names: map[adapter.Key]string{}}
+	if width, height, ok := terminal(out); ok {
+		s.picture = &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
+		fmt.Fprint(out, hideCursor)
+	}
+	return s
+}
+
+// Show shows the batch system as it is now, and what the sidecar makes of it.
+func (s *Screen) Show(now *adapter.Snapshot, view adapter.View) error {
+	news := s.changes(now)
+	s.record(now)
+	s.last = now
+	if s.picture == nil {
+		var b bytes.Buffer
+		for _, line := range news {
+			b.WriteString(line + "\n")
+		}
+		_, err := s.out.Write(b.Bytes())
+		return err
+	}
+	s.news = append(s.news, news...)
+	if width, height, ok := terminal(s.out); ok {
+		s.picture.width, s.picture.height = width, height
+	}
+	lines := s.draw(now, view)
+	var b bytes.Buffer
+	if s.shown > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.shown)
+	}
+	for _, line := range lines {
+		b.WriteString("\r" + line + clearRight + "\n")
+	}
+	b.WriteString(clearBelow)
+	s.shown = len(lines)
+	_, err := s.out.Write(b.Bytes())
+	return err
+}
+
+// Close leaves the last picture standing and gives the terminal back.
+func (s *Screen) Close() {
+	if s.picture != nil {
+		fmt.Fprint(s.out, showCursor)
+	}
+}
+
+const (
+	hideCursor = "\x1b[?25l"
+	showCursor = "\x1b[?25h"
+	clearRight = "\x1b[0m\x1b[K"
+	clearBelow = "\x1b[J"
+)
+
+// terminal says whether out is one that can be drawn on, and how large it is.
+func terminal(out io.Writer) (width, height int, ok bool) {
+	f, isFile := out.(*os.File)
+	if !isFile || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
+		return 0, 0, false
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, false
+	}
+	if size.Col == 0 || size.Row == 0 { // a terminal of which nobody said how large it is
+		return 80, 24, true
+	}
+	return int(size.Col), int(size.Row), true
+}

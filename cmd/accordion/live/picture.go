@@ -1,0 +1,239 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// picture is the terminal.
+type picture struct {
+	width, height int
+	colour        bool
+}
+
+// hold is what one node does in one column: the job that has it, or none.
+type hold struct {
+	job     core.JobID
+	managed bool
+	down    bool
+}
+
+// colours of the terminal's 256 for managed jobs, neighbours far apart, and shades for ordinary ones.
+var (
+	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
+	greys  = []int{245, 241, 248, 243, 250}
+	letter = []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+)
+
+func (h hold) colour() int {
+	switch {
+	case h.down:
+		return 52
+	case h.job == 0:
+		return 0
+	case h.managed:
+		return vivid[int(h.job)%len(vivid)]
+	}
+	return greys[int(h.job)%len(greys)]
+}
+
+// record adds what each node does to the picture's memory, a column for each of Options.Column.
+func (s *Screen) record(now *adapter.Snapshot) {
+	index := make(map[string]int, len(now.Nodes))
+	column := make([]hold, len(now.Nodes))
+	for i, n := range now.Nodes {
+		index[n.Name] = i
+		column[i].down = !n.Usable
+	}
+	managed := map[core.JobID]bool{}
+	for _, j := range now.Jobs {
+		managed[j.ID] = request(j) != ""
+	}
+	for _, j := range now.Jobs {
+		id := j.ID
+		if j.Expands != 0 {
+			id = j.Expands
+		}
+		for _, n := range j.Nodes {
+			if i, known := index[n]; known {
+				column[i] = hold{job: id, managed: managed[id]}
+			}
+		}
+	}
+	at := max(s.first+len(s.columns)-1, int(now.At.Sub(s.options.Begin)/s.options.Column), 0)
+	if at-s.first >= 2*memory { // what no terminal is wide enough to show is forgotten
+		if drop := at - s.first - memory; drop < len(s.columns) {
+			s.columns, s.first = slices.Clone(s.columns[drop:]), s.first+drop
+		} else {
+			s.columns, s.first = nil, at
+		}
+	}
+	for s.first+len(s.columns) <= at {
+		var before []hold
+		if last := len(s.columns) - 1; last >= 0 {
+			before = s.columns[last]
+		}
+		s.columns = append(s.columns, before)
+	}
+	s.columns[at-s.first] = column
+}
+
+// memory is how many columns are remembered at least.
+const memory = 1024
+
+// draw is the whole picture, a string for each line, no wider or higher than the terminal.
+func (s *Screen) draw(now *adapter.Snapshot, view adapter.View) []string {
+	free := s.picture.height - 1
+	lines := []string{s.headline(now), ""}
+	lines = append(lines, s.nodesOverTime(now, max(2, free-12))...)
+	lines = append(lines, "")
+	lines = append(lines, s.running(now, view, max(1, (free-len(lines)-4)*2/3))...)
+	lines = append(lines, s.waiting(now, view, max(1, free-len(lines)-4))...)
+	for _, n := range s.news[max(0, len(s.news)-2):] {
+		lines = append(lines, s.dim(n))
+	}
+	return lines[:min(len(lines), free)]
+}
+
+func (s *Screen) headline(now *adapter.Snapshot) string {
+	idle := 0
+	for _, n := range now.Nodes {
+		if n.Idle && n.Usable {
+			idle++
+		}
+	}
+	line := fmt.Sprintf("%s   %s   %d of %d nodes busy", s.options.Title, s.clock(now.At), len(now.Nodes)-idle, len(now.Nodes))
+	if s.picture.colour {
+		return "\x1b[1m" + clip(line, s.picture.width) + "\x1b[0m"
+	}
+	return clip(line, s.picture.width)
+}
+
+// nodesOverTime is the nodes over time: two nodes a line where there are colours, one where there are none.
+func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
+	const label = 8
+	columns := s.columns[max(0, len(s.columns)-(s.picture.width-label-1)):]
+	step := 1
+	if s.picture.colour {
+		step = 2
+	}
+	var lines []string
+	for i := 0; i < len(now.Nodes); i += step {
+		if len(lines) == height {
+			lines[height-1] = s.dim(fmt.Sprintf("… %d more nodes", len(now.Nodes)-i+step))
+			break
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%*s ", label-1, clip(now.Nodes[i].Name, label-1))
+		for _, c := range columns {
+			if !s.picture.colour {
+				b.WriteRune(nodeOf(c, i).sign())
+				continue
+			}
+			b.WriteString(halves(nodeOf(c, i).colour(), nodeOf(c, i+1).colour()))
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
+}
+
+// nodeOf is what the i-th node did; nothing when it was not there.
+func nodeOf(column []hold, i int) hold {
+	if i < len(column) {
+		return column[i]
+	}
+	return hold{}
+}
+
+func (h hold) sign() rune {
+	switch {
+	case h.down:
+		return '!'
+	case h.job == 0:
+		return '.'
+	}
+	return letter[int(h.job)%len(letter)]
+}
+
+// halves draws two nodes in one character: the upper half in one colour, the lower in the other; 0 is none.
+func halves(upper, lower int) string {
+	switch {
+	case upper == 0 && lower == 0:
+		return "\x1b[0m "
+	case lower == 0:
+		return "\x1b[0;38;5;" + strconv.Itoa(upper) + "m▀"
+	case upper == 0:
+		return "\x1b[0;38;5;" + strconv.Itoa(lower) + "m▄"
+	}
+	return "\x1b[38;5;" + strconv.Itoa(upper) + ";48;5;" + strconv.Itoa(lower) + "m▀"
+}
+
+// swatch marks a job in the lists as in the map.
+func (s *Screen) swatch(j adapter.Job) string {
+	h := hold{job: j.ID, managed: request(j) != ""}
+	if !s.picture.colour {
+		return string(h.sign())
+	}
+	return "\x1b[38;5;" + strconv.Itoa(h.colour()) + "m█\x1b[0m"
+}
+
+func (s *Screen) dim(text string) string {
+	text = clip(text, s.picture.width-1)
+	if !s.picture.colour {
+		return text
+	}
+	return "\x1b[2m" + text + "\x1b[0m"
+}
+
+// running lists the jobs that run, managed ones first.
+func (s *Screen) running(now *adapter.Snapshot, view adapter.View, room int) []string {
+	var managed, ordinary []string
+	for _, j := range now.Jobs {
+		if j.State != adapter.Running || j.Expands != 0 {
+			continue
+		}
+		about := fmt.Sprintf("%4d %-10s %3d nodes  %s", j.ID, clip(j.Name, 10), len(j.Nodes), clip(hostlist.Compact(j.Nodes), 18))
+		i := slices.IndexFunc(view.Jobs, func(v adapter.JobView) bool { return v.ID == j.ID && v.Submitted == j.Submitted })
+		if i < 0 || request(j) == "" {
+			ordinary = append(ordinary, s.swatch(j)+" "+clip(about, s.picture.width-3))
+			continue
+		}
+		v := view.Jobs[i]
+		line := fmt.Sprintf("%-52s step %d of %d  %-9s %s", about, v.Step, v.Steps, v.Phase, v.Request)
+		managed = append(managed, s.swatch(j)+" "+clip(line, s.picture.width-3))
+	}
+	return s.list(append(managed, ordinary...), room)
+}
+
+// waiting lists the queue in rank order.
+func (s *Screen) waiting(now *adapter.Snapshot, view adapter.View, room int) []string {
+	var lines []string
+	for _, j := range now.Jobs {
+		if j.State != adapter.Pending {
+			continue
+		}
+		when := j.Why
+		for _, v := range view.Jobs {
+			if v.ID == j.ID && v.Submitted == j.Submitted && v.Start > 0 {
+				when = "planned for " + s.clock(time.Unix(v.Start, 0))
+			}
+		}
+		lines = append(lines, s.swatch(j)+" "+clip(fmt.Sprintf("%4d %-10s waits      %-34s %s", j.ID, clip(j.Name, 10), clip(asked(j), 34), when), s.picture.width-3))
+	}
+	return s.list(lines, room)
+}
+
+func (s *Screen) list(lines []string, room int) []string {
+	if len(lines) > room {
+		hidden := len(lines) - room + 1
+		lines = append(lines[:room-1], s.dim(fmt.Sprintf("       … and %d more", hidden)))
+	}
+	return lines
+}
