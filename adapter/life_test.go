@@ -16,7 +16,7 @@ func TestAnEvolvingJobRunsOnTwoThenFiveThenThreeNodes(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s,3x20s")
 		w.quiet(120)
-		w.shows(job, "2@2-24 5@24-44 3@44-63")
+		w.shows(job, "2@2-25 5@25-45 3@45-64")
 		if got, want := w.events(job), "accepted starting started grew shrank ended"; got != want {
 			t.Errorf("events are %q, want %q", got, want)
 		}
@@ -53,7 +53,7 @@ func TestAnEarlyApplicationWaitsForItsPlannedSecond(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s", 3*time.Second, 19*time.Second)
 		w.quiet(120)
-		w.shows(job, "2@2-24 5@24-43")
+		w.shows(job, "2@2-25 5@25-44")
 	})
 }
 
@@ -61,7 +61,7 @@ func TestAnApplicationThatAsksBeforeTheSidecarSawItsJobRunIsNotRefused(t *testin
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s", 0, 19*time.Second)
 		w.quiet(120)
-		w.shows(job, "2@2-24 5@24-43")
+		w.shows(job, "2@2-25 5@25-44")
 	})
 }
 
@@ -95,8 +95,8 @@ func TestOrdinaryJobsInTheWayDelayAGrowthByNoMoreThanTheirOverrun(t *testing.T) 
 		// Would fit beside the two nodes, but not end before the growth: it must wait behind it.
 		behind := w.submit(embedded.JobSpec{Nodes: 14, Limit: 60, Runs: 10})
 		w.quiet(300)
-		if got := w.sizes(job); !strings.Contains(got, "16@24-") {
-			t.Errorf("job held %q, want 16 nodes from second 24 on", got)
+		if got := w.sizes(job); !strings.Contains(got, "16@25-") {
+			t.Errorf("job held %q, want 16 nodes from second 25 on", got)
 		}
 		if r := w.record(behind); r.Start.Before(w.record(job).End) {
 			t.Errorf("a job submitted later took the nodes of a promised growth:\n%s", w.history())

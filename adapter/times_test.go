@@ -32,8 +32,8 @@ func TestAnEarlyApplicationDelaysNoPromiseOfAnother(t *testing.T) {
 		w.at(2)
 		early := w.evolving("2x90s,6x60s", 5*time.Second, 59*time.Second) // six nodes now would be four of the other's
 		w.quiet(300)
-		if got := w.sizes(other); !strings.Contains(got, "14@34-") {
-			t.Errorf("the other held %q, want 14 nodes from second 34 on, as promised\n%s", got, w.history())
+		if got := w.sizes(other); !strings.Contains(got, "14@35-") {
+			t.Errorf("the other held %q, want 14 nodes from second 35 on, as promised\n%s", got, w.history())
 		}
 		if got := w.steps(early); got != "2 6" {
 			t.Errorf("the early one ran on %s nodes, want 2 6", got)
@@ -131,7 +131,7 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Comment: "ep=2x20s,5x20s,3x20s", Script: listening(60 * time.Second)})
 		w.quiet(200)
-		w.shows(job, "2@2-24 5@24-44 3@44-62")
+		w.shows(job, "2@2-25 5@25-45 3@45-62")
 		want := []string{
 			"B:URG with 5: # generation=1 step=2 steps=3 nodes=5 n1,n2,n3,n4,n5", // it grew
 			"B:URG with 5: # generation=2 step=3 steps=3 nodes=3 n1,n2,n3",       // it will shrink

@@ -84,6 +84,8 @@ func (w *world) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.journal, w.stop, w.stopped = j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
+	// Its first look is over before the story goes on: what a story submits next is seen a second later, always.
+	synctest.Wait()
 }
 
 // halt stops the sidecar as SIGTERM does.
