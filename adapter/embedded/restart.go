@@ -90,17 +90,17 @@ func (j *job) ended() bool {
 	return j.state == adapter.Ending || j.state == adapter.Done && j.mergedInto == nil
 }
 
-// goBack gives a job what can change of it as it was. Its records stay, and what is on its nodes.
+// goBack gives a job the fields it had. Its records stay, and the count of its runs, which tells them apart.
 func (s *System) goBack(j, old *job) {
 	running := j.state == adapter.Running && j.run == old.run
 	if old.state != adapter.Running || !running {
 		j.halt()
 	}
 	s.over = slices.DeleteFunc(s.over, func(other *job) bool { return other == j }) // a merged expander
-	j.state, j.why, j.held, j.byUser, j.requeue, j.mark = old.state, old.why, old.held, old.byUser, old.requeue, old.mark
-	j.want, j.limit, j.waitsForBegin, j.reservation = old.want, old.limit, old.waitsForBegin, old.reservation
-	j.mergedInto, j.stale = nil, j.expands != nil
-	j.host, j.started, j.endsAt, j.orphaned, j.over, j.freeAt = old.host, old.started, old.endsAt, old.orphaned, old.over, old.freeAt
+	spans, output, run, kill := j.spans, j.output, j.run, j.kill
+	*j = *old
+	j.spans, j.output, j.run, j.kill = spans, output, run, kill
+	j.stale = j.expands != nil
 	j.nodes = nil
 	for _, i := range old.nodes {
 		s.take(j, i)

@@ -8,7 +8,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
-	seedsFlag = flag.Int("accordion.seeds", 60, "how many stories to simulate")
+	seedsFlag = flag.Int("accordion.seeds", 400, "how many stories to simulate")
 	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
 	longFlag  = flag.Bool("accordion.long", false, "a million stories")
 )

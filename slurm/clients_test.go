@@ -1,0 +1,105 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// clients is a folder of Slurm's client programs, for [slurm] bin: a hook runs before each call that changes something. So
+// a test can kill the sidecar, or cancel a job, between any two calls of the sidecar, or during one.
+type clients struct {
+	t   *testing.T
+	dir string
+}
+
+// client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return.
+const clientScript = `#!/bin/sh
+name=${0##*/} here=${0%/*} real=PROGRAM
+case "$name $*" in
+"scontrol --oneliner"* | "scontrol show"* | "scontrol write"*) exec "$real" "$@" ;;
+esac
+. "$here/hook"
+exec "$real" "$@"
+`
+
+func newClients(t *testing.T) *clients {
+	t.Helper()
+	c := &clients{t: t, dir: t.TempDir()}
+	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(c.dir, name)
+		if name == "squeue" || name == "srun" { // they change nothing that a sidecar must get right
+			err = os.Symlink(program, path)
+		} else {
+			err = os.WriteFile(path, []byte(strings.Replace(clientScript, "PROGRAM", program, 1)), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.hook(":")
+	return c
+}
+
+// setting is the line of the configuration by which a sidecar uses these clients.
+func (c *clients) setting() string { return fmt.Sprintf("bin = %q", c.dir) }
+
+// hook makes a shell text the hook, from the next call on.
+func (c *clients) hook(text string) {
+	c.t.Helper()
+	next := filepath.Join(c.dir, "hook.next")
+	if err := os.WriteFile(next, []byte(text+"\n"), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Rename(next, filepath.Join(c.dir, "hook")); err != nil { // whole, for a call that reads it now
+		c.t.Fatal(err)
+	}
+}
+
+// A death is where in its life a sidecar dies: at the n-th call that changes something, counted from its start.
+type death struct {
+	when string // before, during (the call is carried out by nobody's order) or after
+	at   int
+}
+
+func (d death) String() string { return fmt.Sprintf("%s call %d", d.when, d.at) }
+
+// fatal makes the hook kill its sidecar at the death. Each sidecar counts for itself; a hook that cannot tell whether its
+// parent lives would kill a stranger, so the parent is read once and must be a sidecar.
+func (c *clients) fatal(d death) {
+	c.t.Helper()
+	_ = os.Remove(filepath.Join(c.dir, "count"))
+	die := map[string]string{
+		"before": `kill -9 "$PPID"; exit 1`,
+		"during": `kill -9 "$PPID"; sleep 0.2; exec "$real" "$@"`,
+		"after":  `"$real" "$@"; status=$?; kill -9 "$PPID"; exit $status`,
+	}[d.when]
+	if die == "" {
+		c.t.Fatalf("no such death: %v", d)
+	}
+	c.hook(fmt.Sprintf(`exec 9>>"$here/lock"
+flock 9
+echo "$name $*" >>"$here/count"
+n=$(wc -l <"$here/count")
+exec 9>&-
+if [ "$n" -eq %d ] && [ "$(cat "/proc/$PPID/comm")" = accordion ]; then
+	echo "%v: $name $*" >>"$here/deaths"
+	%s
+fi`, d.at, d, die))
+}
+
+// deaths is what the sidecars died at.
+func (c *clients) deaths() []string {
+	text, err := os.ReadFile(filepath.Join(c.dir, "deaths"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}

@@ -1,0 +1,192 @@
+package slurm_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/labtest"
+)
+
+// defaultLab is a Slurm of 16 nodes with default scheduler settings.
+func defaultLab(t *testing.T) *labtest.Lab {
+	t.Helper()
+	lab := labtest.Shared(t, 16, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
+	lab.Clear(t)
+	return lab
+}
+
+// telling is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
+// says, and as srun finds them.
+const telling = `
+tell() {
+	step=${ACCORDION_STEP:-1}
+	echo "list $step $SLURM_JOB_NODELIST"
+	[ -z "$ACCORDION_HOSTFILE" ] || echo "file $step $(paste -sd, "$ACCORDION_HOSTFILE")"
+	srun printenv SLURMD_NODENAME | sort | uniq -c | sed "s/^ */task $step /"
+	echo "told $step"
+}
+`
+
+// told is what a job's output says of one step.
+type told struct {
+	list, file string         // sorted host lists; file is "" in the first step
+	tasks      map[string]int // srun's tasks on each node
+}
+
+func (d told) nodes() int { return len(d.tasks) }
+
+// tales reads a job's output.
+func tales(t *testing.T, output string) map[int]told {
+	t.Helper()
+	all := map[int]told{}
+	for line := range strings.Lines(output) {
+		words := strings.Fields(line)
+		if len(words) < 3 || !slices.Contains([]string{"list", "file", "task"}, words[0]) {
+			continue
+		}
+		step, err := strconv.Atoi(words[1])
+		if err != nil {
+			continue
+		}
+		d := all[step]
+		switch words[0] {
+		case "list":
+			d.list = sorted(t, words[2])
+		case "file":
+			d.file = sorted(t, words[2])
+		case "task":
+			if d.tasks == nil {
+				d.tasks = map[string]int{}
+			}
+			n, _ := strconv.Atoi(words[2])
+			d.tasks[words[3]] += n
+		}
+		all[step] = d
+	}
+	return all
+}
+
+// sorted writes a host list in one way.
+func sorted(t *testing.T, list string) string {
+	t.Helper()
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		t.Fatalf("host list %q: %v", list, err)
+	}
+	hostlist.Sort(names)
+	return hostlist.Compact(names)
+}
+
+// output is what the job has printed so far.
+func output(lab *labtest.Lab, user, job string) string { return lab.File(user, "slurm-"+job+".out") }
+
+func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
+	lab := defaultLab(t)
+	p := serving(t, lab, "")
+	sizes := []int{2, 5, 3}
+	var ordinary []string
+	for range 4 { // more than can run beside the growth at once
+		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 10", "-N3", "-t1"))
+	}
+	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n8\n"+telling+
+		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 15\n")
+	submitted := client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
+
+	watched := watch(t, lab)
+	squeued := map[int]string{}
+	for i, size := range sizes {
+		step := i + 1
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job has told of step %d", step), func() bool {
+			return strings.Contains(output(lab, "alice", job), fmt.Sprintf("told %d\n", step))
+		})
+		squeued[step] = sorted(t, client(t, lab, "squeue", "-h", "-j", job, "-o", "%N"))
+		lab.Await(t, 15*time.Second, fmt.Sprintf("accordion status shows step %d", step), func() bool {
+			v := p.view(job)
+			return v != nil && v.Step == step && v.Steps == len(sizes) && v.Size == size && v.Kind == "evolving" && sorted(t, v.Nodes) == squeued[step]
+		})
+	}
+	lab.Await(t, 2*time.Minute, "the job is over", func() bool { return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED" })
+
+	said := tales(t, output(lab, "alice", job))
+	journalled := resizes(t, p, job)
+	accounted := accounts(t, lab, job, submitted, len(sizes))
+	for i, size := range sizes {
+		step := i + 1
+		d := said[step]
+		if d.nodes() != size {
+			t.Errorf("step %d: srun ran on %d nodes, want %d\n%s", step, d.nodes(), size, output(lab, "alice", job))
+		}
+		for node, n := range d.tasks {
+			if n != 4 {
+				t.Errorf("step %d: srun ran %d tasks on %s, want 4", step, n, node)
+			}
+		}
+		var names []string
+		for node := range d.tasks {
+			names = append(names, node)
+		}
+		sources := map[string]string{
+			"SLURM_JOB_NODELIST": d.list, "srun": sorted(t, strings.Join(names, ",")), "squeue": squeued[step],
+			"sacct -D": accounted[i], "accordion journal": journalled[i],
+		}
+		if step > 1 {
+			sources["ACCORDION_HOSTFILE"] = d.file
+		}
+		for source, list := range sources {
+			if list != squeued[step] {
+				t.Errorf("step %d: %s says %s, squeue says %s", step, source, list, squeued[step])
+			}
+		}
+	}
+	watched.freedInTime(t, p, job)
+	for _, id := range ordinary {
+		lab.Await(t, 3*time.Minute, "ordinary job "+id+" is over", func() bool {
+			return client(t, lab, "squeue", "-h", "-j", id, "-t", "all", "-o", "%T") == "COMPLETED"
+		})
+	}
+	clean(t, p)
+}
+
+// resizes is the host list of each step, as the journal has it.
+func resizes(t *testing.T, p *process, job string) []string {
+	t.Helper()
+	var lists []string
+	for _, e := range p.events(job, "started", "grew", "shrank") {
+		lists = append(lists, sorted(t, fmt.Sprint(e.Args["nodes"])))
+	}
+	for len(lists) < 3 {
+		lists = append(lists, "")
+	}
+	return lists
+}
+
+// accounts is the host list of each size that Slurm's accounting has of the job, in order of time. It waits for so many:
+// slurmdbd hears of an end some time after it.
+func accounts(t *testing.T, lab *labtest.Lab, job, submitted string, want int) []string {
+	t.Helper()
+	var lists []string
+	lab.Await(t, 90*time.Second, fmt.Sprintf("sacct -D knows %d sizes of job %s", want, job), func() bool {
+		lists = nil
+		type row struct{ end, list string }
+		var rows []row
+		for line := range strings.Lines(client(t, lab, "sacct", "-D", "-X", "-n", "-P", "-j", job, "-o", "Submit,End,State,NodeList")) {
+			f := strings.Split(strings.TrimSpace(line), "|")
+			// A resize writes its own time as the submission; a job of the same id before this one was submitted earlier.
+			if len(f) == 4 && f[0] >= strings.TrimSpace(submitted) && regexp.MustCompile(`^(RESIZING|COMPLETED)`).MatchString(f[2]) {
+				rows = append(rows, row{f[1], f[3]})
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.end, b.end) })
+		for _, r := range rows {
+			lists = append(lists, sorted(t, r.list))
+		}
+		return len(lists) == want
+	})
+	return lists
+}

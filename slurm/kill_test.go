@@ -1,0 +1,149 @@
+package slurm_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/labtest"
+)
+
+// quickLab is a Slurm that schedules at once, without the plug-in: its users write sbatch -H --comment=ep=…
+func quickLab(t *testing.T) *labtest.Lab {
+	t.Helper()
+	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab.Clear(t)
+	return lab
+}
+
+// victim is a job with a start, a growth and a shrink in it.
+func victim(t *testing.T, lab *labtest.Lab, seconds int) (job, submitted string) {
+	t.Helper()
+	phase := fmt.Sprintf("tell\nsleep %d\n", seconds-1)
+	boundary := "eval \"$(accordion step)\" || exit\n"
+	job = lab.Submit(t, "alice", telling+phase+boundary+phase+boundary+phase,
+		"-H", "-N2", "-n2", "-t5", fmt.Sprintf("--comment=ep=2x%[1]ds,4x%[1]ds,1x%[1]ds", seconds))
+	return job, client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
+}
+
+// survived judges a victim that is over: it ran on 2, 4 and 1 nodes, as it saw itself and as Slurm's accounting has it,
+// and nothing is left.
+func survived(t *testing.T, p *process, job, submitted string) {
+	t.Helper()
+	said := tales(t, output(p.lab, "alice", job))
+	for step, size := range map[int]int{1: 2, 2: 4, 3: 1} {
+		if got := said[step]; got.nodes() != size || len(names(t, got.list)) != size {
+			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, output(p.lab, "alice", job))
+		}
+	}
+	var sizes []int
+	for _, list := range accounts(t, p.lab, job, submitted, 3) {
+		sizes = append(sizes, len(names(t, list)))
+	}
+	if !slices.Equal(sizes, []int{2, 4, 1}) {
+		t.Errorf("sacct -D has the sizes %v, want 2, 4, 1", sizes)
+	}
+	clean(t, p)
+}
+
+// story runs a victim under sidecars that die, the n-th one (from 0) at fate(n); nil lives on. It returns how many died,
+// with the last sidecar alive.
+func story(t *testing.T, lab *labtest.Lab, seconds int, fate func(life int) *death) int {
+	t.Helper()
+	mortal := newClients(t)
+	arm := func(life int) {
+		mortal.hook(":")
+		if d := fate(life); d != nil {
+			mortal.fatal(*d)
+		}
+	}
+	arm(0)
+	p := serving(t, lab, mortal.setting())
+	job, submitted := victim(t, lab, seconds)
+	lives := 1
+	lab.Await(t, 4*time.Minute, "the job is over", func() bool {
+		select {
+		case <-p.ended:
+			arm(lives)
+			lives++
+			p.start()
+		default:
+		}
+		return !slices.Contains([]string{"PENDING", "RUNNING"}, client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"))
+	})
+	mortal.hook(":")
+	select {
+	case <-p.ended: // by the last thing it did for the job
+		p.start()
+	default:
+	}
+	died := mortal.deaths()
+	t.Logf("%d deaths:\n%s", len(died), strings.Join(died, "\n"))
+	survived(t, p, job, submitted)
+	return len(died)
+}
+
+func names(t *testing.T, list string) []string {
+	t.Helper()
+	all, err := hostlist.Expand(list)
+	if err != nil {
+		t.Fatalf("host list %q: %v", list, err)
+	}
+	return all
+}
+
+// calls is how many calls the n-th sidecar (from 0) lives for. A start is six calls and more, and who dies in it begins it
+// again; a growth is three. So the first lives end in the start, the others mostly later, and one in five is long enough
+// for any of them.
+func calls(life int) int {
+	if in := []int{2, 4, 6, 1}; life < len(in) {
+		return in[life]
+	}
+	return []int{3, 2, 3, 1, 7}[(life-4)%5]
+}
+
+func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T) {
+	died := story(t, quickLab(t), 6, func(life int) *death { return &death{"after", calls(life)} })
+	if died < 4 {
+		t.Errorf("only %d sidecars died", died)
+	}
+}
+
+func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *testing.T) {
+	died := story(t, quickLab(t), 6, func(life int) *death {
+		return &death{[]string{"before", "during"}[life%2], calls(life) + 1}
+	})
+	if died < 4 {
+		t.Errorf("only %d sidecars died", died)
+	}
+}
+
+func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
+	if !*long {
+		t.Skip("walks through every call of a start, a growth and a shrink, for a quarter of an hour: -args -accordion.long")
+	}
+	lab := quickLab(t)
+	for _, when := range []string{"before", "during", "after"} {
+		for at := 1; ; at++ {
+			died := 0
+			t.Run(fmt.Sprintf("%s call %d", when, at), func(t *testing.T) {
+				lab.Clear(t)
+				died = story(t, lab, 4, func(life int) *death {
+					if life > 0 {
+						return nil
+					}
+					return &death{when, at}
+				})
+			})
+			if died == 0 { // the whole life has fewer calls
+				if at < 10 {
+					t.Errorf("a start, a growth and a shrink were only %d calls", at-1)
+				}
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package slurm_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/labtest"
+)
+
+// long asks for the whole walk of a test that otherwise takes a sample, and for the bounds that only a quiet machine
+// keeps: go test ./slurm -args -accordion.long
+var long = flag.Bool("accordion.long", false, "walk through everything, and judge times strictly")
+
+// process is an `accordion serve` that the test starts, kills and starts again.
+type process struct {
+	t      *testing.T
+	lab    *labtest.Lab
+	config string
+	log    string
+	pid    int
+	ended  chan struct{} // closed when it is gone
+}
+
+// serving starts a sidecar for the lab; it is stopped when the test ends. more is lines of its configuration, from
+// section [slurm] on.
+func serving(t *testing.T, lab *labtest.Lab, more string) *process {
+	t.Helper()
+	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
+	text := fmt.Sprintf("cluster = \"lab\"\n[journal]\npath = %q\n[session]\nsocket = %q\n[log]\nlevel = \"debug\"\n[slurm]\nconf = %q\n%s\n",
+		filepath.Join(lab.Dir, "journal", "journal.db"), p.socket(), lab.Conf(), more)
+	if err := os.WriteFile(p.config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.stop()
+		if t.Failed() {
+			t.Log(p.story())
+		}
+	})
+	p.start()
+	return p
+}
+
+func (p *process) socket() string { return filepath.Join(p.lab.Dir, "run", "accordion.sock") }
+
+// start begins another sidecar and waits until it has read its journal and takes sessions, or is dead.
+func (p *process) start() {
+	p.t.Helper()
+	c := exec.Command(filepath.Join(p.lab.Dir, "bin", "accordion"), "serve", "--config", p.config)
+	c.Env = p.lab.Env()
+	words, err := c.StderrPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.pid, p.ended = c.Process.Pid, make(chan struct{})
+	ready, copied := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(copied)
+		defer log.Close()
+		lines := bufio.NewReader(words)
+		for told := false; ; {
+			line, err := lines.ReadBytes('\n')
+			_, _ = log.Write(line)
+			if !told && bytes.Contains(line, []byte("accordion: ready")) {
+				told = true
+				close(ready)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	ended := p.ended
+	go func() {
+		<-copied
+		_ = c.Wait() // how it ended is the test's wish, or in its log
+		close(ended)
+	}()
+	select {
+	case <-ready:
+	case <-ended:
+		if !p.killed(c) {
+			p.t.Fatalf("the sidecar did not start\n%s", p.story())
+		}
+	case <-time.After(2 * time.Minute):
+		p.t.Fatalf("the sidecar is not ready\n%s", p.story())
+	}
+}
+
+// killed says whether the process, which has ended, was ended by kill -9.
+func (p *process) killed(c *exec.Cmd) bool {
+	status, ok := c.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// end sends a signal and waits until the process is gone.
+func (p *process) end(signal syscall.Signal) {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+		return
+	default:
+	}
+	_ = syscall.Kill(p.pid, signal)
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		p.t.Errorf("the sidecar outlives signal %v", signal)
+		_ = syscall.Kill(p.pid, syscall.SIGKILL)
+		<-p.ended
+	}
+}
+
+func (p *process) kill() { p.t.Helper(); p.end(syscall.SIGKILL) }
+func (p *process) stop() { p.t.Helper(); p.end(syscall.SIGTERM) }
+
+// accordion runs a command of the product as root and returns what it printed.
+func (p *process) accordion(command ...string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), append(command, "--config", p.config)...)
+	c.Env = p.lab.Env()
+	out, err := c.Output()
+	if err != nil {
+		p.t.Fatalf("accordion %s: %v", strings.Join(command, " "), err)
+	}
+	return string(out)
+}
+
+// view is what `accordion status --json` shows of a job; nil when it is not among the managed ones.
+func (p *process) view(job string) *adapter.JobView {
+	p.t.Helper()
+	var v adapter.View
+	if err := json.Unmarshal([]byte(p.accordion("status", "--json")), &v); err != nil {
+		p.t.Fatalf("accordion status --json: %v", err)
+	}
+	for _, j := range v.Jobs {
+		if fmt.Sprint(j.ID) == job {
+			return &j
+		}
+	}
+	return nil
+}
+
+// entry is one line of `accordion journal --json`.
+type entry struct {
+	At        time.Time      `json:"at"`
+	Kind      string         `json:"kind"`
+	Job       int64          `json:"job"`
+	Submitted int64          `json:"submitted"`
+	Verb      string         `json:"verb"`
+	Text      string         `json:"text"`
+	Args      map[string]any `json:"args"`
+	Outcome   string         `json:"outcome"`
+}
+
+// journal is a job's entries, in order; those of all jobs when job is "".
+func (p *process) journal(job string) []entry {
+	p.t.Helper()
+	command := []string{"journal", "--json"}
+	if job != "" {
+		command = append(command, "--job", job)
+	}
+	var all []entry
+	for line := range strings.Lines(p.accordion(command...)) {
+		var e entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			p.t.Fatalf("accordion journal --json: %q: %v", line, err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// events is the kinds of a job's events, in order, without those that are not asked for.
+func (p *process) events(job string, kinds ...string) []entry {
+	p.t.Helper()
+	return slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Kind != "event" || !slices.Contains(kinds, e.Verb) })
+}
+
+// story is the journal and the end of the sidecar's log, for a failed test.
+func (p *process) story() string {
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), "journal", "--config", p.config)
+	c.Env = p.lab.Env()
+	journal, _ := c.CombinedOutput()
+	log, _ := os.ReadFile(p.log)
+	return fmt.Sprintf("the journal:\n%s\nthe end of the sidecar's log:\n%s", tail(string(journal), 150), tail(string(log), 60))
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// client runs a Slurm client as root, without slurm-lab in between: for polling.
+func client(t *testing.T, lab *labtest.Lab, command ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Env, c.Dir = lab.Env(), lab.Dir
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(command, " "), err)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// clean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
+// and that each node can be used, by a job over all of them.
+func clean(t *testing.T, p *process) {
+	t.Helper()
+	lab := p.lab
+	lab.Await(t, time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	lab.Await(t, time.Minute, "no reservation is left", func() bool {
+		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
+	})
+	lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
+	for _, e := range p.journal("") {
+		if e.Kind == "intent" && e.Outcome == "" {
+			t.Errorf("the journal does not know how %s of job %d ended", e.Verb, e.Job)
+		}
+	}
+	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
+	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
+		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
+	})
+	lab.Await(t, time.Minute, "every node is idle", func() bool {
+		return len(strings.Fields(client(t, lab, "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == lab.Nodes
+	})
+}

@@ -1,0 +1,133 @@
+package slurm_test
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/labtest"
+)
+
+// watcher looks at the nodes all the time, beside the test.
+type watcher struct {
+	stop  context.CancelFunc
+	ended chan struct{}
+	looks []look
+}
+
+// look is one reading of all nodes.
+type look struct {
+	begun, over time.Time
+	state       map[string]string // of each node
+	holders     map[string]string // jobs on each node that has any, as "12 14"
+}
+
+// watch begins to look at the lab's nodes.
+func watch(t *testing.T, lab *labtest.Lab) *watcher {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &watcher{stop: cancel, ended: make(chan struct{})}
+	t.Cleanup(cancel)
+	ask := func(command ...string) string {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		c := exec.CommandContext(ctx, command[0], command[1:]...)
+		c.Env = lab.Env()
+		out, _ := c.Output() // a reading that fails is one the less
+		return string(out)
+	}
+	go func() {
+		defer close(w.ended)
+		for ctx.Err() == nil {
+			l := look{begun: time.Now(), state: map[string]string{}, holders: map[string]string{}}
+			for line := range strings.Lines(ask("scontrol", "-o", "show", "node")) {
+				if f := strings.Fields(line); len(f) > 0 {
+					name := strings.TrimPrefix(f[0], "NodeName=")
+					_, rest, _ := strings.Cut(line, " State=")
+					l.state[name], _, _ = strings.Cut(rest, " ")
+				}
+			}
+			for line := range strings.Lines(ask("squeue", "-h", "-a", "-t", "R,CG,S", "-o", "%A %N")) {
+				if f := strings.Fields(line); len(f) == 2 {
+					names, _ := hostlist.Expand(f[1])
+					for _, n := range names {
+						l.holders[n] = strings.TrimSpace(l.holders[n] + " " + f[0])
+					}
+				}
+			}
+			l.over = time.Now()
+			w.looks = append(w.looks, l)
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return w
+}
+
+// freedInTime judges that the nodes a job gave back could be used by others a second after its shrink was done; on a
+// machine that is busy with other tests, some seconds after.
+func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
+	t.Helper()
+	w.stop()
+	<-w.ended
+	bound := 5 * time.Second
+	if *long {
+		bound = time.Second
+	}
+	shrinks := 0
+	var before []string
+	for _, e := range p.events(job, "started", "grew", "shrank") {
+		now, err := hostlist.Expand(e.Args["nodes"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verb == "shrank" {
+			shrinks++
+			for _, n := range without(before, now) {
+				if took, when := w.free(n, job, e.At); when.IsZero() || took > bound {
+					t.Errorf("node %s, given back by the shrink at %s, was free %v later, want %v at most", n, e.At.Format(time.TimeOnly), took, bound)
+				} else {
+					t.Logf("node %s was seen free %v after the shrink", n, took.Round(time.Millisecond))
+				}
+			}
+		}
+		before = now
+	}
+	if shrinks == 0 {
+		t.Error("the journal has no shrink of the job")
+	}
+}
+
+// free is how long after the moment the node was first seen idle, or with another job. A look counts from its beginning:
+// what it shows is at most so old.
+func (w *watcher) free(node, job string, moment time.Time) (took time.Duration, when time.Time) {
+	for _, l := range w.looks {
+		if l.begun.Before(moment) || l.state[node] == "" {
+			continue
+		}
+		holders := strings.Fields(l.holders[node])
+		other := len(holders) > 0 && holders[0] != job
+		if other || len(holders) == 0 && strings.HasPrefix(l.state[node], "IDLE") {
+			return max(0, l.begun.Sub(moment)), l.begun
+		}
+	}
+	return 0, time.Time{}
+}
+
+func without(all, some []string) []string {
+	gone := map[string]bool{}
+	for _, n := range some {
+		gone[n] = true
+	}
+	var rest []string
+	for _, n := range all {
+		if !gone[n] {
+			rest = append(rest, n)
+		}
+	}
+	return rest
+}
