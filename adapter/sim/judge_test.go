@@ -145,10 +145,11 @@ func (w *world) judgeNodes(records []embedded.Record) {
 // judgeOrdinary: an ordinary job ends as it would have without us.
 func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	trouble := len(w.story.events) > 0
+	limit := time.Duration(a.limit-1) * time.Second // limits count from the whole second before the start
 	switch {
 	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
 	case r.Why == "COMPLETED" && a.runs > a.limit: // it ran on until before the sweep
-	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= time.Duration(a.limit)*time.Second:
+	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= limit:
 	case r.Why == "CANCELLED" && a.cancel > 0:
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:

@@ -3,6 +3,8 @@ package sim
 import (
 	"flag"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -13,29 +15,39 @@ var (
 	longFlag  = flag.Bool("accordion.long", false, "a million stories")
 )
 
+// TestSeeds lets the stories of many seeds happen.
 func TestSeeds(t *testing.T) {
 	n := uint64(*seedsFlag)
 	if *longFlag {
 		n = 1_000_000
 	}
-	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
-		out := happen(t, tell(seed), true, false)
-		for _, wrong := range out.wrong {
-			t.Errorf("seed %d: %s", seed, wrong)
-		}
+	next := &atomic.Uint64{}
+	next.Store(*fromFlag)
+	for worker := range runtime.GOMAXPROCS(0) {
+		t.Run(fmt.Sprint("worker ", worker+1), func(t *testing.T) {
+			t.Parallel()
+			for {
+				seed := next.Add(1) - 1
+				if seed >= *fromFlag+n {
+					return
+				}
+				for _, wrong := range happen(t, tell(seed), true, false).wrong {
+					t.Errorf("seed %d: %s", seed, wrong)
+				}
+			}
+		})
 	}
 }
 
+// TestSeed tells one story in full.
 func TestSeed(t *testing.T) {
 	if *seedFlag == 0 {
-		t.Skip("give a seed: -accordion.seed=N")
+		t.Skip("tells one story in full: give its seed with -accordion.seed=N")
 	}
 	s := tell(*seedFlag)
 	out := happen(t, s, true, true)
-	fmt.Println(s)
-	fmt.Println(out.trace)
+	t.Logf("%v\n%s", s, out.trace)
 	for _, wrong := range out.wrong {
 		t.Error(wrong)
 	}
-	fmt.Println("lasted", out.lasted)
 }
