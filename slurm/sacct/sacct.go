@@ -36,6 +36,12 @@ type Job struct {
 	Holds       []Hold     // by time
 }
 
+// Merged says whether an expander went into its job: it did not end otherwise, by a cancellation or a lost node. Slurm
+// leaves its last row RESIZING, or COMPLETED.
+func (j Job) Merged() bool {
+	return j.Expands != 0 && (j.State == resizing || j.State == "COMPLETED")
+}
+
 // Hold is a set of nodes held from From until just before To, Unix seconds. Slurm rounds to whole seconds.
 type Hold struct {
 	Nodes    []string

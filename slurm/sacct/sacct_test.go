@@ -52,6 +52,29 @@ func TestTheSizesOfAJobAreItsRows(t *testing.T) {
 	}
 }
 
+func TestOnlyAnExpanderThatEndedWellIsMerged(t *testing.T) {
+	grow := slurm.GrowPrefix + "7"
+	for _, c := range []struct {
+		state, name string
+		merged      bool
+	}{
+		{"RESIZING", grow, true},
+		{"COMPLETED", grow, true},
+		{"CANCELLED by 0", grow, false},
+		{"NODE_FAIL", grow, false},
+		{"COMPLETED", "mesh", false},
+		{"COMPLETED", slurm.GrowPrefix + "x", false},
+	} {
+		got, err := Read(strings.NewReader(fmt.Sprintf("8|118|119|120|%s|ada|n3|%s\n", c.state, c.name)), 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].Merged() != c.merged {
+			t.Errorf("%s, %s: merged is %v", c.name, c.state, !c.merged)
+		}
+	}
+}
+
 func TestAnOldJobOfTheSameIdIsAnotherJob(t *testing.T) {
 	rows := "7|10|20|30|FAILED|bob|n1|old\n7|90|100|120|RESIZING|ada|n1|new\n7|120|120|160|COMPLETED|ada|n[1-2]|new\n"
 	got, err := Read(strings.NewReader(rows), 200)

@@ -108,15 +108,16 @@ path outline M58 108H1218M58 108v26M1218 108v26M58 134H533.6M986 134H1218M533.6 
   "1 node from 0s to 41s"
   "3 nodes from 41s to 1m20s"
   "2 nodes from 1m20s to 1m40s"
-g mark 
-  "start as promised"
-g mark 
-  "growth from 1 to 3 1s late"
 g job rigidpost 
 path fill c0 M174 186h580v26h-580z
 path outline M174 186H754M174 186v26M754 186v26M174 212H754
   "post ×1"
   "1 node from 10s to 1m"
+g job markssolve 
+g mark 
+  "start as promised"
+g mark 
+  "growth from 1 to 3 1s late"
 `
 	if diff := cmp.Diff(want, structure(t, written(t, small()))); diff != "" {
 		t.Errorf("what is drawn differs (-want +got):\n%s", diff)

@@ -67,7 +67,10 @@ type drawnJob struct {
 	Saved                                  string
 }
 
-type drawnMark struct{ X1, X2, Y, Text string }
+type drawnMark struct {
+	X1, X2, Y, Text string
+	Early           bool
+}
 
 // drawnStep lets the page say which step the pointer is over.
 type drawnStep struct{ From, To, Text string }
@@ -281,7 +284,7 @@ func (d *drawnJob) drawMarks(j Job, covered shape, x func(time.Time) float64, he
 			}
 		}
 		d.Marks = append(d.Marks, drawnMark{
-			X1: px(max(chartLeft, x(m.Planned))), X2: px(x(m.Real)), Y: px(rowsTop + float64(row)*height), Text: text,
+			X1: px(max(chartLeft, x(m.Planned))), X2: px(x(m.Real)), Y: px(rowsTop + float64(row)*height), Text: text, Early: m.Real.Before(m.Planned),
 		})
 	}
 	if growths > 0 {

@@ -14,7 +14,7 @@ import (
 func FromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (report.Gantt, error) {
 	c := New()
 	for _, j := range jobs {
-		if j.Expands != 0 && j.State == "COMPLETED" {
+		if j.Expands != 0 && j.Merged() {
 			continue
 		}
 		c.Job(j.Key, report.Job{Name: j.Name, User: j.User, Submit: time.Unix(j.Submitted, 0), Outcome: j.State})
