@@ -14,12 +14,19 @@ import (
 // first byte of a frame is io.EOF instead.
 var ErrTruncated = errors.New("the frame is truncated")
 
-// TooLongError is a frame that says, or would say, that it is longer than MaxFrame. Nothing beyond its length was read
+// TooLongError is a frame that says, or would say, that it is longer than it may be. Nothing beyond its length was read
 // or written.
-type TooLongError struct{ Length uint64 } // bytes
+type TooLongError struct {
+	Length uint64 // bytes
+	Most   int    // bytes that were allowed; 0 stands for MaxFrame
+}
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the frame is too long: %d bytes, at most %d are allowed", e.Length, MaxFrame)
+	most := e.Most
+	if most == 0 {
+		most = MaxFrame
+	}
+	return fmt.Sprintf("the frame is too long: %d bytes, at most %d are allowed", e.Length, most)
 }
 
 // VersionError is a frame of another version than ours. 0 stands for none.
@@ -89,13 +96,19 @@ func malformed(format string, args ...any) error {
 const header = 4 // bytes of the length
 
 // write encodes into one buffer, so that a frame is one write: a deadline never leaves half a header behind.
-func write(w io.Writer, message any) error {
+func write(w io.Writer, message any) error { return writeUpTo(w, MaxFrame, message) }
+
+func writeUpTo(w io.Writer, most int, message any) error {
 	frame, err := encode(message)
 	if err != nil {
 		return fmt.Errorf("encode a frame: %w", err)
 	}
-	if n := len(frame) - header; n > MaxFrame {
-		return &TooLongError{Length: uint64(n)}
+	if n := len(frame) - header; n > most {
+		e := &TooLongError{Length: uint64(n)}
+		if most != MaxFrame {
+			e.Most = most
+		}
+		return e
 	}
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-header))
 	_, err = w.Write(frame)
@@ -104,26 +117,46 @@ func write(w io.Writer, message any) error {
 
 // read takes one frame off the reader. The length is believed only up to MaxFrame, and the version is looked at before
 // the rest is decoded.
-func read(r io.Reader, into any) error {
-	var head [header]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return truncated(err)
+func read(r io.Reader, into any) error { return readUpTo(r, MaxFrame, into) }
+
+func readUpTo(r io.Reader, most int, into any) error {
+	frame, err := readFrame(r, most)
+	if err != nil {
+		return err
 	}
-	length := binary.BigEndian.Uint32(head[:])
-	if length > MaxFrame {
-		return &TooLongError{Length: uint64(length)}
-	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(r, body); err != nil {
-		if errors.Is(err, io.EOF) {
-			return ErrTruncated // the header was there: the end comes too early even before the first byte
-		}
-		return truncated(err)
-	}
+	body := frame[header:]
 	if err := checkVersion(body); err != nil {
 		return err
 	}
 	return decode(body, strict, into)
+}
+
+// ReadFrame reads one whole frame, its length included, and does not look into it: for whoever must know that a message
+// is genuine before it is believed. Errors are io.EOF, ErrTruncated, *TooLongError, or the reader's own.
+func ReadFrame(r io.Reader) ([]byte, error) { return readFrame(r, MaxFrame) }
+
+func readFrame(r io.Reader, most int) ([]byte, error) {
+	var head [header]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, truncated(err)
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if uint64(length) > uint64(most) {
+		e := &TooLongError{Length: uint64(length)}
+		if most != MaxFrame {
+			e.Most = most
+		}
+		return nil, e
+	}
+	frame := make([]byte, header+int(length))
+	copy(frame, head[:])
+	if _, err := io.ReadFull(r, frame[header:]); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, ErrTruncated // the header was there: the end comes too early even before the first byte
+		}
+		return nil, truncated(err)
+	}
+	return frame, nil
 }
 
 func truncated(err error) error {

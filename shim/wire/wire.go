@@ -8,6 +8,10 @@
 //	…
 //	reply, err := wire.ReadReply(conn)
 //
+// Over a network the kernel cannot tell who is at the other end, and each message is preceded by a proof of who wrote it:
+// the sidecar begins with a Challenge, and a Proof goes before the request and before the reply. What proves is not of this
+// package's concern (shim/seal).
+//
 // It is not a session: deadlines, credentials and repetition belong to the two ends (adapter/session, shim).
 package wire
 
@@ -20,6 +24,26 @@ const MaxFrame = 64 << 10
 // Socket is where the sidecar listens and the shim asks, unless they are told otherwise (configuration [session] socket;
 // environment ACCORDION_SOCKET).
 const Socket = "/run/accordion/accordion.sock"
+
+// MaxProof bounds the msgpack of a Challenge or a Proof, in bytes: they come from somebody who has not shown yet who he is.
+const MaxProof = 4 << 10
+
+// NonceSize is the length of a Challenge's nonce, in bytes.
+const NonceSize = 32
+
+// Challenge is the first message of a session over a network, from the sidecar.
+type Challenge struct {
+	Version int    `codec:"v"`             // set by WriteChallenge
+	Nonce   []byte `codec:"nonce"`         // NonceSize bytes that never came before; absent when Why says something
+	Why     string `codec:"why,omitempty"` // why there will be no session now: ask again
+}
+
+// Proof goes before a message over a network. Its credential covers the nonce and the message after it.
+type Proof struct {
+	Version    int    `codec:"v"` // set by WriteProof
+	Credential string `codec:"credential"`
+	Why        string `codec:"why,omitempty"` // instead of a credential, from the sidecar: why it did not believe the other's
+}
 
 // Request says that the job's current step is over and asks for the next one's nodes.
 //

@@ -1,0 +1,41 @@
+package wire
+
+import "io"
+
+// WriteChallenge writes one challenge, with our Version in it. Errors are as those of WriteRequest.
+func WriteChallenge(w io.Writer, c Challenge) error {
+	c.Version = Version
+	return writeUpTo(w, MaxProof, &c)
+}
+
+// ReadChallenge reads one challenge: one with a whole nonce, or one that says why there is none. Errors are those of
+// ReadRequest.
+func ReadChallenge(r io.Reader) (Challenge, error) {
+	var c Challenge
+	if err := readUpTo(r, MaxProof, &c); err != nil {
+		return Challenge{}, err
+	}
+	if c.Why == "" && len(c.Nonce) != NonceSize {
+		return Challenge{}, malformed("a nonce of %d bytes, not %d", len(c.Nonce), NonceSize)
+	}
+	return c, nil
+}
+
+// WriteProof writes one proof, with our Version in it. Errors are as those of WriteRequest.
+func WriteProof(w io.Writer, p Proof) error {
+	p.Version = Version
+	return writeUpTo(w, MaxProof, &p)
+}
+
+// ReadProof reads one proof: one with a credential, or one that says why there is none. Whether the credential proves
+// anything is the caller's to find out. Errors are those of ReadRequest.
+func ReadProof(r io.Reader) (Proof, error) {
+	var p Proof
+	if err := readUpTo(r, MaxProof, &p); err != nil {
+		return Proof{}, err
+	}
+	if p.Why == "" && p.Credential == "" {
+		return Proof{}, malformed("neither a credential nor a reason")
+	}
+	return p, nil
+}
