@@ -1,0 +1,93 @@
+package sealtest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/shim/seal"
+)
+
+// Required is the environment variable that, when set to anything, makes a test fail that would be skipped because munge
+// is not installed.
+const Required = "ACCORDION_TEST_MUNGE"
+
+// Munged starts a munged with a key of its own, ends it with the test, and returns the path of its socket. Where munge
+// is not installed, the test is skipped.
+func Munged(t testing.TB) (socket string) {
+	t.Helper()
+	return Host(t, Key(t))
+}
+
+// Key makes a key that several hosts may share, and returns its path.
+func Key(t testing.TB) string {
+	t.Helper()
+	if _, err := exec.LookPath("munged"); err != nil {
+		if _, err := os.Stat("/usr/sbin/munged"); err != nil {
+			if os.Getenv(Required) != "" {
+				t.Fatal("no munge: it is not installed")
+			}
+			t.Skip("no munge: it is not installed (scripts/test installs it)")
+		}
+	}
+	key := filepath.Join(folder(t), "key")
+	if err := os.WriteFile(key, bytes.Repeat([]byte("0123456789abcdef"), 8), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// folder is one that every user may enter, whatever the test is called, with a path that is short enough for a socket.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "munge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Host starts a munged with a key, under the command that the prefix is ("ip netns exec NAME"), and returns its socket.
+func Host(t testing.TB, key string, prefix ...string) (socket string) {
+	t.Helper()
+	dir := folder(t)
+	socket = filepath.Join(dir, "socket")
+	log := filepath.Join(dir, "log")
+	arguments := append(prefix[:len(prefix):len(prefix)], "/usr/sbin/munged", "--foreground", "--force", "--num-threads=2", "--key-file="+key,
+		"--socket="+socket, "--seed-file="+filepath.Join(dir, "seed"), "--pid-file="+filepath.Join(dir, "pid"), "--log-file="+log)
+	command := exec.Command(arguments[0], arguments[1:]...)
+	if err := command.Start(); err != nil {
+		t.Fatalf("start munged: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		<-ended
+	})
+	for end := time.Now().Add(time.Minute); ; {
+		err := seal.NewMunge(socket).Check(context.Background())
+		if err == nil {
+			return socket
+		}
+		select {
+		case early := <-ended:
+			ended <- early
+			text, _ := os.ReadFile(log)
+			t.Fatalf("munged ended: %v\n%s", early, strings.TrimSpace(string(text)))
+		case <-time.After(20 * time.Millisecond): // munged has no event to wait for
+		}
+		if time.Now().After(end) {
+			t.Fatalf("munged does not answer: %v", err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+// Package sealtest gives tests credentials: a Realm in the process, with users as a test likes them, and a real munged of
+// the test's own. It is not for product code.
+//
+//	realm := sealtest.NewRealm()
+//	alice := realm.User(1001)            // a seal.Authority
+//
+//	socket := sealtest.Munged(t)         // a real one, ended with the test
+//	authority := seal.NewMunge(socket)
+package sealtest
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+
+	"accordion/shim/seal"
+)
+
+// Realm is the hosts that share a key. Like munge, it accepts each credential once.
+type Realm struct {
+	mu     sync.Mutex
+	serial int
+	used   map[string]bool
+	broken error
+}
+
+// NewRealm is one in which nothing has happened yet.
+func NewRealm() *Realm { return &Realm{used: map[string]bool{}} }
+
+// Break makes every later call fail with an error; nil mends it.
+func (r *Realm) Break(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = err
+}
+
+// User is the authority that a process of this user has.
+func (r *Realm) User(uid uint32) seal.Authority { return authority{r, uid} }
+
+type authority struct {
+	realm *Realm
+	uid   uint32
+}
+
+func (a authority) Make(_ context.Context, payload []byte) (string, error) {
+	r := a.realm
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.serial++
+	return fmt.Sprintf("%d %d .%x", r.serial, a.uid, payload), r.broken
+}
+
+func (a authority) Read(_ context.Context, credential string) ([]byte, uint32, error) {
+	r := a.realm
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken != nil {
+		return nil, 0, r.broken
+	}
+	var serial int
+	var uid uint32
+	var digits string
+	if n, _ := fmt.Sscan(credential, &serial, &uid, &digits); n != 3 || len(strings.Fields(credential)) != 3 {
+		return nil, 0, &seal.CredentialError{Why: "it is none that this realm knows"}
+	}
+	payload, err := hex.DecodeString(strings.TrimPrefix(digits, "."))
+	if err != nil {
+		return nil, 0, &seal.CredentialError{Why: err.Error()}
+	}
+	if r.used[credential] {
+		return nil, 0, &seal.CredentialError{Why: "it was used before"}
+	}
+	r.used[credential] = true
+	return payload, uid, nil
+}
