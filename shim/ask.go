@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
 
@@ -104,8 +105,9 @@ const never = 100 * 365 * 24 * time.Hour
 // try is one session. took says that a sidecar was there and took the request.
 func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Reply, took bool, err error) {
 	conn, err := c.dial(ctx)
+	var busy *seal.RefusedError
 	if err != nil {
-		return wire.Reply{}, false, err
+		return wire.Reply{}, errors.As(err, &busy), err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -116,6 +118,8 @@ func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Repl
 	// the same.
 	reply, err = wire.ReadReply(conn)
 	switch {
+	case errors.As(err, &busy): // it did not believe our credential
+		return wire.Reply{}, true, err
 	case err == nil && reply.Status == wire.Busy:
 		return wire.Reply{}, true, errors.New(reply.Why)
 	case err == nil:
@@ -148,11 +152,4 @@ func earliest(first time.Time, others ...time.Time) time.Time {
 // seconds rounds up, and is never 0, which would stand for "never" in a request.
 func seconds(d time.Duration) int64 {
 	return max(1, int64((d+time.Second-1)/time.Second))
-}
-
-// dialUnix connects to the sidecar's socket.
-func dialUnix(path string) func(context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", path)
-	}
 }

@@ -1,7 +1,8 @@
 // Package shim is the job's side of Accordion: what runs inside a job script, as the job's user.
 //
 // Step ends the job's present step and waits until the next one's nodes are there. It asks the sidecar over a Unix
-// socket (package wire), and turns the answer into text for the shell that called it:
+// socket, or over TCP with munge when that is on another host (packages wire and seal), and turns the answer into text for
+// the shell that called it:
 //
 //	outcome := shim.Step(ctx, shim.Options{Getenv: os.LookupEnv, Timeout: time.Hour})
 //	fmt.Print(outcome.Text)                   // export SLURM_NNODES='5' …, for eval

@@ -11,6 +11,8 @@
 -- nothing of the kind pass untouched, also when something in here fails.
 --
 -- The managed partitions stand in accordion.lua, beside this file:  return { partitions = { "main" } }
+-- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
+-- where that is not munge's own; jobs then find both in their environment.
 --
 -- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
 
@@ -196,27 +198,26 @@ local function request(job)
 	return found, own
 end
 
--- beside reads accordion.lua. It is read for each managed job, so that a change needs no restart.
+-- settings reads accordion.lua. It is read for each managed job, so that a change needs no restart.
 local here = (debug.getinfo(1, "S").source:match("^@(.*/)")) or "./"
-local function managed_partitions()
+local function settings()
 	local chunk = loadfile(here .. "accordion.lua")
-	local ok, settings = false, nil
-	if chunk then ok, settings = pcall(chunk) end
-	if not ok or type(settings) ~= "table" or type(settings.partitions) ~= "table" then
+	local ok, found = false, nil
+	if chunk then ok, found = pcall(chunk) end
+	if not ok or type(found) ~= "table" or type(found.partitions) ~= "table" then
 		refuse('this cluster names no partition for such jobs yet: its administrator writes %saccordion.lua, such as return { partitions = { "main" } }', here)
 	end
-	return settings.partitions
+	return found
 end
 
 -- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
-local function pool(job, partitions)
+local function pool(job, partitions, managed)
 	local name = job.partition
 	if not name or name == "" then
 		for each, p in pairs(partitions) do
 			if p.flag_default == 1 or p.flag_default == true then name = each end
 		end
 	end
-	local managed = managed_partitions()
 	for _, each in ipairs(managed) do
 		if each == name then return name, partitions[name] end
 	end
@@ -285,13 +286,25 @@ local function take(job, req, own)
 	job.priority = 0 -- held, until the sidecar releases it
 end
 
+-- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
+local function tell(job, site)
+	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
+		if type(value) == "string" and value ~= "" then
+			local ok, why = pcall(function() job.environment[name] = value end)
+			if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
+		end
+	end
+end
+
 local function manage(job, partitions)
 	local req, own = request(job)
 	if not req then return end
 	local length = req.word == "ep" and req.steps.total or req.steps[1].seconds
 	req.minutes = math.ceil(length / 60)
-	fitting(job, req, pool(job, partitions))
+	local site = settings()
+	fitting(job, req, pool(job, partitions, site.partitions))
 	take(job, req, own)
+	tell(job, site)
 end
 
 -- ours: what only the sidecar, which is root, may name.

@@ -25,6 +25,12 @@ const refused, denied = int64(-1), int64(2002)
 // submit gives jobs to job_submit.lua in a real Lua 5.1, one process for all, and returns what it made of them.
 func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	t.Helper()
+	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
+}
+
+// submitAt is submit at a site with an accordion.lua of its own.
+func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
+	t.Helper()
 	lua, err := exec.LookPath("lua5.1")
 	if err != nil {
 		t.Skip("no lua5.1 (scripts/test installs it)")
@@ -34,7 +40,7 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"job_submit.lua": string(plugin), "accordion.lua": `return { partitions = { "main" } }`} {
+	for name, text := range map[string]string{"job_submit.lua": string(plugin), "accordion.lua": site} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -181,6 +187,36 @@ func checkRefusal(t *testing.T, line, text string, got fields, want error) {
 	_, tail, _ := strings.Cut(want.Error(), ": ")
 	if !strings.HasSuffix(said, tail) || !strings.HasPrefix(said, "accordion: ") {
 		t.Errorf("%s %.60q is refused with\n%s\nthe planner says\n%v", line, text, said, want)
+	}
+}
+
+func TestAManagedJobIsToldWhereTheSidecarIs(t *testing.T) {
+	const job = "#!/bin/sh\n#EP 2x20s,5x20s\n"
+	const address, munge = "env.ACCORDION_ADDRESS", "env.ACCORDION_MUNGE_SOCKET"
+	for name, test := range map[string]struct {
+		site string
+		job  fields
+		want fields // nil values: not set
+	}{
+		"nothing, where the site names nothing": {``, fields{"script": job}, fields{address: nil, munge: nil}},
+		"the address":                           {`address = "ctl:6820"`, fields{"script": job}, fields{address: "ctl:6820", munge: nil}},
+		"munge's socket too":                    {`address = "ctl:6820", munge_socket = "/m"`, fields{"script": job}, fields{address: "ctl:6820", munge: "/m"}},
+		"in place of another cluster's":         {`address = "ctl:6820"`, fields{"script": job, address: "other:1"}, fields{address: "ctl:6820"}},
+		"not in a job that has no environment":  {`address = "ctl:6820"`, fields{"comment": "ep=2x20s", "env": int64(0)}, fields{address: nil}},
+		"not in an ordinary job":                {`address = "ctl:6820"`, fields{"script": "#!/bin/sh\n"}, fields{address: nil}},
+		"not what is no address":                {`address = 6820`, fields{"script": job}, fields{address: nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := submitAt(t, `return { partitions = { "main" }, `+test.site+` }`, 16, []fields{test.job})[0]
+			if got["rc"] != int64(0) {
+				t.Fatalf("refused: %v", got["user"])
+			}
+			for variable, want := range test.want {
+				if got[variable] != want {
+					t.Errorf("%s = %v, want %v", variable, got[variable], want)
+				}
+			}
+		})
 	}
 }
 

@@ -114,10 +114,12 @@ type Journal struct {
 	Keep time.Duration
 }
 
-// Session is the socket on which jobs reach the sidecar.
+// Session is where jobs reach the sidecar.
 type Session struct {
 	Socket      string
 	MaxSessions int
+	Listen      string // HOST:PORT for jobs on other hosts; "": none
+	MungeSocket string // of the munged that proves who asks there; "": munge's own
 }
 
 // Log says what is logged, and how.

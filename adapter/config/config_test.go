@@ -81,6 +81,8 @@ keep = "24h"
 [session]
 socket = "/r/a.sock"
 max_sessions = 9
+listen = "[::1]:6820"
+munge_socket = "/r/munge"
 [log]
 level = "debug"
 format = "json"
@@ -96,7 +98,7 @@ format = "json"
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
-		Session: Session{Socket: "/r/a.sock", MaxSessions: 9},
+		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},
 		Log:     Log{Level: "debug", Format: "json"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -145,6 +147,12 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:1: log must be a table: write [log] on a line of its own`},
 		{"a socket that no kernel takes", "[session]\nsocket = \"/" + strings.Repeat("x", 107) + "\"",
 			`f.toml:2: [session] socket = "/` + strings.Repeat("x", 57) + `… is wrong: it must be an absolute path of at most 107 bytes, such as "/run/accordion/accordion.sock"`},
+		{"an address without a port", "[session]\nlisten = \"0.0.0.0\"",
+			`f.toml:2: [session] listen = "0.0.0.0" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
+		{"a port that changes each time", "[session]\nlisten = \":0\"",
+			`f.toml:2: [session] listen = ":0" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
+		{"a port beyond all", "[session]\nlisten = \":65536\"",
+			`f.toml:2: [session] listen = ":65536" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
 		{"an unknown key", "[log]\nlevl = \"info\"",
 			`f.toml:2: [log] levl is unknown; the keys here are level, format`},
 		{"a key in the wrong section", "[slurm]\ninterval = \"1s\"",

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,6 +68,10 @@ var settings = []setting{
 		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 },
 		func(c *Config) *string { return &c.Session.Socket }),
 	whole("session", "max_sessions", 1, 1_000_000, func(c *Config) *int { return &c.Session.MaxSessions }),
+	text("session", "listen", "HOST:PORT, such as \"0.0.0.0:6820\" or \":6820\", or empty", addressOrEmpty,
+		func(c *Config) *string { return &c.Session.Listen }),
+	text("session", "munge_socket", "an absolute path, such as \"/run/munge/munge.socket.2\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Session.MungeSocket }),
 
 	choice("log", "level", func(c *Config) *string { return &c.Log.Level }, "trace", "debug", "info", "warn", "error"),
 	choice("log", "format", func(c *Config) *string { return &c.Log.Format }, "text", "json"),
@@ -235,5 +240,18 @@ func signal(s string) bool {
 }
 
 func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }
+
+// addressOrEmpty takes what can be listened on; an empty host stands for all.
+func addressOrEmpty(s string) bool {
+	if s == "" {
+		return true
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || !plain(host) {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}
 
 func pathOrEmpty(s string) bool { return s == "" || filepath.IsAbs(s) }

@@ -12,14 +12,15 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
 
 // Call is one request, handed to the loop.
 type Call struct {
 	Request wire.Request
-	UID     uint32 // who asks, as the kernel says
-	PID     int32  // the process that asks; 0 when it is in another PID namespace
+	UID     uint32 // who asks, as the kernel says, or munge when it comes from another host
+	PID     int32  // the process that asks; 0 when it is on another host or in another PID namespace
 
 	// Answer ends the session with a reply. It never blocks, may be called from any goroutine, and only its first
 	// call counts; after Gone is closed it does nothing.
@@ -30,11 +31,12 @@ type Call struct {
 
 // Peer is who is at the other end of a connection.
 type Peer struct {
-	UID uint32
-	PID int32
+	UID  uint32
+	PID  int32  // 0 where it cannot be known
+	From string // HOST:PORT; "" on this machine
 }
 
-// Transport brings connections: a Unix socket, or later something that crosses machines.
+// Transport brings connections: a Unix socket, or TCP, which crosses machines.
 type Transport interface {
 	// Accept waits for the next connection. net.ErrClosed after Close.
 	Accept() (Conn, error)
@@ -57,27 +59,53 @@ const (
 
 // Options of a server. Zero values stand for the defaults.
 type Options struct {
-	Path        string        // of the socket
-	MaxSessions int           // open at once, of all users; more are told wire.Busy
-	MaxPerUser  int           // open at once, of one user, root included; a quarter of MaxSessions by default
-	Patience    time.Duration // for a shim to send its request, and to take its reply
-	Log         hclog.Logger  // nil: none
+	Path        string         // of the socket
+	Address     string         // HOST:PORT for jobs on other hosts; "": none
+	Authority   seal.Authority // proves who asks at Address; nil: munge, with its usual socket
+	MaxSessions int            // open at once, of all users; more are told wire.Busy
+	MaxPerUser  int            // open at once, of one user, root included; a quarter of MaxSessions by default
+	Patience    time.Duration  // for a shim to send its request, and to take its reply
+	Log         hclog.Logger   // nil: none
 }
 
-// Server hands the requests that come over a transport to the loop.
+// Server hands the requests that come over its transports to the loop.
 type Server struct {
-	transport Transport
-	options   Options
-	log       hclog.Logger
-	calls     chan Call
+	transports []Transport
+	options    Options
+	log        hclog.Logger
+	calls      chan Call
 
 	mu    sync.Mutex
 	open  int
 	users map[uint32]int // open sessions of each user that has any
 }
 
-// New is a server over any transport. Serve closes the transport at its end.
-func New(t Transport, o Options) *Server {
+// Listen is a server on a Unix socket that every user may connect to (mode 0666: who asks is told by the kernel). The
+// socket's directory is made when it is absent; it must belong to us or to root and nobody else may write to it,
+// or another could put his socket in our place. A socket that a killed sidecar left behind is replaced; a live one is ErrLive.
+//
+// When the options name an Address, it also listens there, and munge tells who asks.
+func Listen(o Options) (*Server, error) {
+	socket, err := listenUnix(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the socket %s: %w", o.Path, err)
+	}
+	if o.Address == "" {
+		return New(o, socket), nil
+	}
+	if o.Authority == nil {
+		o.Authority = seal.NewMunge("")
+	}
+	tcp, err := listenTCP(o.Address, o.Authority, keepAlive)
+	if err != nil {
+		socket.Close()
+		return nil, fmt.Errorf("listen on the address %s: %w", o.Address, err)
+	}
+	return New(o, socket, tcp), nil
+}
+
+// New is a server over any transports. Serve closes them at its end.
+func New(o Options, t ...Transport) *Server {
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = DefaultMaxSessions
 	}
@@ -91,11 +119,11 @@ func New(t Transport, o Options) *Server {
 		o.Log = hclog.NewNullLogger()
 	}
 	return &Server{
-		transport: t,
-		options:   o,
-		log:       o.Log,
-		calls:     make(chan Call),
-		users:     make(map[uint32]int),
+		transports: t,
+		options:    o,
+		log:        o.Log,
+		calls:      make(chan Call),
+		users:      make(map[uint32]int),
 	}
 }
 
@@ -103,26 +131,49 @@ func New(t Transport, o Options) *Server {
 // with the context that also ends Serve.
 func (s *Server) Calls() <-chan Call { return s.calls }
 
+// Addresses are the TCP addresses that it listens on.
+func (s *Server) Addresses() []string {
+	var all []string
+	for _, t := range s.transports {
+		if tcp, ok := t.(*tcpListener); ok {
+			all = append(all, tcp.Addr().String())
+		}
+	}
+	return all
+}
+
 // Serve takes sessions until ctx ends, then ends those that are open without a reply (their shims ask again) and
-// returns nil when the last of their goroutines has. It returns an error only when the transport fails for good.
+// returns nil when the last of their goroutines has. It returns an error only when a transport fails for good.
 // It is called once.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(closed)
-		s.transport.Close()
+		for _, t := range s.transports {
+			t.Close()
+		}
 	})
-	var sessions sync.WaitGroup
-	defer func() {
-		cancel()
-		<-closed
-		sessions.Wait()
-	}()
+	var sessions, taking sync.WaitGroup
+	errs := make([]error, len(s.transports))
+	for i, t := range s.transports {
+		taking.Go(func() {
+			defer cancel()
+			errs[i] = s.take(ctx, t, &sessions)
+		})
+	}
+	taking.Wait()
+	<-closed
+	sessions.Wait()
+	return errors.Join(errs...)
+}
 
+// take takes the sessions of one transport.
+func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup) error {
 	pause := time.Duration(0)
 	for {
-		conn, err := s.transport.Accept()
+		conn, err := t.Accept()
 		switch {
 		case err == nil:
 			pause = 0
@@ -150,11 +201,18 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 
 	conn.SetDeadline(time.Now().Add(s.options.Patience))
 	peer, err := conn.Peer()
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || errors.Is(err, io.EOF):
+		return // we end; or somebody only looked whether we are here
+	default:
 		s.log.Warn("a session's peer could not be told", "why", err)
 		return
 	}
 	log := s.log.With("uid", peer.UID, "pid", peer.PID)
+	if peer.From != "" {
+		log = s.log.With("uid", peer.UID, "from", peer.From)
+	}
 	if why := s.enter(peer.UID); why != "" {
 		log.Warn("session refused", "why", why)
 		s.reply(conn, wire.Reply{Status: wire.Busy, Why: why}, log)
@@ -241,6 +299,8 @@ func (s *Server) reply(conn Conn, r wire.Reply, log hclog.Logger) {
 	switch {
 	case errors.As(err, &long):
 		log.Error("a reply cannot be written", "why", err)
+	case errors.Is(err, seal.ErrUnavailable):
+		log.Error("a reply cannot be proved", "why", err)
 	case err != nil:
 		log.Debug("a reply was not taken", "why", err)
 	}

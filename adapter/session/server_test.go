@@ -430,7 +430,7 @@ func (f *transport) Close() error {
 
 func TestServingGoesOnAfterAPassingFailureAndEndsWithALastingOne(t *testing.T) {
 	f := &transport{accepts: make(chan error), closed: make(chan struct{})}
-	s := New(f, Options{})
+	s := New(Options{}, f)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background()) }()
 	for range 3 {

@@ -16,17 +16,6 @@ import (
 // ErrLive means that another server answers at the address.
 var ErrLive = errors.New("another sidecar is serving it")
 
-// Listen is a server on a Unix socket that every user may connect to (mode 0666: who asks is told by the kernel). The
-// socket's directory is made when it is absent; it must belong to us or to root and nobody else may write to it,
-// or another could put his socket in our place. A socket that a killed sidecar left behind is replaced; a live one is ErrLive.
-func Listen(o Options) (*Server, error) {
-	t, err := listenUnix(o.Path)
-	if err != nil {
-		return nil, fmt.Errorf("listen on the socket %s: %w", o.Path, err)
-	}
-	return New(t, o), nil
-}
-
 // unixSocket is the Transport of one machine.
 type unixSocket struct {
 	*net.UnixListener

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/core"
 	"accordion/core/queue"
+	"accordion/shim/seal"
 	"accordion/slurm"
 )
 
@@ -62,14 +64,13 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	if err != nil {
 		return err
 	}
-	server, err := session.Listen(session.Options{Path: conf.Session.Socket, MaxSessions: conf.Session.MaxSessions,
-		Log: log.Named("session")})
+	server, err := listen(ctx, conf.Session, log.Named("session"))
 	if err != nil {
 		return err
 	}
 	sidecar := adapter.New(adapter.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Settings: settings})
 	log.Info("accordion serves", "version", version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
-		"socket", conf.Session.Socket)
+		"socket", conf.Session.Socket, "addresses", server.Addresses())
 	err = together(ctx, server.Serve, sidecar.Run,
 		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })
 	if err != nil {
@@ -77,6 +78,19 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	}
 	log.Info("accordion ended as it was told to; running jobs run on")
 	return nil
+}
+
+// listen opens what jobs reach the sidecar by.
+func listen(ctx context.Context, conf config.Session, log hclog.Logger) (*session.Server, error) {
+	o := session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Log: log}
+	if conf.Listen != "" {
+		munge := seal.NewMunge(conf.MungeSocket)
+		if err := munge.Check(ctx); err != nil {
+			return nil, fmt.Errorf("listen on the address %s: %w: start munged, or say [session] munge_socket; jobs on other hosts prove by munge who they are", conf.Listen, err)
+		}
+		o.Authority = munge
+	}
+	return session.Listen(o)
 }
 
 // fit lets nobody serve a cluster that preflight refuses, unless he insists.

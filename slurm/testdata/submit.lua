@@ -2,7 +2,8 @@
 --
 -- usage: lua5.1 submit.lua PATH/job_submit.lua <jobs
 -- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. The answer is such a
--- line too: the job's fields afterwards, with rc, and what its user was told in user.
+-- line too: the job's fields afterwards, with rc, and what its user was told in user. Fields env.NAME are the job's
+-- environment; with env=#0 it has none.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
@@ -25,9 +26,23 @@ local writable = {
 	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
 	requeue = "number", priority = "number", comment = "string", admin_comment = "string",
 }
-local function record(fields)
+local function environment(fields)
 	return setmetatable({}, {
-		__index = fields,
+		__index = function(_, name) return fields["env." .. name] end,
+		__newindex = function(_, name, value)
+			assert(fields.env ~= 0, "job_desc->environment is NULL")
+			fields["env." .. name] = value
+		end,
+	})
+end
+
+local function record(fields)
+	local surroundings = environment(fields)
+	return setmetatable({}, {
+		__index = function(_, name)
+			if name == "environment" then return surroundings end
+			return fields[name]
+		end,
 		__newindex = function(_, name, value)
 			assert(writable[name] == type(value), "bad argument: " .. name .. " = " .. tostring(value))
 			fields[name] = value
