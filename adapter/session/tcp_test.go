@@ -1,0 +1,366 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/shim/seal"
+	"accordion/shim/seal/sealtest"
+	"accordion/shim/wire"
+)
+
+const alice = 1001
+
+// serveTCP is a server that also listens on a free port of this host, in a realm of the test's own.
+func serveTCP(t *testing.T, o Options) (*serving, *sealtest.Realm) {
+	t.Helper()
+	realm := sealtest.NewRealm()
+	o.Address = "127.0.0.1:0"
+	if o.Authority == nil {
+		o.Authority = realm.User(0)
+	}
+	return serve(t, o), realm
+}
+
+// dialTCP opens a bare connection.
+func (s *serving) dialTCP(t *testing.T) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addresses()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(long))
+	return conn.(*net.TCPConn)
+}
+
+// askTCP opens a session with a good request of the authority's user.
+func (s *serving) askTCP(t *testing.T, a seal.Authority, job int64) *seal.Conn {
+	t.Helper()
+	conn, err := seal.Connect(t.Context(), s.dialTCP(t), a, seal.RootOr(os.Getuid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.WriteRequest(conn, wire.Request{Job: job}); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func TestARequestOverTCPReachesTheLoopWithTheUserWhoProvedHimself(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	conn := s.askTCP(t, realm.User(alice), 4711)
+	call := s.next(t)
+	if call.UID != alice || call.PID != 0 || call.Request.Job != 4711 {
+		t.Errorf("the call is %+v", call)
+	}
+	call.Answer(wire.Reply{Status: wire.Resized, Nodes: "n[1-5]", Count: 5})
+	reply, err := wire.ReadReply(conn)
+	if err != nil || reply.Nodes != "n[1-5]" {
+		t.Fatalf("got %+v, %v", reply, err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("after the reply: %d bytes, %v; want the end", n, err)
+	}
+	awaitGone(t, call)
+}
+
+func TestTheSocketAndTCPAreServedTogetherAndEndTogether(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	near := s.ask(t, 1)
+	nearCall := s.next(t)
+	far := s.askTCP(t, realm.User(alice), 2)
+	farCall := s.next(t)
+	silent := s.dialTCP(t)
+	if nearCall.Request.Job != 1 || farCall.Request.Job != 2 {
+		t.Errorf("calls of jobs %d and %d", nearCall.Request.Job, farCall.Request.Job)
+	}
+	s.stop()
+	awaitGone(t, nearCall)
+	awaitGone(t, farCall)
+	for name, conn := range map[string]net.Conn{"socket": near, "TCP": far} {
+		if reply, err := wire.ReadReply(conn); err == nil {
+			t.Errorf("%s: got %+v, want a broken connection", name, reply)
+		}
+	}
+	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a silent connection outlives the server")
+	}
+	if _, err := net.Dial("tcp", s.Addresses()[0]); err == nil {
+		t.Error("somebody still listens")
+	}
+}
+
+func TestAShimOverTCPThatGoesAwayIsTold(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	conn := s.askTCP(t, realm.User(alice), 1)
+	call := s.next(t)
+	conn.Close()
+	awaitGone(t, call)
+}
+
+func TestACapturedSessionIsRefusedAndLogged(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	s.answerAll(t)
+	raw := s.dialTCP(t)
+	var sent recorder
+	sent.Conn = raw
+	conn, err := seal.Connect(t.Context(), &sent, realm.User(alice), seal.RootOr(os.Getuid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.WriteRequest(conn, wire.Request{Job: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := wire.ReadReply(conn); err != nil || reply.Generation != 7 {
+		t.Fatalf("the honest session: %+v, %v", reply, err)
+	}
+
+	thief := s.dialTCP(t)
+	if _, err := wire.ReadChallenge(thief); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := thief.Write(sent.sent.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if proof, err := wire.ReadProof(thief); err != nil || !strings.Contains(proof.Why, "used before") {
+		t.Errorf("the thief got %+v, %v", proof, err)
+	}
+	s.stop()
+	if log := s.log.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "used before") || !strings.Contains(log, "127.0.0.1:") {
+		t.Errorf("the log: %q; want one line with the reason and the host", log)
+	}
+}
+
+// recorder keeps what is written.
+type recorder struct {
+	net.Conn
+	sent bytes.Buffer
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.sent.Write(b)
+	return r.Conn.Write(b)
+}
+
+func TestWhoeverDripsOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
+	s, realm := serveTCP(t, Options{Patience: time.Second})
+	s.answerAll(t)
+	slow := s.dialTCP(t) // never sends a proof
+	if _, err := wire.ReadChallenge(slow); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slow.Write([]byte{0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	half, err := seal.Connect(t.Context(), &allButTheEnd{s.dialTCP(t)}, realm.User(alice), seal.RootOr(os.Getuid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.WriteRequest(half, wire.Request{Job: 8}); err != nil { // sends a proof, and half of a request
+		t.Fatal(err)
+	}
+	if n, err := io.Copy(io.Discard, slow); n != 0 || err != nil {
+		t.Errorf("the slow one got %d bytes, %v; want the end", n, err)
+	}
+	if reply, err := wire.ReadReply(half); err != nil || reply.Status != wire.Busy || !strings.Contains(reply.Why, "not complete") {
+		t.Errorf("half a request: %+v, %v; want busy: not complete", reply, err)
+	}
+	// The patience of this server is short, so a good shim on a loaded machine may need more than one try.
+	for end := time.Now().Add(long); ; {
+		reply, err := askOnce(t, s, realm)
+		if err == nil && reply.Generation == 7 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the quick one: %+v, %v", reply, err)
+		}
+	}
+}
+
+func askOnce(t *testing.T, s *serving, realm *sealtest.Realm) (wire.Reply, error) {
+	conn, err := seal.Connect(t.Context(), s.dialTCP(t), realm.User(alice), seal.RootOr(os.Getuid()))
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	defer conn.Close()
+	if err := wire.WriteRequest(conn, wire.Request{Job: 7}); err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.ReadReply(conn)
+}
+
+// allButTheEnd loses the last bytes of what is written.
+type allButTheEnd struct{ net.Conn }
+
+func (c *allButTheEnd) Write(b []byte) (int, error) {
+	if _, err := c.Conn.Write(b[:len(b)-6]); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func TestOneHostCannotKeepTheOthersOut(t *testing.T) {
+	l := &tcpListener{hosts: map[netip.Addr]int{}}
+	greedy, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	for i := range maxStrangersPerHost {
+		if why := l.enter(greedy); why != "" {
+			t.Fatalf("connection %d: %s", i+1, why)
+		}
+	}
+	if why := l.enter(greedy); !strings.Contains(why, "192.0.2.1") {
+		t.Errorf("one host may have more than its share: %q", why)
+	}
+	if why := l.enter(other); why != "" {
+		t.Errorf("another host: %s", why)
+	}
+	l.leave(greedy)
+	if why := l.enter(greedy); why != "" {
+		t.Errorf("a place that became free: %s", why)
+	}
+	for i := 2; l.strangers < maxStrangers; i++ {
+		if why := l.enter(netip.AddrFrom4([4]byte{198, 51, 100, byte(i % 10)})); why != "" {
+			t.Fatalf("connection %d: %s", l.strangers+1, why)
+		}
+	}
+	if why := l.enter(other); !strings.Contains(why, "as many as there may be") {
+		t.Errorf("of all: %q", why)
+	}
+}
+
+func TestAStrangerTooManyIsToldToAskAgain(t *testing.T) {
+	s, _ := serveTCP(t, Options{Patience: long}) // they stay until the test is over
+	s.answerAll(t)
+	for range maxStrangersPerHost {
+		if _, err := wire.ReadChallenge(s.dialTCP(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := wire.ReadChallenge(s.dialTCP(t)); err != nil || !strings.Contains(c.Why, "wait for their proof") {
+		t.Errorf("one too many: %+v, %v", c, err)
+	}
+	// The socket is not concerned.
+	if reply, err := wire.ReadReply(s.ask(t, 3)); err != nil || reply.Generation != 3 {
+		t.Errorf("on the socket: %+v, %v", reply, err)
+	}
+}
+
+func TestNoRubbishOverTCPStopsTheServer(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	s.answerAll(t)
+	var peers sync.WaitGroup
+	for i := range 100 {
+		conn := s.dialTCP(t)
+		peers.Go(func() {
+			conn.Write([]byte(strings.Repeat(string(rune(i)), i*7)))
+			conn.CloseWrite()
+			io.Copy(io.Discard, conn)
+		})
+	}
+	peers.Wait()
+	reply, err := wire.ReadReply(s.askTCP(t, realm.User(alice), 9))
+	if err != nil || reply.Generation != 9 {
+		t.Fatalf("after the rubbish: %+v, %v", reply, err)
+	}
+}
+
+func TestSomebodyWhoOnlyLooksOverTCPIsNoNews(t *testing.T) {
+	s, _ := serveTCP(t, Options{})
+	conn := s.dialTCP(t)
+	conn.CloseWrite()
+	io.Copy(io.Discard, conn)
+	s.stop()
+	if log := s.log.String(); log != "" {
+		t.Errorf("the log: %q", log)
+	}
+}
+
+func TestAnAddressThatIsTakenIsNamedAndTheSocketIsFreeAgain(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	path := socketPath(t)
+	_, err = Listen(Options{Path: path, Address: taken.Addr().String(), Authority: sealtest.NewRealm().User(0)})
+	if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) {
+		t.Fatalf("got %v", err)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestWithoutMungeASessionIsRefusedAndLogged(t *testing.T) {
+	realm := sealtest.NewRealm()
+	s, _ := serveTCP(t, Options{Authority: seal.NewMunge(filepath.Join(t.TempDir(), "nobody"))})
+	conn := s.askTCP(t, realm.User(alice), 1)
+	if reply, err := wire.ReadReply(conn); err == nil {
+		t.Errorf("got %+v", reply)
+	}
+	s.stop()
+	if !strings.Contains(s.log.String(), "WARN") {
+		t.Errorf("the log: %q", s.log.String())
+	}
+}
+
+func TestARealMungeProvesWhoAsks(t *testing.T) {
+	munge := seal.NewMunge(sealtest.Munged(t))
+	s, _ := serveTCP(t, Options{Authority: munge})
+	s.answerAll(t)
+	reply, err := wire.ReadReply(s.askTCP(t, munge, 11))
+	if err != nil || reply.Generation != 11 {
+		t.Fatalf("got %+v, %v", reply, err)
+	}
+}
+
+// The figure of docs/performance.md: one session over TCP with a real munge, both sides on this host.
+func BenchmarkSessionOverTCP(b *testing.B) {
+	munge := seal.NewMunge(sealtest.Munged(b))
+	dir := b.TempDir()
+	server, err := Listen(Options{Path: filepath.Join(dir, "s"), Address: "127.0.0.1:0", Authority: munge})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx) }()
+	defer func() { cancel(); <-ended }()
+	go func() {
+		for {
+			select {
+			case call := <-server.Calls():
+				call.Answer(wire.Reply{Status: wire.Resized})
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for b.Loop() {
+		raw, err := net.Dial("tcp", server.Addresses()[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		conn, err := seal.Connect(ctx, raw, munge, seal.RootOr(os.Getuid()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := wire.WriteRequest(conn, wire.Request{Job: 1}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := wire.ReadReply(conn); err != nil {
+			b.Fatal(err)
+		}
+		conn.Close()
+	}
+}

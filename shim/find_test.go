@@ -1,0 +1,208 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/shim/seal"
+	"accordion/shim/seal/sealtest"
+	"accordion/shim/wire"
+)
+
+func TestTheSidecarIsFoundWithoutBeingTold(t *testing.T) {
+	dir := t.TempDir()
+	conf := func(name, address string) string {
+		sub := filepath.Join(dir, name)
+		if err := os.Mkdir(sub, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(sub, addressFile), []byte(address), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return sub
+	}
+	plain := conf("plain", "\n# where the sidecar is\n  ctl:6820 \nmore: is not read")
+	munge := conf("munge", "ctl:6820 /m")
+	empty := conf("empty", "# nothing\n\n")
+	bad := conf("bad", "one two three")
+	huge := conf("huge", strings.Repeat("x", 1<<16))
+	pipe := filepath.Join(dir, "pipe")
+	if err := os.Mkdir(pipe, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(pipe, addressFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	absent := filepath.Join(dir, "absent")
+	for name, c := range map[string]struct {
+		env         environment
+		directories []string
+		want        place
+		wrong       string
+	}{
+		"nothing is said":                   {nil, []string{absent}, place{socket: wire.Socket}, ""},
+		"the socket before all":             {environment{"ACCORDION_SOCKET": "/s", "ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, place{socket: "/s"}, ""},
+		"the address before the file":       {environment{"ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, place{address: "ctl:1"}, ""},
+		"the address with munge's socket":   {environment{"ACCORDION_ADDRESS": "ctl:1", "ACCORDION_MUNGE_SOCKET": "/m"}, nil, place{address: "ctl:1", munge: "/m"}, ""},
+		"the file":                          {nil, []string{absent, plain}, place{address: "ctl:6820"}, ""},
+		"the file with munge's socket":      {nil, []string{munge, plain}, place{address: "ctl:6820", munge: "/m"}, ""},
+		"a file that says nothing":          {nil, []string{empty, plain}, place{address: "ctl:6820"}, ""},
+		"a pipe with the file's name":       {nil, []string{pipe, plain}, place{address: "ctl:6820"}, ""},
+		"variables that are set to nothing": {environment{"ACCORDION_SOCKET": "", "ACCORDION_ADDRESS": ""}, nil, place{socket: wire.Socket}, ""},
+		"a file that says too much":         {nil, []string{bad}, place{}, addressFile},
+		"a huge file":                       {nil, []string{huge}, place{}, "HOST:PORT"},
+		"an address without a port":         {environment{"ACCORDION_ADDRESS": "ctl"}, nil, place{}, "ACCORDION_ADDRESS"},
+		"a port without an address":         {environment{"ACCORDION_ADDRESS": ":1"}, nil, place{}, "HOST:PORT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := find(c.env.lookup, c.directories)
+			if got != c.want || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("got %+v, %v; want %+v %s", got, err, c.want, c.wrong)
+			}
+			if err != nil && len(err.Error()) > 400 {
+				t.Errorf("it says too much: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheFileLiesBesideSlurmsConfiguration(t *testing.T) {
+	env := environment{"SLURM_CONF": "/cluster/etc/slurm.conf"}
+	if got := configurations(env.lookup); got[0] != "/cluster/etc" {
+		t.Errorf("looked for in %v", got)
+	}
+	if got := configurations(environment{}.lookup); got[0] != "/etc/accordion" {
+		t.Errorf("without SLURM_CONF looked for in %v", got)
+	}
+}
+
+// far is a sidecar at a TCP address, which does with each connection in turn what a test says.
+func far(t *testing.T, does ...func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			does[min(i, len(does)-1)](conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-ended })
+	return l.Addr().String()
+}
+
+// answers is an honest sidecar of a user.
+func answers(a seal.Authority) func(net.Conn) {
+	return func(conn net.Conn) {
+		c, err := seal.Accept(context.Background(), conn, a)
+		if err != nil {
+			return
+		}
+		if _, err := wire.ReadRequest(c); err == nil {
+			wire.WriteReply(c, resized)
+		}
+	}
+}
+
+func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
+	realm := sealtest.NewRealm()
+	busy := func(conn net.Conn) { seal.Busy(conn, "full") }
+	dies := func(conn net.Conn) { wire.ReadProof(conn) }
+	address := far(t, busy, dies, answers(realm.User(0)))
+	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())))
+	}}
+	reply, err := c.ask(t.Context(), wire.Request{Job: 7}, 0)
+	if err != nil || reply != resized {
+		t.Fatalf("got %+v, %v", reply, err)
+	}
+}
+
+func TestABusySidecarOverTCPIsOneThatIsThere(t *testing.T) {
+	address := far(t, func(conn net.Conn) { seal.Busy(conn, "full") })
+	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, sealtest.NewRealm().User(0))
+	}}
+	if _, took, err := c.try(t.Context(), wire.Request{Job: 7}); !took || err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("took %v, %v; want an outage's patience, not an absent one's", took, err)
+	}
+}
+
+func TestASidecarThatDoesNotBelieveSaysWhy(t *testing.T) {
+	address := far(t, answers(sealtest.NewRealm().User(0)))
+	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
+		realm := sealtest.NewRealm()
+		return dialTCP(ctx, address, garbler{realm.User(0)})
+	}}
+	var refused *seal.RefusedError
+	if _, _, err := c.try(t.Context(), wire.Request{Job: 7}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "credential") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// garbler makes credentials that nobody knows.
+type garbler struct{ seal.Authority }
+
+func (garbler) Make(context.Context, []byte) (string, error) { return "nonsense", nil }
+
+func TestAnImpostorAtTheAddressIsNotBelieved(t *testing.T) {
+	realm := sealtest.NewRealm()
+	address := far(t, answers(realm.User(4711)))
+	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())))
+	}}
+	if reply, _, err := c.try(t.Context(), wire.Request{Job: 7}); err == nil || !strings.Contains(err.Error(), "user 4711") {
+		t.Errorf("got %+v, %v", reply, err)
+	}
+}
+
+func TestWithoutMungeTheUserReadsWhatIsMissing(t *testing.T) {
+	realm := sealtest.NewRealm()
+	realm.Break(seal.ErrUnavailable)
+	address := far(t, answers(sealtest.NewRealm().User(0)))
+	quick := ordinary
+	quick.first = 200 * time.Millisecond
+	c := &client{patience: quick, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(0))
+	}}
+	out := step(t.Context(), Options{Getenv: inSlurm(t).lookup}, c)
+	if out.Status != StatusNoSidecar || !strings.Contains(out.Says, "munge") {
+		t.Errorf("status %d: %s", out.Status, out.Says)
+	}
+}
+
+func TestACallThatIsInterruptedWhileTheSidecarIsSilentEndsAtOnce(t *testing.T) {
+	held := make(chan struct{})
+	address := far(t, func(conn net.Conn) { <-held })
+	defer close(held)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	done := make(chan error, 1)
+	go func() {
+		_, err := dialTCP(ctx, address, sealtest.NewRealm().User(0))
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("connected without a challenge")
+		}
+	case <-time.After(dialPatience - time.Second):
+		t.Error("it waits on")
+	}
+}
