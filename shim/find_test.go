@@ -122,7 +122,7 @@ func answers(a seal.Authority) func(net.Conn) {
 func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
 	realm := sealtest.NewRealm()
 	busy := func(conn net.Conn) { seal.Busy(conn, "full") }
-	dies := func(conn net.Conn) { wire.ReadProof(conn) }
+	dies := func(conn net.Conn) { seal.Accept(context.Background(), conn, realm.User(0)) }
 	address := far(t, busy, dies, answers(realm.User(0)))
 	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
 		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())))
