@@ -3,6 +3,8 @@ package adapter
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -211,7 +213,11 @@ func (s *Sidecar) recover() error {
 // event tells operators and the journal what happened to a job.
 func (s *Sidecar) event(r *record, kind, text string, fields map[string]any) error {
 	args := []any{"cluster", s.settings.Cluster, "job", r.ID}
-	for k, v := range fields {
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		v := fields[k]
+		if f, ok := v.(float64); ok { // a Unix second would be written with an exponent
+			v = fmt.Sprintf("%.3f", f)
+		}
 		args = append(args, k, v)
 	}
 	s.log.Info(kind+": "+text, args...)
