@@ -1,0 +1,155 @@
+package slurm_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/labtest"
+)
+
+// A fate says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or
+// just before it where after is negative.
+type fate struct {
+	call  string // attach, release, detach, expand, merge, shrink
+	after time.Duration
+}
+
+func (f fate) String() string {
+	if f.after < 0 {
+		return "before " + f.call
+	}
+	return fmt.Sprintf("%v into %s", f.after, f.call)
+}
+
+// cancelling is the hook that knows which call is which, and cancels the jobs that have a fate. A merge names only the
+// expander, whose name ends with its job's number.
+const cancelling = `job= call=
+case "$name $*" in
+"scontrol release "*) call=release job=$2 ;;
+"scontrol update JobId="*" ReservationName=") call=detach job=${2#JobId=} ;;
+"scontrol update JobId="*" ReservationName="*) call=attach job=${2#JobId=} ;;
+"scontrol update JobId="*" NodeList="*) call=shrink job=${2#JobId=} ;;
+"scontrol update JobId="*" NumNodes=0") call=merge job=$("${real%/*}/squeue" -h -j "${2#JobId=}" -o %j) job=${job##*-} ;;
+salloc*) for word; do case $word in --dependency=expand:*) call=expand job=${word##*:} ;; esac; done ;;
+esac
+if [ -n "$job" ] && [ -f "$here/$job.$call" ]; then
+	after=$(cat "$here/$job.$call")
+	mv "$here/$job.$call" "$here/$job.cancelled"
+	if [ "$after" = before ]; then
+		"${real%/*}/scancel" "$job"
+	else
+		{ sleep "$after"; "${real%/*}/scancel" "$job"; } </dev/null >/dev/null 2>&1 &
+	fi
+fi`
+
+func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
+	lab := quickLab(t)
+	p := serving(t, lab, "")
+	all := lab.Submit(t, "bob", "sleep 100", fmt.Sprintf("-N%d", lab.Nodes), "-t2")
+	reserved := lab.Submit(t, "alice", "true", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s")
+	blocked := lab.Submit(t, "alice", "true", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s", "--dependency=afterok:"+all)
+	after := lab.Submit(t, "alice", "sleep 3", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s", "--dependency=afterany:"+all)
+	reservations := func() string { return client(t, lab, "scontrol", "-o", "show", "reservation") }
+	lab.Await(t, time.Minute, "the job that waits for nodes has its reservations", func() bool {
+		return strings.Contains(reservations(), "="+adapter.Prefix+reserved+"-0 ") && strings.Contains(reservations(), "="+adapter.Prefix+reserved+"-1 ")
+	})
+	lab.Await(t, time.Minute, "the other waits without", func() bool {
+		v := p.view(blocked)
+		return v != nil && v.Phase == "waiting" && v.Why == "Dependency" && !strings.Contains(reservations(), adapter.Prefix+blocked+"-")
+	})
+	for _, job := range []string{reserved, blocked} {
+		lab.Run(t, "alice", "scancel", job)
+	}
+	lab.Await(t, time.Minute, "the reservations are gone", func() bool { return !strings.Contains(reservations(), adapter.Prefix) })
+	for _, job := range []string{reserved, blocked} {
+		lab.Await(t, time.Minute, "the sidecar forgot the job", func() bool { return len(p.events(job, "ended")) == 1 })
+	}
+	if v := p.view(after); v == nil || v.Phase != "waiting" {
+		t.Errorf("a job that depends on a running one is not waiting: %+v", v)
+	}
+	lab.Run(t, "bob", "scancel", all)
+	if !*long { // Slurm looks at what a held job depends on once a minute
+		lab.Run(t, "alice", "scancel", after)
+	} else {
+		lab.Await(t, 3*time.Minute, "the job that depends on it runs and ends", func() bool { return len(p.events(after, "started", "ended")) == 2 })
+	}
+	clean(t, p)
+}
+
+func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
+	const never = -1
+	fates := []fate{
+		{"attach", never}, {"release", never}, {"release", 0}, {"detach", never}, {"detach", 0},
+		{"expand", never}, {"expand", 0},
+		// A merge takes 0.3 to 0.5 s. Cancelled in it, a job may end with an empty list of nodes, while its nodes are allocated to nobody.
+		{"merge", never}, {"merge", 0}, {"merge", 30 * time.Millisecond}, {"merge", 100 * time.Millisecond}, {"merge", 300 * time.Millisecond},
+		{"shrink", never}, {"shrink", 50 * time.Millisecond},
+	}
+	cancelAt(t, fates)
+	if !*long {
+		return
+	}
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	for range 10 {
+		fates = fates[:0]
+		for range 12 {
+			fates = append(fates, fate{"merge", time.Duration(random.IntN(600)) * time.Millisecond})
+		}
+		cancelAt(t, fates)
+	}
+}
+
+// cancelAt runs one job for each fate, all at the same time, and judges what is left.
+func cancelAt(t *testing.T, fates []fate) {
+	t.Helper()
+	lab := quickLab(t)
+	calls := newClients(t)
+	calls.hook(cancelling)
+	jobs := make([]string, len(fates))
+	for i, f := range fates {
+		phase := "sleep 4\n"
+		boundary := "eval \"$(accordion step)\" || exit\n"
+		jobs[i] = lab.Submit(t, "alice", phase+boundary+phase+boundary+phase, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,2x5s,1x5s", "-J", "x")
+		after := "before"
+		if f.after >= 0 {
+			after = fmt.Sprint(f.after.Seconds())
+		}
+		if err := os.WriteFile(filepath.Join(calls.dir, jobs[i]+"."+f.call), []byte(after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := serving(t, lab, calls.setting())
+	for i, job := range jobs {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i]), func() bool {
+			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
+		})
+		if _, err := os.Stat(filepath.Join(calls.dir, job+".cancelled")); err != nil {
+			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], output(lab, "alice", job))
+		}
+	}
+	clean(t, p)
+	for i, job := range jobs {
+		var story []string
+		for _, e := range p.events(job, "starting", "started", "grew", "shrank", "ended") {
+			story = append(story, e.Verb)
+		}
+		t.Logf("job %s, cancelled %v: %s", job, fates[i], strings.Join(story, " "))
+	}
+	t.Logf("%d nodes had to be set free by `scontrol reconfigure`", reconfigured(t, lab))
+}
+
+// reconfigured counts in slurmctld's log how often it was told to read its configuration again.
+func reconfigured(t *testing.T, lab *labtest.Lab) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "slurmctld.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "Processing RPC: REQUEST_RECONFIGURE")
+}
