@@ -144,6 +144,9 @@ func waiting(r *record, tasks string, eligible core.Time) {
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
 	r.Blocked = !r.Held && blocked(r.Why)
+	if r.Held && r.dependsOn != "" { // Slurm tells of the hold only
+		r.Blocked, r.Why = true, "Dependency"
+	}
 	if eligible > r.Submitted {
 		r.Begin = eligible
 	}
