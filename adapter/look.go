@@ -87,12 +87,12 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 			continue
 		case j.Expands != 0 && s.growing(j.Expands):
 			continue // its nodes are the parent's in a moment
-		case j.Expands != 0 && j.State != Done:
+		case j.Expands != 0 && j.State == Running:
 			v.strays = append(v.strays, j)
 		}
 		until := v.now + settling
 		who := holder{system, j.ID}
-		if j.State == Running {
+		if j.State == Running && j.Expands == 0 { // a stray is ended at once
 			who.kind = overrunning
 			if until = core.Forever; j.Limit < core.Forever {
 				until = max(j.Started+j.Limit+s.settings.Guard, v.now+settling)

@@ -27,3 +27,30 @@ func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testi
 		w.clean()
 	})
 }
+
+// The simulation found it: while a growth was late, the promise was fitted again and moved; when the growth came, its
+// delay was added once more, and the application waited as long again for its next step.
+func TestADelayIsCountedOnce(t *testing.T) {
+	o := slurmish
+	o.Nodes = 5
+	inWorld(t, o, func(w *world) {
+		w.evolving("3x20s", 100*time.Second) // late, in the way, and ended for it
+		job := w.evolving("2x20s,5x20s,1x20s")
+		w.quiet(300)
+		w.shows(job, "2@2-36 5@36-56 1@56-75")
+	})
+}
+
+// The simulation found it: a left-over expander was planned as a job that may run until its parent's limit, and
+// promises were moved behind it though it was ended at once.
+func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,16x20s,1x20s")
+		w.mortal.at, w.mortal.after = 7, true // the growth's expander is there
+		<-w.mortal.death()
+		w.restart()
+		w.quiet(300)
+		w.shows(job, "2@2-28 16@28-48 1@48-67")
+		w.clean()
+	})
+}

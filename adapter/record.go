@@ -182,3 +182,18 @@ func (r *record) promise(now core.Time, ep core.EP) {
 		r.Promise[r.Step+i] = now
 	}
 }
+
+// goOn makes the target step the present one, from now on: it lasts as long as was asked for, and longer where the next one
+// is promised for later. A promise that was moved while the step before was late has the delay in it already.
+func (r *record) goOn(now core.Time) {
+	r.Promise[r.Step] = max(r.Promise[r.Step], now)
+	r.Step = r.Target
+	last := len(r.Promise) - 1
+	for i := r.Step; i <= last; i++ {
+		now += r.ep()[i].Duration
+		if i < last {
+			now = max(now, r.Promise[i])
+		}
+		r.Promise[i] = now
+	}
+}

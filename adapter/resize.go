@@ -197,12 +197,8 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 		fields["asked"] = float64(r.ask.at.UnixMilli()) / 1000
 		r.Overran += max(0, r.ask.at.Unix()-due)
 	}
-	if delay := now.Unix() - due; delay > 0 {
-		for i := r.Step; i < len(r.Promise); i++ {
-			r.Promise[i] += delay
-		}
-	}
-	r.Step, r.next = r.Target, nil
+	r.goOn(now.Unix())
+	r.next = nil
 	r.Meant, r.Warned, r.Noticed = r.due(), 0, false
 	r.Resizes++
 	r.obstacle, r.ready = nobody, time.Time{}
