@@ -207,7 +207,10 @@ func (s *Sidecar) recover() error {
 		}
 	}
 	s.log.Info("ready", "cluster", s.settings.Cluster, "managed", len(s.records), "interrupted", len(open))
-	return nil
+	// What came late while no sidecar ran is explained by this one.
+	return s.journal.Event(journal.Event{
+		At: s.clock.Now(), Kind: "ready", Text: "the sidecar begins", Fields: map[string]any{"managed": len(s.records), "interrupted": len(open)},
+	})
 }
 
 // event tells operators and the journal what happened to a job.
