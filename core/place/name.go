@@ -68,6 +68,10 @@ func (e *ShortageError) Error() string {
 // because a job does not migrate; then a layer takes, after the nodes it prefers, those whose next claim comes soonest
 // after its end, which leaves the longest gaps to others. A wish that fails has Err set, and the others go on.
 //
+// A job's first node is the lowest of those that it begins with (the first of those it holds): there its script runs.
+// Nodes that come later lie above it wherever they can. Slurm takes the lowest node of a job for the script's once its
+// controller was started again; if that is another one, it does not hear of the script's end.
+//
 // Names given before (Prefer) are kept for all wishes together if nobody suffers; if a wish can only be named when
 // another gives up old names, it may. Claims, held and preferred nodes that are not nodes of the machine are ignored. The
 // answer is a function of the arguments alone.

@@ -31,3 +31,17 @@ func (s *nodeSet) lowest() int {
 	}
 	return s.low*64 + bits.TrailingZeros64(s.words[s.low])
 }
+
+// from is the lowest member that is not lower than a node, −1 when there is none.
+func (s *nodeSet) from(node int) int {
+	for w := max(node/64, s.low); w < len(s.words); w++ {
+		word := s.words[w]
+		if w == node/64 {
+			word &= ^uint64(0) << (node % 64)
+		}
+		if word != 0 {
+			return w*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}

@@ -198,8 +198,8 @@ func (s *sweep) freeUntil(t core.Time, enough int) int {
 	return min(count, enough)
 }
 
-// take gives a layer nodes: those its wish prefers, then those that have to be free again soonest, the lowest first.
-// There are enough.
+// take gives a layer nodes: those its wish prefers, then those that have to be free again soonest, the lowest first; as
+// far as possible nodes above the job's first one (see Name). There are enough.
 func (s *sweep) take(it item, needs int) {
 	l := s.named(it)
 	fitting := s.fitting(l.To)
@@ -211,11 +211,38 @@ func (s *sweep) take(it item, needs int) {
 			needs--
 		}
 	}
-	for b := s.after(fitting); needs > 0; b = s.after(b) {
-		node := s.lowest(b)
-		s.drop(node)
-		nodes = append(nodes, node)
-		needs--
+	for _, least := range []int{s.base(it) + 1, 0} {
+		for b := s.after(fitting); b >= 0 && needs > 0; {
+			node := s.buckets[b].from(least)
+			if node < 0 {
+				b = s.after(b + 1)
+				continue
+			}
+			s.drop(node)
+			nodes = append(nodes, node)
+			needs--
+			b = s.after(b)
+		}
 	}
 	l.Nodes = nodes
+}
+
+// base is the first node of the job that a layer belongs to, −1 before it has any.
+func (s *sweep) base(it item) int {
+	w := &s.wishes[it.wish]
+	if len(w.Held) > 0 {
+		return max(w.Held[0], -1)
+	}
+	base := -1
+	for _, l := range s.namings[it.wish].Layers[:it.layer] {
+		if l.From > w.Start {
+			break
+		}
+		for _, node := range l.Nodes {
+			if base < 0 || node < base {
+				base = node
+			}
+		}
+	}
+	return base
 }
