@@ -52,6 +52,10 @@ const pass core.Time = 45
 // settling is how long, in seconds, nodes of a job that just ended are taken to need until they are free.
 const settling core.Time = 2
 
+// absence is how long a node that cannot be used is taken to be back soon: after a start of slurmctld no node is known
+// for some seconds, and no promise must move for that. Nothing is put on it meanwhile.
+const absence = 30 * time.Second
+
 func (s *Sidecar) look() *sight {
 	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes)), awaited: map[core.JobID]bool{}}
 	v.nodes = make([]string, len(s.snapshot.Nodes))
@@ -127,7 +131,11 @@ func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
 		}
 		switch {
 		case !n.Usable:
-			busy.add(i, v.now, core.Forever)
+			until := core.Forever
+			if s.clock.Now().Before(s.away[n.Name].Add(absence)) {
+				until = v.now + 1
+			}
+			busy.add(i, v.now, until)
 			v.taken[i] = holder{system, 0}
 		case !n.Idle && v.taken[i].kind == nobody && s.newer(s.shrunk):
 			busy.add(i, v.now, v.now+settling)

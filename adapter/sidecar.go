@@ -50,6 +50,7 @@ type Sidecar struct {
 	tending  map[string]tended      // what was last done to each reservation
 	idle     map[string]time.Time   // since when the batch system shows each node as idle
 	lost     map[string]time.Time   // since when it shows each as in use while no job holds it
+	away     map[string]time.Time   // since when it shows each as not usable
 	nudged   time.Time              // when a stuck node was last looked after
 	awaited  map[core.JobID]bool    // managed jobs whose nodes were waited for in the last cycle
 	resizes  int                    // under way
@@ -76,7 +77,7 @@ func New(o Options) *Sidecar {
 	return &Sidecar{
 		system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
-		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, strays: map[Key]int{},
+		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]int{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
 }

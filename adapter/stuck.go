@@ -16,10 +16,16 @@ const (
 	nudgeEvery = 5 * time.Second
 )
 
-// noteIdle remembers since when the batch system shows each node as idle.
+// noteIdle remembers since when the batch system shows each node as idle, and since when as not usable.
 func (s *Sidecar) noteIdle() {
 	now := s.clock.Now()
 	for _, n := range s.snapshot.Nodes {
+		switch {
+		case n.Usable:
+			delete(s.away, n.Name)
+		case s.away[n.Name].IsZero():
+			s.away[n.Name] = now
+		}
 		switch {
 		case !n.Idle || !n.Usable:
 			delete(s.idle, n.Name)

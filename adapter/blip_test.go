@@ -1,0 +1,48 @@
+package adapter_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"accordion/adapter"
+)
+
+// forgets shows every node as unknown while it is told to: a Slurm whose slurmctld was just started.
+type forgets struct {
+	adapter.BatchSystem
+	unknown atomic.Bool
+}
+
+func (f *forgets) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+	s, err := f.BatchSystem.Observe(ctx)
+	if err == nil && f.unknown.Load() {
+		for i := range s.Nodes {
+			s.Nodes[i].Usable, s.Nodes[i].Idle, s.Nodes[i].Why = false, false, "UNKNOWN"
+		}
+	}
+	return s, err
+}
+
+// Without the nodes that are unknown the growth would only fit when the other job has given back its own: a promise that
+// is moved there stays there.
+func TestAGrowthIsPutOffByNoMoreThanTheTimeInWhichAllNodesAreUnknown(t *testing.T) {
+	o := slurmish
+	o.Nodes = 6
+	inWorld(t, o, func(w *world) {
+		w.halt()
+		restarted := &forgets{BatchSystem: w.System}
+		w.mortal.BatchSystem = restarted
+		w.serve()
+		job := w.evolving("2x20s,4x20s,3x20s")
+		other := w.evolving("2x100s")
+		w.at(18)
+		restarted.unknown.Store(true)
+		w.at(28)
+		restarted.unknown.Store(false)
+		w.quiet(400)
+		w.shows(job, "2@2-29 4@29-49 3@49-68")
+		w.shows(other, "2@2-101")
+		w.clean()
+	})
+}
