@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
+	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
 
@@ -32,10 +33,13 @@ func fakeSidecar() error {
 	begun := flag.Int("step", 1, "the step that the job is in")
 	late := flag.Bool("late", false, "never resize: answer late when the shim's patience ends")
 	die := flag.Bool("die", false, "")
+	address := flag.String("listen", "", "HOST:PORT for shims on other hosts")
+	munge := flag.String("munge", "", "socket of munged")
+	owner := flag.Int("owner", 0, "the user whose job it is; root speaks for it, too")
 	flag.Parse()
 	steps := flag.Args()
 
-	server, err := session.Listen(session.Options{Path: *socket})
+	server, err := session.Listen(session.Options{Path: *socket, Address: *address, Authority: seal.NewMunge(*munge)})
 	if err != nil {
 		return err
 	}
@@ -52,6 +56,9 @@ func fakeSidecar() error {
 			switch q := call.Request; {
 			case q.Job != *job:
 				call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not managed", q.Job)})
+				continue
+			case call.UID != 0 && int(call.UID) != *owner:
+				call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not yours", q.Job)})
 				continue
 			case *late:
 				if q.Waits == 0 {

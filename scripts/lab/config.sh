@@ -11,8 +11,11 @@ write_config() {
 	echo "CgroupPlugin=cgroup/v1" >"$lab/etc/cgroup.conf" # read at start even where nothing uses cgroups
 	if plugin_wanted; then
 		install -m 644 "$repo/slurm/job_submit.lua" "$lab/etc/job_submit.lua"
-		echo 'return { partitions = { "main" } }' >"$lab/etc/accordion.lua"
+		cat >"$lab/etc/accordion.lua" <<-LUA
+			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
+		LUA
 	fi
+	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
 	# Last: with this file it is a lab, which `down` may remove.
 	printf 'nodes=%d\nfast=%s\n' "$1" "$2" >"$lab/etc/lab"
 }
@@ -23,6 +26,9 @@ make_folders() {
 	chown slurm: "$lab"/{state,log,pid,db,db/tmp}
 	chown munge: "$lab/munge"
 }
+
+# sidecar_address is for jobs that do not know ACCORDION_SOCKET, as on other hosts.
+sidecar_address() { echo "127.0.0.1:$((port + 2))"; }
 
 plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit.lua ]]; }
 

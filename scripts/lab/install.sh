@@ -24,6 +24,7 @@ lab_programs=(
 test_programs=(
 	"${lab_programs[@]}"
 	/usr/bin/lua5.1:lua5.1
+	/bin/ip:iproute2
 	/usr/bin/shellcheck:shellcheck
 )
 

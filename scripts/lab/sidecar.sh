@@ -38,6 +38,8 @@ path = "$lab/journal/journal.db"
 
 [session]
 socket = "$lab/run/accordion.sock"
+listen = "$(sidecar_address)"
+munge_socket = "$lab/munge/socket"
 
 [log]
 level = "debug"

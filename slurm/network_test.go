@@ -1,0 +1,35 @@
+package slurm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
+	lab := defaultLab(t)
+	lab.Do(t, "serve")
+	t.Cleanup(func() { lab.Do(t, "serve-stop") })
+	// As on a host without the socket: first as the plug-in told it, then by the file beside slurm.conf.
+	job := lab.Submit(t, "alice", `#!/bin/bash
+#EP 1x5s,3x5s,2x60s
+unset ACCORDION_SOCKET
+echo "address ${ACCORDION_ADDRESS:-is not told}"
+eval "$(accordion step)"
+echo "step $ACCORDION_STEP on $SLURM_NNODES: $?"
+unset ACCORDION_ADDRESS ACCORDION_MUNGE_SOCKET
+eval "$(accordion step)"
+echo "step $ACCORDION_STEP on $SLURM_NNODES: $?"
+sleep 1000
+`)
+	for _, line := range []string{"address 127.0.0.1:", "step 2 on 3: 0", "step 3 on 2: 0"} {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job prints %q", line), func() bool { return strings.Contains(output(lab, "alice", job), line) })
+	}
+
+	step := "unset ACCORDION_SOCKET; SLURM_JOB_ID=" + job + " accordion step --timeout 20s"
+	if _, said, err := lab.Exec("bob", "", "sh", "-c", step); err == nil || !strings.Contains(said, "not yours") {
+		t.Errorf("another user speaks for the job: %v: %s", err, said)
+	}
+	client(t, lab, "scancel", job)
+}
