@@ -203,8 +203,8 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	peer, err := conn.Peer()
 	switch {
 	case err == nil:
-	case ctx.Err() != nil || errors.Is(err, io.EOF):
-		return // we end; or somebody only looked whether we are here
+	case errors.Is(err, io.EOF), ctx.Err() != nil && (errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled)):
+		return // somebody only looked whether we are here; or we end
 	default:
 		s.log.Warn("a session's peer could not be told", "why", err)
 		return

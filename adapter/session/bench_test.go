@@ -1,0 +1,103 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/shim/seal"
+	"accordion/shim/seal/sealtest"
+	"accordion/shim/wire"
+)
+
+// The figures of docs/performance.md: both sides and a real munge on this host, so that it does twice the work of a
+// sidecar's.
+
+// answering is a server with a real munge that answers at once; it ends with the benchmark.
+func answering(b *testing.B) (address string, munge *seal.Munge) {
+	b.Helper()
+	munge = seal.NewMunge(sealtest.Munged(b))
+	server, err := Listen(Options{Path: filepath.Join(b.TempDir(), "s"), Address: "127.0.0.1:0", Authority: munge})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := server.Serve(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+	running.Go(func() {
+		for {
+			select {
+			case call := <-server.Calls():
+				call.Answer(wire.Reply{Status: wire.Resized})
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	b.Cleanup(func() { cancel(); running.Wait() })
+	return server.Addresses()[0], munge
+}
+
+func once(ctx context.Context, address string, munge *seal.Munge) error {
+	raw, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	conn, err := seal.Connect(ctx, raw, munge, seal.RootOr(os.Getuid()))
+	if err != nil {
+		return err
+	}
+	if err := wire.WriteRequest(conn, wire.Request{Job: 1}); err != nil {
+		return err
+	}
+	reply, err := wire.ReadReply(conn)
+	if err == nil && reply.Status == wire.Busy {
+		err = &seal.RefusedError{Why: reply.Why}
+	}
+	return err
+}
+
+func BenchmarkSessionOverTCP(b *testing.B) {
+	address, munge := answering(b)
+	for b.Loop() {
+		if err := once(b.Context(), address, munge); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// As when a thousand jobs come to a boundary in the same second. One host may have 128 connections that are not proved
+// yet, so most are first told to ask again.
+func BenchmarkThousandSessionsOverTCPAtOnce(b *testing.B) {
+	address, munge := answering(b)
+	for b.Loop() {
+		var shims sync.WaitGroup
+		for range 1000 {
+			shims.Go(func() {
+				for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+					err := once(b.Context(), address, munge)
+					var busy *seal.RefusedError
+					if err == nil {
+						return
+					}
+					if !errors.As(err, &busy) {
+						b.Error(err)
+						return
+					}
+					time.Sleep(pause) // as the shim does
+				}
+			})
+		}
+		shims.Wait()
+	}
+}
