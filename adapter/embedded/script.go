@@ -23,11 +23,16 @@ var ErrNoSidecar = errors.New("no sidecar answers")
 // Handle is a running job as seen from inside.
 type Handle struct {
 	system *System
-	job    *job
+	job    *job // under the system's lock: a restart writes all its fields anew
+
+	// What does not change while the script runs.
+	key     adapter.Key
+	uid     uint32
+	signals <-chan string
 }
 
 // Job names the job.
-func (h *Handle) Job() adapter.Key { return h.job.key }
+func (h *Handle) Job() adapter.Key { return h.key }
 
 // Nodes is what the job holds now.
 func (h *Handle) Nodes() []string {
@@ -51,7 +56,7 @@ func (h *Handle) Hosts() string {
 }
 
 // Signals are the signals that the job's script gets. One that nobody waits for is dropped after 16.
-func (h *Handle) Signals() <-chan string { return h.job.signals }
+func (h *Handle) Signals() <-chan string { return h.signals }
 
 // Work passes d of the batch system's time, or less when the job is ended: then it returns the context's error.
 func (h *Handle) Work(ctx context.Context, d time.Duration) error {
@@ -75,8 +80,8 @@ func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	if ask == nil {
 		return wire.Reply{}, ErrNoSidecar
 	}
-	r.Version, r.Job = wire.Version, int64(h.job.key.ID)
-	return ask(ctx, h.job.spec.UID, r)
+	r.Version, r.Job = wire.Version, int64(h.key.ID)
+	return ask(ctx, h.uid, r)
 }
 
 // Phases is the script of an application that works so long in each step, and asks for the next step in between,
@@ -108,10 +113,11 @@ func (s *System) launch(j *job) {
 	ctx, kill := context.WithCancel(s.context)
 	j.kill = kill
 	j.signals = make(chan string, 16)
-	run := j.run
+	run, script := j.run, j.spec.Script
+	handle := &Handle{system: s, job: j, key: j.key, uid: j.spec.UID, signals: j.signals}
 	s.workers.Go(func() {
 		defer kill()
-		err := j.spec.Script(ctx, &Handle{system: s, job: j})
+		err := script(ctx, handle)
 		s.enter()
 		defer s.leave()
 		if j.run != run || j.state != adapter.Running || s.context.Err() != nil {
