@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"accordion/adapter"
 )
@@ -38,10 +39,13 @@ func TestAGrowthIsPutOffByNoMoreThanTheTimeInWhichAllNodesAreUnknown(t *testing.
 		other := w.evolving("2x100s")
 		w.at(18)
 		restarted.unknown.Store(true)
-		w.at(28)
+		w.at(27)
+		time.Sleep(time.Second / 2) // between two readings
 		restarted.unknown.Store(false)
 		w.quiet(400)
-		w.shows(job, "2@2-29 4@29-49 3@49-68")
+		if w.steps(job) != "2 4 3" || w.nodesAt(job, 30) != "n[1-2,5-6]" {
+			t.Errorf("it held %s, want n[1-2,5-6] at second 30, and 2 4 3 nodes in all", w.sizes(job))
+		}
 		w.shows(other, "2@2-101")
 		w.clean()
 	})
