@@ -1,0 +1,189 @@
+// Package metrics counts what the sidecar does, for Prometheus.
+//
+// It is the one place that knows Prometheus: the loop speaks to it through adapter.Meter. It keeps nothing over a restart;
+// the journal does.
+//
+//	m := metrics.New(time.Now)
+//	sidecar := adapter.New(adapter.Options{Meter: m, …})
+//	listener, err := metrics.Listen("127.0.0.1:9820")
+//	err = m.Serve(ctx, listener) // http://127.0.0.1:9820/metrics until ctx ends
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"accordion/adapter"
+)
+
+// phases are all that a managed job may stand in, as adapter.JobView has them: one that no job stands in is shown as 0.
+var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
+
+// Metrics is an adapter.Meter that Prometheus can read. New makes it.
+type Metrics struct {
+	registry *prometheus.Registry
+	now      func() time.Time
+	read     atomic.Int64 // Unix nanoseconds at which the newest reading began; 0: none yet
+
+	cycle    prometheus.Histogram
+	call     *prometheus.HistogramVec
+	failures *prometheus.CounterVec
+	lateness *prometheus.HistogramVec
+	broken   *prometheus.CounterVec
+	spared   prometheus.Counter
+	jobs     *prometheus.GaugeVec
+	waiting  prometheus.Gauge
+}
+
+var _ adapter.Meter = (*Metrics)(nil)
+
+// New makes metrics that nothing was counted in yet. now is the sidecar's clock.
+func New(now func() time.Time) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
+	m.cycle = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "accordion_cycle_seconds",
+		Help:    "How long one look, plan and act of the sidecar takes, without the batch system's own answers.",
+		Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // to 2 s; the bounds are 0.25 s and 1 s
+	})
+	m.call = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "accordion_call_seconds",
+		Help:    "How long calls of the batch system take, by verb.",
+		Buckets: prometheus.ExponentialBuckets(0.005, 2, 12), // to 10 s, the default deadline
+	}, []string{"verb"})
+	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accordion_call_failures_total",
+		Help: "Calls of the batch system that failed, by verb and reason (busy, gone, trap, timeout, other).",
+	}, []string{"verb", "reason"})
+	m.lateness = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "accordion_growth_lateness_seconds",
+		Help: "How long after its planned second a growth's nodes are usable in the job, by what it waited for.",
+		// Fine around the bounds of a punctual growth: 1 s in the median, 2 s in 95 of 100.
+		Buckets: []float64{0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300, 900, 3600},
+	}, []string{"cause"})
+	m.broken = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accordion_promises_broken_total",
+		Help: "Promises to running jobs that could not be kept, by cause.",
+	}, []string{"cause"})
+	m.spared = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "accordion_waste_avoided_node_seconds_total",
+		Help: "Node-seconds that evolving jobs did not hold and rigid jobs of their peak size would have held.",
+	})
+	m.jobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accordion_jobs",
+		Help: "Managed jobs by phase.",
+	}, []string{"phase"})
+	m.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "accordion_queue_jobs",
+		Help: "Jobs that wait in the planned queue, ordinary ones included.",
+	})
+	age := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "accordion_reading_age_seconds",
+		Help: "How old the newest reading of the batch system is; -1 before the first.",
+	}, m.age)
+	m.registry.MustRegister(m.cycle, m.call, m.failures, m.lateness, m.broken, m.spared, m.jobs, m.waiting, age,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, phase := range phases {
+		m.jobs.WithLabelValues(phase)
+	}
+	return m
+}
+
+func (m *Metrics) age() float64 {
+	read := m.read.Load()
+	if read == 0 {
+		return -1
+	}
+	return m.now().Sub(time.Unix(0, read)).Seconds()
+}
+
+// Cycle implements adapter.Meter.
+func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int, waiting int) {
+	m.cycle.Observe(took.Seconds())
+	m.read.Store(read.UnixNano())
+	for _, phase := range phases {
+		m.jobs.WithLabelValues(phase).Set(float64(jobs[phase]))
+	}
+	m.waiting.Set(float64(waiting))
+}
+
+// Call implements adapter.Meter.
+func (m *Metrics) Call(verb string, took time.Duration, err error) {
+	m.call.WithLabelValues(verb).Observe(took.Seconds())
+	if err != nil {
+		m.failures.WithLabelValues(verb, reason(err)).Inc()
+	}
+}
+
+// reason is one of few words for why a call failed: a label must not take every error's text.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, adapter.ErrBusy):
+		return "busy"
+	case errors.Is(err, adapter.ErrGone):
+		return "gone"
+	case errors.Is(err, adapter.ErrTrap):
+		return "trap"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "other"
+}
+
+// Grew implements adapter.Meter.
+func (m *Metrics) Grew(late time.Duration, cause string) {
+	if cause == "" {
+		cause = "none"
+	}
+	m.lateness.WithLabelValues(cause).Observe(late.Seconds())
+}
+
+// Broke implements adapter.Meter.
+func (m *Metrics) Broke(cause string) { m.broken.WithLabelValues(cause).Inc() }
+
+// Spared implements adapter.Meter.
+func (m *Metrics) Spared(nodeSeconds int64) {
+	if nodeSeconds > 0 { // a counter never goes down
+		m.spared.Add(float64(nodeSeconds))
+	}
+}
+
+// Handler answers GET /metrics in Prometheus' text form, and everything else with 404.
+func (m *Metrics) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: 4, Timeout: 10 * time.Second,
+	}))
+	return mux
+}
+
+// Listen takes the address, HOST:PORT. An error says what to do.
+func Listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w; give another address in [metrics] listen, or none", err)
+	}
+	return l, nil
+}
+
+// Serve answers on the listener until ctx ends, and closes it; then it returns nil.
+func (m *Metrics) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: m.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 20 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(l); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("metrics on %s: %w", l.Addr(), err)
+	}
+	return nil
+}

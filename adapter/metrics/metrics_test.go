@@ -1,0 +1,139 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"accordion/adapter"
+	"accordion/adapter/metrics"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// page is what Prometheus reads.
+func page(t *testing.T, address string) string {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	answer, err := client.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("status %s, error %v: %s", answer.Status, err, text)
+	}
+	return string(text)
+}
+
+// serving is an address at which the metrics are served until the test ends.
+func serving(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	l, err := metrics.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	m := metrics.New(func() time.Time { return now })
+	address := serving(t, m)
+	if got := page(t, address); !strings.Contains(got, "\naccordion_reading_age_seconds -1\n") {
+		t.Errorf("before the first reading:\n%s", got)
+	}
+	m.Cycle(30*time.Millisecond, now.Add(-3*time.Second), map[string]int{"waiting": 4, "late": 1}, 2000)
+	m.Cycle(40*time.Millisecond, now.Add(-2*time.Second), map[string]int{"waiting": 3}, 1999)
+	m.Call("merge", 400*time.Millisecond, nil)
+	m.Call("expand", time.Second, fmt.Errorf("salloc: %w", adapter.ErrBusy))
+	m.Call("observe", 10*time.Second, context.DeadlineExceeded)
+	m.Call("observe", time.Second, errors.New("squeue: slurm_load_jobs error"))
+	m.Call("shrink", time.Second, adapter.ErrTrap)
+	m.Call("shrink", time.Second, adapter.ErrGone)
+	m.Grew(400*time.Millisecond, "")
+	m.Grew(31*time.Second, "ordinary overrun")
+	m.Broke("lost node")
+	m.Spared(300)
+	m.Spared(-5) // nonsense must not bring the process down
+	got := page(t, address)
+	for _, line := range []string{
+		`accordion_cycle_seconds_count 2`,
+		`accordion_jobs{phase="waiting"} 3`,
+		`accordion_jobs{phase="late"} 0`,
+		`accordion_jobs{phase="growing"} 0`,
+		`accordion_queue_jobs 1999`,
+		`accordion_reading_age_seconds 2`,
+		`accordion_call_seconds_count{verb="merge"} 1`,
+		`accordion_call_seconds_count{verb="observe"} 2`,
+		`accordion_call_failures_total{reason="busy",verb="expand"} 1`,
+		`accordion_call_failures_total{reason="timeout",verb="observe"} 1`,
+		`accordion_call_failures_total{reason="other",verb="observe"} 1`,
+		`accordion_call_failures_total{reason="trap",verb="shrink"} 1`,
+		`accordion_call_failures_total{reason="gone",verb="shrink"} 1`,
+		`accordion_growth_lateness_seconds_bucket{cause="none",le="0.25"} 0`,
+		`accordion_growth_lateness_seconds_bucket{cause="none",le="0.5"} 1`,
+		`accordion_growth_lateness_seconds_bucket{cause="ordinary overrun",le="30"} 0`,
+		`accordion_growth_lateness_seconds_sum{cause="ordinary overrun"} 31`,
+		`accordion_promises_broken_total{cause="lost node"} 1`,
+		`accordion_waste_avoided_node_seconds_total 300`,
+	} {
+		if !strings.Contains(got, "\n"+line+"\n") {
+			t.Errorf("there is no line %s", line)
+		}
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+}
+
+func TestOnlyTheMetricsAreServed(t *testing.T) {
+	address := serving(t, metrics.New(time.Now))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	for path, want := range map[string]int{"/": 404, "/metrics/x": 404, "/debug/pprof/": 404} {
+		answer, err := client.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %s, want %d", path, answer.Status, want)
+		}
+	}
+	answer, err := client.Post("http://"+address+"/metrics", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", answer.Status)
+	}
+}
+
+func TestAnAddressThatIsTakenIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	l, err := metrics.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := metrics.Listen(l.Addr().String()); err == nil || !strings.Contains(err.Error(), "[metrics] listen") {
+		t.Errorf("error %v, want one that names the setting", err)
+	}
+}
