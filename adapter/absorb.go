@@ -168,6 +168,7 @@ func (s *Sidecar) began(r *record, j *Job) error {
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
+		r.hindrance = system
 	}
 	for i := range r.Promise {
 		r.Promise[i] += late

@@ -190,7 +190,9 @@ func (a *acting) do(ctx context.Context, verb string, args map[string]any, actio
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
 	defer cancel()
+	begin := a.s.clock.Now()
 	err = action(ctx)
+	a.s.meter.Call(verb, a.s.clock.Now().Sub(begin), err)
 	if failure := j.Finish(id, a.s.clock.Now(), err); failure != nil {
 		a.failure = failure
 		return failure

@@ -17,9 +17,11 @@ type sight struct {
 	claims   []place.Claim       // what others than managed jobs occupy, node by node, from now on; no two overlap
 	taken    []holder            // who has each node now
 	queue    []waiter            // in rank order
+	planned  core.Plan           // of the queue
 	strays   []*Job              // expanders that belong to nothing under way
 	running  []*record           // in the order in which they began
 	advances int                 // early applications looked at
+	news     *news               // since the cycle before; nil while nobody asked
 	awaited  map[core.JobID]bool // managed jobs for whose nodes a growth or a start that is due waits
 }
 
@@ -43,6 +45,7 @@ const (
 type waiter struct {
 	job    core.Job
 	record *record
+	seen   *Job // as last read
 }
 
 // pass is how long, in seconds, an ordinary job that could start now may wait until the batch system looks at it
@@ -156,7 +159,7 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 	managed := func(r *record) waiter {
 		// A start takes some seconds to become true: planning it for then keeps the steps after it on time.
 		begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices}, r}
+		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices}, r, r.seen}
 	}
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
@@ -173,7 +176,7 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 		}
 		v.queue = append(v.queue, waiter{core.Job{
 			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: max(limit, 1), Nodes: max(j.Want, 1)}}},
-		}, nil})
+		}, nil, j})
 	}
 	for _, r := range ours {
 		v.queue = append(v.queue, managed(r))

@@ -56,6 +56,7 @@ func (s *Sidecar) planOnce(v *sight) bool {
 	if s.advance(v, machine, fixed, promised, plan) {
 		return false
 	}
+	v.planned = plan
 	s.name(v, promised, plan, waiters)
 	return true
 }

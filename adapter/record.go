@@ -57,23 +57,28 @@ type record struct {
 	Resizes  int         // how many there were
 	Why      string      // why we end it
 	Attached bool        // it may still be tied to its start reservation
+	Expected core.Time   // planned start that its user was told of last, Unix seconds; 0: none
+	Vowed    core.Time   // the best end that it was promised, Unix seconds; 0: none
+	Slipped  core.Time   // seconds by which the promised end is later than that, as last said
+	Broke    string      // the cause said then
 
-	choices  []core.EP
-	seen     *Job      // as last read
-	touched  int       // readings that had begun when we last did something to it: they are stale
-	busy     string    // the operation under way
-	next     []string  // what it will hold when the resize under way is done; nil without one
-	tried    core.Time // second at which going on early was last looked at
-	retry    time.Time // no new operation before
-	ask      *question // the application stands at the end of its step
-	course   *course   // its place in the present plan; nil without one
-	named    *course   // its last place: nodes named there stay where they can
-	dirty    bool      // it changed since it was saved
-	refused  []string  // what a growth would have held that the batch system refused
-	late     bool      // its step should be over
-	ready    time.Time // when all nodes of a due growth were seen free
-	blocked  string    // what the next operation waits for, for status
-	obstacle obstacle  // what a due growth waited for
+	choices   []core.EP
+	seen      *Job      // as last read
+	touched   int       // readings that had begun when we last did something to it: they are stale
+	busy      string    // the operation under way
+	next      []string  // what it will hold when the resize under way is done; nil without one
+	tried     core.Time // second at which going on early was last looked at
+	retry     time.Time // no new operation before
+	ask       *question // the application stands at the end of its step
+	course    *course   // its place in the present plan; nil without one
+	named     *course   // its last place: nodes named there stay where they can
+	dirty     bool      // it changed since it was saved
+	refused   []string  // what a growth would have held that the batch system refused
+	late      bool      // its step should be over
+	ready     time.Time // when all nodes of a due growth were seen free
+	blocked   string    // what the next operation waits for, for status
+	obstacle  obstacle  // what a due growth waited for
+	hindrance obstacle  // what moved the promise last
 }
 
 // remainder is the rest of a running job, to be fitted again.

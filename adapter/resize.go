@@ -193,9 +193,17 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 	if !r.ready.IsZero() {
 		fields["ready"] = float64(r.ready.UnixMilli()) / 1000
 	}
+	cause := r.obstacle
 	if r.ask != nil {
-		fields["asked"] = float64(r.ask.at.UnixMilli()) / 1000
+		if fields["asked"] = float64(r.ask.at.UnixMilli()) / 1000; r.ask.at.Unix() > meant+tolerance {
+			cause = tardy
+		}
 		r.Overran += max(0, r.ask.at.Unix()-due)
+	}
+	if now.Unix() > due {
+		if r.hindrance = cause; cause == nobody {
+			r.hindrance = system
+		}
 	}
 	r.goOn(now.Unix())
 	r.next = nil
@@ -209,6 +217,9 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 	kind := "grew"
 	if len(r.Nodes) < before {
 		kind = "shrank"
+	}
+	if len(r.Nodes) > before {
+		s.meter.Grew(now.Sub(seconds(meant)), string(cause))
 	}
 	return s.event(r, kind, fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes)), fields)
 }

@@ -11,12 +11,19 @@ import (
 // heartbeat is how old the view that `accordion status` shows may be while nothing changes.
 const heartbeat = 15 * time.Second
 
-// show writes what `accordion status` shows, when it changed.
+// show writes what `accordion status`, queue and explain show, when it changed.
 func (s *Sidecar) show(v *sight) error {
 	view := View{Cluster: s.settings.Cluster, Jobs: []JobView{}}
 	for _, r := range s.sorted() {
 		view.Jobs = append(view.Jobs, r.view())
 	}
+	if err := s.putQueue(v, view.Jobs); err != nil {
+		return err
+	}
+	return s.putView(v, view)
+}
+
+func (s *Sidecar) putView(v *sight, view View) error {
 	data, err := json.Marshal(view)
 	if err != nil {
 		return fmt.Errorf("journal: the view for status: %w", err)

@@ -22,6 +22,7 @@ type Options struct {
 	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
 	Clock    Clock               // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
+	Meter    Meter               // nil: nothing is counted
 	Settings Settings
 }
 
@@ -32,6 +33,7 @@ type Sidecar struct {
 	calls    <-chan session.Call
 	clock    Clock
 	log      hclog.Logger
+	meter    Meter
 	settings Settings
 
 	records  map[Key]*record
@@ -44,6 +46,7 @@ type Sidecar struct {
 	told     map[Key]string
 	shown    string // the view as last written
 	shownAt  time.Time
+	past     past                   // what was shown and counted before
 	strays   map[Key]int            // left-over expanders: readings begun when they had been ended
 	shrunk   int                    // readings begun when a job last gave nodes back
 	wants    map[string]Reservation // what the plan needs, by name
@@ -74,8 +77,11 @@ func New(o Options) *Sidecar {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	if o.Meter == nil {
+		o.Meter = deaf{}
+	}
 	return &Sidecar{
-		system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
+		meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
 		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]int{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
@@ -119,12 +125,25 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	if s.snapshot == nil {
 		return nil
 	}
+	begin := s.clock.Now()
 	v := s.look()
 	s.plan(v)
-	if err := s.act(ctx, v); err != nil {
-		return err
+	for _, part := range []func() error{
+		func() error { return s.account(v) },
+		func() error { return s.estimate(v) },
+		func() error { return s.act(ctx, v) },
+		func() error { return s.show(v) },
+	} {
+		if err := part(); err != nil {
+			return err
+		}
 	}
-	return s.show(v)
+	phases := map[string]int{}
+	for _, r := range s.records {
+		phases[r.shown()]++
+	}
+	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.queue))
+	return nil
 }
 
 // hurry is the pause between readings while a change waits for something that only the batch system knows.
@@ -176,7 +195,9 @@ func (s *Sidecar) observe(ctx context.Context) {
 	s.crew.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
 		defer cancel()
+		begin := s.clock.Now()
 		snapshot, err := s.system.Observe(ctx)
+		s.meter.Call("observe", s.clock.Now().Sub(begin), err)
 		s.readings <- reading{number, snapshot, err}
 	})
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,31 @@ func TestReadingWhereThereIsNoJournalSaysSo(t *testing.T) {
 		if _, err := OpenReadOnly(path); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v, want an error that says %q", path, err, say)
 		}
+	}
+}
+
+// The first version's journal has no queue; a sidecar brings it up, and what it remembers stays.
+func TestAnOlderVersionsJournalIsBroughtUpByTheSidecarAndNotByAReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	older := open(path, writerOptions)
+	script := string(must(migrations.ReadFile("migrations/1.sql"))(t)) +
+		fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = 1; INSERT INTO record VALUES (7, 99, x'7b7d')", applicationID)
+	if _, err := older.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	if err := older.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenReadOnly(path); err == nil || !strings.Contains(err.Error(), "start the sidecar of this version on it once") {
+		t.Errorf("reading it: %v, want an error that says what to do", err)
+	}
+	j := must(Open(path))(t)
+	defer j.Close()
+	if records := must(j.Records())(t); len(records) != 1 || string(records[0].Data) != "{}" {
+		t.Errorf("records %v, want the one of before", records)
+	}
+	if err := j.PutQueue([]byte("{}")); err != nil {
+		t.Error(err)
 	}
 }
 

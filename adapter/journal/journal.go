@@ -43,7 +43,7 @@ type Journal struct {
 
 // statements are the writer's, prepared once.
 type statements struct {
-	begin, finish, event, record, forget, view, prune *sql.Stmt
+	begin, finish, event, record, forget, view, queue, prune *sql.Stmt
 }
 
 // Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. It fails when another
@@ -90,6 +90,9 @@ func OpenReadOnly(path string) (*Journal, error) {
 	case version == 0:
 		err = &Error{Op: "opening", Path: path, Err: errors.New("it has no tables yet"),
 			Hint: "start the sidecar on it once: accordion serve --config FILE"}
+	case version < newest:
+		err = &Error{Op: "opening", Path: path, Err: errors.New("an older Accordion wrote it"),
+			Hint: "start the sidecar of this version on it once, or use the older program to read it"}
 	}
 	if err != nil {
 		j.Close()
@@ -179,6 +182,8 @@ func (j *Journal) prepareStatements() error {
 		{&j.put.forget, `DELETE FROM record WHERE job = ? AND submitted = ?`},
 		{&j.put.view, `INSERT INTO view (one, data) VALUES (1, ?)
 			ON CONFLICT DO UPDATE SET data = excluded.data`},
+		{&j.put.queue, `INSERT INTO queue (one, data) VALUES (1, ?)
+			ON CONFLICT DO UPDATE SET data = excluded.data`},
 		{&j.put.prune, `DELETE FROM entry WHERE id IN (SELECT id FROM entry
 			WHERE at < ? AND (kind = 'event' OR outcome IS NOT NULL) ORDER BY at LIMIT ?)`},
 	} {
@@ -195,7 +200,7 @@ func (j *Journal) prepareStatements() error {
 var migrations embed.FS
 
 // newest is the schema this program writes: the highest number under migrations/.
-const newest = 1
+const newest = 2
 
 // migrate brings the file to the newest schema, each migration whole or not at all.
 func migrate(db *sql.DB) error {

@@ -226,6 +226,24 @@ func TestTheViewIsTheLastOneWritten(t *testing.T) {
 	}
 }
 
+func TestTheQueueIsTheLastOneWrittenAndNotTheView(t *testing.T) {
+	j, _ := fresh(t)
+	if data := must(j.Queue())(t); data != nil {
+		t.Errorf("queue of a new journal: %q, want none", data)
+	}
+	if err := j.PutView([]byte(`{"view":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`{"at":1}`, `{"at":2}`} {
+		if err := j.PutQueue([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if data := must(j.Queue())(t); string(data) != text {
+			t.Errorf("queue %q, want %q", data, text)
+		}
+	}
+}
+
 func TestPruningKeepsWhatIsYoungAndWhatIsUnfinished(t *testing.T) {
 	j, _ := fresh(t)
 	old, young := noon.Add(-time.Hour), noon.Add(time.Hour)
@@ -305,14 +323,15 @@ func TestAReaderSeesTheWriterAtWorkAndWhetherItLives(t *testing.T) {
 		t.Errorf("the reader sees %v", got)
 	}
 	for name, write := range map[string]func() error{
-		"Begin":   func() error { _, err := r.Begin(Intent{}); return err },
-		"Finish":  func() error { return r.Finish(id, noon, nil) },
-		"Event":   func() error { return r.Event(Event{}) },
-		"Put":     func() error { return r.Put(Record{}) },
-		"PutAll":  func() error { return r.PutAll([]Record{{}}) },
-		"Delete":  func() error { return r.Delete(1, 1) },
-		"PutView": func() error { return r.PutView(nil) },
-		"Prune":   func() error { _, err := r.Prune(t.Context(), noon); return err },
+		"Begin":    func() error { _, err := r.Begin(Intent{}); return err },
+		"Finish":   func() error { return r.Finish(id, noon, nil) },
+		"Event":    func() error { return r.Event(Event{}) },
+		"Put":      func() error { return r.Put(Record{}) },
+		"PutAll":   func() error { return r.PutAll([]Record{{}}) },
+		"Delete":   func() error { return r.Delete(1, 1) },
+		"PutView":  func() error { return r.PutView(nil) },
+		"PutQueue": func() error { return r.PutQueue(nil) },
+		"Prune":    func() error { _, err := r.Prune(t.Context(), noon); return err },
 	} {
 		if err := write(); !errors.Is(err, ErrReadOnly) {
 			t.Errorf("%s on a reader: %v, want ErrReadOnly", name, err)

@@ -74,8 +74,20 @@ func (j *Journal) PutView(data []byte) error {
 }
 
 // View gives what PutView wrote last; nil when it never did.
-func (j *Journal) View() (data []byte, err error) {
-	err = j.read.QueryRow(`SELECT data FROM view`).Scan(&data)
+func (j *Journal) View() (data []byte, err error) { return j.only(`SELECT data FROM view`) }
+
+// PutQueue writes what `accordion queue` and `accordion explain` show, in place of the last.
+func (j *Journal) PutQueue(data []byte) error {
+	_, err := j.exec(j.put.queue, notNil(data))
+	return err
+}
+
+// Queue gives what PutQueue wrote last; nil when it never did.
+func (j *Journal) Queue() (data []byte, err error) { return j.only(`SELECT data FROM queue`) }
+
+// only reads the one row of a table; nil when there is none.
+func (j *Journal) only(query string) (data []byte, err error) {
+	err = j.read.QueryRow(query).Scan(&data)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -19,6 +19,7 @@ type memory struct {
 	entries []journal.Entry
 	records map[[2]int64][]byte
 	view    []byte
+	queue   []byte
 }
 
 var _ adapter.Journal = (*memory)(nil)
@@ -105,6 +106,13 @@ func (m *memory) PutView(data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.view = slices.Clone(data)
+	return nil
+}
+
+func (m *memory) PutQueue(data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = slices.Clone(data)
 	return nil
 }
 
@@ -213,4 +221,8 @@ func (p pen) Delete(job, submitted int64) error {
 func (p pen) PutView(data []byte) error {
 	p.world.judgeView(data)
 	return p.write("view", func() error { return p.Journal.PutView(data) })
+}
+
+func (p pen) PutQueue(data []byte) error {
+	return p.write("queue", func() error { return p.Journal.PutQueue(data) })
 }
