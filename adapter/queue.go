@@ -138,7 +138,6 @@ func (s *Sidecar) queue(v *sight, views []JobView) Queue {
 	q.Jobs = make([]QueueEntry, 0, len(s.snapshot.Jobs))
 	s.addHolders(&q, managed)
 	holders := len(q.Jobs)
-	slices.SortStableFunc(q.Jobs, func(a, b QueueEntry) int { return cmp.Compare(a.Start, b.Start) })
 	s.addRanked(&q, v, managed)
 	s.addOthers(&q, managed)
 	s.keepDue(v.now, q.Jobs[holders:])
@@ -182,7 +181,7 @@ func (s *Sidecar) addHolders(q *Queue, managed map[Key]*JobView) {
 			q.Jobs = append(q.Jobs, m.entry())
 		}
 	}
-	slices.SortFunc(q.Jobs, func(a, b QueueEntry) int { return cmp.Compare(a.ID, b.ID) }) // the map has no order
+	slices.SortFunc(q.Jobs, func(a, b QueueEntry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
 }
 
 // addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
