@@ -178,6 +178,11 @@ func (s *Sidecar) began(r *record, j *Job) error {
 	if err := s.event(r, "started", fmt.Sprintf("on %d nodes", len(r.Nodes)), fields); err != nil {
 		return err
 	}
+	if r.ask != nil {
+		if why := s.choose(r, r.ask.call.Request); why != "" {
+			s.answer(r, wire.Refused, why)
+		}
+	}
 	return s.save(r)
 }
 

@@ -45,9 +45,11 @@ func (s *Sidecar) hear(call session.Call) {
 		call.Answer(s.reply(r, wire.Over, "the profile has no further step"))
 		return
 	}
-	if why := s.choose(r, call.Request); why != "" {
-		call.Answer(s.reply(r, wire.Refused, why))
-		return
+	if r.Phase != starting { // else when it is seen to run: which nodes it has, and which runs its script, is not known before
+		if why := s.choose(r, call.Request); why != "" {
+			call.Answer(s.reply(r, wire.Refused, why))
+			return
+		}
 	}
 	at := s.clock.Now()
 	if r.ask != nil {

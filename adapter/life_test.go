@@ -65,6 +65,32 @@ func TestAnApplicationThatAsksBeforeTheSidecarSawItsJobRunIsNotRefused(t *testin
 	})
 }
 
+func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
+	for _, c := range []struct {
+		ask  wire.Request
+		want string // status, then the nodes that it has
+	}{
+		{wire.Request{Keep: "n4"}, "resized n[1,4]"},
+		{wire.Request{Release: "n2"}, "resized n[1,3]"},
+		{wire.Request{Keep: "n9"}, "refused n[1-4]"},
+	} {
+		t.Run("keep "+c.ask.Keep+" release "+c.ask.Release, func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,2x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
+					reply, err := h.Step(ctx, c.ask)
+					h.Print(string(reply.Status) + " " + reply.Nodes)
+					return err
+				}})
+				w.quiet(120)
+				if got := strings.Join(w.record(job).Output, "\n"); got != c.want {
+					t.Errorf("the job was answered %q, want %q", got, c.want)
+				}
+				w.clean()
+			})
+		})
+	}
+}
+
 func TestALateApplicationUsesItsAllowanceAndGoesOn(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s", 40*time.Second, 19*time.Second)
