@@ -91,8 +91,8 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	p := serving(t, lab, "")
 	sizes := []int{2, 5, 3}
 	var ordinary []string
-	for range 4 { // more than can run beside the growth at once
-		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 10", "-N3", "-t1"))
+	for range 3 { // they leave room for its growth
+		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 30", "-N3", "-t1"))
 	}
 	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n8\n"+telling+
 		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 15\n")
