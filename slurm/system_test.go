@@ -84,6 +84,20 @@ func (w *world) running(nodes string) *adapter.Job {
 	return w.await(key, adapter.Running)
 }
 
+// expand makes an expander in the reservation. On a loaded machine Slurm calls idle nodes busy for a moment, as when
+// their daemons answer late; the sidecar asks again then, and so does this.
+func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander adapter.Key) {
+	w.Helper()
+	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is expanded", parent.ID), func() bool {
+		var err error
+		if expander, err = w.sys.Expand(w.ctx, parent, in.Nodes, in.Name); err != nil {
+			w.is(err, adapter.ErrBusy)
+		}
+		return err == nil
+	})
+	return expander
+}
+
 func (w *world) observe() *adapter.Snapshot {
 	w.Helper()
 	s, err := w.sys.Observe(w.ctx)
@@ -165,8 +179,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 
 	grow := reservation("accordion-grow", "n2", "n5", "n6")
 	w.ok(w.sys.Reserve(w.ctx, grow))
-	expander, err := w.sys.Expand(w.ctx, j, grow.Nodes, grow.Name)
-	w.ok(err)
+	expander := w.expand(j, grow)
 	seen := slices.IndexFunc(w.observe().Jobs, func(o adapter.Job) bool { return o.Key == expander && o.Expands == key.ID })
 	if seen < 0 {
 		t.Errorf("expander %v is not told from ordinary jobs", expander)
@@ -255,8 +268,7 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	parent := w.running("n1")
 	grow := reservation("accordion-grow", "n2", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
-	expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
-	w.ok(err)
+	expander := w.expand(parent, grow)
 	w.lab.Run(t, "alice", "scancel", fmt.Sprint(parent.ID))
 	w.await(parent.Key, adapter.Done)
 	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
@@ -266,7 +278,7 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	w.ok(w.sys.End(w.ctx, expander, ""))
 	w.await(expander, adapter.Done)
 	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
-	_, err = w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
+	_, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
 	w.is(err, adapter.ErrGone)
 	w.ok(w.sys.Unreserve(w.ctx, grow.Name))
 	w.clean()
@@ -279,8 +291,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		parent := w.running("n1")
 		grow := reservation("accordion-grow", "n2", "n3")
 		w.ok(w.sys.Reserve(w.ctx, grow))
-		expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
-		w.ok(err)
+		expander := w.expand(parent, grow)
 		ended := make(chan error, 1)
 		go func() {
 			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // another instant of the merge each round
