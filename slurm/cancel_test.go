@@ -141,7 +141,35 @@ func cancelAt(t *testing.T, fates []fate) {
 		}
 		t.Logf("job %s, cancelled %v: %s", job, fates[i], strings.Join(story, " "))
 	}
-	t.Logf("%d nodes had to be set free by `scontrol reconfigure`", reconfigured(t, lab))
+	t.Logf("nodes were lost, and set free by `scontrol reconfigure`, %d times since this Slurm was booted", reconfigured(t, lab))
+}
+
+// A merge into a job that is cancelled in the same instant loses nodes; here nobody is left to see it.
+func TestNodesLostInAMergeAreSetFreeByTheNextSidecar(t *testing.T) {
+	lab := quickLab(t)
+	calls := newClients(t)
+	calls.hook(`case "$name $*" in
+"scontrol update JobId="*" NumNodes=0")
+	job=$("${real%/*}/squeue" -h -j "${2#JobId=}" -o %j)
+	"${real%/*}/scancel" "${job##*-}"
+	"$real" "$@"
+	kill -9 "$PPID"
+	exit ;;
+esac`)
+	before := reconfigured(t, lab)
+	p := serving(t, lab, calls.setting())
+	lab.Submit(t, "alice", `eval "$(accordion step)"`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,3x5s")
+	select {
+	case <-p.ended:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the sidecar was not killed in a merge")
+	}
+	calls.hook(":")
+	p.start()
+	clean(t, p)
+	if reconfigured(t, lab) == before {
+		t.Log("no nodes were lost this time")
+	}
 }
 
 // reconfigured counts in slurmctld's log how often it was told to read its configuration again.
@@ -151,5 +179,5 @@ func reconfigured(t *testing.T, lab *labtest.Lab) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Count(string(text), "Processing RPC: REQUEST_RECONFIGURE")
+	return strings.Count(string(text), "Processing Reconfiguration Request")
 }

@@ -239,11 +239,9 @@ func clean(t *testing.T, p *process) {
 		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
 	})
 	lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
-	for _, e := range p.journal("") {
-		if e.Kind == "intent" && e.Outcome == "" {
-			t.Errorf("the journal does not know how %s of job %d ended", e.Verb, e.Job)
-		}
-	}
+	lab.Await(t, time.Minute, "the journal knows how every action ended", func() bool {
+		return !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
+	})
 	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
 	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
 		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
