@@ -193,16 +193,26 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	return fmt.Errorf("deleting reservation %s: %w", name, err)
 }
 
-// Nudge clears the drain flag of nodes that have none: the update makes slurmctld set the node's bits anew, which cures
-// a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=). A node that is in use by no
-// job is given to Mend.
+// Nudge gives nodes that are in use by no job to Mend. Of the others it clears the drain flag, which they do not have: the
+// update makes slurmctld set the node's bits anew, which cures a node that it shows as idle and never allocates (Slurm
+// 22.05, after shrinks by NodeList=). Not of the lost ones: it cures none, and hides them from Mend as not responding.
 func (s *System) Nudge(ctx context.Context, nodes []string) error {
-	err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(nodes), "State=UNDRAIN")
+	doing := "nudging " + hostlist.Compact(nodes)
+	snapshot, err := s.Observe(ctx)
 	if err != nil {
-		return fmt.Errorf("nudging %s: %w", hostlist.Compact(nodes), err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if err := s.Mend(ctx, nodes); err != nil {
-		return fmt.Errorf("nudging %s: %w", hostlist.Compact(nodes), err)
+	lost := within(Leaked(snapshot), toSet(nodes))
+	idle := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return slices.Contains(lost, n) })
+	if len(idle) > 0 {
+		if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+	if len(lost) > 0 {
+		if err := s.Mend(ctx, lost); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
 	}
 	return nil
 }
