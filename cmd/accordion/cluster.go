@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/embedded"
 	"accordion/core"
+	"accordion/shim/seal"
 	"accordion/slurm"
 )
 
@@ -31,8 +33,29 @@ func connect(conf config.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: s.Preflight, guard: s.Guard,
+	preflight := func(ctx context.Context) []slurm.Finding {
+		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
+		slices.SortStableFunc(found, func(a, b slurm.Finding) int { return weights[a.Severity] - weights[b.Severity] })
+		return found
+	}
+	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
 		name: s.ClusterName, close: func() {}}, nil
+}
+
+// weights put the grave findings first.
+var weights = map[slurm.Severity]int{slurm.Fatal: 0, slurm.Warning: 1, slurm.Note: 2}
+
+// checkSession looks at how jobs on other hosts reach the sidecar.
+func checkSession(ctx context.Context, conf config.Session) []slurm.Finding {
+	if conf.Listen == "" {
+		return []slurm.Finding{{Severity: slurm.Note, What: "[session] listen is empty: accordion step reaches the sidecar on this host only, " +
+			"and jobs on other hosts are resized at their planned seconds"}}
+	}
+	if err := seal.NewMunge(conf.MungeSocket).Check(ctx); err != nil {
+		return []slurm.Finding{{Severity: slurm.Fatal, What: fmt.Sprintf("jobs on other hosts cannot prove who they are: %v", err),
+			Fix: "Start munged here, say [session] munge_socket, or take [session] listen out"}}
+	}
+	return nil
 }
 
 func connectEmbedded(conf config.Embedded) (*cluster, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -64,7 +63,7 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	if err != nil {
 		return err
 	}
-	server, err := listen(ctx, conf.Session, log.Named("session"))
+	server, err := listen(conf.Session, log.Named("session"))
 	if err != nil {
 		return err
 	}
@@ -81,16 +80,9 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 }
 
 // listen opens what jobs reach the sidecar by.
-func listen(ctx context.Context, conf config.Session, log hclog.Logger) (*session.Server, error) {
-	o := session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Log: log}
-	if conf.Listen != "" {
-		munge := seal.NewMunge(conf.MungeSocket)
-		if err := munge.Check(ctx); err != nil {
-			return nil, fmt.Errorf("listen on the address %s: %w: start munged, or say [session] munge_socket; jobs on other hosts prove by munge who they are", conf.Listen, err)
-		}
-		o.Authority = munge
-	}
-	return session.Listen(o)
+func listen(conf config.Session, log hclog.Logger) (*session.Server, error) {
+	return session.Listen(session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen,
+		Authority: seal.NewMunge(conf.MungeSocket), Log: log})
 }
 
 // fit lets nobody serve a cluster that preflight refuses, unless he insists.

@@ -53,8 +53,9 @@ many as in the first step. SLURM_HOSTFILE is unset when it speaks of other nodes
     ACCORDION_UNTIL       second since 1970 at which the step ends as planned
     ACCORDION_GENERATION  number of resizes so far
 
-and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. ACCORDION_SOCKET names the sidecar's socket where it is not the
-usual one.`,
+and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The sidecar is where ACCORDION_SOCKET (path
+of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf says, else at the
+usual socket.`,
 		Example: `    eval "$(accordion step --keep n3,n4)"           when the job shrinks, these stay
     eval "$(accordion step --release n[5-6])"       when the job shrinks, these go; the node of the script stays`,
 	}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"accordion/adapter/config"
+	"accordion/shim/seal/sealtest"
+	"accordion/slurm"
+)
+
+func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
+	munge := sealtest.Munged(t)
+	for name, c := range map[string]struct {
+		session config.Session
+		want    slurm.Severity // "" for no finding
+		says    string
+	}{
+		"no address":     {config.Session{}, slurm.Note, "this host only"},
+		"an address":     {config.Session{Listen: ":6820", MungeSocket: munge}, "", ""},
+		"without munged": {config.Session{Listen: ":6820", MungeSocket: filepath.Join(t.TempDir(), "nobody")}, slurm.Fatal, "nobody"},
+	} {
+		found := checkSession(t.Context(), c.session)
+		switch {
+		case c.want == "" && len(found) > 0:
+			t.Errorf("%s: %v", name, found)
+		case c.want != "" && (len(found) != 1 || found[0].Severity != c.want || !strings.Contains(found[0].What, c.says)):
+			t.Errorf("%s: %v, want %s: %s", name, found, c.want, c.says)
+		}
+	}
+}
