@@ -17,10 +17,11 @@ import (
 // A host that vanishes without a word (its power fails, its cable is pulled) is noticed after idle + probes × interval.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// How many connections may be open at once whose users are not known yet. One that is refused is told to ask again.
+// How many connections may be open at once whose users are not known yet: so many proofs are read within a shim's
+// patience. One that is refused is told to ask again.
 const (
-	maxStrangers        = 512
-	maxStrangersPerHost = maxStrangers / 4 // so that one host cannot keep the others out
+	maxStrangers        = 2048
+	maxStrangersPerHost = maxStrangers / 8 // so that one host cannot keep the others out
 )
 
 // tcpListener is the Transport that crosses machines: munge says who asks (package seal).

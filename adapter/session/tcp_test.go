@@ -231,7 +231,7 @@ func TestOneHostCannotKeepTheOthersOut(t *testing.T) {
 		t.Errorf("a place that became free: %s", why)
 	}
 	for i := 2; l.strangers < maxStrangers; i++ {
-		if why := l.enter(netip.AddrFrom4([4]byte{198, 51, 100, byte(i % 10)})); why != "" {
+		if why := l.enter(netip.AddrFrom4([4]byte{198, 51, 100, byte(i % 100)})); why != "" {
 			t.Fatalf("connection %d: %s", l.strangers+1, why)
 		}
 	}
