@@ -119,7 +119,7 @@ func (p place) dial(ctx context.Context) (net.Conn, error) {
 	if p.socket != "" {
 		return new(net.Dialer).DialContext(ctx, "unix", p.socket)
 	}
-	return dialTCP(ctx, p.address, seal.NewMunge(p.munge))
+	return dialTCP(ctx, p.address, seal.NewMunge(p.munge), vanished)
 }
 
 // dialPatience is how long the sidecar's host may take to accept a connection and send its challenge.
@@ -128,12 +128,12 @@ const dialPatience = 10 * time.Second
 // vanished is how long a sidecar's host may be silent before it is taken for gone: the shim then connects anew.
 const vanished = time.Minute
 
-// dialTCP connects over the network, and reads the sidecar's challenge.
-func dialTCP(ctx context.Context, address string, a seal.Authority) (net.Conn, error) {
+// dialTCP connects over the network, and reads the sidecar's challenge. A host that is silent for so long has vanished.
+func dialTCP(ctx context.Context, address string, a seal.Authority, silent time.Duration) (net.Conn, error) {
 	d := net.Dialer{
 		Timeout:         dialPatience,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: vanished / 2, Interval: vanished / 6, Count: 3},
-		Control:         giveUp,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silent / 2, Interval: silent / 6, Count: 3},
+		Control:         giveUp(silent),
 	}
 	raw, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -152,10 +152,12 @@ func dialTCP(ctx context.Context, address string, a seal.Authority) (net.Conn, e
 }
 
 // giveUp bounds how long what we sent may stay unacknowledged: the keep-alive is silent then.
-func giveUp(_, _ string, raw syscall.RawConn) error {
-	var failed error
-	err := raw.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(vanished/time.Millisecond))
-	})
-	return errors.Join(err, failed)
+func giveUp(silent time.Duration) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		var failed error
+		err := raw.Control(func(fd uintptr) {
+			failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silent/time.Millisecond))
+		})
+		return errors.Join(err, failed)
+	}
 }

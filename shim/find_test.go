@@ -125,7 +125,7 @@ func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
 	dies := func(conn net.Conn) { seal.Accept(context.Background(), conn, realm.User(0)) }
 	address := far(t, busy, dies, answers(realm.User(0)))
 	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())))
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), vanished)
 	}}
 	reply, err := c.ask(t.Context(), wire.Request{Job: 7}, 0)
 	if err != nil || reply != resized {
@@ -136,7 +136,7 @@ func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
 func TestABusySidecarOverTCPIsOneThatIsThere(t *testing.T) {
 	address := far(t, func(conn net.Conn) { seal.Busy(conn, "full") })
 	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, sealtest.NewRealm().User(0))
+		return dialTCP(ctx, address, sealtest.NewRealm().User(0), vanished)
 	}}
 	if _, took, err := c.try(t.Context(), wire.Request{Job: 7}); !took || err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("took %v, %v; want an outage's patience, not an absent one's", took, err)
@@ -147,7 +147,7 @@ func TestASidecarThatDoesNotBelieveSaysWhy(t *testing.T) {
 	address := far(t, answers(sealtest.NewRealm().User(0)))
 	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
 		realm := sealtest.NewRealm()
-		return dialTCP(ctx, address, garbler{realm.User(0)})
+		return dialTCP(ctx, address, garbler{realm.User(0)}, vanished)
 	}}
 	var refused *seal.RefusedError
 	if _, _, err := c.try(t.Context(), wire.Request{Job: 7}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "credential") {
@@ -164,7 +164,7 @@ func TestAnImpostorAtTheAddressIsNotBelieved(t *testing.T) {
 	realm := sealtest.NewRealm()
 	address := far(t, answers(realm.User(4711)))
 	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())))
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), vanished)
 	}}
 	if reply, _, err := c.try(t.Context(), wire.Request{Job: 7}); err == nil || !strings.Contains(err.Error(), "user 4711") {
 		t.Errorf("got %+v, %v", reply, err)
@@ -178,7 +178,7 @@ func TestWithoutMungeTheUserReadsWhatIsMissing(t *testing.T) {
 	quick := ordinary
 	quick.first = 200 * time.Millisecond
 	c := &client{patience: quick, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(0))
+		return dialTCP(ctx, address, realm.User(0), vanished)
 	}}
 	out := step(t.Context(), Options{Getenv: inSlurm(t).lookup}, c)
 	if out.Status != StatusNoSidecar || !strings.Contains(out.Says, "munge") {
@@ -194,7 +194,7 @@ func TestACallThatIsInterruptedWhileTheSidecarIsSilentEndsAtOnce(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, cancel)
 	done := make(chan error, 1)
 	go func() {
-		_, err := dialTCP(ctx, address, sealtest.NewRealm().User(0))
+		_, err := dialTCP(ctx, address, sealtest.NewRealm().User(0), vanished)
 		done <- err
 	}()
 	select {
@@ -204,5 +204,51 @@ func TestACallThatIsInterruptedWhileTheSidecarIsSilentEndsAtOnce(t *testing.T) {
 		}
 	case <-time.After(dialPatience - time.Second):
 		t.Error("it waits on")
+	}
+}
+
+func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
+	controller, node := sealtest.Cable(t)
+	var l net.Listener
+	var err error
+	controller.In(t, func() { l, err = net.Listen("tcp", controller.Address+":6820") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	took := make(chan error, 1)
+	gone := make(chan struct{})
+	go func() { // takes the request, and vanishes
+		conn, err := l.Accept()
+		if err != nil {
+			took <- err
+			return
+		}
+		defer conn.Close()
+		c, err := seal.Accept(context.Background(), conn, seal.NewMunge(controller.Munge))
+		if err == nil {
+			_, err = wire.ReadRequest(c)
+		}
+		took <- err
+		<-gone
+	}()
+	defer close(gone)
+	c := &client{patience: ordinary, dial: func(ctx context.Context) (conn net.Conn, err error) {
+		node.In(t, func() { conn, err = dialTCP(ctx, l.Addr().String(), seal.NewMunge(node.Munge), 6*time.Second) })
+		return conn, err
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := c.try(ctx, wire.Request{Job: 7})
+		ended <- err
+	}()
+	if err := <-took; err != nil {
+		t.Fatal(err)
+	}
+	controller.PullTheCable(t)
+	if err := <-ended; ctx.Err() != nil || err == nil { // timed out, or no route to the host any more
+		t.Errorf("got %v", err)
 	}
 }
