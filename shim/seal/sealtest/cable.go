@@ -67,6 +67,9 @@ func namespace(t testing.TB, address string) *Machine {
 			t.Errorf("remove the namespace %s: %v: %s", m.Name, err, out)
 		}
 	})
+	if out, err := ip("netns", "exec", m.Name, "true"); err != nil {
+		t.Skipf("no network namespaces: none can be entered here: %v: %s", err, out)
+	}
 	return m
 }
 
