@@ -108,7 +108,7 @@ func (s *Sidecar) move(r *record, a core.Allocation) {
 	}
 	was := slices.Clone(r.Promise)
 	r.promise(a.Start, a.EP)
-	if was[r.Step] < a.Start { // the present step's own end stays the second it was planned for
+	if was[r.Step] <= a.Start { // the present step's own end stays the second it was planned for
 		r.Promise[r.Step] = was[r.Step]
 	}
 	if later := r.end() - was[len(was)-1]; later != 0 {

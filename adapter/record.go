@@ -188,15 +188,16 @@ func (r *record) promise(now core.Time, ep core.EP) {
 	}
 }
 
-// goOn makes the target step the present one, from now on: it lasts as long as was asked for, and longer where the next one
-// is promised for later. A promise that was moved while the step before was late has the delay in it already.
+// goOn makes the target step the present one, from now on. A step lasts as long as was asked for; one before a growth
+// longer, where that is promised for later. A promise that was moved while the step before was late has the delay in it
+// already.
 func (r *record) goOn(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)
 	r.Step = r.Target
-	last := len(r.Promise) - 1
-	for i := r.Step; i <= last; i++ {
-		now += r.ep()[i].Duration
-		if i < last {
+	ep := r.ep()
+	for i := r.Step; i < len(ep); i++ {
+		now += ep[i].Duration
+		if i+1 < len(ep) && ep[i+1].Nodes > ep[i].Nodes {
 			now = max(now, r.Promise[i])
 		}
 		r.Promise[i] = now
