@@ -94,15 +94,20 @@ func (w *world) left(managed bool) string {
 			left = append(left, "node "+n.Name+" "+n.Why)
 		}
 	}
-	if !managed || len(left) > 0 || w.story.sqlite {
+	if !managed || len(left) > 0 {
 		return strings.Join(left, "; ")
 	}
-	m := w.memory.(*memory)
-	records, _ := m.Records()
-	for _, r := range records {
+	stored, err := w.book.Records()
+	if err != nil {
+		w.blame("reading the journal: %v", err)
+	}
+	for _, r := range stored {
 		left = append(left, fmt.Sprintf("record of job %d: %s", r.Job, r.Data))
 	}
-	open, _ := m.Unfinished()
+	open, err := w.book.Unfinished()
+	if err != nil {
+		w.blame("reading the journal: %v", err)
+	}
 	for _, e := range open {
 		left = append(left, fmt.Sprintf("intent %d: %s of job %d", e.ID, e.Verb, e.Job))
 	}
@@ -114,9 +119,30 @@ func (w *world) judge(managed bool) {
 	records := w.system.Jobs()
 	w.judgeNodes(records)
 	for _, r := range records {
-		if a := w.apps[r.Key]; a != nil && a.request == "" {
+		switch a := w.apps[r.Key]; {
+		case a == nil: // an expander
+		case a.request == "":
 			w.judgeOrdinary(a, r)
+		case managed:
+			w.judgeManaged(a, r)
 		}
+	}
+	if managed {
+		w.judgePromises()
+	}
+}
+
+// judgeManaged: a managed job ends by itself, or the journal says why not.
+func (w *world) judgeManaged(a *app, r embedded.Record) {
+	trouble := len(w.story.events) > 0
+	switch {
+	case r.Why == "COMPLETED":
+	case r.Why == "FAILED" && a.manner == failing:
+	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "moved", "changed"): // others used up its time
+	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
+	default:
+		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)
 	}
 }
 

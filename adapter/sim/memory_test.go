@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -18,11 +19,18 @@ type memory struct {
 	mu      sync.Mutex
 	entries []journal.Entry
 	records map[[2]int64][]byte
-	view    []byte
-	queue   []byte
 }
 
-var _ adapter.Journal = (*memory)(nil)
+// book is a journal that can be read: *journal.Journal, or memory.
+type book interface {
+	adapter.Journal
+	Entries(since int64) iter.Seq2[journal.Entry, error]
+}
+
+var (
+	_ book = (*journal.Journal)(nil)
+	_ book = (*memory)(nil)
+)
 
 func newMemory() *memory { return &memory{records: map[[2]int64][]byte{}} }
 
@@ -102,28 +110,11 @@ func (m *memory) Delete(job, submitted int64) error {
 	return nil
 }
 
-func (m *memory) PutView(data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.view = slices.Clone(data)
-	return nil
-}
+// PutView and PutQueue keep nothing: nobody reads it here.
+func (m *memory) PutView([]byte) error  { return nil }
+func (m *memory) PutQueue([]byte) error { return nil }
 
-func (m *memory) PutQueue(data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.queue = slices.Clone(data)
-	return nil
-}
-
-// View and Entries are as *journal.Journal's.
-func (m *memory) View() ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.view), nil
-}
-
-func (m *memory) Entries(since int64) func(yield func(journal.Entry, error) bool) {
+func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	m.mu.Lock()
 	entries := slices.Clone(m.entries)
 	m.mu.Unlock()
@@ -221,8 +212,4 @@ func (p pen) Delete(job, submitted int64) error {
 func (p pen) PutView(data []byte) error {
 	p.world.judgeView(data)
 	return p.write("view", func() error { return p.Journal.PutView(data) })
-}
-
-func (p pen) PutQueue(data []byte) error {
-	return p.write("queue", func() error { return p.Journal.PutQueue(data) })
 }

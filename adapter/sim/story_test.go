@@ -234,7 +234,7 @@ func (s *story) managed(r teller, i int) app {
 	if r.in(5) {
 		a.cancel = r.when(0, 100)
 	}
-	if r.in(12) {
+	if a.held && r.in(3) { // the plug-in refuses it
 		a.free = r.when(0, 10)
 	}
 	return a

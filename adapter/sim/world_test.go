@@ -39,12 +39,11 @@ type world struct {
 	system *embedded.System
 	begin  time.Time
 	calls  chan session.Call
-	folder string // for a journal on a disk
+	book   book
 	crew   sync.WaitGroup
 	break_ func(adapter.BatchSystem) adapter.BatchSystem // nil; breaks the sidecar's view on purpose
 
 	mu       sync.Mutex
-	memory   adapter.Journal
 	life     *life
 	counts   map[string]int
 	faults   []string // that happened, by name
@@ -71,7 +70,7 @@ type outcome struct {
 func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
-			story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), memory: newMemory(), tracing: tracing,
+			story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
 			counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
 		}
 		var err error
@@ -80,7 +79,12 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 			t.Fatal(err)
 		}
 		if s.sqlite {
-			w.folder = t.TempDir()
+			j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			w.book = j
 		}
 		w.play(managed)
 		out = outcome{wrong: w.wrong, faults: w.faults, starts: map[string]time.Duration{}, lasted: time.Since(w.begin)}
@@ -224,22 +228,13 @@ func (w *world) live(ctx context.Context) {
 
 // run is one sidecar, until it is killed or ctx ends.
 func (w *world) run(ctx context.Context, l *life) error {
-	book := w.memory
-	if w.folder != "" {
-		j, err := journal.Open(filepath.Join(w.folder, "journal.db"))
-		if err != nil {
-			return err
-		}
-		defer j.Close()
-		book = j
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var system adapter.BatchSystem = line{w.system, w, l}
 	if w.break_ != nil {
 		system = w.break_(system)
 	}
-	sidecar := adapter.New(adapter.Options{System: system, Journal: pen{book, w, l}, Calls: w.calls, Settings: w.story.settings()})
+	sidecar := adapter.New(adapter.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings()})
 	ended := make(chan struct{})
 	go func() {
 		select {
@@ -324,7 +319,13 @@ func (w *world) use(a *app) {
 	}
 	deeds := []deed{
 		{a.cancel, func() error { w.note("%s cancels", a.name); return w.system.Cancel(key) }},
-		{a.free, func() error { w.note("%s releases", a.name); return w.system.Release(context.Background(), key) }},
+		{a.free, func() error {
+			if j, err := w.system.Inspect(context.Background(), key); err != nil || !j.HeldByUser {
+				return err // root holds it: Slurm refuses
+			}
+			w.note("%s is released by its user", a.name)
+			return w.system.Release(context.Background(), key)
+		}},
 	}
 	slices.SortFunc(deeds, func(x, y deed) int { return int(x.at - y.at) })
 	for _, d := range deeds {
