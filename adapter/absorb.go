@@ -15,11 +15,15 @@ func (s *Sidecar) absorb(r reading) error {
 	if r.err != nil {
 		if s.failures++; s.failures == 1 {
 			s.log.Error("the batch system cannot be read; nothing is done until it answers", "cluster", s.settings.Cluster, "error", r.err)
+			return s.remark("unreadable", "the batch system cannot be read: "+r.err.Error(), nil)
 		}
 		return nil
 	}
 	if s.failures > 0 {
 		s.log.Info("the batch system answers again", "cluster", s.settings.Cluster, "failures", s.failures)
+		if err := s.remark("readable", "the batch system answers again", map[string]any{"failures": s.failures}); err != nil {
+			return err
+		}
 		s.failures = 0
 	}
 	s.snapshot, s.taken = r.snapshot, r.number

@@ -229,10 +229,12 @@ func (s *Sidecar) recover() error {
 		}
 	}
 	s.log.Info("ready", "cluster", s.settings.Cluster, "managed", len(s.records), "interrupted", len(open))
-	// What came late while no sidecar ran is explained by this one.
-	return s.journal.Event(journal.Event{
-		At: s.clock.Now(), Kind: "ready", Text: "the sidecar begins", Fields: map[string]any{"managed": len(s.records), "interrupted": len(open)},
-	})
+	return s.remark("ready", "the sidecar begins", map[string]any{"managed": len(s.records), "interrupted": len(open)})
+}
+
+// remark writes into the journal what concerns no single job, and explains why others came late.
+func (s *Sidecar) remark(kind, text string, fields map[string]any) error {
+	return s.journal.Event(journal.Event{At: s.clock.Now(), Kind: kind, Text: text, Fields: fields})
 }
 
 // event tells operators and the journal what happened to a job.

@@ -100,8 +100,8 @@ func (w *world) excuse(entries []journal.Entry, late journal.Entry, planned floa
 		case e.Kind == journal.KindIntent && around && e.Took > time.Second:
 			why = fmt.Sprint(e.Verb, " took ", e.Took)
 		case e.Kind != journal.KindEvent:
-		case e.Verb == "ready" && around:
-			why = "no sidecar ran until then"
+		case around && (e.Verb == "ready" || e.Verb == "unreadable" || e.Verb == "readable"):
+			why = e.Text
 		case keyOf(e) != keyOf(late):
 		case e.Verb == "moved" || e.Verb == "changed" || e.Verb == "requeued":
 			why = e.Verb
