@@ -139,7 +139,7 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "COMPLETED":
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "moved", "changed"): // others used up its time
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
 		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)

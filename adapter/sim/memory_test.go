@@ -213,3 +213,7 @@ func (p pen) PutView(data []byte) error {
 	p.world.judgeView(data)
 	return p.write("view", func() error { return p.Journal.PutView(data) })
 }
+
+func (p pen) PutQueue(data []byte) error {
+	return p.write("queue", func() error { return p.Journal.PutQueue(data) })
+}

@@ -103,7 +103,7 @@ func (w *world) excuse(entries []journal.Entry, late journal.Entry, planned floa
 		case around && (e.Verb == "ready" || e.Verb == "unreadable" || e.Verb == "readable"):
 			why = e.Text
 		case keyOf(e) != keyOf(late):
-		case e.Verb == "moved" || e.Verb == "changed" || e.Verb == "requeued":
+		case e.Verb == "promise broken" || e.Verb == "changed" || e.Verb == "requeued":
 			why = e.Verb
 		case e.Verb == "grew" || e.Verb == "shrank":
 			why = ""
