@@ -202,7 +202,9 @@ func TestTheFirstInTheQueueNeverStartsLaterThanItCould(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := s.Quiet(t.Context()); err != nil {
+			ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+			defer cancel()
+			if err := s.Quiet(ctx); err != nil {
 				t.Error(err)
 			}
 			records = s.Jobs()

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,23 +77,55 @@ func alone(g report.Gantt) string {
 	return ""
 }
 
-func TestAPlayOnAQuickClockIsShown(t *testing.T) {
+func TestAPlayIsShownWhileItIsPlayed(t *testing.T) {
 	jobs, err := Parse("0s ada grow ep=1x1m,2x1m 100%\n10s bob plain 1x1m 50%\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var shown strings.Builder
-	g, err := Play(t.Context(), Options{Jobs: jobs, Nodes: 3, Speed: 120, Show: &shown})
+	var g report.Gantt
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		g, err = Play(ctx, Options{Jobs: jobs, Nodes: 3, Clock: adapter.Wall{}, Show: &shown})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(g.Nodes) != 3 || g.Figures().Growths != 1 {
 		t.Errorf("%d rows and figures %+v, want 3 and one growth", len(g.Nodes), g.Figures())
 	}
-	for _, want := range []string{"submitted: ep=1x1m,2x1m", "grow       starts on 1", "grow       ends"} {
+	for _, want := range []string{"submitted: ep=1x1m,2x1m", "grow       starts on 1", "grow       grows 1 → 2", "grow       ends"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is not shown in:\n%s", want, shown.String())
 		}
+	}
+}
+
+func TestAPlayOnAQuickClockEnds(t *testing.T) {
+	jobs, err := Parse("0s ada grow ep=1x30s,2x30s 100%\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// How much of it goes as planned depends on the machine; that every job comes to its end does not.
+	g, err := Play(t.Context(), Options{Jobs: jobs, Nodes: 2, Speed: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Jobs) != 1 || g.Jobs[0].End().IsZero() {
+		t.Errorf("jobs %+v, want one that ended", g.Jobs)
+	}
+}
+
+func TestAnInterruptedPlayEnds(t *testing.T) {
+	jobs, err := Parse(Workload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Play(ctx, Options{Jobs: jobs, Nodes: 16, Speed: 60}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
 	}
 }
 

@@ -115,7 +115,9 @@ func (st *stage) play(ctx context.Context) error {
 		System: st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
 		Settings: adapter.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
-			Overrun: adapter.Overrun{Share: 0.1, Least: 30}, Deadline: 5 * time.Minute,
+			Advance: true, Deadline: 5 * time.Minute,
+			// More patience than by default: a second in which this machine does something else is a minute or two here.
+			Overrun: adapter.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})
 	var crew sync.WaitGroup
