@@ -252,3 +252,29 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Whatever stands in the file, the shim has an address of a host and a port, or says what is wrong in one short line.
+func FuzzAddressFile(f *testing.F) {
+	f.Add("ctl:6820")
+	f.Add("# comment\n[::1]:6820 /run/munge/socket\n")
+	f.Add("a b c")
+	f.Add("::::\x00")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(filepath.Join(dir, addressFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := find(environment{}.lookup, []string{dir})
+		if err != nil {
+			if says := oneLine(err.Error()); len(says) > 600+len(dir) {
+				t.Fatalf("%d bytes: %s", len(says), says)
+			}
+			return
+		}
+		if p.socket == "" {
+			if host, port, err := net.SplitHostPort(p.address); err != nil || host == "" || port == "" {
+				t.Fatalf("%q is taken for an address: %q, %q, %v", p.address, host, port, err)
+			}
+		}
+	})
+}

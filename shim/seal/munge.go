@@ -110,6 +110,11 @@ func parse(out []byte) ([]byte, uint32, error) {
 			return nil, 0, fmt.Errorf("%w: unmunge printed no %s", ErrUnavailable, name)
 		}
 	}
+	for _, name := range []string{"ENCODE_TIME", "DECODE_TIME"} {
+		if at := values[name]; at < 0 || at > 1<<40 { // their difference must not overflow
+			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is no time", name, at)}
+		}
+	}
 	uid := values["UID"]
 	switch age := values["DECODE_TIME"] - values["ENCODE_TIME"]; {
 	case values["STATUS"] != 0:

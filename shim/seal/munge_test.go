@@ -124,6 +124,7 @@ func TestWhatUnmungePrintsIsReadWithCare(t *testing.T) {
 		"a clock a bit ahead":    {`STATUS: 0\nUID: 7\nENCODE_TIME: 1300\nDECODE_TIME: 1000\n\nx`, believed},
 		"too old":                {`STATUS: 0\nUID: 7\nENCODE_TIME: 1000\nDECODE_TIME: 1301\n\nx`, refused},
 		"from far in the future": {`STATUS: 0\nUID: 7\nENCODE_TIME: 1301\nDECODE_TIME: 1000\n\nx`, refused},
+		"ages apart":             {`STATUS: 0\nUID: 7\nENCODE_TIME: -9223372036854775808\nDECODE_TIME: 9223372036854775807\n\nx`, refused},
 		"replayed":               {`STATUS: 17\nUID: 7\nENCODE_TIME: 1000\nDECODE_TIME: 1000\n\nx`, refused},
 		"nobody":                 {`STATUS: 0\nUID: 4294967295\nENCODE_TIME: 1000\nDECODE_TIME: 1000\n\nx`, refused},
 		"a negative user":        {`STATUS: 0\nUID: -1\nENCODE_TIME: 1000\nDECODE_TIME: 1000\n\nx`, refused},
