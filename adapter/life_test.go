@@ -226,3 +226,40 @@ func TestAShimThatLosesItsPatienceIsToldOfTheAllocationAsItIs(t *testing.T) {
 		}
 	})
 }
+
+func TestAModelsSizeIsChosenByWhatIsFree(t *testing.T) {
+	for free, want := range map[int]string{16: "16", 6: "6", 3: "3"} {
+		t.Run(fmt.Sprintf("%d free", free), func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				if free < 16 {
+					w.submit(embedded.JobSpec{Nodes: 16 - free, Limit: 7200, Runs: 400, User: "bob"})
+				}
+				w.at(5)
+				job := w.submit(embedded.JobSpec{Nodes: 1, Managed: true, Comment: "mold=amdahl:p=1,t1=20m,nodes=1-16", Script: embedded.Phases(30 * time.Second)})
+				w.quiet(600)
+				if got := w.steps(job); got != want {
+					t.Errorf("it ran on %s nodes, want %s", got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestAJobMayBeMoldableAndEvolving(t *testing.T) {
+	for busy, want := range map[int]string{0: "4 16", 8: "2 8"} {
+		t.Run(fmt.Sprintf("%d nodes busy", busy), func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				if busy > 0 {
+					w.submit(embedded.JobSpec{Nodes: busy, Limit: 7200, Runs: 400, User: "bob"})
+				}
+				w.at(5)
+				job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x60s,8x60s|4x40s,16x40s", Script: embedded.Phases(39*time.Second, 39*time.Second)})
+				w.quiet(600)
+				if got := w.steps(job); got != want {
+					t.Errorf("it ran on %s nodes, want %s\n%s", got, want, w.history())
+				}
+				w.clean()
+			})
+		})
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/evolve"
 	"accordion/core/mold"
 	"accordion/core/queue"
 )
@@ -103,11 +102,7 @@ func restore(data []byte) (*record, error) {
 // ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…".
 func ParseRequest(text string) ([]core.EP, error) {
 	if ep, ok := strings.CutPrefix(text, "ep="); ok {
-		parsed, err := evolve.Parse(ep)
-		if err != nil {
-			return nil, err
-		}
-		return []core.EP{parsed}, nil
+		return mold.ParseProfiles(ep)
 	}
 	if m, ok := strings.CutPrefix(text, "mold="); ok {
 		return mold.Parse(m)

@@ -4,6 +4,8 @@
 --
 --     #EP 5x500s,10x1h                          in the script, before its first command
 --     #MOLD 4x2h|8x70m|16x40m
+--     #EP 2x1h,8x1h|4x40m,16x40m                alternatives of whole profiles
+--     #MOLD amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model; nodes=1-256^2: powers of two only
 --     sbatch --comment="ep=5x500s,10x1h"        or "mold=..."
 --
 -- and either refuses it in one line that names the wrong piece and the right form, or gives the job its first size
@@ -112,17 +114,90 @@ local function written(seconds)
 	return text
 end
 
--- parse appends the steps of one text to steps. At the ends, and nowhere else, white space is allowed. The text stands
--- in its line, which where names, after skipped bytes.
-local function parse(kind, text, steps, where, skipped)
-	if #text > MAX_TEXT then
-		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where, shown(text), MAX_TEXT, kind.example)
-	end
+-- trim takes white space off both ends, and says how much there was at the first.
+local function trim(text)
 	local lead = #text:match("^[ \t\r\n\v\f]*")
-	local body = text:sub(lead + 1):gsub("[ \t\r\n\v\f]+$", "")
+	return (text:sub(lead + 1):gsub("[ \t\r\n\v\f]+$", "")), lead
+end
+
+-- decimal reads a number with at most six places.
+local function decimal(text, least, most)
+	local whole, places = text:match("^(%d+)%.(%d+)$")
+	if not whole then whole, places = text:match("^%d+$"), "0" end
+	if not whole or #whole > 7 or #places > 6 then return nil end
+	local n = tonumber(whole) + tonumber(places) / 10 ^ #places
+	return n >= least and n <= most and n or nil
+end
+
+local MODELS = {
+	amdahl = {
+		form = "amdahl:p=SHARE,t1=DURATION,nodes=FROM-TO, such as amdahl:p=0.99,t1=10h,nodes=1-256",
+		{ "p=", 0, 1, "a share from 0 to 1 with at most six places, as in p=0.99" },
+		speedup = function(n, p) return 1 / (1 - p + p / n) end,
+	},
+	downey = {
+		form = "downey:a=PARALLELISM,sigma=NUMBER,t1=DURATION,nodes=FROM-TO, such as downey:a=64,sigma=1,t1=10h,nodes=1-128^2",
+		{ "a=", 1, MAX_NODES, "an average parallelism of at least 1 with at most six places, as in a=64" },
+		{ "sigma=", 0, 1000, "a number from 0 to 1000 with at most six places, as in sigma=1" },
+		speedup = function() return 1 end, -- no job is sized here: the time on one node is the longest
+	},
+}
+
+-- range reads FROM-TO and FROM-TO^2 and gives the smallest size, or what would be right.
+local function range(text)
+	local from, to, powers = text:match("^(%d+)%-(%d+)(.*)$")
+	from, to = from and number(from), to and number(to)
+	if not from or from < 1 or from > MAX_NODES or to > MAX_NODES or from > to or powers ~= "" and powers ~= "^2" then
+		return nil, string.format("a range of sizes from 1 to %d, as in nodes=1-256, or nodes=1-256^2 for powers of two", MAX_NODES)
+	end
+	if powers == "" then
+		if to - from >= KINDS.mold.most then
+			return nil, string.format("a range of at most %d sizes: narrow it, or end it with ^2 for powers of two", KINDS.mold.most)
+		end
+		return from
+	end
+	local first = 1
+	while first < from do first = 2 * first end
+	if first > to then return nil, "a range with a power of two in it, as in nodes=1-256^2" end
+	return first
+end
+
+-- model reads a speed-up model: its smallest size stands for it until the sidecar chooses. False for other texts.
+local function model(body, steps, where, before)
+	local word, rest = body:match("^(%l+):(.*)$")
+	if not word then return false end
+	local function wrong(offset, part, want)
+		refuse("%s, %scolumn %d: %s is not %s", KINDS.mold.name, where, before + offset, shown(part), want)
+	end
+	local m = MODELS[word]
+	if not m then wrong(0, word, "a model: amdahl or downey") end
+	local pieces, values = split(rest, ","), {}
+	local names = {}
+	for i, field in ipairs(m) do names[i] = field[1] end
+	names[#names + 1], names[#names + 2] = "t1=", "nodes="
+	for i, name in ipairs(names) do
+		if #pieces ~= #names or pieces[i].text:sub(1, #name) ~= name then wrong(#word + 1, rest, m.form) end
+	end
+	local function value(i) return pieces[i].text:sub(#names[i] + 1), #word + pieces[i].column + #names[i] end
+	for i, field in ipairs(m) do
+		local text, at = value(i)
+		values[i] = decimal(text, field[2], field[3]) or wrong(at, text, field[4])
+	end
+	local text, at = value(#names - 1)
+	local t1 = duration(text) or wrong(at, text, DURATION)
+	text, at = value(#names)
+	local first, want = range(text)
+	if not first then wrong(at, text, want) end
+	steps[1] = { nodes = first, seconds = math.max(1, math.ceil(t1 / m.speedup(first, unpack(values)))) }
+	steps.model = body
+	return true
+end
+
+-- parse_steps appends the steps of one text to steps. It begins in its line after so many bytes.
+local function parse_steps(kind, body, steps, where, skipped)
 	for _, piece in ipairs(split(body, kind.between)) do
 		local function wrong(offset, part, want)
-			refuse("%s, %scolumn %d: %s is not %s", kind.name, where, skipped + lead + piece.column + offset, shown(part), want)
+			refuse("%s, %scolumn %d: %s is not %s", kind.name, where, skipped + piece.column + offset, shown(part), want)
 		end
 		local x = piece.text:find("x", 1, true)
 		if not x then wrong(0, piece.text, FORM) end
@@ -146,11 +221,37 @@ local function parse(kind, text, steps, where, skipped)
 	end
 end
 
+-- parse appends what one text says to the request's alternatives: those of a profile, or the one list of a moldable
+-- job's configurations. At the ends, and nowhere else, white space is allowed. The text stands in its line, which where
+-- names, after skipped bytes.
+local function parse(kind, text, req, where, skipped)
+	if #text > MAX_TEXT then
+		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where, shown(text), MAX_TEXT, kind.example)
+	end
+	for i, part in ipairs(kind == KINDS.ep and split(text, "|") or { { text = text, column = 1 } }) do
+		if i > 1 or #req.alternatives == 0 then req.alternatives[#req.alternatives + 1] = {} end
+		if #req.alternatives > KINDS.mold.most then
+			refuse("%s, %scolumn %d: %s is not within the 256 alternatives that a job may have", kind.name, where,
+				skipped + part.column, shown(part.text))
+		end
+		local body, lead = trim(part.text)
+		local before = skipped + lead + part.column
+		local steps = req.alternatives[#req.alternatives]
+		if kind ~= KINDS.mold or not model(body, steps, where, before) then
+			parse_steps(kind, body, steps, where, before - 1)
+		end
+	end
+end
+
 -- normal is the text that the sidecar reads back, and that two ways of saying the same have in common.
-local function normal(kind, steps)
-	local pieces = {}
-	for i, s in ipairs(steps) do pieces[i] = string.format("%dx%s", s.nodes, written(s.seconds)) end
-	return table.concat(pieces, kind.between)
+local function normal(kind, alternatives)
+	local texts = {}
+	for k, steps in ipairs(alternatives) do
+		local pieces = {}
+		for i, s in ipairs(steps) do pieces[i] = string.format("%dx%s", s.nodes, written(s.seconds)) end
+		texts[k] = steps.model or table.concat(pieces, kind.between)
+	end
+	return table.concat(texts, "|")
 end
 
 -- request_in_script reads the #EP and #MOLD lines before the script's first command, where sbatch reads its #SBATCH
@@ -163,9 +264,9 @@ local function request_in_script(script)
 		for word, kind in pairs(KINDS) do
 			local text = line:match("^" .. kind.line .. "(.*)$")
 			if text and (text == "" or text:match("^%s")) then
-				found = found or { word = word, steps = {} }
+				found = found or { word = word, alternatives = {} }
 				if found.word ~= word then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
-				parse(kind, text, found.steps, string.format("script line %d, ", at), #kind.line)
+				parse(kind, text, found, string.format("script line %d, ", at), #kind.line)
 			end
 		end
 	end
@@ -177,8 +278,8 @@ local function request_in_comment(comment)
 	local word, text, own = comment:match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
 	if not kind then return nil, comment end
-	local found = { word = word, steps = {} }
-	parse(kind, text, found.steps, "", 0)
+	local found = { word = word, alternatives = {} }
+	parse(kind, text, found, "", 0)
 	return found, own
 end
 
@@ -190,9 +291,9 @@ local function request(job)
 	local found = in_script or in_comment
 	if not found then return nil end
 	found.kind = KINDS[found.word]
-	found.text = normal(found.kind, found.steps)
+	found.text = normal(found.kind, found.alternatives)
 	if in_script and in_comment and
-		(in_script.word ~= in_comment.word or normal(KINDS[in_comment.word], in_comment.steps) ~= found.text) then
+		(in_script.word ~= in_comment.word or normal(KINDS[in_comment.word], in_comment.alternatives) ~= found.text) then
 		refuse("the comment says %s= something else than the script's %s line: say it once", in_comment.word, found.kind.line)
 	end
 	return found, own
@@ -226,9 +327,22 @@ end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
 
+-- pieces goes through all steps of all alternatives, and counts them.
+local function pieces(req)
+	return coroutine.wrap(function()
+		local i = 0
+		for _, steps in ipairs(req.alternatives) do
+			for _, s in ipairs(steps) do
+				i = i + 1
+				coroutine.yield(i, s)
+			end
+		end
+	end)
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
-	local first, minutes = req.steps[1], req.minutes
+	local first, minutes = req.alternatives[1][1], req.minutes
 	if job.array_inx and job.array_inx ~= "" then
 		refuse("an array cannot be evolving or moldable: submit its jobs one by one")
 	elseif job.het_job_offset and job.het_job_offset ~= NO_VAL then
@@ -247,16 +361,18 @@ local function fitting(job, req, name, partition)
 	end
 	local most = partition and partition.total_nodes
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
-	for i, s in ipairs(req.steps) do
+	local limit = partition and partition.max_time
+	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
+	for i, s in pieces(req) do
 		if most and s.nodes > most then
 			refuse("%s, piece %d: %s is more than the %d nodes of partition %s", req.kind.name, i,
 				shown(string.format("%dx%s", s.nodes, written(s.seconds))), most, name)
 		end
-		local limit = partition and partition.max_time
-		if limit and limit ~= INFINITE and limit ~= NO_VAL and (req.word == "mold" and math.ceil(s.seconds / 60) or minutes) > limit then
+		if bounded and (req.word == "mold" and math.ceil(s.seconds / 60) or minutes) > limit and not req.alternatives[1].model then
 			refuse("%s: longer than the %d minutes that partition %s allows", req.kind.name, limit, name)
 		end
 	end
+	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- more nodes take less
 end
 
 -- comment is the request for squeue and sacct; a long one is cut, and whole only in AdminComment.
@@ -271,7 +387,7 @@ end
 
 -- take writes an accepted request into the job.
 local function take(job, req, own)
-	local nodes = req.steps[1].nodes
+	local nodes = req.alternatives[1][1].nodes
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
 		-- sbatch has counted them for one node.
@@ -299,7 +415,11 @@ end
 local function manage(job, partitions)
 	local req, own = request(job)
 	if not req then return end
-	local length = req.word == "ep" and req.steps.total or req.steps[1].seconds
+	-- The sidecar sets size and limit anew when it has chosen. Until then the first choice stands, with the longest length.
+	local length = req.alternatives[1][1].seconds
+	if req.word == "ep" then
+		for _, steps in ipairs(req.alternatives) do length = math.max(length, steps.total) end
+	end
 	req.minutes = math.ceil(length / 60)
 	local site = settings()
 	fitting(job, req, pool(job, partitions, site.partitions))

@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"accordion/core/evolve"
 	"accordion/core/mold"
 )
 
@@ -112,7 +112,7 @@ var texts = []string{
 	"5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h", "5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2",
 	"5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-1:00:00", "5x1-01:00", "5x-01:00:00", "5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s",
 	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "\xff\xfe5\x00x\x00",
-	"5x500s;10x1h", "5x500s|10x1h,3x1s", "4x2h||8x1h", "|", "amdahl:p=0.99,t1=10h,nodes=1-256", `5x5"s`, `5x5\s`, "%s%d%n", "5x500s # and more", "5x\x1b[2J500s",
+	"5x500s;10x1h", "5x500s|10x1h,3x1s", "4x2h||8x1h", "|", "2x1h,8x1h|4x40m,16x40m", " 2x1h | 4x1h ", "2x1h,|4x1h", "2x1h|4x1", `5x5"s`, `5x5\s`, "%s%d%n", "5x500s # and more", "5x\x1b[2J500s",
 	strings.Repeat("2x1s,", 5000) + "2x1s", strings.Repeat("1x1s,2x1s,", 512) + "1x1s", strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 512), ","),
 	strings.Repeat("1x1s|", 255) + "1x1s", strings.Repeat("1x1s|", 256) + "1x1s", strings.Repeat("1x3m|", 256) + "bad",
 	strings.Repeat("1", 65000), strings.Repeat("\xff\xfe", 30000), strings.Repeat("x", 60000), strings.Repeat(",", 60000), strings.Repeat("5x", 30000),
@@ -146,7 +146,10 @@ func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
 		line, word string
 		read       func(string) (normal string, err error)
 	}{
-		{"#EP", "ep", func(text string) (string, error) { ep, err := evolve.Parse(text); return evolve.Format(ep), err }},
+		{"#EP", "ep", func(text string) (string, error) {
+			choices, err := mold.ParseProfiles(text)
+			return mold.Format(choices), err
+		}},
 		{"#MOLD", "mold", func(text string) (string, error) { choices, err := mold.Parse(text); return mold.Format(choices), err }},
 	} {
 		all := append(mutated(3000), texts...)
@@ -170,6 +173,44 @@ func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
 		if accepted < 100 || accepted > len(all)-100 {
 			t.Errorf("%s: %d of %d texts were accepted: the comparison says little", kind.line, accepted, len(all))
 		}
+	}
+}
+
+func TestThePluginJudgesModelsAsThePlannerDoes(t *testing.T) {
+	right := []string{
+		"amdahl:p=0.99,t1=10h,nodes=1-256", "amdahl:p=1,t1=1h30m,nodes=3-200^2", "amdahl:p=0,t1=00:40:00,nodes=7-7",
+		"downey:a=64,sigma=1,t1=10h,nodes=1-128^2", "downey:a=12.5,sigma=0.25,t1=2d,nodes=2-40",
+	}
+	all := append(slices.Clone(right), "amdahl:", "amdahl:p=0.99", "gustafson:p=1,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=5-7^2",
+		"amdahl:p=2,t1=1h,nodes=1-4", "amdahl:p=.5,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=60,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=1-257",
+		"downey:a=0,sigma=1,t1=1h,nodes=1-4", "downey:a=5,sigma=1001,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=1-4|4x2h")
+	random := rand.New(rand.NewPCG(5, 3))
+	const bytes = "0123456789.,=:-^ahmnpst"
+	for range 3000 {
+		text := []byte(right[random.IntN(len(right))])
+		text[random.IntN(len(text))] = bytes[random.IntN(len(bytes))]
+		all = append(all, string(text))
+	}
+	jobs := make([]fields, len(all))
+	for i, text := range all {
+		jobs[i] = fields{"script": "#!/bin/sh\n#MOLD " + text + "\nsrun hostname\n"}
+	}
+	accepted := 0
+	for i, got := range submit(t, 1_000_000, jobs) {
+		choices, err := mold.Parse(" " + all[i])
+		if err != nil {
+			checkRefusal(t, "#MOLD", all[i], got, err)
+			continue
+		}
+		accepted++
+		first := choices[0][0]
+		if got["rc"] != int64(0) || got["admin_comment"] != "accordion:mold="+all[i] ||
+			got["min_nodes"] != int64(first.Nodes) || i < len(right) && i < 3 && got["time_limit"] != (first.Duration+59)/60 {
+			t.Errorf("%.60q: the planner begins with %v, the plug-in says %v", all[i], first, got)
+		}
+	}
+	if accepted < 300 || accepted > len(all)-300 {
+		t.Errorf("%d of %d models were accepted: the comparison says little", accepted, len(all))
 	}
 }
 

@@ -18,14 +18,21 @@ import (
 // MaxChoices bounds the configurations of one job, so that a hostile job comment cannot make planning slow.
 const MaxChoices = 256
 
-// Parse reads explicit configurations, NODESxDURATION|NODESxDURATION|… as in "4x2h|8x70m"; see core.ParseDuration for
-// durations. White space is allowed at both ends and nowhere else. The result has 1 to MaxChoices profiles of one step
+// what is being read, for messages.
+const what = "moldable configurations"
+
+// Parse reads explicit configurations, NODESxDURATION|NODESxDURATION|… as in "4x2h|8x70m" (see core.ParseDuration for
+// durations), or a speed-up model: "amdahl:p=0.99,t1=10h,nodes=1-256" and "downey:a=64,sigma=1,t1=10h,nodes=1-128", where p
+// is the share that runs in parallel, a the average parallelism, sigma its variance and t1 the time on one node; a range that
+// ends with ^2 has powers of two only. White space is allowed at both ends and nowhere else. The result has 1 to MaxChoices profiles of one step
 // each, in the order of the text, as core.Job.Choices wants them.
 //
 // An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
 func Parse(text string) ([]core.EP, error) {
-	const what = "moldable configurations"
 	body, column := core.TrimSpace(text)
+	if isModel(body) {
+		return parseModel(body, column)
+	}
 	var choices []core.EP
 	for piece := range strings.SplitSeq(body, "|") {
 		s, err := core.ParseStep(what, column, piece)

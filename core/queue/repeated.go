@@ -224,6 +224,9 @@ func (s *repeated) renew(now core.Time) {
 // best is a job's earliest completion in the view.
 func (s *repeated) best(now core.Time, j core.Job) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
+	if isFamily(j.Choices) {
+		return s.bestSize(notBefore, j)
+	}
 	var best core.Planned
 	found := false
 	for i, ep := range j.Choices {
