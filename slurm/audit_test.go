@@ -161,15 +161,14 @@ func overlaps(all []tenure) []string {
 }
 
 // lastRelease is the latest second at which one of the nodes was given up before an instant by a job that is not the
-// given one; 0 when none ever was. The true instant lies within that second.
-func lastRelease(all []tenure, nodes []string, of int64, before int64) int64 {
-	latest := int64(0)
+// given one, and which job that was; zeros when none ever was. The true instant lies within that second.
+func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
 	for _, t := range all {
-		if t.id != of && t.to <= before && slices.Contains(nodes, t.node) {
-			latest = max(latest, t.to)
+		if t.id != of && t.to <= before && t.to > second && slices.Contains(nodes, t.node) {
+			second, by = t.to, t.id
 		}
 	}
-	return latest
+	return second, by
 }
 
 // assertNoNodeWasInTwoJobs judges everything that ran since an instant; it returns the tenures. The records of what just
@@ -272,8 +271,8 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 			t.Errorf("the hold of %s from %d is %s's, want %s's", h.node, h.from, h.tenant, want)
 		}
 	}
-	if got := lastRelease(held, []string{"n4", "n5"}, 3, 165); got != 165 {
-		t.Errorf("n4 and n5 were given up at %d, want 165", got)
+	if at, by := lastRelease(held, []string{"n4", "n5"}, 3, 165); at != 165 || by != 1 {
+		t.Errorf("n4 and n5 were given up at %d by job %d, want 165 by job 1", at, by)
 	}
 }
 

@@ -1,0 +1,288 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/labtest"
+)
+
+// crowdLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
+func crowdLab(t *testing.T) *labtest.Lab {
+	t.Helper()
+	var users []labtest.Option
+	for _, u := range crowdUsers {
+		users = append(users, labtest.User(u))
+	}
+	return labtest.Up(t, 16, users...)
+}
+
+// The main promise, on a real Slurm: in a crowd of evolving, moldable and ordinary jobs of several users every growth
+// happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
+// are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
+func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
+	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, over: 40 * time.Second}
+	if *long {
+		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, over: 7 * time.Minute}
+	}
+	lab := crowdLab(t)
+	p := serving(t, lab, "")
+	since := time.Now()
+	all := m.submissions(*seed)
+	submitAll(t, lab, all)
+	awaitTheEnd(t, lab, 3*m.over+10*time.Minute)
+	t.Logf("the last job ended after %.0f s", time.Since(since).Seconds())
+
+	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
+	c.accounts, c.held = assertNoNodeWasInTwoJobs(t, lab, since)
+	c.keep()
+	c.judgeJobs(all)
+	countTogether(c.growths)
+	t.Logf("growths, by what they waited for:\n%s", latenessTable(c.growths))
+	t.Logf("%d starts after %d decisions: median %.2f s, 95 %% %.2f s, last %.2f s after the decision", len(c.starts), c.decisions,
+		quantile(c.starts, 0.5), quantile(c.starts, 0.95), quantile(c.starts, 1))
+	for _, g := range c.growths {
+		if g.slow() > 1 {
+			t.Logf("slow: job %d, step %d: %.2f s after everything was there (%s), %.2f s after its second, with %d at it", g.job, g.step, g.slow(), g.cause, g.late(), g.at)
+		}
+	}
+	for _, at := range c.late() {
+		t.Log("slow start: " + at)
+	}
+	slack := 2.0
+	if *long {
+		slack = 1
+		if last := quantile(c.starts, 1); !(last <= 4) {
+			t.Errorf("a start took %.2f s after its decision, want at most 4 s", last)
+		}
+	}
+	for _, e := range exceeded(c.growths, slack, !*long) {
+		t.Error(e)
+	}
+	assertNothingIsLeft(t, lab)
+	if view := p.accordion("status", "--json"); !strings.Contains(view, `"jobs":[]`) {
+		t.Errorf("the sidecar still has jobs: %s", view)
+	}
+	for _, e := range c.entries {
+		if e.Kind == "intent" && e.Outcome == "" {
+			t.Errorf("the journal does not know how %s of job %d ended", e.Verb, e.Job)
+		}
+	}
+}
+
+// awaitTheEnd waits until no job is left.
+func awaitTheEnd(t *testing.T, lab *labtest.Lab, patience time.Duration) {
+	t.Helper()
+	lab.Await(t, patience, "every job of the workload is over", everySecond(func() bool {
+		return client(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
+	}))
+}
+
+// A crowd is what is known of a workload that ran, and what is judged of it.
+type crowd struct {
+	t        *testing.T
+	lab      *labtest.Lab
+	p        *process
+	entries  []entry
+	accounts []account
+	held     []tenure
+
+	growths   []growth
+	starts    []float64 // seconds from each job's decision to its first breath
+	slowest   []string
+	decisions int // starts decided: some lose the race for their nodes and are decided again
+}
+
+// judgeJobs judges every job of the workload by its own output, the journal and Slurm's accounting.
+func (c *crowd) judgeJobs(all []*submission) {
+	managed := map[int64]bool{}
+	for _, s := range all {
+		if s.kind != "ordinary" {
+			managed[c.number(s)] = true
+		}
+	}
+	for _, s := range all {
+		var faults []string
+		switch s.kind {
+		case "ordinary":
+			faults = c.judgeEnd(s, map[bool]string{false: "COMPLETED", true: "TIMEOUT"}[s.overruns])
+		case "moldable":
+			faults = append(c.judgeEnd(s, "COMPLETED"), c.judgeStart(s)...)
+		default:
+			faults = append(c.judgeEnd(s, "COMPLETED"), c.judgeStart(s)...)
+			faults = append(faults, c.judgeSizes(s)...)
+			faults = append(faults, c.judgeGrowths(s, managed)...)
+		}
+		if len(faults) > 0 {
+			c.t.Errorf("%s job %s:\n%s\n%s", s.kind, s.id, strings.Join(faults, "\n"), c.story(s))
+		}
+	}
+}
+
+func (c *crowd) number(s *submission) int64 {
+	id, err := strconv.ParseInt(s.id, 10, 64)
+	if err != nil {
+		c.t.Fatalf("sbatch called a job %q", s.id)
+	}
+	return id
+}
+
+// rows is a job's rows in accounting, in the order of time.
+func (c *crowd) rows(s *submission) []account {
+	id := c.number(s)
+	rows := slices.DeleteFunc(slices.Clone(c.accounts), func(a account) bool { return a.id != id })
+	slices.SortStableFunc(rows, func(a, b account) int { return int(a.start - b.start) })
+	return rows
+}
+
+func (c *crowd) judgeEnd(s *submission, want string) []string {
+	rows := c.rows(s)
+	if len(rows) == 0 {
+		return []string{"accounting does not know it"}
+	}
+	if got := rows[len(rows)-1].state; got != want {
+		return []string{fmt.Sprintf("it is %s, want %s", got, want)}
+	}
+	return nil
+}
+
+// judgeStart measures how long the last decision to start the job took to become true.
+func (c *crowd) judgeStart(s *submission) []string {
+	begun, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
+	if err != nil || len(begun) == 0 {
+		return []string{fmt.Sprintf("its output does not say when it began (%v)", err)}
+	}
+	decided := time.Time{}
+	for _, e := range c.entries {
+		if e.Job == c.number(s) && e.Kind == "event" && e.Verb == "starting" {
+			decided = e.At
+			c.decisions++
+		}
+	}
+	if decided.IsZero() {
+		return []string{"no decision to start it is in the journal"}
+	}
+	took := begun[0].at - float64(decided.UnixMicro())/1e6
+	c.starts = append(c.starts, took)
+	if took > 3 {
+		c.slowest = append(c.slowest, fmt.Sprintf("job %s began %.2f s after its start was decided", s.id, took))
+	}
+	return nil
+}
+
+func (c *crowd) late() []string { return c.slowest }
+
+// judgeSizes compares the profile with what the application saw and with what Slurm billed.
+func (c *crowd) judgeSizes(s *submission) []string {
+	var faults []string
+	output := c.lab.File(s.user, "slurm-"+s.id+".out")
+	seen, err := stages(output)
+	if err != nil {
+		faults = append(faults, err.Error())
+	}
+	if len(seen) != len(s.steps) {
+		faults = append(faults, fmt.Sprintf("the application saw %d of the %d steps of %s", len(seen), len(s.steps), s.steps))
+	}
+	if strings.Contains(output, "srun failed") {
+		faults = append(faults, "an srun on its nodes failed")
+	}
+	rows := c.rows(s)
+	if len(rows) != len(s.steps) {
+		faults = append(faults, fmt.Sprintf("accounting has %d sizes, want %d", len(rows), len(s.steps)))
+	}
+	for i, step := range s.steps {
+		if i < len(seen) && seen[i].nodes != step.Nodes {
+			faults = append(faults, fmt.Sprintf("the application had %d nodes in step %d, want %d", seen[i].nodes, i+1, step.Nodes))
+		}
+		if i < len(rows) && len(rows[i].nodes) != step.Nodes {
+			faults = append(faults, fmt.Sprintf("accounting has %d nodes in step %d, want %d", len(rows[i].nodes), i+1, step.Nodes))
+		}
+		if i < len(rows) && i < len(seen) && hostlist.Compact(rows[i].nodes) != seen[i].list {
+			faults = append(faults, fmt.Sprintf("in step %d the application had %s, in accounting %s", i+1, seen[i].list, hostlist.Compact(rows[i].nodes)))
+		}
+	}
+	return faults
+}
+
+// judgeGrowths takes in every growth that happened; one that the profile has must be among them.
+func (c *crowd) judgeGrowths(s *submission, managed map[int64]bool) []string {
+	seen, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var faults []string
+	want := growths(s.steps)
+	for _, e := range c.entries {
+		if e.Job != c.number(s) || e.Kind != "event" || e.Verb != "grew" {
+			continue
+		}
+		step := int(number(e.Args["step"]))
+		i := slices.IndexFunc(seen, func(s stage) bool { return s.step == step })
+		if i < 1 {
+			faults = append(faults, fmt.Sprintf("the journal has a growth to step %d that the application did not see", step))
+			continue
+		}
+		before, err := hostlist.Expand(seen[i-1].list)
+		if err != nil {
+			return append(faults, err.Error())
+		}
+		g, err := judgeGrowth(e, before, seen[i].at, c.held, managed)
+		if err != nil {
+			faults = append(faults, err.Error())
+		}
+		c.growths = append(c.growths, g)
+		want = slices.DeleteFunc(want, func(s int) bool { return s == step })
+	}
+	if len(want) > 0 {
+		faults = append(faults, fmt.Sprintf("of %s the growths to the steps %v never happened", s.steps, want))
+	}
+	return faults
+}
+
+// story is what is known of one job: its journal, slurmctld's words on it, its output.
+func (c *crowd) story(s *submission) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "its journal:\n%s\nslurmctld on it:\n", tail(c.p.accordion("journal", "--job", s.id), 60))
+	log, err := os.ReadFile(filepath.Join(c.lab.Dir, "log", "slurmctld.log"))
+	if err != nil {
+		c.t.Error(err)
+	}
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line+" ", "JobId="+s.id+" ") || strings.Contains(line, "accordion-"+s.id+"-") {
+			b.WriteString(line)
+		}
+	}
+	fmt.Fprintf(&b, "its output:\n%s", c.lab.File(s.user, "slurm-"+s.id+".out"))
+	return b.String()
+}
+
+// keep saves what a failed run is explained with.
+func (c *crowd) keep() {
+	c.t.Helper()
+	dir := c.t.ArtifactDir()
+	for _, name := range []string{"slurmctld.log", "accordion.log"} {
+		text, err := os.ReadFile(filepath.Join(c.lab.Dir, "log", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o644)
+		}
+		if err != nil {
+			c.t.Error(err)
+		}
+	}
+	var accounts strings.Builder
+	for _, a := range c.accounts {
+		fmt.Fprintf(&accounts, "%d %s %s %s %d %d %d %s %s\n", a.id, a.name, a.user, a.partition, a.submit, a.start, a.end, a.state, hostlist.Compact(a.nodes))
+	}
+	for name, text := range map[string]string{"accounting": accounts.String(), "journal": c.p.accordion("journal", "--json")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			c.t.Error(err)
+		}
+	}
+}

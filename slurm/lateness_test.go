@@ -1,0 +1,231 @@
+package slurm_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/core/hostlist"
+)
+
+// A growth is one growth of one job, as it happened. Times are Unix seconds.
+type growth struct {
+	job     int64
+	step    int     // from 1: the one that it leads to
+	planned float64 // second for which it was planned when the step before began
+	asked   float64 // when the application was ready for it
+	usable  float64 // when the application had its nodes, by its own clock
+	due     float64 // from when it counts: nodes and application were there
+	cause   string  // what due waited for
+	at      int     // growths at the same planned second, this one included
+}
+
+// The causes of a growth's lateness.
+const (
+	causeSlurm       = "Slurm" // nothing else: nodes and application were there at the planned second
+	causeOrdinary    = "ordinary overrun"
+	causeShrinker    = "late shrinker"
+	causeApplication = "late application"
+)
+
+// late is how late the growth was, counted from its planned second.
+func (g growth) late() float64 { return g.usable - g.planned }
+
+// slow is how late it was, counted from the second at which everything was there.
+func (g growth) slow() float64 { return g.usable - g.due }
+
+// judgeGrowth finds out from when a growth counts. It is Slurm's accounting that says when the last node was given up;
+// as that knows whole seconds only, the sidecar's word counts within the second.
+func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (growth, error) {
+	g := growth{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
+	g.due, g.cause = g.planned, causeSlurm
+	nodes, err := hostlist.Expand(fmt.Sprint(e.Args["nodes"]))
+	if err != nil {
+		return g, fmt.Errorf("job %d: nodes of %q: %w", e.Job, e.Verb, err)
+	}
+	added := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(before, n) })
+	released, by := lastRelease(held, added, e.Job, int64(usable))
+	if float64(released) >= g.planned {
+		g.due = max(g.due, min(number(e.Args["ready"]), float64(released+1)))
+		g.cause = causeOrdinary
+		if managed[by] {
+			g.cause = causeShrinker
+		}
+	}
+	if g.asked > g.due {
+		g.due, g.cause = g.asked, causeApplication
+	}
+	return g, nil
+}
+
+// number reads a number of the journal's JSON; NaN is not a number there.
+func number(v any) float64 {
+	f, ok := v.(float64)
+	if !ok {
+		return math.NaN()
+	}
+	return f
+}
+
+// countTogether notes how many growths each planned second has.
+func countTogether(all []growth) {
+	count := map[float64]int{}
+	for _, g := range all {
+		count[g.planned]++
+	}
+	for i := range all {
+		all[i].at = count[all[i].planned]
+	}
+}
+
+// quantile is the smallest value that the share q of the values does not exceed.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+// latenessTable is the growths, split by how many came at once and by what they waited for.
+func latenessTable(all []growth) string {
+	type line struct {
+		at    int
+		cause string
+	}
+	groups := map[line][]growth{}
+	for _, g := range all {
+		at := min(g.at, 2) // single, or together
+		groups[line{at, g.cause}] = append(groups[line{at, g.cause}], g)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-8s %-18s %5s   %-27s   %s\n", "", "", "", "after the planned second", "after nodes and application were there")
+	fmt.Fprintf(&b, "%-8s %-18s %5s   %8s %8s %8s    %8s %8s %8s\n", "growths", "cause", "n", "median", "95 %", "max", "median", "95 %", "max")
+	for _, l := range slices.SortedFunc(maps.Keys(groups), func(a, b line) int {
+		if a.at != b.at {
+			return a.at - b.at
+		}
+		return strings.Compare(a.cause, b.cause)
+	}) {
+		var late, slow []float64
+		for _, g := range groups[l] {
+			late, slow = append(late, g.late()), append(slow, g.slow())
+		}
+		fmt.Fprintf(&b, "%-8s %-18s %5d  %7.2f s %6.2f s %6.2f s   %7.2f s %6.2f s %6.2f s\n", map[int]string{1: "single", 2: "together"}[l.at], l.cause, len(late),
+			quantile(late, 0.5), quantile(late, 0.95), quantile(late, 1), quantile(slow, 0.5), quantile(slow, 0.95), quantile(slow, 1))
+	}
+	return b.String()
+}
+
+// exceeded says which bounds on growths do not hold, each of them multiplied by slack: a single growth within 1.0 s in the
+// median and 2.0 s in 95 % of the cases; k at one second, the last within 1 + 0.5·k s. With medianOnly only the first.
+func exceeded(all []growth, slack float64, medianOnly bool) []string {
+	var single []float64
+	together := map[float64][]growth{}
+	for _, g := range all {
+		if g.at == 1 {
+			single = append(single, g.slow())
+		} else {
+			together[g.planned] = append(together[g.planned], g)
+		}
+	}
+	var found []string
+	bound := func(what string, got, want float64) {
+		if want *= slack; got > want || math.IsNaN(got) {
+			found = append(found, fmt.Sprintf("%s: %.2f s, want at most %.2f s", what, got, want))
+		}
+	}
+	if len(single) > 0 {
+		bound(fmt.Sprintf("median of %d single growths", len(single)), quantile(single, 0.5), 1)
+	}
+	if medianOnly {
+		return found
+	}
+	if len(single) > 0 {
+		bound(fmt.Sprintf("95 %% of %d single growths", len(single)), quantile(single, 0.95), 2)
+	}
+	for _, second := range slices.Sorted(maps.Keys(together)) {
+		k, slowest := len(together[second]), together[second][0]
+		for _, g := range together[second] {
+			if g.slow() > slowest.slow() {
+				slowest = g
+			}
+		}
+		bound(fmt.Sprintf("last of %d growths at %.0f (job %d)", k, second, slowest.job), slowest.slow(), 1+0.5*float64(k))
+	}
+	return found
+}
+
+func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
+	held := []tenure{
+		{tenant{9, 0}, "n3", 50, 99, true},   // an ordinary job that was gone in time
+		{tenant{8, 0}, "n4", 50, 102, true},  // one that was not
+		{tenant{7, 0}, "n5", 50, 101, true},  // a managed job
+		{tenant{6, 0}, "n3", 104, 120, true}, // who came afterwards
+	}
+	for name, test := range map[string]struct {
+		nodes        string
+		asked, ready float64
+		due          float64
+		cause        string
+	}{
+		"everything was there":                  {"n[1-3]", 98, 100, 100, causeSlurm},
+		"an ordinary job held on":               {"n[1-4]", 98, 102.4, 102.4, causeOrdinary},
+		"… and the sidecar saw the end late":    {"n[1-4]", 98, 105, 103, causeOrdinary},
+		"a shrinker was late":                   {"n[1-2],n5", 98, 101.6, 101.6, causeShrinker},
+		"the application was late":              {"n[1-3]", 101.5, 101.6, 101.5, causeApplication},
+		"… later than the node":                 {"n[1-2],n5", 103, 103.1, 103, causeApplication},
+		"a pause in the sidecar excuses nobody": {"n[1-3]", 98, 104, 100, causeSlurm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := entry{Job: 1, Verb: "grew", Args: map[string]any{"step": 2.0, "planned": 100.0, "asked": test.asked, "ready": test.ready, "nodes": test.nodes}}
+			g, err := judgeGrowth(e, []string{"n1", "n2"}, 106, held[:3], map[int64]bool{7: true})
+			if err != nil || g.due != test.due || g.cause != test.cause {
+				t.Errorf("due at %g for %s (%v), want %g for %s", g.due, g.cause, err, test.due, test.cause)
+			}
+		})
+	}
+}
+
+func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
+	growths := func(slow ...float64) []growth {
+		var all []growth
+		for i, s := range slow {
+			all = append(all, growth{planned: float64(i), due: float64(i), usable: float64(i) + s, cause: causeSlurm})
+		}
+		return all
+	}
+	together := func(slow ...float64) []growth {
+		all := growths(slow...)
+		for i := range all {
+			all[i].usable -= all[i].planned
+			all[i].planned, all[i].due = 0, 0
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		all  []growth
+		want int
+	}{
+		"in time":                {growths(0.3, 0.4, 0.5), 0},
+		"one of three late":      {growths(0.3, 0.4, 2.5), 1},
+		"the median late":        {growths(0.3, 1.4, 1.5), 1},
+		"all late":               {growths(2.3, 2.4, 2.5), 2},
+		"three together in time": {together(0.5, 1, 2.4), 0},
+		"three together late":    {together(0.5, 1, 2.6), 1},
+		"a broken number":        {growths(math.NaN()), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			countTogether(test.all)
+			if found := exceeded(test.all, 1, false); len(found) != test.want {
+				t.Errorf("%d bounds exceeded, want %d: %q", len(found), test.want, found)
+			}
+			if table := latenessTable(test.all); strings.Count(table, "\n") != 3 {
+				t.Errorf("the table is\n%s", table)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+package slurm_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+	"accordion/slurm/labtest"
+)
+
+// seed chooses the workload of the tests on a crowd; it is printed with every run.
+var seed = flag.Uint64("accordion.seed", 1, "seed of the generated workloads")
+
+// A submission is one job of a generated workload.
+type submission struct {
+	at       time.Duration // after the beginning of the workload
+	user     string
+	kind     string // evolving, moldable, ordinary
+	script   string
+	options  []string // of sbatch
+	steps    core.EP  // of an evolving job
+	overruns bool     // an ordinary job that Slurm ends at its limit
+
+	id        string    // once submitted
+	submitted time.Time // likewise
+}
+
+// A mix says how many jobs of each kind come over which time.
+type mix struct {
+	evolving, moldable, ordinary int
+	twins                        int // evolving jobs among them with the same profile at the same second
+	overruns                     int // ordinary jobs among them that overrun their limits
+	over                         time.Duration
+}
+
+var crowdUsers = []string{"alice", "bob", "carol"}
+
+// submissions is the workload of a seed, in the order of submission. Ordinary jobs are the same whatever else is asked.
+func (m mix) submissions(seed uint64) []*submission {
+	var all []*submission
+	ordinary := rand.New(rand.NewPCG(seed, 1))
+	for i := range m.ordinary {
+		s := ordinaryJob(ordinary, i < m.overruns)
+		s.at = time.Duration(ordinary.Float64() * float64(m.over))
+		if s.overruns {
+			s.at /= 3 // it outlives the others otherwise
+		}
+		all = append(all, s)
+	}
+	managed := rand.New(rand.NewPCG(seed, 2))
+	for i := range m.evolving {
+		s := evolvingJob(managed, m.over*time.Duration(i)/time.Duration(m.evolving))
+		if i > 0 && i < m.twins {
+			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
+		}
+		all = append(all, s)
+	}
+	for i := range m.moldable {
+		all = append(all, moldableJob(managed, m.over*time.Duration(2*i+1)/time.Duration(2*m.moldable)))
+	}
+	slices.SortStableFunc(all, func(a, b *submission) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// ordinaryJob runs for 5 to 40 s, mostly shorter than 15, under a limit of 1 or 2 minutes: on 1 to 6 whole nodes of main,
+// mostly 1 or 2, or on some CPUs of shared.
+func ordinaryJob(r *rand.Rand, overruns bool) *submission {
+	s := &submission{kind: "ordinary", user: crowdUsers[r.IntN(len(crowdUsers))], overruns: overruns}
+	length, limit := min(5+r.ExpFloat64()*7, 40), 1+r.IntN(2)
+	if overruns {
+		length, limit = 300, 1 // Slurm ends it
+	}
+	nodes := min(1+int(r.ExpFloat64()*0.9), 6)
+	where := []string{"--partition=main", fmt.Sprintf("--nodes=%d", nodes)}
+	if r.IntN(4) == 0 {
+		where = []string{"--partition=shared", "--nodes=1", fmt.Sprintf("--ntasks=%d", 1+r.IntN(4))}
+	}
+	s.script = fmt.Sprintf("sleep %.1f", length)
+	s.options = append(where, fmt.Sprintf("--time=%d", limit))
+	return s
+}
+
+// evolvingJob has 2 to 4 steps of 15 to 40 s on up to 12 nodes, and grows at least once. Four applications of five are
+// some seconds early at each boundary; the fifth is late.
+func evolvingJob(r *rand.Rand, at time.Duration) *submission {
+	s := &submission{kind: "evolving", user: crowdUsers[r.IntN(len(crowdUsers))], at: at}
+	nodes := 1 + r.IntN(3)
+	for i := range 2 + r.IntN(3) {
+		if i > 0 {
+			before := nodes
+			for nodes == before || i == 1 && nodes < before {
+				nodes = min(1+int(r.ExpFloat64()*4), 12)
+			}
+		}
+		s.steps = append(s.steps, core.Step{Duration: 15 + r.Int64N(26), Nodes: nodes})
+	}
+	early := time.Duration(1+r.IntN(4)) * time.Second
+	if r.IntN(5) == 0 {
+		early = -time.Duration(1+r.IntN(3)) * time.Second
+	}
+	s.script = application(s.steps, early)
+	return s
+}
+
+// application is the script of an evolving job. It says when it begins each step and what it has then, and uses it.
+func application(steps core.EP, early time.Duration) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/bash\n#EP %s\n", steps)
+	b.WriteString(`
+work() { # STEP MILLISECONDS
+	local end=$(($(date +%s%3N) + $2)) left
+	echo "step $1 at $(date +%s.%N) on $SLURM_JOB_NUM_NODES nodes: $SLURM_JOB_NODELIST"
+	srun --quiet true || echo "srun failed in step $1"
+	left=$((end - $(date +%s%3N)))
+	((left <= 0)) || sleep "$(printf %d.%03d $((left / 1000)) $((left % 1000)))"
+}
+`)
+	for i, step := range steps {
+		if i > 0 {
+			b.WriteString("eval \"$(accordion step)\" || exit\n")
+		}
+		length := time.Duration(step.Duration)*time.Second - early
+		if i == len(steps)-1 {
+			length = time.Duration(step.Duration)*time.Second - 2*time.Second
+		}
+		fmt.Fprintf(&b, "work %d %d\n", i+1, length.Milliseconds())
+	}
+	return b.String()
+}
+
+// moldableJob offers 2 or 3 configurations with the work of a job that scales, and uses four fifths of each walltime.
+func moldableJob(r *rand.Rand, at time.Duration) *submission {
+	s := &submission{kind: "moldable", user: crowdUsers[r.IntN(len(crowdUsers))], at: at}
+	var offers, cases []string
+	nodes, walltime := 1+r.IntN(2), 30+r.IntN(31)
+	for range 2 + r.IntN(2) {
+		offers = append(offers, fmt.Sprintf("%dx%ds", nodes, walltime))
+		cases = append(cases, fmt.Sprintf("%d) sleep %d ;;", nodes, walltime*4/5))
+		nodes, walltime = nodes*2, walltime*3/5
+	}
+	s.script = fmt.Sprintf("#!/bin/bash\n#MOLD %s\necho \"step 1 at $(date +%%s.%%N) on $SLURM_JOB_NUM_NODES nodes: $SLURM_JOB_NODELIST\"\ncase $SLURM_JOB_NUM_NODES in %s esac\n",
+		strings.Join(offers, "|"), strings.Join(cases, " "))
+	return s
+}
+
+// submitAll submits every job at its second, and returns when the last is submitted.
+func submitAll(t *testing.T, lab *labtest.Lab, all []*submission) {
+	t.Helper()
+	begin := time.Now()
+	for _, s := range all {
+		<-time.After(time.Until(begin.Add(s.at)))
+		s.submitted = time.Now()
+		s.id = lab.Submit(t, s.user, s.script, s.options...)
+	}
+	t.Logf("seed %d: %d jobs submitted within %.0f s", *seed, len(all), time.Since(begin).Seconds())
+}
+
+// A stage is what an application says when it begins a step.
+type stage struct {
+	step  int
+	at    float64 // Unix seconds, by its own clock
+	nodes int
+	list  string
+}
+
+// stages reads the output of an application.
+func stages(output string) ([]stage, error) {
+	var all []stage
+	for line := range strings.Lines(output) {
+		if !strings.HasPrefix(line, "step ") {
+			continue
+		}
+		f := strings.Fields(line)
+		if len(f) != 8 {
+			return nil, fmt.Errorf("the application printed %q", line)
+		}
+		step, err1 := strconv.Atoi(f[1])
+		at, err2 := strconv.ParseFloat(f[3], 64)
+		nodes, err3 := strconv.Atoi(f[5])
+		if err := cmp.Or(err1, err2, err3); err != nil {
+			return nil, fmt.Errorf("the application printed %q: %w", line, err)
+		}
+		all = append(all, stage{step, at, nodes, f[7]})
+	}
+	return all, nil
+}
+
+func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
+	m := mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, over: 8 * time.Minute}
+	text := func(all []*submission) string {
+		var b strings.Builder
+		for _, s := range all {
+			fmt.Fprintln(&b, *s)
+		}
+		return b.String()
+	}
+	one := m.submissions(7)
+	if text(one) != text(m.submissions(7)) {
+		t.Error("one seed gives two workloads")
+	}
+	if text(one) == text(m.submissions(8)) {
+		t.Error("two seeds give one workload")
+	}
+	if len(one) != 230 {
+		t.Errorf("%d jobs, want 230", len(one))
+	}
+	without := m
+	without.evolving, without.moldable, without.twins = 0, 0, 0
+	rest := slices.DeleteFunc(slices.Clone(one), func(s *submission) bool { return s.kind != "ordinary" })
+	if text(rest) != text(without.submissions(7)) {
+		t.Error("the ordinary jobs change with the managed ones")
+	}
+	for _, s := range one {
+		if s.kind == "evolving" && (len(growths(s.steps)) == 0 || s.steps.Peak() > 12 || len(s.steps) < 2 || len(s.steps) > 4) {
+			t.Errorf("profile %s", s.steps)
+		}
+	}
+}
+
+// growths is the steps, counted from 1, with which a profile grows.
+func growths(ep core.EP) []int {
+	var all []int
+	for i := 1; i < len(ep); i++ {
+		if ep[i].Nodes > ep[i-1].Nodes {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
