@@ -28,7 +28,7 @@ func crowdLab(t *testing.T) *labtest.Lab {
 // happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
 // are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
-	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, over: 40 * time.Second}
+	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, over: 40 * time.Second}
 	if *long {
 		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, over: 7 * time.Minute}
 	}
@@ -53,7 +53,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 			t.Logf("slow: job %d, step %d: %.2f s after everything was there (%s), %.2f s after its second, with %d at it", g.job, g.step, g.slow(), g.cause, g.late(), g.at)
 		}
 	}
-	for _, at := range c.late() {
+	for _, at := range c.slowest {
 		t.Log("slow start: " + at)
 	}
 	slack := 2.0
@@ -96,8 +96,8 @@ type crowd struct {
 
 	growths   []growth
 	starts    []float64 // seconds from each job's decision to its first breath
-	slowest   []string
-	decisions int // starts decided: some lose the race for their nodes and are decided again
+	slowest   []string  // those that took long, in words
+	decisions int       // starts decided: some lose the race for their nodes and are decided again
 }
 
 // judgeJobs judges every job of the workload by its own output, the journal and Slurm's accounting.
@@ -176,8 +176,6 @@ func (c *crowd) judgeStart(s *submission) []string {
 	}
 	return nil
 }
-
-func (c *crowd) late() []string { return c.slowest }
 
 // judgeSizes compares the profile with what the application saw and with what Slurm billed.
 func (c *crowd) judgeSizes(s *submission) []string {
@@ -276,11 +274,7 @@ func (c *crowd) keep() {
 			c.t.Error(err)
 		}
 	}
-	var accounts strings.Builder
-	for _, a := range c.accounts {
-		fmt.Fprintf(&accounts, "%d %s %s %s %d %d %d %s %s\n", a.id, a.name, a.user, a.partition, a.submit, a.start, a.end, a.state, hostlist.Compact(a.nodes))
-	}
-	for name, text := range map[string]string{"accounting": accounts.String(), "journal": c.p.accordion("journal", "--json")} {
+	for name, text := range map[string]string{"accounting": written(c.accounts), "journal": c.p.accordion("journal", "--json")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			c.t.Error(err)
 		}

@@ -20,7 +20,16 @@ type growth struct {
 	usable  float64 // when the application had its nodes, by its own clock
 	due     float64 // from when it counts: nodes and application were there
 	cause   string  // what due waited for
-	at      int     // growths at the same planned second, this one included
+	early   bool    // it was decided to let it go on before its planned second
+	at      int     // growths due at the same second, this one included
+}
+
+// second is the one at which it was to be.
+func (g growth) second() int64 {
+	if g.early {
+		return int64(g.due)
+	}
+	return int64(g.planned)
 }
 
 // The causes of a growth's lateness.
@@ -47,9 +56,14 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 		return g, fmt.Errorf("job %d: nodes of %q: %w", e.Job, e.Verb, err)
 	}
 	added := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(before, n) })
+	ready := number(e.Args["ready"])
+	if usable < g.planned { // there is no second but that of the decision, which comes with the first try
+		g.early, g.due = true, max(g.asked, ready)
+		return g, nil
+	}
 	released, by := lastRelease(held, added, e.Job, int64(usable))
 	if float64(released) >= g.planned {
-		g.due = max(g.due, min(number(e.Args["ready"]), float64(released+1)))
+		g.due = max(g.due, min(ready, float64(released+1)))
 		g.cause = causeOrdinary
 		if managed[by] {
 			g.cause = causeShrinker
@@ -70,14 +84,14 @@ func number(v any) float64 {
 	return f
 }
 
-// countTogether notes how many growths each planned second has.
+// countTogether notes how many growths each second has.
 func countTogether(all []growth) {
-	count := map[float64]int{}
+	count := map[int64]int{}
 	for _, g := range all {
-		count[g.planned]++
+		count[g.second()]++
 	}
 	for i := range all {
-		all[i].at = count[all[i].planned]
+		all[i].at = count[all[i].second()]
 	}
 }
 
@@ -93,13 +107,16 @@ func quantile(values []float64, q float64) float64 {
 // latenessTable is the growths, split by how many came at once and by what they waited for.
 func latenessTable(all []growth) string {
 	type line struct {
-		at    int
+		at    int // 1: single, 2: together
 		cause string
 	}
 	groups := map[line][]growth{}
 	for _, g := range all {
-		at := min(g.at, 2) // single, or together
-		groups[line{at, g.cause}] = append(groups[line{at, g.cause}], g)
+		l := line{min(g.at, 2), g.cause}
+		if g.early {
+			l.cause += ", early"
+		}
+		groups[l] = append(groups[l], g)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-8s %-18s %5s   %-27s   %s\n", "", "", "", "after the planned second", "after nodes and application were there")
@@ -124,12 +141,12 @@ func latenessTable(all []growth) string {
 // median and 2.0 s in 95 % of the cases; k at one second, the last within 1 + 0.5·k s. With medianOnly only the first.
 func exceeded(all []growth, slack float64, medianOnly bool) []string {
 	var single []float64
-	together := map[float64][]growth{}
+	together := map[int64][]growth{}
 	for _, g := range all {
 		if g.at == 1 {
 			single = append(single, g.slow())
 		} else {
-			together[g.planned] = append(together[g.planned], g)
+			together[g.second()] = append(together[g.second()], g)
 		}
 	}
 	var found []string
@@ -154,7 +171,7 @@ func exceeded(all []growth, slack float64, medianOnly bool) []string {
 				slowest = g
 			}
 		}
-		bound(fmt.Sprintf("last of %d growths at %.0f (job %d)", k, second, slowest.job), slowest.slow(), 1+0.5*float64(k))
+		bound(fmt.Sprintf("last of %d growths at %d (job %d)", k, second, slowest.job), slowest.slow(), 1+0.5*float64(k))
 	}
 	return found
 }
@@ -179,10 +196,15 @@ func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
 		"the application was late":              {"n[1-3]", 101.5, 101.6, 101.5, causeApplication},
 		"… later than the node":                 {"n[1-2],n5", 103, 103.1, 103, causeApplication},
 		"a pause in the sidecar excuses nobody": {"n[1-3]", 98, 104, 100, causeSlurm},
+		"it was let go on early":                {"n[1-3]", 96.5, 97, 97, causeSlurm},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := entry{Job: 1, Verb: "grew", Args: map[string]any{"step": 2.0, "planned": 100.0, "asked": test.asked, "ready": test.ready, "nodes": test.nodes}}
-			g, err := judgeGrowth(e, []string{"n1", "n2"}, 106, held[:3], map[int64]bool{7: true})
+			usable := 106.0
+			if test.ready < 98 {
+				usable = 97.4
+			}
+			g, err := judgeGrowth(e, []string{"n1", "n2"}, usable, held[:3], map[int64]bool{7: true})
 			if err != nil || g.due != test.due || g.cause != test.cause {
 				t.Errorf("due at %g for %s (%v), want %g for %s", g.due, g.cause, err, test.due, test.cause)
 			}

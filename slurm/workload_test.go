@@ -35,9 +35,16 @@ type submission struct {
 // A mix says how many jobs of each kind come over which time.
 type mix struct {
 	evolving, moldable, ordinary int
-	twins                        int // evolving jobs among them with the same profile at the same second
-	overruns                     int // ordinary jobs among them that overrun their limits
+	twins                        int  // evolving jobs among them with the same profile at the same second
+	overruns                     int  // ordinary jobs among them that overrun their limits
+	short                        bool // short evolving jobs
 	over                         time.Duration
+	after                        time.Duration // how much later than the ordinary jobs the others begin to come
+}
+
+// ordinaryOf is the ordinary jobs of a workload.
+func ordinaryOf(all []*submission) []*submission {
+	return slices.DeleteFunc(slices.Clone(all), func(s *submission) bool { return s.kind != "ordinary" })
 }
 
 var crowdUsers = []string{"alice", "bob", "carol"}
@@ -56,14 +63,14 @@ func (m mix) submissions(seed uint64) []*submission {
 	}
 	managed := rand.New(rand.NewPCG(seed, 2))
 	for i := range m.evolving {
-		s := evolvingJob(managed, m.over*time.Duration(i)/time.Duration(m.evolving))
+		s := evolvingJob(managed, m.short, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
 		if i > 0 && i < m.twins {
 			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
 		}
 		all = append(all, s)
 	}
 	for i := range m.moldable {
-		all = append(all, moldableJob(managed, m.over*time.Duration(2*i+1)/time.Duration(2*m.moldable)))
+		all = append(all, moldableJob(managed, m.after+m.over*time.Duration(2*i+1)/time.Duration(2*m.moldable)))
 	}
 	slices.SortStableFunc(all, func(a, b *submission) int { return cmp.Compare(a.at, b.at) })
 	return all
@@ -87,19 +94,23 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	return s
 }
 
-// evolvingJob has 2 to 4 steps of 15 to 40 s on up to 12 nodes, and grows at least once. Four applications of five are
-// some seconds early at each boundary; the fifth is late.
-func evolvingJob(r *rand.Rand, at time.Duration) *submission {
+// evolvingJob has 2 to 4 steps of 15 to 40 s (a short one 2 or 3 of 15 to 20 s) on up to 12 nodes, and grows at least
+// once. Four applications of five are some seconds early at each boundary; the fifth is late.
+func evolvingJob(r *rand.Rand, short bool, at time.Duration) *submission {
 	s := &submission{kind: "evolving", user: crowdUsers[r.IntN(len(crowdUsers))], at: at}
+	steps, lengths := 2+r.IntN(3), int64(26)
+	if short {
+		steps, lengths = min(steps, 3), 6
+	}
 	nodes := 1 + r.IntN(3)
-	for i := range 2 + r.IntN(3) {
+	for i := range steps {
 		if i > 0 {
 			before := nodes
 			for nodes == before || i == 1 && nodes < before {
 				nodes = min(1+int(r.ExpFloat64()*4), 12)
 			}
 		}
-		s.steps = append(s.steps, core.Step{Duration: 15 + r.Int64N(26), Nodes: nodes})
+		s.steps = append(s.steps, core.Step{Duration: 15 + r.Int64N(lengths), Nodes: nodes})
 	}
 	early := time.Duration(1+r.IntN(4)) * time.Second
 	if r.IntN(5) == 0 {
@@ -213,8 +224,7 @@ func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
 	}
 	without := m
 	without.evolving, without.moldable, without.twins = 0, 0, 0
-	rest := slices.DeleteFunc(slices.Clone(one), func(s *submission) bool { return s.kind != "ordinary" })
-	if text(rest) != text(without.submissions(7)) {
+	if text(ordinaryOf(one)) != text(without.submissions(7)) {
 		t.Error("the ordinary jobs change with the managed ones")
 	}
 	for _, s := range one {

@@ -1,0 +1,87 @@
+package slurm_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// onePass is by how many seconds two runs of one workload may differ for one job: Slurm looks at its whole queue every
+// 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
+const onePass = 30 + 3
+
+// Who came first is not made to wait for those who came after him: the same ordinary jobs, submitted at the same seconds,
+// with and without managed jobs that are submitted when all of them wait or run. Start times are Slurm's accounting's.
+func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
+	m := mix{evolving: 3, moldable: 1, ordinary: 40, short: true, over: 12 * time.Second, after: 13 * time.Second}
+	if *long {
+		m = mix{evolving: 8, moldable: 4, ordinary: 150, over: 40 * time.Second, after: 41 * time.Second}
+	}
+	lab := crowdLab(t)
+	without := ordinaryOf(m.submissions(*seed))
+	alone := startsOf(t, lab, without)
+	p := serving(t, lab, "")
+	all := m.submissions(*seed)
+	with := ordinaryOf(all)
+	beside := startsOf(t, lab, all)
+
+	var differences []float64
+	for i := range without {
+		a, b := alone[without[i].id], beside[with[i].id]
+		if a == 0 || b == 0 {
+			t.Fatalf("ordinary job %d began at %g s alone and %g s beside managed jobs: both must begin", i, a, b)
+		}
+		differences = append(differences, b-a)
+		if b-a > onePass {
+			t.Errorf("ordinary job %s began %.0f s after the first submission, and %.0f s (as job %s) with managed jobs behind it: %.0f s later, want at most %d s\n%s",
+				without[i].id, a, b, with[i].id, b-a, onePass, around(all, beside, with[i], b-a))
+		}
+	}
+	t.Logf("%d ordinary jobs with %d managed ones behind them began later by %.0f s in the median, %.0f s in 95 %%, %.0f s at most (earlier: %.0f s)", len(with),
+		len(all)-len(with), quantile(differences, 0.5), quantile(differences, 0.95), quantile(differences, 1), -quantile(differences, 0))
+	if t.Failed() {
+		(&crowd{t: t, lab: lab, p: p}).keep()
+	}
+	assertNothingIsLeft(t, lab)
+}
+
+// startsOf runs a workload and returns when each job began, in seconds after the first submission, by its number.
+func startsOf(t *testing.T, lab *labtest.Lab, all []*submission) map[string]float64 {
+	t.Helper()
+	lab.Clear(t)
+	since := time.Now()
+	submitAll(t, lab, all)
+	awaitTheEnd(t, lab, 15*time.Minute)
+	rows, _ := assertNoNodeWasInTwoJobs(t, lab, since)
+	starts := map[string]float64{}
+	for _, r := range rows {
+		id := strconv.FormatInt(r.id, 10)
+		at := float64(r.start) - float64(all[0].submitted.UnixMilli())/1000
+		if first, known := starts[id]; r.start > 0 && (!known || at < first) {
+			starts[id] = at
+		}
+	}
+	return starts
+}
+
+// around is who began while a job waited longer than it should: the ones to suspect.
+func around(all []*submission, starts map[string]float64, late *submission, by float64) string {
+	var lines []string
+	inOrder := slices.SortedFunc(slices.Values(all), func(a, b *submission) int { return cmp.Compare(starts[a.id], starts[b.id]) })
+	for _, s := range inOrder {
+		if at := starts[s.id]; at <= starts[late.id] && at >= starts[late.id]-by-2*onePass {
+			what := strings.Join(s.options, " ")
+			if s.kind != "ordinary" {
+				what = strings.Split(s.script, "\n")[1]
+			}
+			lines = append(lines, fmt.Sprintf("  %6.1f s: %s job %s, submitted at %.1f s: %s", at, s.kind, s.id, s.at.Seconds(), what))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,68 @@
+package slurm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+)
+
+// How long a growth takes when nothing is in its way: one job that grows a node at a time; then several jobs that grow
+// at one second. The figures of docs/performance.md come from here:
+// go test ./slurm -run Quiet -v -args -accordion.long
+func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
+	groups, most := []int{1, 2}, 4
+	if *long {
+		groups, most = []int{1, 2, 3, 4}, 12
+	}
+	lab := crowdLab(t)
+	p := serving(t, lab, "[early]\nadvance = false")
+	since := time.Now()
+	var all []*submission
+	add := func(k int, ep core.EP) {
+		for range k {
+			all = append(all, &submission{user: "alice", kind: "evolving", steps: ep, script: application(ep, 2*time.Second)})
+		}
+	}
+	var stairs core.EP
+	for n := 1; n <= most; n++ {
+		stairs = append(stairs, core.Step{Duration: 6, Nodes: n})
+	}
+	for _, k := range groups {
+		ep := core.EP{{Duration: 10, Nodes: 1}, {Duration: 5, Nodes: 3}}
+		if k == 1 {
+			ep = stairs
+		}
+		begun := len(all)
+		add(k, ep)
+		submitAll(t, lab, all[begun:])
+		awaitTheEnd(t, lab, 5*time.Minute)
+	}
+	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
+	c.accounts, c.held = assertNoNodeWasInTwoJobs(t, lab, since)
+	c.keep()
+	c.judgeJobs(all)
+	countTogether(c.growths)
+	byCount := map[int][]float64{}
+	for _, g := range c.growths {
+		byCount[g.at] = append(byCount[g.at], g.slow())
+	}
+	var table strings.Builder
+	for k := 1; k <= groups[len(groups)-1]; k++ {
+		if v := byCount[k]; len(v) > 0 {
+			fmt.Fprintf(&table, "%2d at one second: %2d growths, median %.2f s, 95 %% %.2f s, last %.2f s\n", k, len(v), quantile(v, 0.5), quantile(v, 0.95), quantile(v, 1))
+		}
+	}
+	t.Logf("usable in the job after the planned second:\n%s%d starts: median %.2f s, last %.2f s after the decision", table.String(), len(c.starts),
+		quantile(c.starts, 0.5), quantile(c.starts, 1))
+	slack := 2.0
+	if *long {
+		slack = 1
+	}
+	for _, e := range exceeded(c.growths, slack, !*long) {
+		t.Error(e)
+	}
+	assertNothingIsLeft(t, lab)
+}
