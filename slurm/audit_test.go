@@ -185,14 +185,15 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time) ([]account, []tenure) {
 	t.Helper()
 	var rows []account
-	settled := func() bool {
+	settled := func() bool { // a row without nodes may stay open for ever: what is left of a merged expander
 		rows = readAccounts(t, lab, since)
 		return !slices.ContainsFunc(rows, func(r account) bool { return r.end == 0 && len(r.nodes) > 0 })
 	}
 	patience := time.Now().Add(2 * time.Minute)
 	for poll := everySecond(settled); !poll(); {
 		if time.Now().After(patience) {
-			t.Fatalf("after two minutes accounting still lacks the end of a job:\n%s", written(rows))
+			t.Errorf("after two minutes accounting still lacks the end of a job:\n%s", written(rows))
+			break
 		}
 	}
 	held := tenures(rows, "shared")
