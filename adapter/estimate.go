@@ -10,10 +10,11 @@ import (
 // A waiting job has no promise, and its planned start moves as others come and go. Its user is told in the journal when it
 // moves by much, and why: `accordion explain` shows it.
 
-const (
-	wordAfter core.Time = 60 // seconds: a shorter wait, or move, is not worth a word
-	wordsEach           = 8  // jobs told in one cycle: each costs two writes to the disk; the others follow
-)
+// wordAfter is in seconds: a shorter wait, or move, is not worth a word.
+const wordAfter core.Time = 60
+
+// wordsEach is how many jobs are told in one cycle: each costs two writes to the disk; the others follow.
+const wordsEach = 8
 
 // estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
 // minute and by a tenth of the wait that is left.
