@@ -222,6 +222,15 @@ func (v *sight) free(names []string) (bool, holder) {
 	return true, holder{}
 }
 
+// take notes that a job is being given the nodes: nothing else decided in this cycle may have them.
+func (v *sight) take(names []string, job core.JobID) {
+	for _, name := range names {
+		if n, ok := v.index[name]; ok {
+			v.taken[n] = holder{managed, job}
+		}
+	}
+}
+
 // spans collects when each node is occupied, as the union of what is added.
 type spans [][]place.Claim
 

@@ -93,6 +93,7 @@ func (s *Sidecar) grow(ctx context.Context, v *sight, r *record, add []string) e
 	job := *r.seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(want)
+	v.take(add, r.ID)
 	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error {
 		if !there {
 			err := a.do(ctx, "reserve", reserveArgs(want), func(ctx context.Context) error { return s.system.Reserve(ctx, want) })
