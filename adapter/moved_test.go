@@ -80,3 +80,21 @@ func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
 		w.clean()
 	})
 }
+
+// The simulation found it (seed 4339): a step to come of a late application was planned until its promised end only, and
+// a job submitted later was started on its nodes.
+func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
+	o := slurmish
+	o.Nodes = 4
+	inWorld(t, o, func(w *world) {
+		time.Sleep(time.Second / 2)
+		late := w.evolving("1x8s,4x20s", 34*time.Second, 19*time.Second)
+		w.at(20)
+		behind := w.evolving("2x8s")
+		w.quiet(300)
+		if w.record(behind).Start.Before(w.record(late).End) {
+			t.Errorf("the job submitted later took the nodes of the late one's growth:\n%s", w.history())
+		}
+		w.clean()
+	})
+}

@@ -83,7 +83,7 @@ type record struct {
 // remainder is the rest of a running job, to be fitted again.
 func (r *record) remainder(now core.Time) queue.Remainder {
 	ep := r.remaining(now)
-	return queue.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: ep[1:]}
+	return queue.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.ep()[r.current()+1:]}
 }
 
 // restore makes a record whole again after it was read from the journal.
@@ -158,12 +158,16 @@ func (r *record) holds() []string {
 	return r.Nodes
 }
 
-// remaining is what the job will occupy from now on as promised. A step that should be over lasts another second.
+// remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
+// were asked for. A step that should be over lasts another second.
 func (r *record) remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
 	for i := r.current(); i < len(r.Promise); i++ {
 		to := max(r.Promise[i], from+1)
+		if i > r.Step {
+			to = max(to, from+r.ep()[i].Duration)
+		}
 		n := r.ep()[i].Nodes
 		if i == r.current() {
 			n = len(r.holds())
