@@ -45,8 +45,8 @@ type QueueEntry struct {
 	Start     core.Time  `json:"start,omitempty"`   // Unix seconds: began, or would begin as planned; 0: no place in the plan
 	// End is the Unix second at which it is over: its limit's or, of a managed job, the promised or planned one. 0: not known.
 	End core.Time `json:"end,omitempty"`
-	// Free is the Unix second from which the plan counts on its last node: End, and what the batch system may take to end
-	// an ordinary job. 0: never.
+	// Free is the Unix second from which the plan counts on its last node: End, and what the batch system may take to
+	// begin and to end an ordinary job. 0: never.
 	Free core.Time `json:"free,omitempty"`
 	Step int       `json:"step,omitempty"` // of a running managed job, from 1
 	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
@@ -207,8 +207,7 @@ func (s *Sidecar) addRanked(q *Queue, v *sight, managed map[Key]*JobView) {
 		if place != nil {
 			e.Start = place.Start
 			if w.seen.Limit < core.Forever {
-				e.End = e.Start + w.seen.Limit
-				e.Free = e.End + s.settings.Guard
+				e.End, e.Free = e.Start+w.seen.Limit, place.Allocation.End()
 			}
 		}
 		q.Jobs = append(q.Jobs, e)

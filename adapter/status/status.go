@@ -1,8 +1,11 @@
-// Package status shows what the sidecar last wrote about its managed jobs: as a table for people, as JSON for programs.
-// It reads the journal only, so that it works while the sidecar, or the batch system, is down.
+// Package status shows what the sidecar last wrote: its managed jobs, the whole queue with its plan, and why one job is where
+// it is; as tables and sentences for people, as JSON for programs. It reads the journal only, so that it works while the
+// sidecar, or the batch system, is down. It plans nothing and asks the batch system nothing.
 //
 //	r, err := status.Read(j) // from journal.OpenReadOnly
 //	err = r.Table(os.Stdout, time.Now(), time.Local)
+//	x, err := status.Explain(j, 4711)
+//	err = x.Write(os.Stdout, time.Now(), time.Local)
 package status
 
 import (
@@ -57,7 +60,7 @@ func Read(j *journal.Journal) (Report, error) {
 func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
-	b.WriteString(p.headline(r) + "\n")
+	b.WriteString(p.headline(r.Sidecar, r.At, r.Cluster, managedJobs(len(r.Jobs))) + "\n")
 	if len(r.Jobs) > 0 {
 		b.WriteString(p.table(r.Jobs) + "\n")
 	}
@@ -75,60 +78,79 @@ type page struct {
 	zone *time.Location
 }
 
-func (p page) headline(r Report) string {
-	jobs := "no managed jobs"
-	switch n := len(r.Jobs); {
-	case n == 1:
-		jobs = "1 managed job"
-	case n > 1:
-		jobs = fmt.Sprintf("%d managed jobs", n)
+func managedJobs(n int) string {
+	switch n {
+	case 0:
+		return "no managed jobs"
+	case 1:
+		return "1 managed job"
 	}
+	return fmt.Sprintf("%d managed jobs", n)
+}
+
+// headline says what there is, as of when, and whether the sidecar and the batch system are there.
+func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	where := "Accordion"
-	if r.Cluster != "" {
-		where += " on " + clean(r.Cluster)
+	if cluster != "" {
+		where += " on " + clean(cluster)
 	}
 	switch {
-	case r.Sidecar.Running && r.At == 0:
+	case s.Running && at == 0:
 		return where + ": the sidecar has not read the batch system yet"
-	case r.Sidecar.Running && p.now.Unix()-r.At > stale:
-		return fmt.Sprintf("%s: THE BATCH SYSTEM DOES NOT ANSWER, since %s (%s); then: %s", where, p.moment(r.At), p.since(r.At), jobs)
-	case r.Sidecar.Running:
-		return fmt.Sprintf("%s: %s, as of %s", where, jobs, p.moment(r.At))
-	case r.At == 0:
+	case s.Running && p.now.Unix()-at > stale:
+		return fmt.Sprintf("%s: THE BATCH SYSTEM DOES NOT ANSWER, since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
+	case s.Running:
+		return fmt.Sprintf("%s: %s, as of %s", where, what, p.moment(at))
+	case at == 0:
 		return where + ": the sidecar is not running, and has never read the batch system"
 	}
-	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(r.At), p.since(r.At), jobs)
+	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
 }
 
 // since says how long ago a Unix second was, rounded to what matters after so long.
 func (p page) since(at core.Time) string {
-	switch d := p.now.Sub(time.Unix(at, 0)); {
-	case d < 0:
+	d := p.now.Unix() - at
+	if d < 0 {
 		return "by another clock" // this machine's is behind the sidecar's
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s ago", d/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return span(d) + " ago"
+}
+
+// span is a number of seconds, rounded to what matters for so many.
+func span(d core.Time) string {
+	switch {
+	case d < 120:
+		return fmt.Sprintf("%d s", d)
+	case d < 2*3600:
+		return fmt.Sprintf("%d min", d/60)
+	case d < 24*3600 && d/60%60 > 0:
+		return fmt.Sprintf("%d h %d min", d/3600, d/60%60)
+	case d < 48*3600:
+		return fmt.Sprintf("%d h", d/3600)
 	default:
-		return fmt.Sprintf("%d days ago", d/(24*time.Hour))
+		return fmt.Sprintf("%d days", d/(24*3600))
 	}
 }
 
 func (p page) table(jobs []adapter.JobView) string {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.Options{} // no borders, no lines: as squeue
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	t.AppendHeader(table.Row{"JOB", "USER", "NAME", "KIND", "PHASE", "STEP", "NODES", "START", "END", "WHY"})
+	t := plain("JOB", "USER", "NAME", "KIND", "PHASE", "STEP", "NODES", "START", "END", "WHY")
 	for _, j := range jobs {
 		t.AppendRow(table.Row{j.ID, clean(j.User), clean(j.Name), j.Kind, j.Phase, step(j), nodes(j), p.moment(j.Start), p.end(j), dash(clean(j.Why))})
 	}
 	return t.Render()
+}
+
+// plain is a table without borders and lines, as squeue's.
+func plain(header ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(header)
+	return t
 }
 
 // moment writes a Unix second; the day only when it is not today.

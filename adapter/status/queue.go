@@ -1,0 +1,150 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+)
+
+// QueueReport is what `accordion queue --json` prints: every job of the pool with its place in the plan.
+type QueueReport struct {
+	Sidecar Sidecar   `json:"sidecar"`
+	Read    core.Time `json:"read"` // Unix second up to which the sidecar is known to have kept it
+	adapter.Queue
+}
+
+// ReadQueue takes the report from the journal. A journal without a queue gives one with Read 0 and no jobs.
+func ReadQueue(j *journal.Journal) (QueueReport, error) {
+	var r QueueReport
+	status, err := Read(j)
+	if err != nil {
+		return r, err
+	}
+	data, err := j.Queue()
+	if err != nil {
+		return r, err
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, &r.Queue); err != nil {
+			return r, fmt.Errorf("the queue in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+		}
+	}
+	r.Sidecar, r.Read, r.Cluster = status.Sidecar, max(r.At, status.At), status.Cluster
+	if r.Jobs == nil {
+		r.Jobs = []adapter.QueueEntry{} // [] for programs, never null
+	}
+	if r.Closures == nil {
+		r.Closures = []adapter.Closure{}
+	}
+	return r, nil
+}
+
+// Of leaves the jobs of one user.
+func (r QueueReport) Of(user string) QueueReport {
+	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e adapter.QueueEntry) bool { return e.User != user })
+	return r
+}
+
+// Table writes the queue for people: a line on the pool, then one on each job: those that hold nodes, those that wait in
+// the order of their ranks, and those that the plan cannot know yet. Planned times have a ~ before them.
+func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
+	p := page{now: now.In(zone), zone: zone}
+	hold, wait := 0, 0
+	for i := range r.Jobs {
+		if r.Jobs[i].Holds() {
+			hold++
+		} else {
+			wait++
+		}
+	}
+	what := fmt.Sprintf("%s run, %d wait", jobsWord(hold), wait)
+	if hold == 1 {
+		what = fmt.Sprintf("1 job runs, %d wait", wait)
+	}
+	var b strings.Builder
+	b.WriteString(p.headline(r.Sidecar, r.Read, r.Cluster, what) + "\n")
+	if len(r.Jobs) > 0 {
+		t := plain("JOB", "USER", "NAME", "KIND", "PHASE", "NODES", "START", "END", "NODELIST(WHY)")
+		for i := range r.Jobs {
+			e := &r.Jobs[i]
+			start, end := p.planned(r, e)
+			t.AppendRow(table.Row{e.ID, clean(e.User), clean(e.Name), e.Kind, e.Phase, sizes(e), start, end, where(e)})
+		}
+		b.WriteString(t.Render() + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// due says whether a job that waits could start now.
+func (r QueueReport) due(e *adapter.QueueEntry) bool {
+	return e.Rank > 0 && e.Start > 0 && e.Start <= max(r.Read, r.At)+r.Lead
+}
+
+// planned is the job's start and end, with ~ where they are only planned.
+func (p page) planned(r QueueReport, e *adapter.QueueEntry) (start, end string) {
+	start, end = p.moment(e.Start), p.moment(e.End)
+	switch {
+	case e.Start == 0:
+		return "-", "-"
+	case !e.Holds() && r.due(e):
+		start = "~now"
+	case !e.Holds():
+		start = "~" + start
+	}
+	if !e.Holds() && e.End != 0 {
+		end = "~" + end
+	}
+	return start, end
+}
+
+// sizes is the nodes that a job holds, or would hold, step by step: "5 (2,5,3)", "2,5,3", "4".
+func sizes(e *adapter.QueueEntry) string {
+	steps := make([]string, len(e.Plan))
+	for i, s := range e.Plan {
+		steps[i] = strconv.Itoa(s.Nodes)
+	}
+	switch all := strings.Join(steps, ","); {
+	case len(steps) < 2:
+		return strconv.Itoa(e.Size)
+	case e.Holds():
+		return fmt.Sprintf("%d (%s)", e.Size, all)
+	default:
+		return all
+	}
+}
+
+// where is the nodes that a job holds, or why it waits.
+func where(e *adapter.QueueEntry) string {
+	switch {
+	case e.Holds() && e.Nodes != "":
+		return clean(e.Nodes)
+	case e.Why != "":
+		return "(" + clean(e.Why) + ")"
+	}
+	return "-"
+}
+
+func jobsWord(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+func nodesWord(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}

@@ -1,0 +1,244 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// reasons is why the job waits, or what it waits for while it runs.
+func (t *teller) reasons() []string {
+	switch e := t.Job; {
+	case e.Phase == "held":
+		return append([]string{"It is held: nobody starts it, and the plan leaves it out, until it is released."}, t.word()...)
+	case e.Phase == "blocked":
+		return append([]string{"It would not start on an empty machine either, so it has no place in the plan yet."}, t.word()...)
+	case e.Phase == "ending":
+		return nil
+	case e.Rank == 0 && e.Why != "" && e.Request != "":
+		return []string{"It waits for: " + clean(e.Why) + "."}
+	case e.Rank == 0:
+		return nil
+	case e.Start == 0:
+		return t.homeless()
+	case t.Lack == nil && len(t.Releases) == 0 && e.Start <= t.Read+60:
+		return t.due()
+	}
+	return t.shortage()
+}
+
+// word is the batch system's own word for why the job waits.
+func (t *teller) word() []string {
+	if t.Job.Why == "" || t.Job.Why == "None" {
+		return nil
+	}
+	return []string{"The batch system's word for it: " + clean(t.Job.Why) + "."}
+}
+
+// homeless: no place in the plan.
+func (t *teller) homeless() []string {
+	lines := []string{"It has no place in the plan: it would never fit beside what is there now.", t.pool()}
+	if t.Job.Request != "" && t.Job.Why != "" {
+		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
+	}
+	return lines
+}
+
+// due: it can start now.
+func (t *teller) due() []string {
+	e := t.Job
+	if e.Request == "" {
+		return append([]string{"There is room for it: the batch system starts it when it next looks at its queue, or some seconds later."}, t.word()...)
+	}
+	lines := []string{"There is room for it, and it is started within seconds."}
+	if e.Why != "" && e.Why != "nodes" {
+		lines = append(lines, "What is still in the way: "+clean(e.Why)+".")
+	}
+	return lines
+}
+
+// shortage: too few nodes until its planned start.
+func (t *teller) shortage() []string {
+	e := t.Job
+	needs := fmt.Sprintf("It needs %s.", nodesWord(e.Size))
+	if len(e.Plan) > 1 {
+		needs = fmt.Sprintf("It needs %s for its first step.", nodesWord(e.Size))
+	}
+	lines := []string{needs + " " + t.pool()}
+	start := t.moment(e.Start)
+	l, later := t.Lack, false
+	switch {
+	case l == nil:
+	case l.Step > 1:
+		later = true
+		lines = append(lines, fmt.Sprintf("Started before %s, it would lack nodes later: its step %d needs %d, and at %s others leave it %s.",
+			start, l.Step, l.Needs, t.moment(l.At), only(l.Free)))
+	case l.At >= e.Start:
+		later = true
+		lines = append(lines, fmt.Sprintf("Started before %s, it would still need %d at %s, when others leave it %s.",
+			start, l.Needs, t.moment(l.At), only(l.Free)))
+	case t.Pool.Free >= e.Size:
+		lines = append(lines, fmt.Sprintf("The free ones are for jobs before it, which until %s leave it %s.", start, only(l.Free)))
+	default:
+		lines = append(lines, fmt.Sprintf("Until %s others leave it %s.", start, only(l.Free)))
+	}
+	if given := t.given(); given != "" && later {
+		lines = append(lines, "There are more only when "+given+".")
+	} else if given != "" {
+		lines = append(lines, "It can start when "+given+".")
+	}
+	if later {
+		lines = append(lines, "A job starts only when there are nodes for all of it, so that it never stands still half way.")
+	}
+	if e.Request == "" {
+		lines = append(lines, t.word()...)
+	}
+	return lines
+}
+
+// pool says how the machine is used now.
+func (t *teller) pool() string {
+	parts := []string{are(t.Pool.Held) + " held by jobs"}
+	if t.Pool.Taken > 0 {
+		parts = append(parts, are(t.Pool.Taken)+" reserved by others")
+	}
+	if t.Pool.Away > 0 {
+		parts = append(parts, are(t.Pool.Away)+" down or drained")
+	}
+	free := are(t.Pool.Free)
+	if t.Pool.Free == 0 {
+		free = "none is"
+	}
+	parts = append(parts, free+" free")
+	return fmt.Sprintf("Of the pool's %d, %s.", t.Pool.Nodes, strings.Join(parts, ", "))
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}
+
+func only(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("only %d", n)
+}
+
+// given says whose nodes end the shortage, and when; "" when it ends for another reason, such as a begin time.
+func (t *teller) given() string {
+	over := t.Job.Start
+	if t.Lack != nil {
+		over = t.Lack.At + 1
+	}
+	if len(t.Releases) == 0 || t.Releases[0].At < over-2 {
+		return ""
+	}
+	last := t.Releases[0].At
+	var who []string
+	for _, r := range t.Releases {
+		if r.At < last-2 || len(who) == 4 {
+			break
+		}
+		switch {
+		case r.Closure != "":
+			who = append(who, fmt.Sprintf("reservation %s ends (%s)", clean(r.Closure), nodesWord(r.Nodes)))
+		case r.Holds:
+			who = append(who, fmt.Sprintf("job %d of %s gives back %s", r.Job, clean(r.User), nodesWord(r.Nodes)))
+		default:
+			who = append(who, fmt.Sprintf("job %d of %s, which is before it, gives back %s", r.Job, clean(r.User), nodesWord(r.Nodes)))
+		}
+	}
+	return fmt.Sprintf("%s, at %s at the latest (%s)", strings.Join(who, " and "), t.moment(last), t.in(last))
+}
+
+// holders tells who has nodes, and until when.
+func (t *teller) holders() []string {
+	if len(t.Holders) == 0 {
+		return []string{"Nobody."}
+	}
+	var lines []string
+	var late core.Time
+	for i := range t.Holders {
+		if i == listed {
+			more := 0
+			for k := range t.Holders[i:] {
+				more += t.Holders[i+k].Size
+			}
+			lines = append(lines, fmt.Sprintf("and %s more, with %s, all of them for longer", jobsWord(len(t.Holders)-i), nodesWord(more)))
+			break
+		}
+		e := &t.Holders[i]
+		lines = append(lines, fmt.Sprintf("%s: %s", who(e), t.holding(e)))
+		if e.Request == "" && e.Free > e.End && e.Free > t.Read {
+			late = max(late, e.Free-e.End)
+		}
+	}
+	if late > 0 {
+		lines = append(lines, fmt.Sprintf("(An ordinary job's time is its limit, and %s that the batch system may take to end it.)", core.FormatDuration(late)))
+	}
+	return lines
+}
+
+func who(e *adapter.QueueEntry) string {
+	return fmt.Sprintf("job %d of %s (%s)", e.ID, clean(e.User), e.Kind)
+}
+
+// holding is what a job has, and when it gives that back.
+func (t *teller) holding(e *adapter.QueueEntry) string {
+	text := nodesWord(e.Size)
+	second := e.Start
+	for i, s := range e.Plan {
+		second += s.Duration
+		if i+1 < len(e.Plan) && second > t.Read {
+			text += fmt.Sprintf(", %d from %s", e.Plan[i+1].Nodes, t.moment(second))
+		}
+	}
+	switch {
+	case e.Free == 0:
+		return text + ", without a time limit"
+	case e.Free <= t.Read && e.Request == "":
+		return text + fmt.Sprintf(", past its limit since %s: it is being ended", t.moment(e.End))
+	case e.Free <= t.Read:
+		return text + fmt.Sprintf(", late: it was to be over at %s", t.moment(e.End))
+	case e.Request == "":
+		return text + fmt.Sprintf(" until %s at the latest (%s)", t.moment(e.Free), t.in(e.Free))
+	}
+	return text + fmt.Sprintf(", until %s as promised (%s)", t.moment(e.Free), t.in(e.Free))
+}
+
+// before tells who is before the job in the queue, and who keeps nodes for other reasons.
+func (t *teller) before() []string {
+	var lines []string
+	if len(t.Before) == 0 {
+		lines = append(lines, "Nobody: it is the first in the queue.")
+	}
+	for i := range t.Before {
+		if i == listed {
+			lines = append(lines, fmt.Sprintf("and %s more (accordion queue)", jobsWord(len(t.Before)-i)))
+			break
+		}
+		e := &t.Before[i]
+		what := "no place in the plan"
+		switch start, end := t.moment(e.Start), t.moment(e.End); {
+		case e.Start == 0:
+		case e.End == 0:
+			what = fmt.Sprintf("%s from %s on", sizes(e), start)
+		default:
+			what = fmt.Sprintf("%s from %s to %s", sizes(e), start, end)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", who(e), what))
+	}
+	for _, c := range t.Closures {
+		until := "without end"
+		if c.End < core.Forever {
+			until = "to " + t.moment(c.End)
+		}
+		lines = append(lines, fmt.Sprintf("reservation %s: %s from %s %s", clean(c.Name), nodesWord(c.Nodes), t.moment(c.Start), until))
+	}
+	return lines
+}

@@ -1,0 +1,300 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// listed is how many jobs of each kind, and changes, are told one by one.
+const listed = 12
+
+// Write tells the explanation in sentences, for the job's user: times in the given zone, with their day when that is not
+// now's.
+func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
+	t := teller{Explanation: x, page: page{now: now.In(zone), zone: zone}}
+	t.line("%s", t.headline(x.Sidecar, x.Read, x.Cluster, fmt.Sprintf("job %d", x.ID)))
+	t.line("")
+	t.introduce()
+	if e := x.Job; e != nil {
+		t.section("Why it waits", t.reasons())
+		t.section(t.planTitle(), t.plan())
+		if e.Rank > 0 {
+			t.section("Who has nodes now", t.holders())
+			t.section("Who is before it", t.before())
+		}
+	}
+	t.section("What happened to it", t.changes())
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+// teller writes one explanation.
+type teller struct {
+	Explanation
+	page
+	text strings.Builder
+}
+
+func (t *teller) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
+
+// section writes a title and lines; nothing without lines.
+func (t *teller) section(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	t.line("\n%s", title)
+	for _, l := range lines {
+		t.line("  %s", l)
+	}
+}
+
+// introduce says what the job is and where it stands.
+func (t *teller) introduce() {
+	e := t.Job
+	if e == nil {
+		last := t.Changes[len(t.Changes)-1]
+		t.line("Job %d is not in the queue any more. The last that is known of it, at %s (%s): %s", t.ID, t.moment(last.At), t.since(last.At), t.change(last))
+		return
+	}
+	name := ""
+	if e.Name != "" {
+		name = fmt.Sprintf(" %q", clean(e.Name))
+	}
+	t.line("Job %d%s of %s is %s.", e.ID, name, clean(e.User), t.kind(e))
+	t.line("It was submitted at %s, %s. %s", t.moment(e.Submitted), t.since(e.Submitted), t.standing(e))
+}
+
+// kind says what the job asked for.
+func (t *teller) kind(e *adapter.QueueEntry) string {
+	if e.Request == "" {
+		return fmt.Sprintf("an ordinary job of %s", nodesWord(e.Size))
+	}
+	choices, err := adapter.ParseRequest(e.Request)
+	if err != nil || len(choices) > 4 {
+		return e.Kind + ": " + clean(e.Request)
+	}
+	all := make([]string, len(choices))
+	for i, ep := range choices {
+		all[i] = inWords(ep)
+	}
+	return e.Kind + ": " + strings.Join(all, "; or ")
+}
+
+// inWords is a profile: "5 nodes for 8m20s, then 10 for 1h".
+func inWords(ep core.EP) string {
+	all := make([]string, len(ep))
+	for i, s := range ep {
+		all[i] = fmt.Sprintf("%d for %s", s.Nodes, core.FormatDuration(s.Duration))
+		if i == 0 {
+			all[i] = fmt.Sprintf("%s for %s", nodesWord(s.Nodes), core.FormatDuration(s.Duration))
+		}
+	}
+	if len(all) > 8 {
+		all = append(all[:7], fmt.Sprintf("and so on, %d steps in all", len(ep)))
+	}
+	return strings.Join(all, ", then ")
+}
+
+// standing is where the job is now.
+func (t *teller) standing(e *adapter.QueueEntry) string {
+	on := fmt.Sprintf("on %s (%s)", nodesWord(e.Size), clean(e.Nodes))
+	if e.Step > 0 && len(e.Plan) > 1 {
+		on += fmt.Sprintf(", in step %d of %d", e.Step, len(e.Plan))
+	}
+	switch e.Phase {
+	case "waiting", "held", "blocked":
+		if e.Rank > 0 {
+			return fmt.Sprintf("It waits, %s in the queue.", nth(e.Rank))
+		}
+		return "It waits, and is not in the queue yet."
+	case "starting":
+		return "It is being started " + on + "."
+	case "late":
+		return "It runs " + on + ", and is late."
+	case "growing", "shrinking":
+		return "It runs " + on + ", and is " + e.Phase + " now."
+	case "ending":
+		return "It is ending."
+	}
+	return fmt.Sprintf("It runs %s, since %s.", on, t.moment(e.Start))
+}
+
+// nth is first, second, 3rd, 11th, 22nd.
+func nth(n int) string {
+	switch {
+	case n == 1:
+		return "first"
+	case n%100 >= 11 && n%100 <= 13:
+	case n%10 == 1:
+		return fmt.Sprintf("%dst", n)
+	case n%10 == 2:
+		return fmt.Sprintf("%dnd", n)
+	case n%10 == 3:
+		return fmt.Sprintf("%drd", n)
+	}
+	return fmt.Sprintf("%dth", n)
+}
+
+// in says how far away a second of the plan is.
+func (t *teller) in(at core.Time) string {
+	if d := at - t.now.Unix(); d > 0 {
+		return "in " + span(d)
+	}
+	return t.since(at)
+}
+
+func (t *teller) planTitle() string {
+	switch e := t.Job; {
+	case e.Rank > 0 && e.Request == "":
+		return "When it would start"
+	case e.Rank > 0:
+		return "The plan"
+	case e.Request == "":
+		return "Until when"
+	}
+	return "What it was promised"
+}
+
+// plan is when the job starts, changes its size and ends, and how far one may rely on it.
+func (t *teller) plan() []string {
+	e := t.Job
+	if e.Start == 0 {
+		return nil
+	}
+	var moments, distances, whats []string
+	tell := func(at core.Time, what string) {
+		moments, distances, whats = append(moments, t.moment(at)), append(distances, t.in(at)), append(whats, what)
+	}
+	if e.Rank > 0 {
+		tell(e.Start, "starts on "+nodesWord(e.Size))
+	}
+	second := e.Start
+	for i, s := range e.Plan {
+		if second += s.Duration; i+1 == len(e.Plan) || i+1 < e.Step {
+			continue
+		}
+		if next := e.Plan[i+1].Nodes; next > s.Nodes {
+			tell(second, fmt.Sprintf("grows to %d", next))
+		} else {
+			tell(second, fmt.Sprintf("shrinks to %d", next))
+		}
+	}
+	switch {
+	case e.End == 0:
+	case e.Request == "":
+		tell(e.End, "is over at the latest (its time limit)")
+	default:
+		tell(e.End, "is over")
+	}
+	lines := columns(moments, distances, whats)
+	if e.End == 0 {
+		lines = append(lines, "It has no time limit.")
+	}
+	if e.Rank == 0 {
+		return lines
+	}
+	if e.Request == "" {
+		return append(lines, "This is an estimate: the batch system starts ordinary jobs itself, and sooner where it finds room.",
+			"Managed jobs that are submitted later do not delay it.")
+	}
+	return append(lines, "It becomes a promise when the job starts. Until then it gets better when others end before their time,",
+		"and worse only when nodes go away or others before it need longer. What is submitted later does not delay it.")
+}
+
+// columns joins texts side by side, each column as wide as its widest.
+func columns(all ...[]string) []string {
+	lines := make([]string, len(all[0]))
+	for _, column := range all {
+		width := 0
+		for _, text := range column {
+			width = max(width, utf8.RuneCountInString(text))
+		}
+		for i, text := range column {
+			lines[i] += fmt.Sprintf("%-*s  ", width, text)
+		}
+	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// changes is the job's life, one line an event.
+func (t *teller) changes() []string {
+	var lines []string
+	if e := t.Job; e != nil && e.Rank > 0 && e.Start > 0 {
+		if first, ok := t.firstPlan(); ok {
+			switch later := e.Start - first; {
+			case later >= 60:
+				lines = append(lines, fmt.Sprintf("At first its start was planned for %s; now it is %s later.", t.moment(first), core.FormatDuration(later)))
+			case later <= -60:
+				lines = append(lines, fmt.Sprintf("At first its start was planned for %s; now it is %s earlier.", t.moment(first), core.FormatDuration(-later)))
+			}
+		}
+	}
+	changes := t.Changes
+	if more := len(changes) - listed; more > 0 {
+		lines = append(lines, fmt.Sprintf("(%d earlier ones: accordion journal --job %d)", more, t.ID))
+		changes = changes[more:]
+	}
+	for _, c := range changes {
+		lines = append(lines, fmt.Sprintf("%s  %s", t.moment(c.At), t.change(c)))
+	}
+	if t.Failed > 0 {
+		what := "1 action of the sidecar for it failed"
+		if t.Failed > 1 {
+			what = fmt.Sprintf("%d actions of the sidecar for it failed, the last one", t.Failed)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", what, clean(t.LastFailure)), fmt.Sprintf("(all of them: accordion journal --job %d)", t.ID))
+	}
+	if len(lines) == 0 && t.Job.Request == "" {
+		return []string{"Accordion keeps no history of ordinary jobs."}
+	}
+	return lines
+}
+
+// change is one event in words.
+func (t *teller) change(c Change) string {
+	start, known := number(c.Fields["start"])
+	switch {
+	case c.Kind == "planned" && known:
+		return "planned to start at " + t.moment(start)
+	case c.Kind == "replanned" && known:
+		_, why, _ := strings.Cut(c.Text, ": ")
+		before, _ := number(c.Fields["before"])
+		if start > before {
+			return fmt.Sprintf("start put off by %s to %s: %s", core.FormatDuration(start-before), t.moment(start), clean(why))
+		}
+		return fmt.Sprintf("start brought forward by %s to %s: %s", core.FormatDuration(before-start), t.moment(start), clean(why))
+	case c.Text == "":
+		return clean(c.Kind)
+	}
+	return clean(c.Kind + ": " + c.Text)
+}
+
+// firstPlan is the start that the job was first planned for.
+func (t *teller) firstPlan() (core.Time, bool) {
+	for _, c := range t.Changes {
+		if c.Kind == "planned" {
+			return number(c.Fields["start"])
+		}
+	}
+	return 0, false
+}
+
+// number reads a whole number out of an event's fields.
+func number(field any) (core.Time, bool) {
+	n, ok := field.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	value, err := n.Int64()
+	return value, err == nil
+}
