@@ -172,6 +172,8 @@ func (s *Sidecar) began(r *record, j *Job) error {
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
+	}
+	if late > 0 {
 		r.hindrance = system
 	}
 	for i := range r.Promise {

@@ -108,23 +108,28 @@ func (s *Sidecar) gatherNews(v *sight) *news {
 
 // newsOfNodes is nodes and reservations that came or went.
 func (s *Sidecar) newsOfNodes(v *sight, n *news) {
-	away := 0
-	for _, node := range s.snapshot.Nodes {
-		if !node.Usable {
-			away++
-		}
-	}
-	switch more := away - s.past.away; {
+	switch more := s.missing() - s.past.missing; {
 	case more > 0:
-		n.later = append(n.later, fmt.Sprintf("%s went down or were drained", nodesWord(more)))
+		n.later = append(n.later, fmt.Sprintf("%s went out of service", nodesWord(more)))
 	case more < 0:
-		n.earlier = append(n.earlier, fmt.Sprintf("%s came back", nodesWord(-more)))
+		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", nodesWord(-more)))
 	}
 	for _, c := range s.closures(v) {
 		if !s.past.closed[c.Name] {
 			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, nodesWord(c.Nodes)))
 		}
 	}
+}
+
+// missing is how many nodes the plan does without.
+func (s *Sidecar) missing() int {
+	n := 0
+	for _, node := range s.snapshot.Nodes {
+		if s.outOfService(node) {
+			n++
+		}
+	}
+	return n
 }
 
 // newsOfJob is what became of a job since the cycle before.

@@ -134,9 +134,9 @@ func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
 		}
 		switch {
 		case !n.Usable:
-			until := core.Forever
-			if s.clock.Now().Before(s.away[n.Name].Add(absence)) {
-				until = v.now + 1
+			until := v.now + 1
+			if s.outOfService(n) {
+				until = core.Forever
 			}
 			busy.add(i, v.now, until)
 			v.taken[i] = holder{system, 0}
@@ -145,6 +145,11 @@ func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
 			v.taken[i] = holder{system, 0}
 		}
 	}
+}
+
+// outOfService says whether the plan does without a node: it has been away for longer than a moment.
+func (s *Sidecar) outOfService(n Node) bool {
+	return !n.Usable && !s.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
 // lookAtQueue puts ordinary and managed jobs into one queue. The batch system's order of ordinary jobs stays; a managed

@@ -87,7 +87,7 @@ func (e *QueueEntry) same(o *QueueEntry) bool {
 func (s *Sidecar) putQueue(v *sight, views []JobView) error {
 	q := s.queue(v, views)
 	before := s.past.queued
-	s.past.entries, s.past.away, s.past.closed = q.Jobs, q.Away, map[string]bool{}
+	s.past.entries, s.past.missing, s.past.closed = q.Jobs, s.missing(), map[string]bool{}
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
@@ -118,7 +118,7 @@ type queued struct {
 type past struct {
 	queued    queued
 	entries   []QueueEntry    // of the cycle before; nil before the first
-	away      int             // nodes away in the cycle before
+	missing   int             // nodes that the plan did without in the cycle before
 	closed    map[string]bool // reservations of others in the cycle before, by name
 	accounted core.Time       // second up to which spared node-seconds are counted; 0 before the first look
 }
@@ -199,6 +199,9 @@ func (s *Sidecar) addRanked(q *Queue, v *sight, managed map[Key]*JobView) {
 			}
 			e := m.entry()
 			e.Rank = i + 1
+			if e.Start == 0 {
+				e.Size = w.record.choices[0][0].Nodes
+			}
 			q.Jobs = append(q.Jobs, e)
 			continue
 		}

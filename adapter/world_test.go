@@ -31,6 +31,7 @@ type world struct {
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
+	meter    adapter.Meter // nil: nothing is counted
 
 	journal *journal.Journal
 	stop    context.CancelFunc
@@ -80,7 +81,7 @@ func (w *world) serve() {
 		w.t.Fatal(err)
 	}
 	w.mortal.revive()
-	sidecar := adapter.New(adapter.Options{System: w.mortal, Journal: j, Calls: w.calls, Settings: w.settings})
+	sidecar := adapter.New(adapter.Options{System: w.mortal, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
 	ctx, stop := context.WithCancel(context.Background())
 	w.journal, w.stop, w.stopped = j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

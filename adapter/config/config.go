@@ -37,6 +37,7 @@ type Config struct {
 	Journal  Journal
 	Session  Session
 	Log      Log
+	Metrics  Metrics
 }
 
 // The batch systems that System may name.
@@ -126,6 +127,12 @@ type Session struct {
 type Log struct {
 	Level  string // trace, debug, info, warn, error
 	Format string // text, json
+	Events string // file of events, a JSON object a line; "": none
+}
+
+// Metrics says where Prometheus may read what the sidecar does.
+type Metrics struct {
+	Listen string // HOST:PORT; "": nowhere
 }
 
 // Example is the commented example: every key with its default.

@@ -86,6 +86,9 @@ munge_socket = "/r/munge"
 [log]
 level = "debug"
 format = "json"
+events = "/l/events"
+[metrics]
+listen = "127.0.0.1:9820"
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +102,8 @@ format = "json"
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},
-		Log:     Log{Level: "debug", Format: "json"}}
+		Log:     Log{Level: "debug", Format: "json", Events: "/l/events"},
+		Metrics: Metrics{Listen: "127.0.0.1:9820"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -153,16 +157,20 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:2: [session] listen = ":0" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
 		{"a port beyond all", "[session]\nlisten = \":65536\"",
 			`f.toml:2: [session] listen = ":65536" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
+		{"an address for metrics without a port", "[metrics]\nlisten = \"localhost\"",
+			`f.toml:2: [metrics] listen = "localhost" is wrong: it must be HOST:PORT, such as "127.0.0.1:9820", or empty`},
+		{"a relative path for events", "[log]\nevents = \"events\"",
+			`f.toml:2: [log] events = "events" is wrong: it must be an absolute path, such as "/var/log/accordion/events.json", or empty`},
 		{"an unknown key", "[log]\nlevl = \"info\"",
-			`f.toml:2: [log] levl is unknown; the keys here are level, format`},
+			`f.toml:2: [log] levl is unknown; the keys here are level, format, events`},
 		{"a key in the wrong section", "[slurm]\ninterval = \"1s\"",
 			`f.toml:2: [slurm] interval is unknown: interval belongs into [plan]`},
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

@@ -75,6 +75,11 @@ var settings = []setting{
 
 	choice("log", "level", func(c *Config) *string { return &c.Log.Level }, "trace", "debug", "info", "warn", "error"),
 	choice("log", "format", func(c *Config) *string { return &c.Log.Format }, "text", "json"),
+	text("log", "events", "an absolute path, such as \"/var/log/accordion/events.json\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Log.Events }),
+
+	text("metrics", "listen", "HOST:PORT, such as \"127.0.0.1:9820\", or empty", addressOrEmpty,
+		func(c *Config) *string { return &c.Metrics.Listen }),
 }
 
 // take puts the value into the configuration, or says what is wrong with it.

@@ -18,7 +18,7 @@ func (t *teller) reasons() []string {
 	case e.Phase == "ending":
 		return nil
 	case e.Rank == 0 && e.Why != "" && e.Request != "":
-		return []string{"It waits for: " + clean(e.Why) + "."}
+		return []string{clean(e.Why)}
 	case e.Rank == 0:
 		return nil
 	case e.Start == 0:
@@ -39,11 +39,23 @@ func (t *teller) word() []string {
 
 // homeless: no place in the plan.
 func (t *teller) homeless() []string {
-	lines := []string{"It has no place in the plan: it would never fit beside what is there now.", t.pool()}
-	if t.Job.Request != "" && t.Job.Why != "" {
+	lines := []string{fmt.Sprintf("It has no place in the plan: it needs %s, and would never fit beside what is there now.", t.most()), t.pool()}
+	if t.Job.Request != "" && t.Job.Why != "no place in the plan" && t.Job.Why != "" {
 		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
 	}
 	return lines
+}
+
+// most is the fewest nodes with which the job could be done, at its largest step.
+func (t *teller) most() string {
+	most := t.Job.Size
+	if choices, err := adapter.ParseRequest(t.Job.Request); err == nil {
+		most = choices[0].Peak()
+		for _, ep := range choices {
+			most = min(most, ep.Peak())
+		}
+	}
+	return nodesWord(most)
 }
 
 // due: it can start now.
@@ -80,7 +92,7 @@ func (t *teller) shortage() []string {
 		lines = append(lines, fmt.Sprintf("Started before %s, it would still need %d at %s, when others leave it %s.",
 			start, l.Needs, t.moment(l.At), only(l.Free)))
 	case t.Pool.Free >= e.Size:
-		lines = append(lines, fmt.Sprintf("The free ones are for jobs before it, which until %s leave it %s.", start, only(l.Free)))
+		lines = append(lines, fmt.Sprintf("The free ones are spoken for: until %s others leave it %s.", start, only(l.Free)))
 	default:
 		lines = append(lines, fmt.Sprintf("Until %s others leave it %s.", start, only(l.Free)))
 	}
@@ -194,7 +206,7 @@ func (t *teller) holding(e *adapter.QueueEntry) string {
 	second := e.Start
 	for i, s := range e.Plan {
 		second += s.Duration
-		if i+1 < len(e.Plan) && second > t.Read {
+		if i+1 < len(e.Plan) && second > t.Read && i+1 >= e.Step {
 			text += fmt.Sprintf(", %d from %s", e.Plan[i+1].Nodes, t.moment(second))
 		}
 	}

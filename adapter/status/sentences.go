@@ -23,7 +23,11 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 	t.line("")
 	t.introduce()
 	if e := x.Job; e != nil {
-		t.section("Why it waits", t.reasons())
+		title := "Why it waits"
+		if e.Holds() {
+			title = "What it waits for"
+		}
+		t.section(title, t.reasons())
 		t.section(t.planTitle(), t.plan())
 		if e.Rank > 0 {
 			t.section("Who has nodes now", t.holders())

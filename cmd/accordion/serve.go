@@ -67,11 +67,16 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	if err != nil {
 		return err
 	}
-	sidecar := adapter.New(adapter.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Settings: settings})
+	instruments, err := openInstruments(conf, j, log)
+	if err != nil {
+		return err
+	}
+	defer instruments.close()
+	sidecar := adapter.New(adapter.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Settings: settings})
 	log.Info("accordion serves", "version", version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
 		"socket", conf.Session.Socket, "addresses", server.Addresses())
-	err = together(ctx, server.Serve, sidecar.Run,
-		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })
+	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
+		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })...)
 	if err != nil {
 		return err
 	}
