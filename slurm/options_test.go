@@ -117,3 +117,28 @@ func TestThePluginsOptionsDisturbNoOrdinaryJobAndNoStep(t *testing.T) {
 		t.Errorf("the job printed %q", out)
 	}
 }
+
+// Slurm puts a job's options into its environment, and its clients take them from there.
+func TestWhatAnEvolvingJobSubmitsIsOrdinaryUnlessItSaysOtherwise(t *testing.T) {
+	lab := submitLab(t)
+	inside := []string{"env", "_SLURM_SPANK_OPTION_accordion_ep=2x20s,3x20s", "SLURM_SPANK__SLURM_SPANK_OPTION_accordion_ep=2x20s,3x20s",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_accordion_mold=2x20s", "sbatch", "--parsable", "--begin=now+1hour"}
+	for name, test := range map[string]struct {
+		options []string
+		mark    string
+	}{
+		"ordinary": {nil, ""},
+		"another":  {[]string{"--ep=1x1h"}, "AdminComment=accordion:ep=1x1h "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id, said, err := lab.Exec("alice", "#!/bin/sh\n", append(inside, test.options...)...)
+			if err != nil {
+				t.Fatalf("%v: %s", err, said)
+			}
+			job := lab.Run(t, "root", "scontrol", "-o", "show", "job", id)
+			if strings.Contains(job, "AdminComment=") != (test.mark != "") || !strings.Contains(job, test.mark) {
+				t.Errorf("want mark %q in %s", test.mark, job)
+			}
+		})
+	}
+}

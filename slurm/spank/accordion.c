@@ -9,6 +9,8 @@
  * does with it what it does with an #EP line, by the way all SPANK options go: as _SLURM_SPANK_OPTION_accordion_ep=...
  * in the job's spank_job_env. It does nothing on compute nodes.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "request.h"
 
 #include <stdbool.h>
@@ -56,12 +58,28 @@ static struct spank_option options[] = {
 	{ "mold", "NODESxDURATION|...", "moldable job: its configurations, such as 4x2h|8x70m", 1, REQUEST_MOLD, take },
 };
 
+/* forget_outer: a job's options are in its environment, where the clients that it runs itself would find them. What an
+ * evolving job submits is no evolving job unless it says so. */
+static void forget_outer(void)
+{
+	static const char *const names[] = {
+		"_SLURM_SPANK_OPTION_accordion_ep",
+		"_SLURM_SPANK_OPTION_accordion_mold",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_accordion_ep",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_accordion_mold",
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		unsetenv(names[i]);
+}
+
 /* A table spank_options[] would serve srun only. slurmstepd must know the options too, or it complains of them. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
 	(void)argc, (void)argv;
 	if (!in_client() && spank_context() != S_CTX_REMOTE)
 		return ESPANK_SUCCESS;
+	if (in_client())
+		forget_outer();
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
 		const spank_err_t err = spank_option_register(spank, &options[i]);
 		if (err != ESPANK_SUCCESS) {
