@@ -55,7 +55,12 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 	next, have := r.ep()[r.Step+1].Nodes, len(r.Nodes)
 	switch {
 	case next < have:
-		return s.shrink(ctx, r, r.Nodes[:next:next])
+		keep := r.kept(next)
+		if len(keep) > next {
+			s.notice(r.Key, fmt.Sprintf("keeps %d nodes instead of %d: the batch system takes %s for the node that runs its script, and %s is it",
+				len(keep), next, r.seen.Nodes[0], r.Nodes[0]))
+		}
+		return s.shrink(ctx, r, keep)
 	case next == have: // it lost nodes before
 		r.Target = r.Step + 1
 		return s.resized(r, nil)
@@ -150,6 +155,26 @@ func (a *acting) verify(ctx context.Context, job Key, nodes int) error {
 		return fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, ErrGone)
 	}
 	return nil
+}
+
+// kept is the nodes that stay when the job shrinks to so many: those that its application wants most, the one that runs
+// its script first. A batch system may take another for that one, and then lets that go no more: slurmctld, when it is
+// started again or reads its configuration again, names the first node of the job, though the job began on a later one
+// and grew by it. Giving back the true one would end the script. So both stay, if need be as one node too many.
+func (r *record) kept(next int) []string {
+	keep := slices.Clone(r.Nodes[:next])
+	if len(r.seen.Nodes) == 0 {
+		return keep
+	}
+	claimed := r.seen.Nodes[0]
+	switch {
+	case slices.Contains(keep, claimed) || !slices.Contains(r.Nodes, claimed):
+		return keep
+	case next == 1:
+		return append(keep, claimed)
+	}
+	keep[next-1] = claimed
+	return keep
 }
 
 // shrink leaves the job with the nodes to keep.

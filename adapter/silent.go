@@ -27,7 +27,7 @@ func (s *Sidecar) speak(ctx context.Context, v *sight, r *record) (bool, error) 
 		s.publish(ctx, r, r.Nodes, r.Step, r.Resizes, !first && grew, func() { r.Told = generation + 1 })
 		return true, nil
 	case !r.final() && !r.Noticed && r.ep()[r.Step+1].Nodes < len(r.Nodes) && v.now >= r.due()-s.settings.Silent.Notice:
-		keep := r.Nodes[:r.ep()[r.Step+1].Nodes]
+		keep := r.kept(r.ep()[r.Step+1].Nodes)
 		r.Noticed = true
 		if err := s.save(r); err != nil {
 			return false, err

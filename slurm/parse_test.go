@@ -564,3 +564,17 @@ func TestGuardAndTrapFollowTheConfiguration(t *testing.T) {
 		t.Errorf("no slurmdbd, and the trap says %q", why)
 	}
 }
+
+func TestTheBatchHostComesFirst(t *testing.T) {
+	nodes := []string{"n1", "n3", "n7"}
+	for host, want := range map[string][]string{
+		"n1": {"n1", "n3", "n7"}, "n3": {"n3", "n1", "n7"}, "n7": {"n7", "n1", "n3"}, "": {"n1", "n3", "n7"}, "n9": {"n1", "n3", "n7"},
+	} {
+		if got := hostFirst(nodes, host); !slices.Equal(got, want) {
+			t.Errorf("batch host %q: %v, want %v", host, got, want)
+		}
+	}
+	if !slices.Equal(nodes, []string{"n1", "n3", "n7"}) {
+		t.Errorf("the list, which other jobs share, became %v", nodes)
+	}
+}

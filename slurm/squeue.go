@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,7 +120,7 @@ func parseRecord(plain string, seen map[string][]string) (record, error) {
 	r.Priority = e.number("PriorityLong", f[20])
 	r.Reservation, r.dependsOn, r.batchHost = text(f[21]), text(f[22]), text(f[23])
 	if list := text(f[24]); list != "" {
-		r.Nodes = e.nodes(list, seen)
+		r.Nodes = hostFirst(e.nodes(list, seen), r.batchHost)
 	}
 	if e.err != nil {
 		return record{}, e.err
@@ -133,6 +134,15 @@ func parseRecord(plain string, seen map[string][]string) (record, error) {
 		r.Started = start
 	}
 	return r, nil
+}
+
+// hostFirst is the nodes with the batch host before the others. The given list may be another job's too.
+func hostFirst(nodes []string, host string) []string {
+	i := slices.Index(nodes, host)
+	if i <= 0 {
+		return nodes
+	}
+	return slices.Insert(slices.Delete(slices.Clone(nodes), i, i+1), 0, host)
 }
 
 // waiting fills in what only a pending job has.

@@ -129,7 +129,7 @@ func TestAJobGrowsAndShrinksAsManagedOnesDo(t *testing.T) {
 		w.shows(e, "running n1,n4,n6")
 		w.must(w.Merge(w.ctx, j, e))
 		w.must(w.Merge(w.ctx, j, e))
-		w.shows(j, "running n1,n2,n3,n4,n6")
+		w.shows(j, "running n2,n1,n3,n4,n6")
 		w.shows(e, "done COMPLETED")
 		w.must(w.Unreserve(w.ctx, "accordion-1-2"))
 

@@ -242,12 +242,21 @@ func (s *System) queue() []*job {
 	return queue
 }
 
+// hostFirst is the job's nodes, its batch host before the others.
+func (j *job) hostFirst() []int {
+	i := slices.Index(j.nodes, j.host)
+	if i <= 0 {
+		return j.nodes
+	}
+	return slices.Insert(slices.Delete(slices.Clone(j.nodes), i, i+1), 0, j.host)
+}
+
 // show is the job as adapter.BatchSystem promises it.
 func (s *System) show(j *job) adapter.Job {
 	out := adapter.Job{
 		Key: j.key, Name: j.spec.Name, User: j.spec.User, UID: j.spec.UID, GID: j.spec.GID,
 		Partition: "embedded", QOS: "normal", State: j.state, Why: j.why,
-		Nodes: s.names(j.nodes), Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
+		Nodes: s.names(j.hostFirst()), Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
 		Reservation: j.reservation, Comment: j.spec.Comment, Mark: j.mark, Unfit: j.spec.Unfit,
 	}
 	out.Tasks = j.want * max(1, j.spec.Tasks/j.spec.Nodes)
