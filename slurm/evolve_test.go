@@ -95,7 +95,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 30", "-N3", "-t1"))
 	}
 	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n8\n"+telling+
-		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 15\n")
+		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\n")
 	submitted := client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 
 	watched := watch(t, lab)

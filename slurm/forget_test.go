@@ -1,0 +1,57 @@
+package slurm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// slurmctld that reads its configuration again, or is started again, takes the first node of a job that has grown for
+// the one that runs its script (22.05). Giving that one back then ends the script and leaves the job running without.
+func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
+	lab := quickLab(t)
+	p := serving(t, lab, "")
+	last := fmt.Sprintf("n%d", lab.Nodes)
+	// Until its end the job can have the last node only; then it grows by nodes that come before.
+	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+12),
+		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
+	job := lab.Submit(t, "alice", saying+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
+eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
+		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x15s,3x60s,2x10s,1x10s")
+	says := func(word string) map[string]string {
+		t.Helper()
+		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return answers(output(lab, "alice", job))[word] != "" })
+		said := map[string]string{}
+		for field := range strings.FieldsSeq(answers(output(lab, "alice", job))[word]) {
+			key, value, _ := strings.Cut(field, "=")
+			said[key] = value
+		}
+		return said
+	}
+	if got := says("one")["nodes"]; got != last {
+		t.Fatalf("the job began on %s, want %s", got, last)
+	}
+	host := func() string { return client(t, lab, "squeue", "-h", "-j", job, "-o", "%B") }
+	grown := sortedNames(names(t, says("three")["nodes"]))
+	if len(grown) != 3 || grown[2] != last || host() != last {
+		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
+	}
+	client(t, lab, "scontrol", "reconfigure")
+	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
+	claimed := host()
+	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
+	lab.Run(t, "alice", "touch", "forgotten")
+	two := says("two")
+	if two["status"] != "0" || two["nodes"] != sorted(t, claimed+","+last) && claimed != last {
+		t.Errorf("after the first shrink the job says %v, want status 0 on %s and %s", two, claimed, last)
+	}
+	if both := says("both"); both["status"] != "0" || !strings.Contains(","+strings.Join(names(t, both["nodes"]), ",")+",", ","+last+",") {
+		t.Errorf("after the second shrink the job says %v, want status 0 and %s among its nodes", both, last)
+	}
+	lab.Await(t, time.Minute, "the script goes on to its end", func() bool {
+		return strings.Contains(output(lab, "alice", job), "on "+last+" to the end")
+	})
+	lab.Run(t, "alice", "scancel", job) // Slurm listens for the end of the script on the node it takes for the host
+	clean(t, p)
+}
