@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+)
+
+func init() {
+	for name, program := range map[string]func(argument string) error{
+		"past-queue": pastQueue, "point-to-free-port": pointToFreePort, "fetch": fetch,
+	} {
+		programs[name] = func() {
+			if err := program(os.Args[1]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+// pastQueue leaves the journal of a sidecar that planned an evolving job behind an ordinary one.
+func pastQueue(path string) error {
+	j, err := journal.Open(path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	t := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := t.Unix()
+	queue, err1 := json.Marshal(adapter.Queue{At: now, Cluster: "lab", Nodes: 16, Lead: 4, Closures: []adapter.Closure{}, Jobs: []adapter.QueueEntry{
+		{ID: 5, Submitted: now - 3600, User: "bob", Name: "big", Kind: "ordinary", Phase: "running", Nodes: "n[1-14]", Size: 14,
+			Start: now - 600, End: now + 600, Free: now + 660},
+		{ID: 7, Submitted: now - 300, User: "ann", Name: "cfd", Kind: "evolving", Phase: "waiting", Request: "ep=5x500s,10x1h", Rank: 1, Size: 5,
+			Start: now + 660, End: now + 4760, Free: now + 4760, Plan: core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}, Why: "nodes"},
+	}})
+	view, err2 := json.Marshal(adapter.View{At: now, Cluster: "lab"})
+	err3 := j.Event(journal.Event{At: t.Add(-5 * time.Minute), Job: 7, Submitted: now - 300, Kind: "accepted", Text: "ep=5x500s,10x1h"})
+	err4 := j.Event(journal.Event{At: t.Add(-5 * time.Minute), Job: 7, Submitted: now - 300, Kind: "planned", Text: "its start is planned in 16m",
+		Fields: map[string]any{"start": now + 660}})
+	return errors.Join(err1, err2, err3, err4, j.PutQueue(queue), j.PutView(view))
+}
+
+// pointToFreePort writes a free port into a file, for PORT.
+func pointToFreePort(file string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	_, port, err1 := net.SplitHostPort(l.Addr().String())
+	text, err2 := os.ReadFile(file)
+	if err := errors.Join(err1, err2, l.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", port)), 0o600)
+}
+
+// fetch prints what the configuration's [metrics] listen serves.
+func fetch(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(text), `metrics.listen = "`)
+	address, _, _ := strings.Cut(rest, `"`)
+	client := &http.Client{Timeout: time.Minute}
+	answer, err := client.Get("http://" + address + "/metrics")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(os.Stdout, answer.Body)
+	return err
+}
