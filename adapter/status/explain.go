@@ -108,7 +108,7 @@ func unknown(r QueueReport, j *journal.Journal, id int64) error {
 	if r.Read == 0 {
 		return fmt.Errorf("job %d: the sidecar has not read the batch system yet, and the journal %s does not know the job; is the sidecar running? accordion status says so", id, j.Path())
 	}
-	return fmt.Errorf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: is the number right, and is the job in the managed partition?",
+	return fmt.Errorf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: was it submitted only just now, is the number right, and is the job in the managed partition?",
 		id, where, time.Unix(r.Read, 0).Format(time.DateTime))
 }
 
