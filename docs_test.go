@@ -1,13 +1,19 @@
 package accordion_test
 
 import (
+	"context"
+	"maps"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/adapter/config"
+	"accordion/adapter/metrics"
 )
 
 var (
@@ -81,6 +87,28 @@ func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
 	}
 	if shown < 10 {
 		t.Errorf("only %d tests are named", shown)
+	}
+}
+
+func TestTheAdministratorGuideNamesTheMetrics(t *testing.T) {
+	m := metrics.New(time.Now)
+	m.Call("observe", time.Second, context.DeadlineExceeded)
+	m.Grew(time.Second, "")
+	m.Broke("lost node")
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	served := map[string]bool{}
+	for line := range strings.Lines(answer.Body.String()) {
+		if words := strings.Fields(line); len(words) > 2 && words[1] == "TYPE" && strings.HasPrefix(words[2], "accordion_") {
+			served[words[2]] = true
+		}
+	}
+	named := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(accordion_[a-z_]+)").FindAllStringSubmatch(guides(t)["docs/administrator.md"], -1) {
+		named[row[1]] = true
+	}
+	if !maps.Equal(served, named) || len(served) < 9 {
+		t.Errorf("served are %v, the guide's table names %v", slices.Sorted(maps.Keys(served)), slices.Sorted(maps.Keys(named)))
 	}
 }
 
