@@ -88,12 +88,12 @@ func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
 	o.Nodes = 4
 	inWorld(t, o, func(w *world) {
 		time.Sleep(time.Second / 2)
-		late := w.evolving("1x8s,4x20s", 34*time.Second, 19*time.Second)
+		late := w.evolving("1x8s,4x20s,1x60s", 34*time.Second, 19*time.Second, 59*time.Second)
 		w.at(20)
 		behind := w.evolving("2x8s")
 		w.quiet(300)
-		if w.record(behind).Start.Before(w.record(late).End) {
-			t.Errorf("the job submitted later took the nodes of the late one's growth:\n%s", w.history())
+				if got := w.steps(late); got != "1 4 1" || w.record(behind).Start.Before(w.begin.Add(50*time.Second)) {
+			t.Errorf("the late job ran on %s nodes, and the one submitted later took those of its growth:\n%s", got, w.history())
 		}
 		w.clean()
 	})
