@@ -81,11 +81,11 @@ func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 // killed, does not take it back.
 func (l line) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
 	w := l.world
-	name := verb + " " + target
-	nth := w.count(name)
 	if l.life.over() {
 		return errKilled
 	}
+	name := verb + " " + target
+	nth := w.count(name)
 	f, kind := w.faultOf(verb, name, nth)
 	done := make(chan error, 1)
 	w.crew.Go(func() {

@@ -159,10 +159,14 @@ type pen struct {
 // write does one write at its own instant, between two chances to die.
 func (p pen) write(name string, act func() error) error {
 	w := p.world
-	nth := w.count("write " + name)
-	time.Sleep(w.dice.span(time.Microsecond, time.Millisecond, name, nth))
 	if p.life.over() {
 		return errKilled
+	}
+	nth := w.count("write " + name)
+	select {
+	case <-p.life.dead:
+		return errKilled
+	case <-time.After(w.dice.span(time.Microsecond, time.Millisecond, name, nth)):
 	}
 	if w.fatal("death before write "+name, nth) {
 		p.life.die()
@@ -184,7 +188,9 @@ func (p pen) Begin(in journal.Intent) (id int64, err error) {
 		name += " " + r
 	}
 	err = p.write(name, func() (err error) { id, err = p.Journal.Begin(in); return err })
-	p.world.note("journal: %s %v -> intent %d, %v", name, in.Args, id, err)
+	if err == nil {
+		p.world.note("journal: %s %v is intent %d", name, in.Args, id)
+	}
 	return id, err
 }
 
@@ -197,7 +203,9 @@ func (p pen) Resolve(id int64, at time.Time, outcome string) error {
 }
 
 func (p pen) Event(e journal.Event) error {
-	p.world.note("journal: event %s of job %d: %s %v", e.Kind, e.Job, e.Text, e.Fields)
+	if !p.life.over() {
+		p.world.note("journal: event %s of job %d: %s %v", e.Kind, e.Job, e.Text, e.Fields)
+	}
 	return p.write(fmt.Sprint("event ", e.Kind, " ", e.Job), func() error { return p.Journal.Event(e) })
 }
 
@@ -210,7 +218,9 @@ func (p pen) Delete(job, submitted int64) error {
 }
 
 func (p pen) PutView(data []byte) error {
-	p.world.judgeView(data)
+	if !p.life.over() {
+		p.world.judgeView(data)
+	}
 	return p.write("view", func() error { return p.Journal.PutView(data) })
 }
 

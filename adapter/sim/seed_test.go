@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -31,12 +32,21 @@ func TestSeeds(t *testing.T) {
 				if seed >= *fromFlag+n {
 					return
 				}
-				for _, wrong := range happen(t, tell(seed), true, false).wrong {
+				for _, wrong := range try(t, tell(seed)) {
 					t.Errorf("seed %d: %s", seed, wrong)
 				}
 			}
 		})
 	}
+}
+
+// try lets a story happen, and says what was wrong with it.
+func try(t *testing.T, s *story) []string {
+	out := happen(t, s, true, false)
+	if s.paired {
+		out.wrong = append(out.wrong, s.hurt(out.starts, happen(t, s, false, false).starts)...)
+	}
+	return out.wrong
 }
 
 // TestSeed tells one story in full.
@@ -46,8 +56,12 @@ func TestSeed(t *testing.T) {
 	}
 	s := tell(*seedFlag)
 	out := happen(t, s, true, true)
-	t.Logf("%v\n%s", s, out.trace)
-	for _, wrong := range out.wrong {
+	var b strings.Builder
+	for _, l := range out.trace {
+		fmt.Fprintln(&b, l)
+	}
+	t.Logf("%v\n%s", s, &b)
+	for _, wrong := range try(t, s) {
 		t.Error(wrong)
 	}
 }

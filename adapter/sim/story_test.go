@@ -19,7 +19,7 @@ type story struct {
 	epilog   time.Duration
 	think    time.Duration // of the batch system's scheduler
 	interval time.Duration // of the sidecar's re-scheduling timer
-	paired   bool          // ordinary jobs first, using their limits: compared with a world without managed jobs
+	paired   bool          // ordinary jobs first, using their limits to the second: compared with a world without managed jobs
 	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
 	advance  bool          // early applications may go on early
 	rate     int           // calls out of a thousand with a fault
@@ -128,7 +128,7 @@ func (r teller) when(lo, hi int) time.Duration {
 func tell(seed uint64) *story {
 	r := teller{rand.New(rand.NewPCG(seed, 0xacc0))}
 	s := &story{
-		seed: seed, nodes: r.between(3, 8), calm: 120 * time.Second,
+		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second,
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),
@@ -136,7 +136,9 @@ func tell(seed uint64) *story {
 		rate:   []int{0, 10, 30, 100}[r.IntN(4)],
 		deaths: []int{0, 20, 50, 200}[r.IntN(4)],
 	}
-	s.paired = r.in(4)
+	if s.paired = r.in(4); s.paired {
+		s.sweep = 0
+	}
 	for i := range r.between(1, 3) {
 		s.apps = append(s.apps, s.managed(r, i))
 	}
@@ -147,7 +149,7 @@ func tell(seed uint64) *story {
 		s.trouble(r)
 	}
 	if r.in(4) {
-		s.events = append(s.events, event{at: r.when(2, 100), what: "kill", lasts: r.when(1, 40)})
+		s.events = append(s.events, event{at: r.when(2, 80), what: "kill", lasts: r.when(1, 40)})
 	}
 	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
@@ -162,7 +164,7 @@ func (s *story) trouble(r teller) {
 	add := func(e event) { s.events = append(s.events, e) }
 	for range r.between(0, 2) {
 		node := fmt.Sprintf("n%d", r.between(1, s.nodes))
-		at := r.when(3, 90)
+		at := r.when(3, 70)
 		back := at + r.when(1, 60)
 		if r.in(3) {
 			add(event{at: at, what: "drained", node: node})
@@ -172,17 +174,17 @@ func (s *story) trouble(r teller) {
 		add(event{at: min(back, s.calm), what: "back", node: node})
 	}
 	if r.in(2) {
-		add(event{at: r.when(6, 110), what: "restart", lasts: r.when(0, 5)})
+		add(event{at: r.when(6, 80), what: "restart", lasts: r.when(0, 5)})
 	}
 	if r.in(4) {
-		add(event{at: r.when(5, 90), what: "shrink", who: s.apps[0].name})
+		add(event{at: r.when(5, 70), what: "shrink", who: s.apps[0].name})
 	}
 }
 
 // ordinary is a job of the batch system's own.
 func (s *story) ordinary(r teller, i int) app {
 	a := app{
-		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 80), nodes: r.between(1, s.nodes), limit: core.Time(r.between(5, 60)),
+		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.between(5, 50)),
 	}
 	switch a.runs = a.limit; {
 	case s.paired:
@@ -201,7 +203,7 @@ func (s *story) ordinary(r teller, i int) app {
 
 // managed is a job of ours.
 func (s *story) managed(r teller, i int) app {
-	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 60), held: r.in(6), manner: punctual, limit: 3600}
+	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 40), held: r.in(6), manner: punctual, limit: 3600}
 	if s.paired {
 		a.at = r.when(10, 40)
 	}
@@ -232,7 +234,7 @@ func (s *story) managed(r teller, i int) app {
 		}
 	}
 	if r.in(5) {
-		a.cancel = r.when(0, 100)
+		a.cancel = r.when(0, 80)
 	}
 	if a.held && r.in(3) { // the plug-in refuses it
 		a.free = r.when(0, 10)

@@ -25,8 +25,12 @@ const deadline = 5 * time.Second
 
 // settings are the sidecar's, with short spans: what matters is their order, not their length.
 func (s *story) settings() adapter.Settings {
+	guard := core.Time(30)
+	if s.paired { // the batch system ends jobs to the second
+		guard = 0
+	}
 	return adapter.Settings{
-		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: guard,
 		Overrun: adapter.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
 		Advance: s.advance, Silent: adapter.Silent{Notice: 5, Signal: "B:URG"},
 	}
@@ -47,7 +51,7 @@ type world struct {
 	life     *life
 	counts   map[string]int
 	faults   []string // that happened, by name
-	told     []string // the trace; nil unless it is wanted
+	told     []told   // the trace; nil unless it is wanted
 	tracing  bool
 	wrong    []string
 	apps     map[adapter.Key]*app
@@ -61,10 +65,18 @@ type world struct {
 type outcome struct {
 	wrong  []string
 	faults []string
-	trace  string
+	trace  []told
 	starts map[string]time.Duration // of ordinary jobs
 	lasted time.Duration            // of virtual time
 }
+
+// told is one line of the trace.
+type told struct {
+	at   time.Duration
+	text string
+}
+
+func (l told) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l.text) }
 
 // happen lets the story happen. managed is false in the world without managed jobs, which has no sidecar.
 func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
@@ -93,7 +105,7 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 				out.starts[a.name] = r.Start.Sub(w.begin)
 			}
 		}
-		out.trace = strings.Join(w.told, "\n")
+		out.trace = w.told
 	})
 	return out
 }
@@ -156,10 +168,10 @@ func (w *world) note(format string, args ...any) {
 	if !w.tracing {
 		return
 	}
-	line := fmt.Sprintf("%9.3f ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
+	l := told{time.Since(w.begin), fmt.Sprintf(format, args...)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, line)
+	w.told = append(w.told, l)
 }
 
 // blame says what is wrong.
