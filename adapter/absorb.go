@@ -85,6 +85,11 @@ func (s *Sidecar) meet(j *Job) error {
 	case Pending:
 		return s.meetPending(r, j)
 	case Running:
+		if escaped(r) {
+			if err := s.letGo(r, j); err != nil {
+				return err
+			}
+		}
 		return s.meetRunning(r, j)
 	default:
 		return s.forget(r, "ended", j)

@@ -40,6 +40,7 @@ type record struct {
 	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
 
 	Phase    phase
+	Decided  bool        // its start was decided, once at least
 	Choice   int         // of the request's configurations, once started
 	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided
 	Planned  core.Time   // second for which its start was decided; 0 before

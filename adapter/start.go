@@ -12,7 +12,7 @@ import (
 // reservation that lasts longer than the job may run.
 func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 	c := r.course
-	r.Phase, r.Choice, r.Planned, r.Began, r.Step, r.Target = starting, c.choice, c.start, 0, 0, 0
+	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = starting, true, c.choice, c.start, 0, 0, 0
 	r.Nodes, r.Attached = c.added(0), true
 	r.Promise = make([]core.Time, len(c.ep))
 	r.promise(c.start, c.ep)
