@@ -26,6 +26,9 @@ func (s *Sidecar) absorb(r reading) error {
 		}
 		s.failures = 0
 	}
+	if s.snapshot != nil {
+		s.before = s.snapshot.At
+	}
 	s.snapshot, s.taken = r.snapshot, r.number
 	s.noteIdle()
 	s.noteLost()
@@ -156,6 +159,10 @@ func (s *Sidecar) meetRunning(r *record, j *Job) error {
 		r.Target = r.Step
 		return s.save(r)
 	}
+	if s.undone(r, held) {
+		return s.regret(r, held)
+	}
+	r.Again = nil
 	if err := s.event(r, "changed", fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{
 		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
 		return err

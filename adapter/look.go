@@ -117,7 +117,7 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 			continue
 		}
 		v.running = append(v.running, r)
-		for _, name := range either(r.Nodes, r.next) {
+		for _, name := range either(r.Nodes, r.holds()) {
 			if n, ok := v.index[name]; ok {
 				v.taken[n] = holder{managed, r.ID}
 			}

@@ -55,6 +55,10 @@ type record struct {
 	Told     int         // the generation in its hosts file, plus one; 0: it has none yet
 	Nodes    []string    // what it holds: the ones that leave last come first
 	Resizes  int         // how many there were
+	Before   []string    // what it held before the last of them
+	Resized  core.Time   // second of the last of them
+	Again    []string    // what it held until the batch system forgot the last of them; nil: it has not
+	Since    core.Time   // second at which that was seen
 	Why      string      // why we end it
 	Attached bool        // it may still be tied to its start reservation
 	Expected core.Time   // planned start that its user was told of last, Unix seconds; 0: none
@@ -153,8 +157,11 @@ func (r *record) current() int {
 
 // holds is the nodes that a plan begins with.
 func (r *record) holds() []string {
-	if r.next != nil {
+	switch {
+	case r.next != nil:
 		return r.next
+	case r.Again != nil:
+		return r.Again
 	}
 	return r.Nodes
 }

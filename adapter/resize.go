@@ -33,6 +33,9 @@ func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *record) error 
 	if spoken, err := s.speak(ctx, v, r); spoken || err != nil {
 		return err
 	}
+	if r.Again != nil && (r.ask == nil || late < 0) {
+		return s.again(ctx, v, r)
+	}
 	switch {
 	case r.late:
 		return s.overdue(ctx, v, r, late)
@@ -182,14 +185,7 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 	if err := s.aim(r, keep); err != nil {
 		return err
 	}
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error {
-		return a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) error {
-			if err := s.system.Shrink(ctx, r.Key, keep); err != nil {
-				return err
-			}
-			return a.verify(ctx, r.Key, len(keep))
-		})
-	}, func() error {
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error { return a.shrinkTo(ctx, r.Key, keep) }, func() error {
 		r.Nodes = keep
 		s.shrunk = s.begun
 		return s.resized(r, nil)
@@ -197,9 +193,20 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 	return nil
 }
 
+// shrinkTo leaves the job with the nodes to keep, and verifies it.
+func (a *acting) shrinkTo(ctx context.Context, job Key, keep []string) error {
+	return a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) error {
+		if err := a.s.system.Shrink(ctx, job, keep); err != nil {
+			return err
+		}
+		return a.verify(ctx, job, len(keep))
+	})
+}
+
 // aim writes down which step a resize leads to, and to which nodes, before it is begun.
 func (s *Sidecar) aim(r *record, next []string) error {
 	r.Target, r.next = r.Step+1, next
+	r.Before, r.Again = slices.Clone(r.Nodes), nil
 	s.resizes++
 	return s.save(r)
 }
@@ -235,6 +242,7 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 	r.next = nil
 	r.Meant, r.Warned, r.Noticed = r.due(), 0, false
 	r.Resizes++
+	r.Resized = now.Unix()
 	r.obstacle, r.ready = nobody, time.Time{}
 	if err := s.save(r); err != nil {
 		return err

@@ -39,6 +39,7 @@ type Sidecar struct {
 	records  map[Key]*record
 	snapshot *Snapshot // the newest reading; nil until the first
 	taken    int       // its number
+	before   time.Time // when the one before it began
 	reading  bool      // one is under way
 	begun    int       // readings begun so far
 	read     time.Time // when the last began
