@@ -7,6 +7,7 @@
 --     #EP 2x1h,8x1h|4x40m,16x40m                alternatives of whole profiles
 --     #MOLD amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model; nodes=1-256^2: powers of two only
 --     sbatch --comment="ep=5x500s,10x1h"        or "mold=..."
+--     sbatch --ep=5x500s,10x1h                  or --mold=..., with the SPANK plug-in
 --
 -- and either refuses it in one line that names the wrong piece and the right form, or gives the job its first size
 -- and its whole length, marks it (AdminComment, which only root can set) and holds it for the sidecar. Jobs that say
@@ -264,7 +265,7 @@ local function request_in_script(script)
 		for word, kind in pairs(KINDS) do
 			local text = line:match("^" .. kind.line .. "(.*)$")
 			if text and (text == "" or text:match("^%s")) then
-				found = found or { word = word, alternatives = {} }
+				found = found or { word = word, alternatives = {}, said = "the script's " .. kind.line .. " line" }
 				if found.word ~= word then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
 				parse(kind, text, found, string.format("script line %d, ", at), #kind.line)
 			end
@@ -278,24 +279,45 @@ local function request_in_comment(comment)
 	local word, text, own = comment:match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
 	if not kind then return nil, comment end
-	local found = { word = word, alternatives = {} }
+	local found = { word = word, alternatives = {}, said = "the comment's " .. word .. "=" }
 	parse(kind, text, found, "", 0)
 	return found, own
+end
+
+-- request_in_options reads --ep and --mold, which the SPANK plug-in hands over.
+local function request_in_options(options)
+	local found = nil
+	for _, option in pairs(options) do
+		local word, text = option:match("^_SLURM_SPANK_OPTION_accordion_(%l+)=(.*)$")
+		local kind = word and KINDS[word]
+		if kind then
+			if found then refuse("--ep and --mold in one job: a job is either evolving or moldable") end
+			found = { word = word, alternatives = {}, said = "--" .. word }
+			parse(kind, text, found, "--" .. word .. ", ", 0)
+		end
+	end
+	return found
+end
+
+-- agree refuses two ways of saying what the job needs, unless they say the same.
+local function agree(one, other)
+	if one and other and
+		(one.word ~= other.word or normal(KINDS[one.word], one.alternatives) ~= normal(KINDS[other.word], other.alternatives)) then
+		refuse("%s says something else than %s: say it once", one.said, other.said)
+	end
+	return one or other
 end
 
 -- request is what the job asks for, and the user's own comment; nil for an ordinary job.
 local function request(job)
 	local in_script = job.script and request_in_script(job.script)
+	local in_options = job.spank_job_env and request_in_options(job.spank_job_env)
 	local in_comment, own = nil, ""
 	if job.comment then in_comment, own = request_in_comment(job.comment) end
-	local found = in_script or in_comment
+	local found = agree(in_comment, agree(in_options, in_script))
 	if not found then return nil end
 	found.kind = KINDS[found.word]
 	found.text = normal(found.kind, found.alternatives)
-	if in_script and in_comment and
-		(in_script.word ~= in_comment.word or normal(KINDS[in_comment.word], in_comment.alternatives) ~= found.text) then
-		refuse("the comment says %s= something else than the script's %s line: say it once", in_comment.word, found.kind.line)
-	end
 	return found, own
 end
 
@@ -434,6 +456,16 @@ local function names_ours(job)
 	if (job.name or ""):match("^accordion%-grow%-%d") then return "job names " .. PREFIX .. "grow-... are not for users" end
 end
 
+-- asks guesses whether a job is meant to be managed, when the rest has failed.
+local function asks(job)
+	local comment, script = job.comment or "", "\n" .. (job.script or "")
+	if comment:match("^%s*ep=") or comment:match("^%s*mold=") or script:match("\n#EP%s") or script:match("\n#MOLD%s") then return true end
+	for _, option in pairs(job.spank_job_env or {}) do
+		if tostring(option):find("_SLURM_SPANK_OPTION_accordion_", 1, true) == 1 then return true end
+	end
+	return false
+end
+
 function slurm_job_submit(job, partitions, uid)
 	local seen, ours = pcall(names_ours, job)
 	if seen and ours and uid ~= 0 then
@@ -450,9 +482,7 @@ function slurm_job_submit(job, partitions, uid)
 	end
 	-- A fault of ours. An ordinary job must not suffer from it; a managed one must not run as an ordinary one.
 	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))
-	local asks = (job.comment or ""):match("^%s*ep=") or (job.comment or ""):match("^%s*mold=") or
-		("\n" .. (job.script or "")):match("\n#EP%s") or ("\n" .. (job.script or "")):match("\n#MOLD%s")
-	if not asks then return slurm.SUCCESS end
+	if not asks(job) then return slurm.SUCCESS end
 	slurm.log_user("accordion: the submission plug-in failed; its administrator finds why in slurmctld's log")
 	return slurm.ERROR
 end

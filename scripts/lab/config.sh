@@ -15,6 +15,11 @@ write_config() {
 			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
 		LUA
 	fi
+	: >"$lab/etc/plugstack.conf"
+	if spank_wanted; then
+		CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" || die "the SPANK plug-in cannot be built: see above (SLURM_LAB_SPANK=no leaves it out)"
+		echo "optional $lab/bin/accordion.so" >"$lab/etc/plugstack.conf"
+	fi
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
 	# Last: with this file it is a lab, which `down` may remove.
 	printf 'nodes=%d\nfast=%s\n' "$1" "$2" >"$lab/etc/lab"
@@ -31,6 +36,9 @@ make_folders() {
 sidecar_address() { echo "127.0.0.1:$((port + 2))"; }
 
 plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit.lua ]]; }
+
+# spank_wanted: without job_submit.lua its options would be read by nobody.
+spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
 # Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
 slurm_conf() {
@@ -76,7 +84,7 @@ SchedulerType=sched/backfill
 SchedulerParameters=$scheduler
 $kill_wait
 PriorityType=priority/basic
-PlugStackConfig=/dev/null
+PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
 NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 11))-$((port + 10 + nodes))] CPUs=4 RealMemory=1000 State=UNKNOWN
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP

@@ -1,6 +1,13 @@
 # shellcheck shell=bash
 # What the lab and the tests need of Debian's packages, and how it is installed. Sourced by slurm-lab and test.
 
+# What the SPANK plug-in is built with.
+spank_programs=(
+	/usr/bin/gcc:gcc
+	/usr/include/stdlib.h:libc6-dev
+	/usr/include/slurm/spank.h:libslurm-dev
+)
+
 # Programs of the lab, each with the package that brings it.
 lab_programs=(
 	/usr/sbin/slurmctld:slurmctld
@@ -16,8 +23,7 @@ lab_programs=(
 	/usr/sbin/useradd:passwd
 	/usr/bin/pkill:procps
 	/etc/ssl/certs/ca-certificates.crt:ca-certificates
-	/usr/bin/gcc:gcc
-	/usr/include/stdlib.h:libc6-dev
+	"${spank_programs[@]}"
 )
 
 # More for scripts/test.

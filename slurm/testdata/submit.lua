@@ -3,7 +3,7 @@
 -- usage: lua5.1 submit.lua PATH/job_submit.lua <jobs
 -- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. The answer is such a
 -- line too: the job's fields afterwards, with rc, and what its user was told in user. Fields env.NAME are the job's
--- environment; with env=#0 it has none.
+-- environment; with env=#0 it has none. Field spank is its spank_job_env, one NAME=VALUE a line.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
@@ -63,6 +63,13 @@ for line in io.lines() do
 	for name, value in line:gmatch("(%S+)=(%S*)") do
 		fields[name] = value:sub(1, 1) == "#" and tonumber(value:sub(2)) or unhex(value)
 	end
+	if fields.spank then
+		local options, n = {}, 0
+		for option in fields.spank:gmatch("[^\n]+") do
+			options[n], n = option, n + 1 -- Slurm counts from 0
+		end
+		fields.spank_job_env = options
+	end
 	told, faults = nil, nil
 	local uid = fields.uid or 1000
 	local rc
@@ -71,7 +78,7 @@ for line in io.lines() do
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end
-	fields.script, fields.rc, fields.user, fields.fault = nil, rc, told, faults
+	fields.script, fields.spank_job_env, fields.rc, fields.user, fields.fault = nil, nil, rc, told, faults
 	local words = {}
 	for name, value in pairs(fields) do
 		words[#words + 1] = name .. "=" .. (type(value) == "number" and string.format("#%.0f", value) or hex(value))

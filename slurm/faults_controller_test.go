@@ -1,0 +1,49 @@
+package slurm_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// acts are the calls of a start, a growth and a shrink between which slurmctld goes away.
+var acts = []struct{ what, when, call string }{
+	{"a release", "before", "'scontrol release '*"},
+	{"an expander", "after", "'salloc '*"},
+	{"a shrink", "after", "*' NodeList=n'*"},
+	{"a merge", "before", "*' NumNodes=0'"},
+	{"a merge", "after", "*' NumNodes=0'"},
+	{"a start's reservation", "after", "'scontrol create reservation '*"},
+	{"a shrink", "before", "*' NodeList=n'*"},
+}
+
+// TestSlurmctldMayStopAndStartAtAnyMoment stops and starts slurmctld in the middle of a call of the sidecar, while other
+// jobs wait, run, grow and shrink. Every application sees the nodes of its profile all the same.
+func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	lab := faultLab(t, 4*len(acts)) // nobody waits for nodes: what is late is late because of slurmctld
+	g := &gate{t, lab, newClients(t)}
+	p := serving(t, lab, g.setting()+"\ntimeout = \"60s\"")
+	sizes := []int{2, 4, 1}
+	var jobs []string
+	for _, a := range acts {
+		t.Logf("%s %s", a.when, a.what)
+		g.set(a.when, a.call)
+		jobs = append(jobs, evolves(t, lab, 9, sizes))
+		g.await(fmt.Sprintf("%s %s", a.when, a.what))
+		accounted(t, lab)
+		lab.Do(t, "ctl-stop")
+		g.open()
+		lab.Do(t, "ctl-start")
+		settled(t, lab)
+	}
+	ended(t, lab, 3*time.Minute, jobs...)
+	for _, job := range jobs {
+		if got := said(lab, job); got != says(sizes...) {
+			t.Errorf("job %s: %q, want %q", job, got, says(sizes...))
+		}
+	}
+	clean(t, p)
+	assertNoNodeWasInTwoJobs(t, lab, begin)
+}

@@ -1,0 +1,171 @@
+package slurm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// The stories of these files break a real Slurm below a real sidecar: each says what the users see, and that nothing is
+// left. They have labs of their own and run side by side.
+
+// faultLab is a Slurm that schedules at once, for one story alone.
+func faultLab(t *testing.T, nodes int, more ...labtest.Option) *labtest.Lab {
+	t.Helper()
+	return labtest.Up(t, nodes, append([]labtest.Option{labtest.User("alice"), labtest.User("bob"), labtest.Fast()}, more...)...)
+}
+
+// asks runs a client as root that may fail while its daemon is away; "" then.
+func asks(lab *labtest.Lab, command ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Env, c.Dir = lab.Env(), lab.Dir
+	out, err := c.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// stepping is a script that says at the begin of each step how many nodes it was told to have, for the given seconds each.
+func stepping(steps, seconds int) string {
+	var b strings.Builder
+	b.WriteString("say() { echo \"step ${ACCORDION_STEP:-1} on $SLURM_NNODES\"; }\nsay\n")
+	for range steps - 1 {
+		fmt.Fprintf(&b, "sleep %d\neval \"$(accordion step)\" || { echo \"step ended with $?\"; exit 1; }\nsay\n", seconds)
+	}
+	fmt.Fprintf(&b, "sleep %d\necho done\n", seconds)
+	return b.String()
+}
+
+// evolves submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
+func evolves(t *testing.T, lab *labtest.Lab, seconds int, sizes []int, options ...string) string {
+	t.Helper()
+	var ep []string
+	for _, n := range sizes {
+		ep = append(ep, fmt.Sprintf("%dx%ds", n, seconds))
+	}
+	return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepping(len(sizes), seconds-1), options...)
+}
+
+// said is what such a script has said so far, on one line.
+func said(lab *labtest.Lab, job string) string {
+	var all []string
+	for line := range strings.Lines(lab.File("alice", "slurm-"+job+".out")) {
+		if !strings.HasPrefix(line, "accordion:") {
+			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// says is all that such a script says when all goes well.
+func says(sizes ...int) string {
+	var b strings.Builder
+	for i, n := range sizes {
+		fmt.Fprintf(&b, "step %d on %d ", i+1, n)
+	}
+	return b.String() + "done"
+}
+
+// ended waits until none of the jobs is pending, running or ending.
+func ended(t *testing.T, lab *labtest.Lab, patience time.Duration, jobs ...string) {
+	t.Helper()
+	lab.Await(t, patience, fmt.Sprintf("jobs %v are over", jobs), func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		c := exec.CommandContext(ctx, "squeue", "-h", "-a", "-o", "%A")
+		c.Env = lab.Env()
+		out, err := c.Output()
+		return err == nil && !slices.ContainsFunc(strings.Fields(string(out)), func(id string) bool { return slices.Contains(jobs, id) })
+	})
+}
+
+var jobState = regexp.MustCompile(`JobState=(\S+)`)
+
+// state is how Slurm shows the job: RUNNING, COMPLETED, NODE_FAIL; "" when it does not answer or does not know it.
+func state(lab *labtest.Lab, job string) string {
+	m := jobState.FindStringSubmatch(asks(lab, "scontrol", "-o", "show", "job", job))
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// holds is how many nodes Slurm shows the running job on, and which.
+func holds(lab *labtest.Lab, job string) string {
+	return asks(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
+}
+
+// settled waits until slurmctld knows every node again: after its start they read UNKNOWN for some seconds.
+func settled(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
+		nodes := asks(lab, "scontrol", "-o", "show", "node")
+		return nodes != "" && !strings.Contains(nodes, "State=UNKNOWN")
+	})
+}
+
+// A gate stops one call of the sidecar to Slurm, before or after it is carried out, until it is opened.
+type gate struct {
+	t   *testing.T
+	lab *labtest.Lab
+	*clients
+}
+
+// set makes the next call that fits the shell pattern stop.
+func (g *gate) set(when, pattern string) {
+	g.t.Helper()
+	if err := os.RemoveAll(filepath.Join(g.dir, "stopped")); err != nil {
+		g.t.Fatal(err)
+	}
+	act := "wait_open"
+	if when == "after" {
+		act = `"$real" "$@"; status=$?; wait_open; exit $status`
+	}
+	g.hook(fmt.Sprintf(`wait_open() { echo "$name $*" >"$here/stopped/call"; until [ -e "$here/stopped/open" ]; do sleep 0.05; done; }
+case "$name $*" in
+%s) if mkdir "$here/stopped" 2>/dev/null; then %s; fi ;;
+esac`, pattern, act))
+}
+
+// await waits until a call stands at the gate.
+func (g *gate) await(what string) {
+	g.t.Helper()
+	g.lab.Await(g.t, 2*time.Minute, "the sidecar comes to "+what, func() bool {
+		_, err := os.Stat(filepath.Join(g.dir, "stopped", "call"))
+		return err == nil
+	})
+}
+
+// open lets the call go on, and all others.
+func (g *gate) open() {
+	g.t.Helper()
+	g.hook(":")
+	if err := os.WriteFile(filepath.Join(g.dir, "stopped", "open"), nil, 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// accounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for a job's number in the
+// database never learns it, and refuses every change of that job from then on; a story about that is told elsewhere.
+func accounted(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	lab.Await(t, time.Minute, "accounting has every job", everySecond(func() bool {
+		// sacct does not tell of held jobs.
+		known := strings.Fields(asks(lab, "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
+			"--skip-column-names", "--execute=select id_job from slurm_acct_db.lab_job_table"))
+		there := strings.Fields(asks(lab, "squeue", "-h", "-a", "-o", "%A"))
+		return len(there) > 0 && !slices.ContainsFunc(there, func(id string) bool { return !slices.Contains(known, id) })
+	}))
+}
