@@ -150,7 +150,7 @@ func Default() Config {
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
-		Early:    Early{Advance: true},
+		Early:    Early{Advance: false},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
