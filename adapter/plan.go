@@ -118,12 +118,13 @@ func (s *Sidecar) move(r *record, a core.Allocation) {
 }
 
 // name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
-// jobs; a course keeps the nodes of the plan before where it can.
+// jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
+// make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
 func (s *Sidecar) name(v *sight, promised []core.Allocation, plan core.Plan, waiters map[core.JobID]*record) {
 	wishes := make([]place.Wish, 0, len(promised)+len(plan.Jobs))
 	for i, a := range promised {
 		wishes = append(wishes, place.Wish{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: v.numbers(v.running[i].holds()), Prefer: v.preferred(v.running[i]),
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: v.numbers(v.running[i].holds()), Prefer: v.preferred(v.running[i]), Firm: true,
 		})
 	}
 	for _, p := range plan.Jobs {

@@ -29,6 +29,10 @@ type Wish struct {
 	// Prefer is how it was named before, by an earlier Name or by what was reserved since. A layer prefers the nodes of
 	// the old layer that began nearest to it, then those of the next nearest. They stay wherever they can.
 	Prefer []Named
+
+	// Firm is set for a job whose old names are more than a wish: it runs, and they are reserved for its next steps. It
+	// gives them up for another firm wish only, and a wish that is not firm goes without names rather than take them.
+	Firm bool
 }
 
 // Named is a layer with its nodes, those first that were held, then those that were preferred.
@@ -73,7 +77,7 @@ func (e *ShortageError) Error() string {
 // controller was started again; if that is another one, it does not hear of the script's end.
 //
 // Names given before (Prefer) are kept for all wishes together if nobody suffers; if a wish can only be named when
-// another gives up old names, it may. Claims, held and preferred nodes that are not nodes of the machine are ignored. The
+// another gives up old names, it may; but firm wishes are named among themselves then, before the others. Claims, held and preferred nodes that are not nodes of the machine are ignored. The
 // answer is a function of the arguments alone.
 func Name(nodes int, claims []Claim, wishes []Wish) []Naming {
 	nodes = max(nodes, 0)
@@ -89,10 +93,77 @@ func Name(nodes int, claims []Claim, wishes []Wish) []Naming {
 	}
 	second := first.clone()
 	first.pin()
-	if missed := first.sweep(); missed > 0 && second.sweep() < missed {
+	missed := first.sweep()
+	switch firm := count(wishes, func(w Wish) bool { return w.Firm }); {
+	case missed == 0:
+	case firm > 0 && firm < len(wishes):
+		if apart := nameApart(nodes, claims, wishes); better(wishes, apart, first.namings) {
+			return apart
+		}
+	case second.sweep() < missed:
 		return second.namings
 	}
 	return first.namings
+}
+
+// nameApart names the firm wishes as if there were no others, and these around them.
+func nameApart(nodes int, claims []Claim, wishes []Wish) []Naming {
+	var firm, rest []Wish
+	for _, w := range wishes {
+		if w.Firm {
+			firm = append(firm, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	first := Name(nodes, claims, firm)
+	claims = slices.Clone(claims)
+	for _, n := range first {
+		for _, l := range n.Layers {
+			for _, node := range l.Nodes {
+				claims = append(claims, Claim{node, l.From, l.To})
+			}
+		}
+	}
+	then := Name(nodes, claims, rest)
+	all := make([]Naming, 0, len(wishes))
+	for _, w := range wishes {
+		from := &then
+		if w.Firm {
+			from = &first
+		}
+		all = append(all, (*from)[0])
+		*from = (*from)[1:]
+	}
+	return all
+}
+
+// better says whether a names more than b: firm wishes first, then all.
+func better(wishes []Wish, a, b []Naming) bool {
+	missed := func(all []Naming) (firm, sum int) {
+		for i, n := range all {
+			if n.Err != nil {
+				sum++
+				if wishes[i].Firm {
+					firm++
+				}
+			}
+		}
+		return firm, sum
+	}
+	firmA, sumA := missed(a)
+	firmB, sumB := missed(b)
+	return cmp.Or(cmp.Compare(firmA, firmB), cmp.Compare(sumA, sumB)) < 0
+}
+
+func count(wishes []Wish, is func(Wish) bool) int {
+	n := 0
+	for _, w := range wishes {
+		if is(w) {
+			n++
+		}
+	}
+	return n
 }
 
 // attempt is one try to name all wishes.
@@ -190,13 +261,19 @@ func (a *attempt) hold() {
 }
 
 // pin gives layers the nodes that they prefer before anybody else is served, where these are free throughout. It goes
-// wish by wish: the first wish that names a node has it.
+// wish by wish, firm ones before the others: the first wish that names a node has it.
 func (a *attempt) pin() {
 	byWish := make([]*item, len(a.items))
 	for i := range a.items {
 		byWish[i] = &a.items[i]
 	}
-	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(x.wish, y.wish) })
+	rank := func(it *item) int {
+		if a.wishes[it.wish].Firm {
+			return it.wish - len(a.wishes)
+		}
+		return it.wish
+	}
+	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
 	for _, it := range byWish {
 		l := a.named(*it)
 		for _, node := range it.prefer {

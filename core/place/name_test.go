@@ -61,6 +61,15 @@ func TestName(t *testing.T) {
 		{"old names give way when somebody would have none", 2, []place.Claim{{1, -5, 6}},
 			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0)}},
 			[][][]int{{{0}}, {{1}}}},
+		{"firm names do not: the other goes without", 2, []place.Claim{{1, -5, 6}},
+			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0), Firm: true}},
+			[][][]int{{nil}, {{0}}}},
+		{"firm names give way to another firm wish", 2, []place.Claim{{1, -5, 6}},
+			[]place.Wish{{Job: 1, EP: ep("1x10"), Firm: true}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0), Firm: true}},
+			[][][]int{{{0}}, {{1}}}},
+		{"around firm names the others change theirs", 3, []place.Claim{{1, -5, 6}},
+			[]place.Wish{{Job: 1, EP: ep("1x10")}, {Job: 2, Start: 6, EP: ep("1x10"), Prefer: old(6, 0)}, {Job: 3, Start: 7, EP: ep("1x3"), Prefer: old(7, 2), Firm: true}},
+			[][][]int{{{0}}, {{1}}, {{2}}}},
 		{"a wish that fails anyhow costs nobody his old names", 3, nil,
 			[]place.Wish{{Job: 1, EP: ep("4x10")}, {Job: 2, EP: ep("1x20")}, {Job: 3, Start: 5, EP: ep("1x10"), Prefer: old(5, 0)}},
 			[][][]int{{nil}, {{1}}, {{0}}}},
@@ -262,6 +271,39 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 		named := place.Name(d.nodes, d.claims, d.wishes)
 		if (named[0].Err == nil) != (d.wishes[0].EP[0].Nodes <= free) {
 			t.Fatalf("%d nodes free throughout, asked for %d, error %v", free, d.wishes[0].EP[0].Nodes, named[0].Err)
+		}
+	})
+}
+
+// What reservations need: what others want to be named, and whether it can be, changes nothing for firm wishes that can
+// keep their names.
+func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, true)
+		firm := slices.DeleteFunc(slices.Clone(d.wishes), func(w place.Wish) bool { return int(w.Job)%2 == 1 })
+		before := place.Name(d.nodes, d.claims, firm)
+		if slices.ContainsFunc(before, func(n place.Naming) bool { return n.Err != nil }) {
+			return
+		}
+		want := map[core.JobID]place.Naming{}
+		for _, n := range before {
+			want[n.Job] = n
+		}
+		for i := range d.wishes {
+			if n, ok := want[d.wishes[i].Job]; ok {
+				d.wishes[i].Prefer, d.wishes[i].Firm = n.Layers, true
+			} else if len(d.wishes[i].Held) > 0 {
+				return // what another job holds is its own
+			}
+		}
+		named := place.Name(d.nodes, d.claims, d.wishes)
+		d.check(t, named)
+		for _, n := range named {
+			if w, ok := want[n.Job]; ok {
+				if d := cmp.Diff(w, n); d != "" {
+					t.Fatal(d)
+				}
+			}
 		}
 	})
 }
