@@ -80,6 +80,7 @@ type record struct {
 	refused   []string  // what a growth would have held that the batch system refused
 	late      bool      // its step should be over
 	ready     time.Time // when all nodes of a due growth were seen free
+	released  time.Time // when we had released it to start; zero after a restart
 	blocked   string    // what the next operation waits for, for status
 	obstacle  obstacle  // what a due growth waited for
 	hindrance obstacle  // what moved the promise last

@@ -10,7 +10,7 @@ import (
 // shrunk by NodeList=, a scheduling pass between two epilogs of an ending job leaves the last node's bit unset among
 // those that may be shared. It hits ordinary jobs as well. `scontrol update NodeName=… State=UNDRAIN` cures it at once.
 const (
-	stuckAfter = 4 * time.Second  // a node that is idle so long and still refused is taken to be stuck
+	stuckAfter = 4 * time.Second  // a node that is idle so long and still refused is taken to be stuck: Slurm looks every 3 s
 	idleAfter  = 40 * time.Second // a node that is idle so long while a job that fits waits; longer than a back-filling interval
 	lostAfter  = 10 * time.Second // a node that is in use so long by no job is lost
 	nudgeEvery = 5 * time.Second
@@ -72,7 +72,7 @@ func (s *Sidecar) stuck(v *sight) []string {
 	var all []string
 	for _, r := range s.sorted() {
 		switch {
-		case r.Phase == starting && r.busy == "" && v.now > r.Planned+int64(stuckAfter/time.Second):
+		case r.Phase == starting && r.busy == "" && !s.clock.Now().Before(r.released.Add(stuckAfter)):
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
 		case r.refused != nil:
 			all = append(all, s.idleFor(stuckAfter, r.refused)...)
