@@ -53,6 +53,7 @@ func (s *System) Preflight(ctx context.Context) []Finding {
 	found = append(found, c.check(ctx)...)
 	found = append(found, checkPool(c, in, s.config.Partitions)...)
 	found = append(found, checkPlugin(c)...)
+	found = append(found, checkOptions(c)...)
 	slices.SortStableFunc(found, func(a, b Finding) int { return weight(a.Severity) - weight(b.Severity) })
 	return found
 }
@@ -162,6 +163,36 @@ func checkPlugin(c configuration) []Finding {
 			"Call Accordion's slurm_job_submit and slurm_job_modify from the site's own"}}
 	}
 	return nil
+}
+
+// checkOptions looks for the SPANK plug-in, whose options somebody must read: Slurm itself ignores them.
+func checkOptions(c configuration) []Finding {
+	stack, err := os.ReadFile(c["PlugStackConfig"])
+	if err != nil || !namesPlugin(string(stack)) {
+		return nil // no such plug-in here
+	}
+	if slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
+		script, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua"))
+		if err != nil || strings.Contains(string(script), "_SLURM_SPANK_OPTION_accordion_") {
+			return nil // where it cannot be seen, checkPlugin says so
+		}
+	}
+	return []Finding{{Warning, fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
+		"what says --ep runs as an ordinary job", c["PlugStackConfig"]),
+		"Put this Accordion's job_submit.lua beside slurm.conf, or take accordion.so out of " + c["PlugStackConfig"]}}
+}
+
+// namesPlugin says whether a plugstack.conf has our plug-in on a line that is no comment.
+func namesPlugin(stack string) bool {
+	for line := range strings.Lines(stack) {
+		line, _, _ = strings.Cut(line, "#")
+		for word := range strings.FieldsSeq(line) {
+			if filepath.Base(word) == "accordion.so" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Guard is how long an ordinary job of the pool may hold its nodes past its limit, in seconds: 30 s + OverTimeLimit +

@@ -174,14 +174,30 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		}
 		c["SLURM_VERSION"], c["JobSubmitPlugins"], c["SLURM_CONF"] = "24.11.1", "lua", filepath.Join(t.TempDir(), "slurm.conf")
 		plugin := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
-		if err := os.WriteFile(plugin, []byte(`local MARK = "accordion:"`), 0o600); err != nil {
+		if err := os.WriteFile(plugin, []byte(`local MARK = "accordion:" -- _SLURM_SPANK_OPTION_accordion_`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c["PlugStackConfig"] = filepath.Join(filepath.Dir(c["SLURM_CONF"]), "plugstack.conf")
+		if err := os.WriteFile(c["PlugStackConfig"], []byte("# ours\noptional /opt/accordion.so\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return c, in
 	}
+	older := func(c configuration, _ inventory) {
+		plugin := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
+		if err := os.WriteFile(plugin, []byte(`local MARK = "accordion:"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withoutOptions := func(c configuration, _ inventory) {
+		c["JobSubmitPlugins"] = ""
+		if err := os.WriteFile(c["PlugStackConfig"], []byte("#optional accordion.so\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	find := func(c configuration, in inventory) []Finding {
 		found := append(c.check(t.Context()), checkPool(c, in, []string{"main"})...)
-		return slices.DeleteFunc(append(found, checkPlugin(c)...), func(f Finding) bool { return strings.Contains(f.What, "partition shared has 8") })
+		return slices.DeleteFunc(append(append(found, checkPlugin(c)...), checkOptions(c)...), func(f Finding) bool { return strings.Contains(f.What, "partition shared has 8") })
 	}
 	if found := find(read()); len(found) != 0 {
 		t.Errorf("a healthy cluster: %v", found)
@@ -204,7 +220,8 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
 		{Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
 		{Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},
-		{Warning, "is not in use", func(c configuration, _ inventory) { c["JobSubmitPlugins"] = "" }},
+		{Warning, "is not in use", withoutOptions},
+		{Warning, "does not read them", older},
 		{Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
 		{Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
 	} {
