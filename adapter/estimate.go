@@ -14,7 +14,7 @@ import (
 const wordAfter core.Time = 60
 
 // wordsEach is how many jobs are told in one cycle: each costs two writes to the disk; the others follow.
-const wordsEach = 8
+const wordsEach = 4
 
 // estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
 // minute and by a tenth of the wait that is left.
@@ -31,39 +31,51 @@ func (s *Sidecar) estimate(v *sight) error {
 		case r.Expected == 0 && ahead <= wordAfter:
 			continue
 		case r.Expected != 0 && max(later, -later) < max(wordAfter, ahead/10):
+			r.mover = mover{}
+			continue
+		case r.Expected != 0 && (r.mover.why == "" || r.mover.later != (later > 0)): // now is when it can be seen why
+			r.mover = mover{s.whyMoved(v, r, later > 0), later > 0}
+		}
+		if told == wordsEach {
 			continue
 		}
-		var err error
-		if r.Expected == 0 {
-			err = s.event(r, "planned", "its start is planned in "+core.FormatDuration(ahead), map[string]any{"start": start})
-		} else {
-			err = s.replanned(v, r, start, later)
-		}
-		if err != nil {
+		told++
+		if err := s.tellStart(v, r, start); err != nil {
 			return err
 		}
-		r.Expected, r.dirty = start, true
-		if told++; told == wordsEach {
-			break
-		}
+		r.Expected, r.mover, r.dirty = start, mover{}, true
 	}
 	return nil
 }
 
-// replanned says that a planned start moved, and why.
-func (s *Sidecar) replanned(v *sight, r *record, start, later core.Time) error {
-	why := "the sidecar did not run meanwhile"
-	if s.past.entries != nil {
-		if v.news == nil {
-			v.news = s.gatherNews(v)
-		}
-		why = v.news.about(r.Key, later > 0)
+// mover is why a planned start moved since its user was told.
+type mover struct {
+	why   string
+	later bool
+}
+
+// tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
+func (s *Sidecar) tellStart(v *sight, r *record, start core.Time) error {
+	if r.Expected == 0 {
+		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.now), map[string]any{"start": start})
 	}
-	text := fmt.Sprintf("its start is planned %s later: %s", core.FormatDuration(later), why)
-	if later < 0 {
-		text = fmt.Sprintf("its start is planned %s earlier: %s", core.FormatDuration(-later), why)
+	distance := core.FormatDuration(start-r.Expected) + " later"
+	if start < r.Expected {
+		distance = core.FormatDuration(r.Expected-start) + " earlier"
 	}
-	return s.event(r, "replanned", text, map[string]any{"start": start, "before": r.Expected, "cause": why})
+	return s.event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.mover.why),
+		map[string]any{"start": start, "before": r.Expected, "cause": r.mover.why})
+}
+
+// whyMoved is what moved a planned start in this cycle.
+func (s *Sidecar) whyMoved(v *sight, r *record, later bool) string {
+	if s.past.entries == nil {
+		return "the sidecar did not run meanwhile"
+	}
+	if v.news == nil {
+		v.news = s.gatherNews(v)
+	}
+	return v.news.about(r.Key, later)
 }
 
 // news is what happened since the cycle before, in words, as far as it moves plans.

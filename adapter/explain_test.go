@@ -114,6 +114,26 @@ func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
 	})
 }
 
+// More jobs move at once than are told in one cycle: the last ones are told the same reason.
+func TestEveryJobThatMovesIsToldTheReasonAlsoWhenManyDo(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		long := w.submit(embedded.JobSpec{Nodes: 16, Limit: 7200, Runs: 7200, User: "bob"})
+		w.after(10)
+		var jobs []adapter.Key
+		for range 15 {
+			jobs = append(jobs, w.evolving("1x600s,16x600s"))
+		}
+		w.after(30)
+		if err := w.Cancel(long); err != nil {
+			t.Fatal(err)
+		}
+		w.after(60)
+		for _, job := range jobs[1:] {
+			w.says(job, "planned to start at", "start brought forward by", ": job 1 of bob ended 1h")
+		}
+	})
+}
+
 // A plan that changes a little in every cycle is not told in every cycle.
 func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {

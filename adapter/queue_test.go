@@ -80,6 +80,34 @@ func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 	}
 }
 
+// A job that may start at any second would otherwise start another second later in every plan.
+func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
+	s, p, v, views := viewed(t)
+	clock := &handClock{now: time.Unix(v.now, 0)}
+	s.clock = clock
+	due := 0
+	for i := range v.planned.Jobs {
+		if v.planned.Jobs[i].Start == v.now {
+			due++
+		}
+	}
+	for range 60 {
+		if err := s.putQueue(v, views); err != nil {
+			t.Fatal(err)
+		}
+		for i := range v.planned.Jobs {
+			if v.planned.Jobs[i].Start == v.now {
+				v.planned.Jobs[i].Start++
+			}
+		}
+		v.now++
+		clock.now = clock.now.Add(time.Second)
+	}
+	if due == 0 || p.count != 1 {
+		t.Errorf("%d jobs are due, and the queue was written %d times in a minute, want once", due, p.count)
+	}
+}
+
 // handClock stands still unless it is set.
 type handClock struct {
 	Wall

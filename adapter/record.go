@@ -73,6 +73,7 @@ type record struct {
 	next      []string  // what it will hold when the resize under way is done; nil without one
 	tried     core.Time // second at which going on early was last looked at
 	retry     time.Time // no new operation before
+	mover     mover     // why its planned start moved, while that is still to be told
 	ask       *question // the application stands at the end of its step
 	course    *course   // its place in the present plan; nil without one
 	named     *course   // its last place: nodes named there stay where they can
