@@ -134,16 +134,26 @@ func TestEveryJobThatMovesIsToldTheReasonAlsoWhenManyDo(t *testing.T) {
 	})
 }
 
-// A plan that changes a little in every cycle is not told in every cycle.
+// A plan that changes a little in every cycle is not told in every cycle: ten jobs end early one after the other, and each
+// end moves the start by two minutes of at first 100.
 func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		for i := range 10 {
-			w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 590 - int64(i), User: "bob"})
+		for range 10 {
+			w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 500, User: "bob"})
 		}
 		job := w.evolving("10x300s,12x200s")
-		w.after(3000)
-		if got := strings.Count(w.events(job), "replanned"); got < 1 || got > 5 {
-			t.Errorf("its start was told anew %d times in 50 minutes:\n%s", got, w.explained(job))
+		w.after(5100)
+		if got := strings.Count(w.events(job), "replanned"); got < 2 || got > 7 || !strings.Contains(w.events(job), "started") {
+			t.Errorf("its start was told anew %d times:\n%s", got, w.explained(job))
+		}
+	})
+	inWorld(t, slurmish, func(w *world) {
+		w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 580, User: "bob"})
+		w.after(3)
+		job := w.evolving("10x300s,12x200s")
+		w.after(620)
+		if got, want := w.events(job), "accepted planned starting started"; got != want {
+			t.Errorf("50 seconds earlier than planned: events are %q, want %q", got, want)
 		}
 	})
 }
@@ -271,6 +281,32 @@ func TestABrokenPromiseIsToldWithItsCauseAndCountedOnce(t *testing.T) {
 						t.Errorf("counted: %v", count.causes)
 					}
 				})
+			})
+		})
+	}
+}
+
+// A growth takes Slurm a second or two: a promise is not broken by that.
+func TestAGrowthThatTakesTwoSecondsBreaksNoPromise(t *testing.T) {
+	for delay, broken := range map[time.Duration]int{1900 * time.Millisecond: 0, 5 * time.Second: 1} {
+		o := slurmish
+		o.Faults = func(c embedded.Call) embedded.Fault {
+			if c.Verb == "Merge" {
+				return embedded.Fault{Delay: delay}
+			}
+			return embedded.Fault{}
+		}
+		inWorld(t, o, func(w *world) {
+			c := w.counts()
+			job := w.evolving("2x20s,5x20s")
+			w.quiet(120)
+			if got := strings.Count(w.events(job), "promise broken"); got != broken {
+				t.Errorf("a growth that took %v: told %d times that a promise is broken, want %d:\n%s", delay, got, broken, w.journalled())
+			}
+			c.with(func() {
+				if c.causes["batch system"] != broken {
+					t.Errorf("a growth that took %v: counted %v", delay, c.causes)
+				}
 			})
 		})
 	}
