@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ func jobsIn(t testing.TB, path string) string {
 	t.Helper()
 	var jobs []string
 	for line := range strings.Lines(string(must(os.ReadFile(path))(t))) {
-		if !strings.HasSuffix(line, "\n") || !strings.HasPrefix(line, `{"id":`) {
+		if !strings.HasSuffix(line, "\n") || !json.Valid([]byte(line)) {
 			t.Errorf("a line is %q", line)
 		}
 		_, rest, _ := strings.Cut(line, `"job":`)

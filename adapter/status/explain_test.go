@@ -185,6 +185,19 @@ func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
 	}
 }
 
+func TestTheLifeOfAnotherJobWithTheSameNumberIsNotTold(t *testing.T) {
+	j := lab(t, queue())
+	// The number is used again, and the queue does not have the new job yet.
+	err := j.Event(journal.Event{At: noon, Job: 17, Submitted: second("11:59:59"), Kind: "accepted", Text: "ep=1x1h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := explained(t, j, 17, noon)
+	if strings.Contains(got, "ep=1x1h") || strings.Contains(got, "used again") || !strings.Contains(got, "accepted: ep=6x500s,10x1h") {
+		t.Errorf("explained:\n%s", got)
+	}
+}
+
 func TestAJobThatNobodyKnowsIsAnErrorThatSaysWhereWasLooked(t *testing.T) {
 	_, err := status.Explain(lab(t, queue()), 4711)
 	if err == nil || !strings.Contains(err.Error(), "job 4711 neither waits for the pool of cluster lab nor has nodes of it") {

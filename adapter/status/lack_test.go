@@ -1,0 +1,61 @@
+package status
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// dumbLack looks at every second.
+func dumbLack(v vantage, e *adapter.QueueEntry) *Lack {
+	second := e.Start - 1
+	for i, s := range profile(e) {
+		for range s.Duration {
+			if free := v.free(second); free < s.Nodes {
+				return &Lack{At: second, Step: i + 1, Needs: s.Nodes, Free: max(free, 0)}
+			}
+			second++
+		}
+	}
+	return nil
+}
+
+func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
+	moment := rapid.Int64Range(1, 40)
+	nodes := rapid.IntRange(0, 5)
+	plan := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
+		return core.Step{Duration: rapid.Int64Range(1, 9).Draw(t, "duration"), Nodes: nodes.Draw(t, "nodes")}
+	}), 1, 4)
+	found := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		v := vantage{now: moment.Draw(rt, "now")}
+		v.report.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
+		for range rapid.IntRange(0, 3).Draw(rt, "closures") {
+			start := moment.Draw(rt, "closure")
+			v.report.Closures = append(v.report.Closures, adapter.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
+		}
+		for range rapid.IntRange(0, 4).Draw(rt, "others") {
+			o := adapter.QueueEntry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}
+			if rapid.Bool().Draw(rt, "evolving") {
+				o.Plan = plan.Draw(rt, "plan")
+			} else {
+				o.Free = o.Start + moment.Draw(rt, "runs")
+			}
+			v.others = append(v.others, o)
+		}
+		job := adapter.QueueEntry{Rank: 9, Start: v.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
+		got, want := v.lack(&job), dumbLack(v, &job)
+		if (got == nil) != (want == nil) || got != nil && *got != *want {
+			rt.Fatalf("lack %+v, second by second %+v", got, want)
+		}
+		if want != nil {
+			found++
+		}
+	})
+	if found == 0 {
+		t.Error("no case had a lack")
+	}
+}
