@@ -9,7 +9,7 @@ import (
 
 // TestASeedTellsTheSameStoryEveryTime is what makes a failing seed worth something.
 func TestASeedTellsTheSameStoryEveryTime(t *testing.T) {
-	for seed := uint64(1); seed <= 40; seed++ {
+	for seed := uint64(1); seed <= 15; seed++ {
 		first, second := happen(t, tell(seed), true, true).trace, happen(t, tell(seed), true, true).trace
 		if where := parting(first, second); where != "" {
 			t.Errorf("seed %d tells two stories; they part at:\n%s", seed, where)
@@ -19,7 +19,7 @@ func TestASeedTellsTheSameStoryEveryTime(t *testing.T) {
 
 // TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory compares the journal with its dumb second implementation.
 func TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory(t *testing.T) {
-	for seed := uint64(1); seed <= 8; seed++ {
+	for seed := uint64(1); seed <= 4; seed++ {
 		memory, disk := tell(seed), tell(seed)
 		memory.sqlite, disk.sqlite = false, true
 		first, second := happen(t, memory, true, true).trace, happen(t, disk, true, true).trace

@@ -5,10 +5,10 @@
 // same story in every run, because no two things happen at the same instant: every call out, every write to the journal
 // and every step of an application takes its own odd number of nanoseconds, drawn from the seed.
 //
-//	go test ./adapter/sim                                    some hundred seeds
+//	go test ./adapter/sim                                    some seeds
 //	go test ./adapter/sim -run Seeds -accordion.seeds=10000  as ./scripts/test does
 //	go test ./adapter/sim -run Seeds -accordion.long         a million
-//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again, told in full, and its smallest core
+//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
 //
 // # What goes wrong
 //

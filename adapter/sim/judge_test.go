@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -76,42 +75,42 @@ func (w *world) shrunk() bool {
 	return slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "shrink" })
 }
 
-// left is what is still there of the story; "" when it is over and clean.
-func (w *world) left(managed bool) string {
+// left is what is still there of the story: its jobs; and what else, nodes in use, reservations, and the journal's records
+// and open intents.
+func (w *world) left(managed bool) (jobs, rest string) {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
-		return err.Error()
+		return err.Error(), ""
 	}
-	var left []string
 	for _, j := range snapshot.Jobs {
-		left = append(left, fmt.Sprintf("job %d (%s) %s %s", j.ID, j.Name, j.State, j.Why))
+		jobs += fmt.Sprintf("job %d (%s) %s %s; ", j.ID, j.Name, j.State, j.Why)
 	}
 	for _, r := range snapshot.Reservations {
-		left = append(left, fmt.Sprintf("reservation %s of %v", r.Name, r.Nodes))
+		rest += fmt.Sprintf("reservation %s of %v; ", r.Name, r.Nodes)
 	}
 	for _, n := range snapshot.Nodes {
 		if !n.Idle || !n.Usable {
-			left = append(left, "node "+n.Name+" "+n.Why)
+			rest += "node " + n.Name + " " + n.Why + "; "
 		}
 	}
-	if !managed || len(left) > 0 {
-		return strings.Join(left, "; ")
+	if !managed || jobs+rest != "" {
+		return jobs, rest
 	}
 	stored, err := w.book.Records()
 	if err != nil {
-		w.blame("reading the journal: %v", err)
+		return "", err.Error()
 	}
 	for _, r := range stored {
-		left = append(left, fmt.Sprintf("record of job %d: %s", r.Job, r.Data))
+		rest += fmt.Sprintf("record of job %d: %s; ", r.Job, r.Data)
 	}
 	open, err := w.book.Unfinished()
 	if err != nil {
-		w.blame("reading the journal: %v", err)
+		return "", err.Error()
 	}
 	for _, e := range open {
-		left = append(left, fmt.Sprintf("intent %d: %s of job %d", e.ID, e.Verb, e.Job))
+		rest += fmt.Sprintf("intent %d: %s of job %d; ", e.ID, e.Verb, e.Job)
 	}
-	return strings.Join(left, "; ")
+	return "", rest
 }
 
 // judge looks at the whole story when it is over.

@@ -13,6 +13,7 @@ var (
 	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
 	seedsFlag = flag.Int("accordion.seeds", 400, "how many stories to simulate")
 	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
+	wholeFlag = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
 	longFlag  = flag.Bool("accordion.long", false, "a million stories")
 )
 
@@ -49,19 +50,24 @@ func try(t *testing.T, s *story) []string {
 	return out.wrong
 }
 
-// TestSeed tells one story in full.
+// TestSeed tells one story in full; when it goes wrong, the smallest that still does.
 func TestSeed(t *testing.T) {
 	if *seedFlag == 0 {
 		t.Skip("tells one story in full: give its seed with -accordion.seed=N")
 	}
 	s := tell(*seedFlag)
-	out := happen(t, s, true, true)
+	wrong := try(t, s)
+	if len(wrong) > 0 && !*wholeFlag {
+		t.Logf("The whole story is %v", s)
+		s = smallest(t, s)
+		wrong = try(t, s)
+	}
 	var b strings.Builder
-	for _, l := range out.trace {
+	for _, l := range happen(t, s, true, true).trace {
 		fmt.Fprintln(&b, l)
 	}
 	t.Logf("%v\n%s", s, &b)
-	for _, wrong := range try(t, s) {
-		t.Error(wrong)
+	for _, w := range wrong {
+		t.Error(w)
 	}
 }

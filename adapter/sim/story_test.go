@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"accordion/adapter"
 	"accordion/core"
 )
 
@@ -26,9 +27,10 @@ type story struct {
 	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
 	calm     time.Duration // no fault begins after it
 
-	apps    []app
-	events  []event
-	without map[string]bool // faults by name that do not happen after all: what a smaller story leaves out
+	apps     []app
+	events   []event
+	sabotage func(adapter.BatchSystem) adapter.BatchSystem // nil: none; breaks the sidecar on purpose, to see that it is noticed
+	without  map[string]bool                               // faults by name that do not happen after all: what a smaller story leaves out
 }
 
 // app is one job and how it will behave.

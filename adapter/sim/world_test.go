@@ -45,7 +45,6 @@ type world struct {
 	calls  chan session.Call
 	book   book
 	crew   sync.WaitGroup
-	break_ func(adapter.BatchSystem) adapter.BatchSystem // nil; breaks the sidecar's view on purpose
 
 	mu       sync.Mutex
 	life     *life
@@ -139,17 +138,25 @@ func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))
 
 // patience is how long a story may go on after its calm. It bounds what a job of ours may need: the longest profile with
 // its overrun, some times one after the other.
-const patience = 2000 * time.Second
+const patience = 1200 * time.Second
+
+// clearing is how long after the last job what the sidecar made may still be there.
+const clearing = 30 * time.Second
 
 // settle waits until nothing of the story is left.
 func (w *world) settle(managed bool) {
-	for since := time.Now(); ; time.Sleep(time.Second) {
-		left := w.left(managed)
-		if left == "" {
-			return
+	since := time.Now()
+	busy := since // when jobs were last there
+	for ; ; time.Sleep(time.Second) {
+		jobs, rest := w.left(managed)
+		if jobs != "" {
+			busy = time.Now()
 		}
-		if time.Since(since) > patience {
-			w.blame("%v after the last fault this is still there: %s", patience, left)
+		switch {
+		case jobs == "" && rest == "":
+			return
+		case time.Since(since) > patience || time.Since(busy) > clearing:
+			w.blame("%v after the last fault this is left over: %s", time.Since(since), jobs+rest)
 			return
 		}
 	}
@@ -243,8 +250,8 @@ func (w *world) run(ctx context.Context, l *life) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var system adapter.BatchSystem = line{w.system, w, l}
-	if w.break_ != nil {
-		system = w.break_(system)
+	if w.story.sabotage != nil {
+		system = w.story.sabotage(system)
 	}
 	sidecar := adapter.New(adapter.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings()})
 	ended := make(chan struct{})

@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"accordion/adapter"
+)
+
+// smallest leaves out of a story what it can still go wrong without: jobs, events, and faults of calls.
+func smallest(t *testing.T, s *story) *story {
+	for {
+		smaller := shrink(t, s)
+		if smaller == nil {
+			return s
+		}
+		s = smaller
+	}
+}
+
+// shrink finds a smaller story that still goes wrong; nil when there is none.
+func shrink(t *testing.T, s *story) *story {
+	wrong := func(c *story) bool { return len(try(t, c)) > 0 }
+	for i := range s.apps {
+		if c := *s; len(s.apps) > 1 {
+			c.apps = slices.Delete(slices.Clone(s.apps), i, i+1)
+			if wrong(&c) {
+				return &c
+			}
+		}
+	}
+	for i := range s.events {
+		c := *s
+		c.events = slices.Delete(slices.Clone(s.events), i, i+1)
+		if wrong(&c) {
+			return &c
+		}
+	}
+	happened := happen(t, s, true, false).faults
+	for size := len(happened); size > 0; size /= 2 {
+		for some := range slices.Chunk(happened, size) {
+			c := *s
+			if c.without = maps.Clone(s.without); c.without == nil {
+				c.without = map[string]bool{}
+			}
+			for _, name := range some {
+				c.without[name] = true
+			}
+			if wrong(&c) {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+func TestAFailingStoryIsMadeAsSmallAsItCanBe(t *testing.T) {
+	var s *story
+	for seed := uint64(1); s == nil; seed++ {
+		s = tell(seed)
+		s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem { return &saboteur{BatchSystem: b, unreserve: true} }
+		if len(s.apps) < 4 || len(s.events) == 0 || s.rate == 0 || s.sqlite || len(try(t, s)) == 0 {
+			s = nil
+		}
+	}
+	small := smallest(t, s)
+	if len(small.apps) != 1 || len(small.events) != 0 || len(happen(t, small, true, false).faults) != 0 || len(try(t, small)) == 0 {
+		t.Errorf("one job is enough for a reservation that is forgotten; the smallest story is %v", small)
+	}
+}
