@@ -11,7 +11,7 @@ import (
 
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
 func (s *Sidecar) absorb(r reading) error {
-	s.reading = false
+	s.reading, s.slow = false, r.took
 	if r.err != nil {
 		if s.failures++; s.failures == 1 {
 			s.log.Error("the batch system cannot be read; nothing is done until it answers", "cluster", s.settings.Cluster, "error", r.err)

@@ -180,6 +180,11 @@ type acting struct {
 
 // do carries out one action with a deadline, between its intent and its outcome.
 func (a *acting) do(ctx context.Context, verb string, args map[string]any, action func(context.Context) error) error {
+	ctx, admitted, err := a.s.admit(ctx, verb)
+	if err != nil {
+		return err
+	}
+	defer admitted()
 	j := a.s.journal
 	id, err := j.Begin(journal.Intent{
 		At: a.s.clock.Now(), Cluster: a.s.settings.Cluster, Job: int64(a.key.ID), Submitted: a.key.Submitted, Verb: verb, Args: args,

@@ -84,7 +84,16 @@ type record struct {
 	released  time.Time // when we had released it to start; zero after a restart
 	blocked   string    // what the next operation waits for, for status
 	obstacle  obstacle  // what a due growth waited for
+	hindered  core.Time // second since which it waits for that
 	hindrance obstacle  // what moved the promise last
+}
+
+// hinder notes what a due growth waits for.
+func (r *record) hinder(o obstacle, now core.Time) {
+	if r.obstacle != o {
+		r.hindered = now
+	}
+	r.obstacle = o
 }
 
 // remainder is the rest of a running job, to be fitted again.

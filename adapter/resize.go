@@ -71,11 +71,12 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 	add := r.course.added(r.Step + 1)
 	if r.course.err != nil || len(add) != next-have {
 		r.blocked = "nodes for its next step"
-		r.obstacle = system
+		r.hinder(system, v.now)
 		return nil
 	}
 	if free, who := v.free(add); !free {
-		r.blocked, r.obstacle = who.String(), who.kind
+		r.blocked = who.String()
+		r.hinder(who.kind, v.now)
 		if who.kind == managed {
 			v.awaited[who.job] = true
 		}

@@ -10,7 +10,8 @@ import (
 // Settings are the sidecar's choices; the configuration file's [plan] and [overrun] sections.
 type Settings struct {
 	Cluster   string
-	Interval  time.Duration // the re-scheduling timer: the longest pause between two readings of the batch system
+	Interval  time.Duration // the re-scheduling timer: the pause between two readings while something is due or about to be
+	Rest      time.Duration // the pause between two readings while nothing is; at least Interval
 	Policy    queue.Policy
 	StartLead core.Time // seconds before its planned second at which a job's start begins, when its nodes are free
 	Protect   int       // reservations kept, at most, for managed jobs that wait

@@ -37,13 +37,16 @@ type Sidecar struct {
 	settings Settings
 
 	records  map[Key]*record
-	snapshot *Snapshot // the newest reading; nil until the first
-	taken    int       // its number
-	before   time.Time // when the one before it began
-	reading  bool      // one is under way
-	begun    int       // readings begun so far
-	read     time.Time // when the last began
-	failures int       // readings that failed in a row
+	snapshot *Snapshot       // the newest reading; nil until the first
+	taken    int             // its number
+	before   time.Time       // when the one before it began
+	reading  bool            // one is under way
+	begun    int             // readings begun so far
+	read     time.Time       // when the last began
+	stale    bool            // something was done since: the next reading is wanted soon
+	slow     time.Duration   // what the last reading took
+	alive    <-chan struct{} // closed when the sidecar is to end
+	failures int             // readings that failed in a row
 	told     map[Key]string
 	shown    string // the view as last written
 	shownAt  time.Time
@@ -67,6 +70,7 @@ type Sidecar struct {
 type reading struct {
 	number   int
 	snapshot *Snapshot
+	took     time.Duration
 	err      error
 }
 
@@ -95,6 +99,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
+	s.alive = ctx.Done()
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
 	defer stop()
 	defer s.crew.Wait()
@@ -146,65 +151,6 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.queue))
 	return nil
 }
-
-// hurry is the pause between readings while a change waits for something that only the batch system knows.
-const hurry = 250 * time.Millisecond
-
-// pause is how long nothing needs to be done: until the next reading, or the next planned second.
-func (s *Sidecar) pause() time.Duration {
-	now := s.clock.Now()
-	wake := s.read.Add(s.rhythm(now))
-	for _, r := range s.records {
-		if r.Phase != running || r.busy != "" {
-			continue
-		}
-		due := time.Unix(r.due(), 0)
-		if due.After(now) && due.Before(wake) {
-			wake = due
-		}
-		if r.retry.After(now) && r.retry.Before(wake) {
-			wake = r.retry
-		}
-		if r.ask != nil && !r.ask.until.IsZero() && r.ask.until.Before(wake) {
-			wake = r.ask.until
-		}
-	}
-	return max(wake.Sub(now), 5*time.Millisecond)
-}
-
-func (s *Sidecar) rhythm(now time.Time) time.Duration {
-	if s.failures > 0 {
-		return s.settings.Interval
-	}
-	for _, r := range s.records {
-		if r.Phase == running && !r.final() && r.due() <= now.Unix() && (r.ask != nil || r.Voice == silent) {
-			return min(hurry, s.settings.Interval)
-		}
-	}
-	return s.settings.Interval
-}
-
-// observe begins a reading when it is time for one.
-func (s *Sidecar) observe(ctx context.Context) {
-	now := s.clock.Now()
-	if s.reading || now.Before(s.read.Add(s.rhythm(now))) && s.snapshot != nil {
-		return
-	}
-	s.reading, s.read = true, now
-	s.begun++
-	number := s.begun
-	s.crew.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
-		defer cancel()
-		begin := s.clock.Now()
-		snapshot, err := s.system.Observe(ctx)
-		s.meter.Call("observe", s.clock.Now().Sub(begin), err)
-		s.readings <- reading{number, snapshot, err}
-	})
-}
-
-// refresh makes the next reading begin at once.
-func (s *Sidecar) refresh() { s.read = time.Time{} }
 
 // recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
 // first reading shows what became of it.

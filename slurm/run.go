@@ -59,12 +59,13 @@ type runner struct {
 	env     []string // all of the programs' environment
 	timeout time.Duration
 	slots   chan struct{} // one token a running program
+	pace    *allowance    // programs a minute
 }
 
 // newRunner prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
 // SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
 func newRunner(c Config) *runner {
-	r := &runner{bin: c.Bin, timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce)}
+	r := &runner{bin: c.Bin, timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce), pace: newAllowance(c.Clients)}
 	r.env = []string{
 		"LC_ALL=C",
 		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
@@ -99,15 +100,21 @@ type call struct {
 // output is what a program printed.
 type output struct{ stdout, stderr string }
 
-// run waits for a slot, runs the program to its end or its deadline, and returns what it printed. The error is a
+// run waits for its turn and a slot, runs the program to its end or its deadline, and returns what it printed. The error is a
 // *Failure, or the context's when it ended before the program began.
 func (r *runner) run(ctx context.Context, c call) (output, error) {
+	turn, err := r.pace.turn(ctx)
+	if err != nil {
+		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.program, r.pace.limit, err)
+	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
+		r.pace.give(turn)
 		return output{}, fmt.Errorf("%s: not begun: %w", c.program, ctx.Err())
 	}
+	r.pace.begin(turn)
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 
@@ -125,7 +132,7 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 
-	err := cmd.Run()
+	err = cmd.Run()
 	out := output{stdout.String(), stderr.String()}
 	if err == nil && stdout.dropped {
 		err = fmt.Errorf("more than %d MB of output", maxOutput>>20)

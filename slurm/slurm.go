@@ -26,6 +26,8 @@ type Config struct {
 	Timeout time.Duration
 	// AtOnce bounds the client programs that run at the same time. 0: 6.
 	AtOnce int
+	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
+	Clients int
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
@@ -50,6 +52,9 @@ func New(c Config) (*System, error) {
 	}
 	if c.Timeout < 0 || c.AtOnce < 0 {
 		return nil, errors.New("slurm: a timeout and a number of programs at once must not be negative")
+	}
+	if c.Clients < 0 || c.Clients > 0 && c.Clients < LeastClients {
+		return nil, fmt.Errorf("slurm: %d client programs a minute: give 0 for no bound, or at least %d", c.Clients, LeastClients)
 	}
 	if c.Timeout == 0 {
 		c.Timeout = 20 * time.Second

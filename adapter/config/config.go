@@ -52,6 +52,7 @@ type Slurm struct {
 	Conf      string        // path of slurm.conf; "": Slurm's own
 	Bin       string        // folder of the client programs; "": through PATH
 	Timeout   time.Duration // of one call
+	Clients   int           // programs that may begin in any minute; 0: no bound
 }
 
 // Embedded is the batch system in the process.
@@ -62,6 +63,7 @@ type Embedded struct {
 // Plan says how jobs are planned.
 type Plan struct {
 	Interval    time.Duration // the re-scheduling timer
+	Rest        time.Duration // the pause between two readings while nothing is due
 	Algorithm   string        // one of Algorithms
 	ExpandLimit evolve.Limit  // how many times its duration a step may last; 0: the algorithm's own
 	StartLead   time.Duration // a start is begun so long before its planned second
@@ -147,9 +149,9 @@ const DefaultPath = "/etc/accordion/accordion.toml"
 func Default() Config {
 	return Config{
 		System:   SystemSlurm,
-		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second},
+		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 300},
 		Embedded: Embedded{Nodes: 16},
-		Plan:     Plan{Interval: time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
+		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: false},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},

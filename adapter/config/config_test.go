@@ -56,10 +56,12 @@ partition = "wide"
 conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
+clients_per_minute = 60
 [embedded]
 nodes = 7
 [plan]
 interval = "250ms"
+rest = "7s"
 algorithm = "infX+c"
 expand_limit = 1.5
 start_lead = "5s"
@@ -94,9 +96,9 @@ listen = "127.0.0.1:9820"
 		t.Fatal(err)
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
-		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second},
+		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Clients: 60},
 		Embedded: Embedded{Nodes: 7},
-		Plan: Plan{Interval: 250 * time.Millisecond, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
+		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Early:   Early{Advance: true},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},

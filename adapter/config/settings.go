@@ -34,10 +34,13 @@ var settings = []setting{
 		func(c *Config) *string { return &c.Slurm.Bin }),
 	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
 
+	{"slurm", "clients_per_minute", "0 (no bound) or a whole number from 20 to 100000", putClients},
+
 	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
 
 	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
+	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
 	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),
 	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},
 	duration("plan", "start_lead", 0, 5*time.Minute, "4s", func(c *Config) *time.Duration { return &c.Plan.StartLead }),
@@ -213,6 +216,15 @@ func putLimit(c *Config, value any) bool {
 		c.Plan.ExpandLimit = limit
 	}
 	return err == nil
+}
+
+// putClients takes 0 or what leaves the longest act room (slurm.LeastClients).
+func putClients(c *Config, value any) bool {
+	n, ok := value.(int64)
+	if ok = ok && (n == 0 || n >= 20 && n <= 100_000); ok {
+		c.Slurm.Clients = int(n)
+	}
+	return ok
 }
 
 func whole(section, key string, least, most int64, into func(*Config) *int) setting {

@@ -29,7 +29,7 @@ func connect(conf config.Config) (*cluster, error) {
 		return connectEmbedded(conf.Embedded)
 	}
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
-		Timeout: conf.Slurm.Timeout})
+		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients})
 	if err != nil {
 		return nil, err
 	}

@@ -130,6 +130,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 	return adapter.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
+		Rest:      conf.Plan.Rest,
 		Policy:    queue.Repeated{Limit: limit, Compact: compact},
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,

@@ -1,0 +1,167 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+)
+
+// slurmctld answers clients one after the other, and every user of the cluster waits while it does. So the programs that
+// begin in any minute are counted, and where the administrator sets a bound it holds, whatever happens: an act waits for its
+// turn before it begins, with room for all of its programs, so that it is not stopped halfway; a reading leaves a quarter
+// of the minute to the acts.
+
+// LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
+const LeastClients = 20
+
+// costs is how many programs an act runs when nothing goes wrong; what it needs beyond that it waits for.
+var costs = map[string]int{
+	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
+	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "publish": 1, "nudge": 4, "end": 3,
+}
+
+// minute is what the bound counts.
+const minute = time.Minute
+
+// allowance counts the programs that begin, and keeps them below its limit in any minute.
+type allowance struct {
+	limit int // 0: none
+
+	mu      sync.Mutex
+	total   int64
+	begun   []time.Time   // of the last minute, oldest first
+	kept    int           // programs that may begin at any instant: of admitted acts, and those whose turn has come
+	changed chan struct{} // closed when room came up otherwise than by time
+}
+
+// ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
+type ticket struct{ left int }
+
+type ticketKey struct{}
+
+func newAllowance(limit int) *allowance {
+	return &allowance{limit: limit, changed: make(chan struct{})}
+}
+
+// turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
+func (a *allowance) turn(ctx context.Context) (*ticket, error) {
+	one := &ticket{left: 1}
+	of, _ := ctx.Value(ticketKey{}).(*ticket)
+	return one, a.wait(ctx, func() bool {
+		switch {
+		case of != nil && of.left > 0:
+			of.left--
+		case a.limit > 0 && len(a.begun)+a.kept >= a.limit:
+			return false
+		default:
+			a.kept++
+		}
+		return true
+	})
+}
+
+// begin counts a program that begins now.
+func (a *allowance) begin(t *ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t.left--
+	a.kept--
+	a.total++
+	if a.limit > 0 {
+		a.forget(time.Now())
+		a.begun = append(a.begun, time.Now())
+	}
+}
+
+// admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns.
+func (a *allowance) admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
+	if a.limit == 0 {
+		return ctx, func() {}, nil
+	}
+	t := &ticket{left: cost}
+	err := a.wait(ctx, func() bool {
+		if len(a.begun)+a.kept+cost+spare > a.limit {
+			return false
+		}
+		a.kept += cost
+		return true
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }, nil
+}
+
+// give takes back what was not used.
+func (a *allowance) give(t *ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept -= t.left
+	t.left = 0
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// wait tries until it succeeds or ctx ends; each try is made alone.
+func (a *allowance) wait(ctx context.Context, try func() bool) error {
+	for {
+		a.mu.Lock()
+		a.forget(time.Now())
+		if try() {
+			a.mu.Unlock()
+			return nil
+		}
+		changed, pause := a.changed, minute
+		if len(a.begun) > 0 {
+			pause = time.Until(a.begun[0].Add(minute))
+		}
+		a.mu.Unlock()
+		timer := time.NewTimer(max(pause, time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-changed:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// forget drops what began longer than a minute ago.
+func (a *allowance) forget(now time.Time) {
+	n := 0
+	for n < len(a.begun) && now.Sub(a.begun[n]) >= minute {
+		n++
+	}
+	a.begun = append(a.begun[:0], a.begun[n:]...)
+}
+
+var _ adapter.Pacer = (*System)(nil)
+
+// Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
+// keeps it for them. Readings leave a quarter of it to the acts. It fails only when ctx ends.
+func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
+	cost, spare := costs[verb], 0
+	if cost == 0 {
+		cost = 3
+	}
+	if verb == "observe" {
+		spare = s.run.pace.limit / 4
+	}
+	admitted, done, err := s.run.pace.admit(ctx, cost, spare)
+	if err != nil {
+		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.run.pace.limit, err)
+	}
+	return admitted, done, nil
+}
+
+// Clients is how many client programs were begun so far.
+func (s *System) Clients() int64 {
+	s.run.pace.mu.Lock()
+	defer s.run.pace.mu.Unlock()
+	return s.run.pace.total
+}
