@@ -12,8 +12,14 @@ import (
 	"accordion/core/hostlist"
 )
 
+// blind is how many readings must fail in a row before nothing more is done: one may fail for many reasons.
+const blind = 2
+
 // act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
 func (s *Sidecar) act(ctx context.Context, v *sight) error {
+	if s.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
+		return s.saveDirty()
+	}
 	defer func() { s.awaited = v.awaited }()
 	for _, r := range s.sorted() {
 		if !s.fresh(r) || r.seen == nil || s.clock.Now().Before(r.retry) {

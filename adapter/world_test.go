@@ -31,7 +31,8 @@ type world struct {
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
-	meter    adapter.Meter // nil: nothing is counted
+	meter    adapter.Meter       // nil: nothing is counted
+	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 
 	journal *journal.Journal
 	stop    context.CancelFunc
@@ -81,7 +82,11 @@ func (w *world) serve() {
 		w.t.Fatal(err)
 	}
 	w.mortal.revive()
-	sidecar := adapter.New(adapter.Options{System: w.mortal, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
+	var system adapter.BatchSystem = w.mortal
+	if w.outer != nil {
+		system = w.outer
+	}
+	sidecar := adapter.New(adapter.Options{System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
 	ctx, stop := context.WithCancel(context.Background())
 	w.journal, w.stop, w.stopped = j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

@@ -161,10 +161,8 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	for _, setting := range []string{"TimeLimit=" + minutes(shape.Limit), "Requeue=0"} {
-		if err := s.update(ctx, job, setting); err != nil {
-			return fmt.Errorf("shaping: %w", err)
-		}
+	if err := s.update(ctx, job, "TimeLimit="+minutes(shape.Limit), "Requeue=0"); err != nil {
+		return fmt.Errorf("shaping: %w", err)
 	}
 	r, err = s.pending(ctx, job)
 	if err != nil {

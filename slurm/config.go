@@ -23,6 +23,29 @@ func (s *System) configuration(ctx context.Context) (configuration, error) {
 	return parseConfiguration(out.stdout)
 }
 
+// lasts is how long a configuration that was read is taken to be in force: what a resize asks of it changes with a new
+// release of Slurm or another accounting storage only, and so with a restart of slurmctld.
+const lasts = 30 * time.Second
+
+// recent is the configuration as it was at most so long ago.
+func (s *System) recent(ctx context.Context) (configuration, error) {
+	s.mu.Lock()
+	known, read := s.known, s.knownAt
+	s.mu.Unlock()
+	if known != nil && time.Since(read) < lasts {
+		return known, nil
+	}
+	begin := time.Now()
+	c, err := s.configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.known, s.knownAt = c, begin
+	s.mu.Unlock()
+	return c, nil
+}
+
 // parseConfiguration reads lines "Key = value".
 func parseConfiguration(out string) (configuration, error) {
 	c := configuration{}

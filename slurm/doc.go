@@ -2,7 +2,8 @@
 //
 // It runs Slurm's own client programs and reads what they print: the letters and keys of squeue and scontrol have been
 // stable for ten years, while the JSON and REST layouts change with every release. It is not a binding to libslurm, it
-// schedules nothing, and it remembers nothing between two calls: what Slurm says is the truth.
+// schedules nothing, and it remembers nothing between two calls but, for half a minute, what release of Slurm that is:
+// what Slurm says is the truth.
 //
 //	cluster, err := slurm.New(slurm.Config{Partitions: []string{"main"}})
 //	if err != nil {

@@ -258,7 +258,7 @@ func toSet(names []string) map[string]bool {
 // trapped says why a resize would go wrong now. Since 21.08.8 and until 24.05, a resize without slurmdbd leaves the job
 // in a state in which every later update of it fails.
 func (s *System) trapped(ctx context.Context) error {
-	c, err := s.configuration(ctx)
+	c, err := s.recent(ctx)
 	if err != nil {
 		return err
 	}

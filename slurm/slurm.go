@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"accordion/adapter"
@@ -34,6 +35,10 @@ type Config struct {
 type System struct {
 	config Config
 	run    *runner
+
+	mu      sync.Mutex
+	known   configuration // as last read for a resize; never changed
+	knownAt time.Time
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
