@@ -11,9 +11,12 @@ import (
 	"accordion/core/queue"
 )
 
-// crowded is a sidecar that has just read a cluster of 1,000 nodes with 500 running jobs, 60 of them managed, and 2,000
-// that wait, 300 of them managed.
-func crowded(b testing.TB) *Sidecar {
+// size is how much there is on a cluster.
+type size struct{ waiting, running, nodes int }
+
+// crowded is a sidecar that has just read a cluster whose nodes are nine tenths in use: of the running jobs every eighth is
+// managed, of those that wait every seventh. Where there are not nodes enough for all, the last ordinary jobs share theirs.
+func crowded(b testing.TB, size size) *Sidecar {
 	j, err := journal.Open(filepath.Join(b.TempDir(), "journal.db"))
 	if err != nil {
 		b.Fatal(err)
@@ -25,25 +28,28 @@ func crowded(b testing.TB) *Sidecar {
 	}})
 	now := time.Now().Unix()
 	snapshot := &Snapshot{At: time.Now()}
-	for i := range 1000 {
-		snapshot.Nodes = append(snapshot.Nodes, Node{Name: fmt.Sprintf("n%d", i+1), Usable: true, Idle: i >= 900})
+	busy := size.nodes * 9 / 10
+	for i := range size.nodes {
+		snapshot.Nodes = append(snapshot.Nodes, Node{Name: fmt.Sprintf("n%d", i+1), Usable: true, Idle: i >= busy})
 	}
 	node := 0
-	for i := range 500 {
+	for i := range size.running {
 		job := Job{Key: Key{core.JobID(i + 1), now - 5000 + int64(i)}, User: "ada", State: Running, Limit: 3600 + int64(i%50)*60, Started: now - int64(i)}
 		for range 1 + i%2 + i%3/2 {
-			if node < 900 {
+			if node < busy {
 				job.Nodes = append(job.Nodes, snapshot.Nodes[node].Name)
 				node++
 			}
 		}
-		if i%8 == 0 {
+		if job.Nodes == nil {
+			job.Nodes = []string{snapshot.Nodes[i*7%busy].Name}
+		} else if i%8 == 0 {
 			job.Mark = fmt.Sprintf("%sep=%dx2h,%dx1h,%dx3h", MarkPrefix, len(job.Nodes), len(job.Nodes)+3, len(job.Nodes)+1)
 		}
 		snapshot.Jobs = append(snapshot.Jobs, job)
 	}
-	for i := range 2000 {
-		job := Job{Key: Key{core.JobID(i + 1001), now - 2000 + int64(i)}, User: "bob", State: Pending, Want: 1 + i%40, Limit: 600 + int64(i%100)*60}
+	for i := range size.waiting {
+		job := Job{Key: Key{core.JobID(size.running + 501 + i), now - int64(size.waiting) + int64(i)}, User: "bob", State: Pending, Want: 1 + i%40, Limit: 600 + int64(i%100)*60}
 		if i%7 == 0 {
 			job.Held, job.Mark = true, fmt.Sprintf("%sep=%dx1h,%dx30m,%dx2h", MarkPrefix, 1+i%40, 10+i%60, 1+i%9)
 		}
@@ -60,21 +66,30 @@ func crowded(b testing.TB) *Sidecar {
 // (BenchmarkParse in slurm) and without acts. The bound is 250 ms for all of it; measured 2026-11 on two cores: see
 // docs/performance.md.
 func BenchmarkCycle(b *testing.B) {
-	s := crowded(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		v := s.look()
-		s.plan(v)
-		s.wanted(v)
-		if err := s.show(v); err != nil {
-			b.Fatal(err)
-		}
+	for _, size := range []size{{2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
+		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
+			s := crowded(b, size)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := turn(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
+}
+
+// turn is a cycle that finds nothing to do.
+func turn(s *Sidecar) error {
+	v := s.look()
+	s.plan(v)
+	s.wanted(v)
+	return s.show(v)
 }
 
 // The quickest of some rounds is the one that the machine's other work, and the collector, disturbed least.
 func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
-	s := crowded(t)
+	s := crowded(t, size{2_000, 500, 1_000})
 	bound, quickest := 200*time.Millisecond, time.Hour
 	if raceDetector {
 		bound *= 10

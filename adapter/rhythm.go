@@ -9,14 +9,16 @@ import (
 )
 
 // How often the batch system is read. A reading costs it something and tells nothing while nothing is due: then there are
-// few. They come each re-scheduling timer around every second at which something is to happen, more often for the seconds
-// in which a growth waits for nodes that only the batch system can free, and seldom when it is slow or does not answer.
+// few. They come each re-scheduling timer around every second at which something is to happen, and for some seconds after
+// something did; more often for the seconds in which a growth waits for nodes that only the batch system can free; and
+// seldom when it is slow or does not answer.
 const (
 	hurry     = 250 * time.Millisecond // while a due growth begins to wait for the batch system
 	haste     = 500 * time.Millisecond // while it waits on
 	hurryFor  = 5                      // seconds of the one…
 	hasteFor  = 60                     // …and of both
-	sluggish  = 500 * time.Millisecond // a reading that takes as long shows a batch system at its limits
+	lively    = 20 * time.Second       // nothing must have been done, and have happened, for so long before it rests
+	sluggish  = 2 * time.Second        // a reading that takes as long shows a batch system at its limits
 	share     = 5                      // it is read for at most the share-th part of the time then
 	mostSpare = 10 * time.Second       // and at least so often
 	mostAway  = 5 * time.Second        // one that does not answer is asked at least so often
@@ -77,7 +79,7 @@ func (s *Sidecar) rhythm(now time.Time) time.Duration {
 		pause = min(s.settings.Interval<<min(s.failures-1, 8), max(mostAway, s.settings.Interval))
 	case hurried > 0:
 		pause = min(hurried, s.settings.Interval)
-	case soon:
+	case soon || now.Before(s.stirred.Add(lively)):
 		pause = s.settings.Interval
 	}
 	if s.slow >= sluggish {
@@ -158,8 +160,14 @@ func (s *Sidecar) observe(ctx context.Context) {
 	})
 }
 
-// refresh makes the next reading come soon.
-func (s *Sidecar) refresh() { s.stale = true }
+// refresh makes the next reading come soon: something was done.
+func (s *Sidecar) refresh() {
+	s.stale = true
+	s.stir()
+}
+
+// stir notes that something happened to a managed job: more may follow.
+func (s *Sidecar) stir() { s.stirred = s.clock.Now() }
 
 // Pacer is a BatchSystem that bounds how much of it may be asked in a minute.
 type Pacer interface {

@@ -43,6 +43,7 @@ type Sidecar struct {
 	reading  bool            // one is under way
 	begun    int             // readings begun so far
 	read     time.Time       // when the last began
+	stirred  time.Time       // when something last happened to a managed job, or was done
 	stale    bool            // something was done since: the next reading is wanted soon
 	slow     time.Duration   // what the last reading took
 	alive    <-chan struct{} // closed when the sidecar is to end
@@ -186,6 +187,9 @@ func (s *Sidecar) remark(kind, text string, fields map[string]any) error {
 
 // event tells operators and the journal what happened to a job.
 func (s *Sidecar) event(r *record, kind, text string, fields map[string]any) error {
+	if kind != "planned" && kind != "replanned" {
+		s.stir()
+	}
 	args := []any{"cluster", s.settings.Cluster, "job", r.ID}
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[k]
