@@ -25,7 +25,7 @@ func (p *published) PutQueue(data []byte) error {
 
 // viewed is a sidecar of a crowded cluster with its plan, and what it shows.
 func viewed(t testing.TB) (*Sidecar, *published, *sight, []JobView) {
-	s := crowded(t)
+	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.journal.(*journal.Journal)}
 	s.journal = p
 	v := s.look()
