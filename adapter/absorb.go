@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -40,6 +41,7 @@ func (s *Sidecar) absorb(r reading) error {
 			return err
 		}
 	}
+	s.dismiss(here)
 	for _, rec := range s.sorted() {
 		if !here[rec.Key] && s.fresh(rec) {
 			if err := s.forget(rec, "ended", nil); err != nil {
@@ -48,6 +50,20 @@ func (s *Sidecar) absorb(r reading) error {
 		}
 	}
 	return nil
+}
+
+// dismiss drops what was remembered of jobs that are no more.
+func (s *Sidecar) dismiss(here map[Key]bool) {
+	for key := range s.told {
+		if !here[key] && s.records[key] == nil {
+			delete(s.told, key)
+		}
+	}
+	for key, begun := range s.strays {
+		if !here[key] && begun != math.MaxInt { // else it is being ended
+			delete(s.strays, key)
+		}
+	}
 }
 
 // fresh says whether the newest reading began after the last thing we did to the job.

@@ -70,11 +70,13 @@ func BenchmarkCycle(b *testing.B) {
 		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
 			s := crowded(b, size)
 			b.ReportAllocs()
+			begin := processorTime(b)
 			for b.Loop() {
 				if err := turn(s); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric((processorTime(b)-begin).Seconds()*1000/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

@@ -276,3 +276,38 @@ func TestAnActWaitsForItsTurnAndItsDeadlineBeginsThen(t *testing.T) {
 		w.clean()
 	})
 }
+
+// The sidecar lives for months: what it remembered of jobs that are over must be gone.
+func TestNothingIsRememberedOfJobsThatAreOver(t *testing.T) {
+	thrifty(t, slurmish, func(w *world, _ *counted) {
+		for i := range 60 {
+			switch i % 4 {
+			case 0:
+				w.evolving("2x20s,5x20s,3x20s")
+			case 1:
+				w.evolving("1x20s,4x20s,2x20s", 10*time.Second, 90*time.Second) // late, and ended
+			case 2:
+				w.submit(embedded.JobSpec{Nodes: 2, Comment: "ep=nonsense", Managed: true, Limit: 60, Runs: 10})
+			default:
+				w.submit(embedded.JobSpec{Nodes: 3, Limit: 60, Runs: 50, User: "bob"})
+			}
+			w.at(15 * i)
+		}
+		for _, r := range w.Jobs() {
+			if r.State == adapter.Pending && r.Comment == "ep=nonsense" {
+				if err := w.Cancel(r.Key); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		w.quiet(4000)
+		time.Sleep(time.Minute)
+		w.halt()
+		for what, n := range w.sidecar.Remembered() {
+			if n > 0 {
+				t.Errorf("%d %s are remembered", n, what)
+			}
+		}
+		w.serve()
+	})
+}

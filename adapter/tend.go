@@ -97,6 +97,7 @@ func (s *Sidecar) wanted(v *sight) (wants []Reservation, keep map[string]bool) {
 
 // tend writes the reservations that the plan needs and the batch system lacks, and deletes those that nothing needs.
 func (s *Sidecar) tend(ctx context.Context, v *sight) error {
+	s.tidy()
 	wants, keep := s.wanted(v)
 	clear(s.wants)
 	for _, w := range wants {
@@ -121,6 +122,15 @@ func (s *Sidecar) tend(ctx context.Context, v *sight) error {
 		}
 	}
 	return nil
+}
+
+// tidy drops what a reading knows better by now: the sidecar lives for months.
+func (s *Sidecar) tidy() {
+	for name, t := range s.tending {
+		if !t.busy && s.newer(t.at) && !s.clock.Now().Before(t.retry) {
+			delete(s.tending, name)
+		}
+	}
 }
 
 // slack is how many seconds too early a reservation may begin without harm.

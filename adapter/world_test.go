@@ -34,6 +34,7 @@ type world struct {
 	meter    adapter.Meter       // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 
+	sidecar *adapter.Sidecar
 	journal *journal.Journal
 	stop    context.CancelFunc
 	stopped chan error
@@ -88,7 +89,7 @@ func (w *world) serve() {
 	}
 	sidecar := adapter.New(adapter.Options{System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
 	ctx, stop := context.WithCancel(context.Background())
-	w.journal, w.stop, w.stopped = j, stop, make(chan error, 1)
+	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
 	// Its first look is over before the story goes on: what a story submits next is seen a second later, always.
 	synctest.Wait()
