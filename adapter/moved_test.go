@@ -92,7 +92,7 @@ func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
 		w.at(20)
 		behind := w.evolving("2x8s")
 		w.quiet(300)
-				if got := w.steps(late); got != "1 4 1" || w.record(behind).Start.Before(w.begin.Add(50*time.Second)) {
+		if got := w.steps(late); got != "1 4 1" || w.record(behind).Start.Before(w.begin.Add(50*time.Second)) {
 			t.Errorf("the late job ran on %s nodes, and the one submitted later took those of its growth:\n%s", got, w.history())
 		}
 		w.clean()
