@@ -169,3 +169,21 @@ func accounted(t *testing.T, lab *labtest.Lab) {
 		return len(there) > 0 && !slices.ContainsFunc(there, func(id string) bool { return !slices.Contains(known, id) })
 	}))
 }
+
+// noNodeInTwoJobs judges all that was seen.
+func (w *watcher) noNodeInTwoJobs(t *testing.T) {
+	t.Helper()
+	w.stop()
+	<-w.ended
+	held := 0
+	for _, l := range w.looks {
+		for node, holders := range l.holders {
+			if held++; len(strings.Fields(holders)) > 1 {
+				t.Errorf("at %s node %s was in the jobs %s", l.begun.Format(time.TimeOnly), node, holders)
+			}
+		}
+	}
+	if held == 0 {
+		t.Error("no job was ever seen on a node: nothing was judged")
+	}
+}
