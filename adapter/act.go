@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/core/hostlist"
+	"accordion/shim/wire"
 )
 
 // blind is how many readings must fail in a row before nothing more is done: one may fail for many reasons.
@@ -139,7 +140,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 		return nil // over meanwhile
 	}
 	if c.err == nil {
-		r.retry, r.refused = time.Time{}, nil
+		r.retry, r.refused, r.frozen = time.Time{}, nil, 0
 		if c.done == nil {
 			return nil
 		}
@@ -154,6 +155,8 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	switch {
 	case errors.Is(c.err, ErrBusy):
 		pause = hurry
+	case errors.Is(c.err, ErrFrozen):
+		pause = s.freeze(r)
 	case errors.Is(c.err, ErrTrap):
 		s.trapped = s.later(5 * time.Second)
 	case !errors.Is(c.err, ErrGone):
@@ -163,7 +166,10 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	if errors.Is(c.err, ErrBusy) {
 		r.refused = r.next
 	}
-	r.blocked = c.err.Error()
+	if r.blocked = c.err.Error(); s.stiff(r) {
+		r.blocked = stiffness
+		s.answer(r, wire.Late, stiffness)
+	}
 	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
 	if r.Phase == starting && c.name == "start" {
 		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false

@@ -74,6 +74,9 @@ var (
 	ErrGone = errors.New("job is gone")
 	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd); try later.
 	ErrTrap = errors.New("resizing is not possible now")
+	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the
+	// job's number in the database); other jobs may be changed.
+	ErrFrozen = errors.New("the job cannot be changed now")
 )
 
 // Key names a job for good: job ids may be used again after a controller lost its last seconds (facts/slurm.md, 6).

@@ -157,7 +157,7 @@ func (s *Sidecar) outOfService(n Node) bool {
 func (s *Sidecar) lookAtQueue(v *sight) {
 	var ours []*record
 	for _, r := range s.sorted() {
-		if r.Phase == waiting && r.seen != nil && !r.seen.Blocked {
+		if r.Phase == waiting && r.seen != nil && !r.seen.Blocked && !s.setAside(r) {
 			ours = append(ours, r)
 		}
 	}

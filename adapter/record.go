@@ -74,6 +74,7 @@ type record struct {
 	tried     core.Time // second at which going on early was last looked at
 	retry     time.Time // no new operation before
 	mover     mover     // why its planned start moved, while that is still to be told
+	frozen    core.Time // second since when the batch system does not change it; 0: it does
 	ask       *question // the application stands at the end of its step
 	course    *course   // its place in the present plan; nil without one
 	named     *course   // its last place: nodes named there stay where they can

@@ -75,7 +75,7 @@ func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string
 		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
 	}
 	if err != nil {
-		return fmt.Errorf("job %d: %s: %w", job.ID, command, err)
+		return fmt.Errorf("job %d: %s: %w", job.ID, command, frozen(err))
 	}
 	return nil
 }

@@ -153,10 +153,17 @@ func (s *System) updateIn(ctx context.Context, dir string, job adapter.Key, sett
 	if over(err) {
 		return fmt.Errorf("%s: %w (%w)", doing, adapter.ErrGone, err)
 	}
+	return fmt.Errorf("%s: %w", doing, frozen(err))
+}
+
+// frozen is an error that is adapter.ErrFrozen as well when Slurm says that the job has no number in the accounting
+// database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
+// moment in which it waited for the number (22.05). Nothing but scancel helps then.
+func frozen(err error) error {
 	if says(err, "DB index is being set") {
-		return fmt.Errorf("%s: %w: Slurm waits for slurmdbd to number the job (%w)", doing, adapter.ErrTrap, err)
+		return fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return err
 }
 
 // over is true when Slurm says that a job is finished or unknown.

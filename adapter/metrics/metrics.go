@@ -132,6 +132,8 @@ func reason(err error) string {
 		return "gone"
 	case errors.Is(err, adapter.ErrTrap):
 		return "trap"
+	case errors.Is(err, adapter.ErrFrozen):
+		return "frozen"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
 	}
