@@ -12,14 +12,14 @@ import (
 // A batch system that is killed loses its last seconds: a resize of which the application has heard may be undone. It is
 // done again, on the same nodes and at once; the step goes on meanwhile.
 const (
-	lostSeconds           = 10 * time.Second // what a batch system may lose: Slurm saves every 5 s
-	reclaim     core.Time = 60               // seconds for which the nodes of an undone growth are waited for
+	memoryLoss           = 10 * time.Second // what a batch system may lose: Slurm saves every 5 s
+	reclaim    core.Time = 60               // seconds for which the nodes of an undone growth are waited for
 )
 
 // undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
 // done in the seconds before the reading after which the batch system was away.
 func (s *Sidecar) undone(r *record, held []string) bool {
-	return r.Again == nil && len(r.Before) > 0 && sameNodes(held, r.Before) && seconds(r.Resized).After(s.before.Add(-lostSeconds))
+	return r.Again == nil && len(r.Before) > 0 && sameNodes(held, r.Before) && seconds(r.Resized).After(s.before.Add(-memoryLoss))
 }
 
 // regret notes that a job's last resize is to be done again.

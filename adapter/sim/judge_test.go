@@ -54,7 +54,7 @@ func (w *world) unsettled() bool {
 }
 
 // judgeReply: an application that is told that its nodes are there holds exactly these.
-func (w *world) judgeReply(_ adapter.Key, q wire.Request, p wire.Reply) {
+func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return
 	}
