@@ -123,9 +123,10 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	began(late)
 	p.start()
 	told(p, late, "escaped")
-	if v := p.view(late); v == nil || v.Steps != 1 || v.Size != 2 {
-		t.Errorf("the job that escaped is %+v; want one step of two nodes", v)
-	}
+	lab.Await(t, time.Minute, "status shows the job that escaped with one step, of two nodes", func() bool {
+		v := p.view(late)
+		return v != nil && v.Steps == 1 && v.Size == 2
+	})
 	if v := p.view(early); v != nil {
 		t.Errorf("the job that was never adopted is %+v", v)
 	}
