@@ -54,6 +54,8 @@ type BatchSystem interface {
 	Speaks(ctx context.Context, job Key) (bool, error)
 	// Signal sends a signal ("B:URG": to the batch script only; "USR1": to all steps) to a running job.
 	Signal(ctx context.Context, job Key, signal string) error
+	// Tell writes a line for its user into a running job's output, where that is possible.
+	Tell(ctx context.Context, job Key, text string) error
 	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
 	Publish(ctx context.Context, job *Job, text string) error
 

@@ -39,16 +39,25 @@ func (s *Sidecar) warn(ctx context.Context, v *sight, r *record, late core.Time,
 	if err := s.save(r); err != nil {
 		return err
 	}
-	s.signal(ctx, r, s.settings.Overrun.Signal)
-	why := "its allowance is nearly used up"
+	why, left := "its allowance is nearly used up", s.settings.Overrun.Of(r.total())-r.Overran-late
 	if inTheWay {
-		why = "another job waits for its nodes"
+		why, left = "another job waits for its nodes", min(left, s.settings.Overrun.Grace)
 	}
-	return s.event(r, "warned", r.lateness(late)+"; "+why, map[string]any{"late": late})
+	why = r.lateness(late) + "; " + why
+	signal := s.settings.Overrun.Signal
+	s.begin(ctx, r, "warn", func(ctx context.Context, a *acting) error {
+		a.tell(ctx, fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left))
+		return a.signal(ctx, signal)
+	}, nil)
+	return s.event(r, "warned", why, map[string]any{"late": late})
 }
 
-func (s *Sidecar) signal(ctx context.Context, r *record, signal string) {
-	s.begin(ctx, r, "signal", func(ctx context.Context, a *acting) error {
-		return a.do(ctx, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return s.system.Signal(ctx, r.Key, signal) })
-	}, nil)
+// signal sends the job a signal.
+func (a *acting) signal(ctx context.Context, signal string) error {
+	return a.do(ctx, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.s.system.Signal(ctx, a.key, signal) })
+}
+
+// tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done.
+func (a *acting) tell(ctx context.Context, text string) {
+	_ = a.do(ctx, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.s.system.Tell(ctx, a.key, text) })
 }

@@ -84,6 +84,7 @@ type record struct {
 	ready     time.Time // when all nodes of a due growth were seen free
 	released  time.Time // when we had released it to start; zero after a restart
 	blocked   string    // what the next operation waits for, for status
+	unwritten int       // times in a row that its hosts file could not be written
 	obstacle  obstacle  // what a due growth waited for
 	hindered  core.Time // second since which it waits for that
 	hindrance obstacle  // what moved the promise last

@@ -234,6 +234,7 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 		}
 		r.Overran += max(0, r.ask.at.Unix()-due)
 	}
+	why := s.because(r, meant, now.Unix())
 	if now.Unix() > due {
 		if r.hindrance = cause; cause == nobody {
 			r.hindrance = system
@@ -248,13 +249,16 @@ func (s *Sidecar) resized(r *record, fields map[string]any) error {
 	if err := s.save(r); err != nil {
 		return err
 	}
-	s.answer(r, wire.Resized, "")
-	kind := "grew"
+	s.answer(r, wire.Resized, why)
+	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes))
+	if why != "" {
+		text += "; " + why
+	}
 	if len(r.Nodes) < before {
 		kind = "shrank"
 	}
 	if len(r.Nodes) > before {
 		s.meter.Grew(now.Sub(seconds(meant)), string(cause))
 	}
-	return s.event(r, kind, fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes)), fields)
+	return s.event(r, kind, text, fields)
 }

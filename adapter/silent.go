@@ -3,7 +3,9 @@ package adapter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Applications that never call `accordion step` are resized at their planned seconds and told: the job's hosts file is
@@ -22,18 +24,25 @@ func (s *Sidecar) speak(ctx context.Context, v *sight, r *record) (bool, error) 
 	case r.Voice != silent:
 		return false, nil
 	case r.Told <= r.Resizes: // what it holds changed since it was told
-		first, grew := r.Told == 0, r.Step > 0 && len(r.Nodes) > r.ep()[r.Step-1].Nodes
-		generation := r.Resizes
-		s.publish(ctx, r, r.Nodes, r.Step, r.Resizes, !first && grew, func() { r.Told = generation + 1 })
+		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
+		if r.Told > 0 {
+			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.ep()), len(r.Nodes), names(r.Nodes))
+			m.signal = r.Step > 0 && len(r.Nodes) > r.ep()[r.Step-1].Nodes // of a shrink it was told before
+		}
+		s.publish(ctx, r, m, func() error { r.Told = m.generation + 1; return s.save(r) })
 		return true, nil
 	case !r.final() && !r.Noticed && r.ep()[r.Step+1].Nodes < len(r.Nodes) && v.now >= r.due()-s.settings.Silent.Notice:
-		keep := r.kept(r.ep()[r.Step+1].Nodes)
-		r.Noticed = true
-		if err := s.save(r); err != nil {
-			return false, err
-		}
-		s.publish(ctx, r, keep, r.Step+1, r.Resizes+1, true, func() {})
-		return true, s.event(r, "noticed", fmt.Sprintf("told that it shrinks to %d nodes", len(keep)), map[string]any{"keep": names(keep), "planned": r.due()})
+		keep, due := r.kept(r.ep()[r.Step+1].Nodes), r.due()
+		gone := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(keep, n) })
+		says := fmt.Sprintf("at %s this job gives back %s, and what runs there is killed; %s stays", seconds(due).Format(time.TimeOnly), names(gone), names(keep))
+		s.publish(ctx, r, message{nodes: keep, step: r.Step + 1, generation: r.Resizes + 1, says: says, signal: true}, func() error {
+			r.Noticed = true
+			if err := s.save(r); err != nil {
+				return err
+			}
+			return s.event(r, "noticed", fmt.Sprintf("told that it shrinks to %d nodes", len(keep)), map[string]any{"keep": names(keep), "planned": due})
+		})
+		return true, nil
 	}
 	return false, nil
 }
@@ -56,20 +65,56 @@ func (s *Sidecar) listen(ctx context.Context, r *record) {
 	})
 }
 
-// publish rewrites the job's hosts file and tells its batch script.
-func (s *Sidecar) publish(ctx context.Context, r *record, nodes []string, step, generation int, tell bool, done func()) {
-	text := r.hosts(nodes, step, generation)
+// message is what a silent job is told.
+type message struct {
+	nodes            []string // for its hosts file
+	step, generation int
+	says             string // for its output; "": nothing
+	signal           bool
+}
+
+// tries is how often a hosts file that cannot be written is tried. After that the job goes on without: its nodes are
+// promised to others.
+const tries = 3
+
+// publish rewrites the job's hosts file, then tells its user and its batch script. done is called when that is over, whether
+// the file could be written or not.
+func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func() error) {
+	text := r.hosts(m.nodes, m.step, m.generation)
 	job := *r.seen
 	job.Nodes = r.Nodes
+	last := r.unwritten+1 >= tries
+	var unwritten error
 	s.begin(ctx, r, "publish", func(ctx context.Context, a *acting) error {
-		args := map[string]any{"generation": generation, "nodes": names(nodes)}
-		err := a.do(ctx, "publish", args, func(ctx context.Context) error { return s.system.Publish(ctx, &job, text) })
-		if err != nil || !tell {
-			return err
+		args := map[string]any{"generation": m.generation, "nodes": names(m.nodes)}
+		unwritten = a.do(ctx, "publish", args, func(ctx context.Context) error { return s.system.Publish(ctx, &job, text) })
+		if unwritten != nil && !last {
+			return nil
 		}
-		signal := s.settings.Silent.Signal
-		return a.do(ctx, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return s.system.Signal(ctx, job.Key, signal) })
-	}, func() error { done(); return s.save(r) })
+		if unwritten != nil {
+			a.tell(ctx, fmt.Sprintf("the file with this job's nodes cannot be written: %v", unwritten))
+		}
+		if m.says != "" {
+			a.tell(ctx, m.says)
+		}
+		if !m.signal {
+			return nil
+		}
+		return a.signal(ctx, s.settings.Silent.Signal)
+	}, func() error {
+		if unwritten != nil {
+			s.notice(r.Key, fmt.Sprintf("the job's hosts file cannot be written: %v", unwritten))
+			if r.unwritten++; !last {
+				r.retry = s.later(3 * time.Second)
+				return nil
+			}
+			if err := s.event(r, "untold", fmt.Sprintf("its hosts file could not be written: %v", unwritten), nil); err != nil {
+				return err
+			}
+		}
+		r.unwritten = 0
+		return done()
+	})
 }
 
 // hosts is the text of the job's hosts file: a line of what it is, then a node a line, the batch host first.

@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,6 +21,9 @@ func TestAnEarlyApplicationGoesOnEarlyWhereThatDelaysNobody(t *testing.T) {
 		}
 		if over := w.record(job).End.Sub(w.begin); over > 50*time.Second {
 			t.Errorf("it was over after %v: it was 50 s early, and nobody was in its way\n%s", over, w.journalled())
+		}
+		if want := "from 2 to 5 nodes; 50 s before the planned second, which delays nobody"; !strings.Contains(w.journalled(), want) {
+			t.Errorf("the journal does not say %q\n%s", want, w.journalled())
 		}
 		w.clean()
 	})
@@ -83,8 +87,11 @@ func TestALateApplicationIsWarnedBeforeItsAllowanceIsUsedUp(t *testing.T) {
 		if got, want := w.events(job), "accepted starting started warned ending ended"; got != want {
 			t.Errorf("events are %q, want %q", got, want)
 		}
-		if output := strings.Join(w.record(job).Output, "\n"); !strings.Contains(output, "signal B:TERM") {
-			t.Errorf("its output is %q, want the signal in it", output)
+		output := strings.Join(w.record(job).Output, "\n")
+		for _, want := range []string{"its allowance is nearly used up: the job will be ended in 10 s", "signal B:TERM"} {
+			if !strings.Contains(output, want) {
+				t.Errorf("its output is %q, want %q in it", output, want)
+			}
 		}
 		if over := w.record(job).End.Sub(w.begin); over < 50*time.Second || over > 60*time.Second {
 			t.Errorf("it was ended after %v, want 24 s and its allowance of 30 s", over)
@@ -133,11 +140,38 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 		w.quiet(200)
 		w.shows(job, "2@2-25 5@25-45 3@45-62")
 		want := []string{
-			"B:URG with 5: # generation=1 step=2 steps=3 nodes=5 n1,n2,n3,n4,n5", // it grew
-			"B:URG with 5: # generation=2 step=3 steps=3 nodes=3 n1,n2,n3",       // it will shrink
+			"accordion: step 2 of 3: 5 nodes, n[1-5]",
+			"B:URG with 5: # generation=1 step=2 steps=3 nodes=5 n1,n2,n3,n4,n5",
+			"accordion: at 00:00:45 this job gives back n[4-5], and what runs there is killed; n[1-3] stays",
+			"B:URG with 5: # generation=2 step=3 steps=3 nodes=3 n1,n2,n3",
+			"accordion: step 3 of 3: 3 nodes, n[1-3]",
 		}
 		if got := w.record(job).Output; strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("it was told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		w.clean()
+	})
+}
+
+func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAllTheSame(t *testing.T) {
+	o := slurmish
+	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
+		if c.Verb == "Publish" {
+			fault.Refuse = errors.New("not the user's own folder")
+		}
+		return fault
+	}
+	inWorld(t, o, func(w *world) {
+		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Comment: "ep=2x20s,4x30s,1x20s", Script: listening(66 * time.Second)})
+		w.quiet(200)
+		if got := w.steps(job); got != "2 4 1" {
+			t.Errorf("it ran on %s nodes, want 2 4 1\n%s", got, w.journalled())
+		}
+		output := strings.Join(w.record(job).Output, "\n")
+		for _, want := range []string{"cannot be written: not the user's own folder", "gives back n[2-4]", "B:URG"} {
+			if !strings.Contains(output, want) {
+				t.Errorf("it was told\n%s\nwant %q in it", output, want)
+			}
 		}
 		w.clean()
 	})

@@ -133,6 +133,9 @@ func begins(r wire.Reply) string {
 	if r.Until > 0 {
 		what += time.Unix(r.Until, 0).Format(", until 2006-01-02 15:04:05")
 	}
+	if r.Why != "" {
+		what += " (" + r.Why + ")"
+	}
 	return what
 }
 

@@ -282,6 +282,7 @@ func TestTheStatusesAndWhatIsSaid(t *testing.T) {
 		exports bool
 	}{
 		"resized":                       {as(wire.Resized, ""), 0, "job 7: step 3 of 3 begins: 2 nodes, n[1-2]", true},
+		"resized early":                 {as(wire.Resized, "41 s before the planned second"), 0, "job 7: step 3 of 3 begins: 2 nodes, n[1-2] (41 s before the planned second)", true},
 		"late":                          {as(wire.Late, "n5 is still held by job 9"), 3, "job 7: the next step's nodes did not come in time: n5 is still held by job 9", true},
 		"over":                          {as(wire.Over, ""), 1, "job 7: there is no next step: the last one goes on", true},
 		"refused":                       {as(wire.Refused, "n9 is none of the job's nodes"), 1, "job 7: refused: n9 is none of the job's nodes", true},

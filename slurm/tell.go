@@ -40,6 +40,22 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	return nil
 }
 
+// Tell has Slurm write a line into a running job's standard error (`scontrol notify`): it arrives on whatever file system
+// the output is, and nothing of ours opens a user's file. An interactive job reads it on its terminal.
+func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
+	r, err := s.lookup(ctx, job)
+	if err != nil {
+		return fmt.Errorf("telling: %w", err)
+	}
+	if r.State != adapter.Running {
+		return fmt.Errorf("telling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	}
+	if err := s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion: "+oneLine(text)); err != nil {
+		return fmt.Errorf("telling job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
 // writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
 // folder or link that a stranger put there could lead the write elsewhere.
 const writeHosts = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +

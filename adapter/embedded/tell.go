@@ -24,6 +24,11 @@ func (s *System) Signal(ctx context.Context, key adapter.Key, signal string) err
 	})
 }
 
+// Tell implements adapter.BatchSystem.
+func (s *System) Tell(ctx context.Context, key adapter.Key, text string) error {
+	return s.runs(ctx, "Tell", key, func(j *job) { j.output = append(j.output, "accordion: "+text) })
+}
+
 // Publish implements adapter.BatchSystem.
 func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) error {
 	return s.runs(ctx, "Publish", of.Key, func(j *job) { j.hosts = text })

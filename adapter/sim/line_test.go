@@ -254,6 +254,10 @@ func (l line) Signal(ctx context.Context, key adapter.Key, signal string) error 
 	return l.on(ctx, "Signal", key, func(ctx context.Context) error { return l.System.Signal(ctx, key, signal) })
 }
 
+func (l line) Tell(ctx context.Context, key adapter.Key, text string) error {
+	return l.on(ctx, "Tell", key, func(ctx context.Context) error { return l.System.Tell(ctx, key, text) })
+}
+
 func (l line) Publish(ctx context.Context, job *adapter.Job, text string) error {
 	return l.on(ctx, "Publish", job.Key, func(ctx context.Context) error { return l.System.Publish(ctx, job, text) })
 }

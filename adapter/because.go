@@ -1,0 +1,43 @@
+package adapter
+
+import (
+	"fmt"
+
+	"accordion/core"
+)
+
+// because says why a step begins when it does, for the journal and for the application's log: it is early, it was early and
+// had to wait, it was late, or its nodes were. It is "" for one that came and went on in time.
+func (s *Sidecar) because(r *record, meant, now core.Time) string {
+	asked := meant // a silent application is never early or late
+	if r.ask != nil {
+		asked = r.ask.at.Unix()
+	}
+	switch {
+	case asked > meant+tolerance:
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, s.settings.Overrun.Of(r.total()))
+	case now < meant-tolerance:
+		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
+	case now > meant+tolerance && r.obstacle != nobody:
+		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.obstacle.forUsers())
+	case asked < meant-tolerance && !s.settings.Advance:
+		return fmt.Sprintf("the application was %d s early and waited for the planned second", now-asked)
+	case asked < meant-tolerance:
+		return fmt.Sprintf("the application was %d s early and had to wait: going on at once would have delayed others", now-asked)
+	}
+	return ""
+}
+
+// forUsers is the obstacle as a sentence.
+func (o obstacle) forUsers() string {
+	switch o {
+	case managed:
+		return "another evolving job gave its nodes back late"
+	case overrunning:
+		return "an ordinary job held its nodes past its limit"
+	case lostNode:
+		return "a node was lost"
+	default:
+		return "the batch system had not freed the nodes"
+	}
+}
