@@ -73,8 +73,8 @@ type message struct {
 	signal           bool
 }
 
-// tries is how often a hosts file that cannot be written is tried. After that the job goes on without: its nodes are
-// promised to others.
+// tries is how often a hosts file that cannot be written is tried, and once at each change from then on. After that the job
+// goes on without: its nodes are promised to others.
 const tries = 3
 
 // publish rewrites the job's hosts file, then tells its user and its batch script. done is called when that is over, whether
@@ -83,7 +83,7 @@ func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func()
 	text := r.hosts(m.nodes, m.step, m.generation)
 	job := *r.seen
 	job.Nodes = r.Nodes
-	last := r.unwritten+1 >= tries
+	first, last := r.unwritten+1 == tries, r.unwritten+1 >= tries
 	var unwritten error
 	s.begin(ctx, r, "publish", func(ctx context.Context, a *acting) error {
 		args := map[string]any{"generation": m.generation, "nodes": names(m.nodes)}
@@ -91,7 +91,7 @@ func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func()
 		if unwritten != nil && !last {
 			return nil
 		}
-		if unwritten != nil {
+		if unwritten != nil && first {
 			a.tell(ctx, fmt.Sprintf("the file with this job's nodes cannot be written: %v", unwritten))
 		}
 		if m.says != "" {
@@ -102,17 +102,18 @@ func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func()
 		}
 		return a.signal(ctx, s.settings.Silent.Signal)
 	}, func() error {
-		if unwritten != nil {
+		if unwritten == nil {
+			r.unwritten = 0
+		} else {
 			s.notice(r.Key, fmt.Sprintf("the job's hosts file cannot be written: %v", unwritten))
 			if r.unwritten++; !last {
 				r.retry = s.later(3 * time.Second)
 				return nil
 			}
-			if err := s.event(r, "untold", fmt.Sprintf("its hosts file could not be written: %v", unwritten), nil); err != nil {
+			if err := s.event(r, "untold", fmt.Sprintf("its hosts file cannot be written: %v", unwritten), nil); err != nil {
 				return err
 			}
 		}
-		r.unwritten = 0
 		return done()
 	})
 }

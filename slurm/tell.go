@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -57,10 +58,13 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 }
 
 // writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
-// folder or link that a stranger put there could lead the write elsewhere.
+// folder or link that a stranger put there could lead the write elsewhere. It says so by its exit status: words on standard
+// error may be lost when a step ends at once.
 const writeHosts = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
-	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d is not the user's own folder" >&2; exit 1; fi; ` +
+	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then exit 77; fi; ` +
 	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"`
+
+const strangersFolder = 77 // writeHosts's exit status
 
 // Publish writes /tmp/accordion-UID/JOBID.hosts on the job's batch host, through a step of the job: as its user, on the
 // right machine, whatever is mounted there.
@@ -77,6 +81,10 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 		},
 		input: text,
 	})
+	if f := (*Failure)(nil); errors.As(err, &f) && f.Code == strangersFolder {
+		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d is not the user's own folder (another user's, or a link): remove it",
+			job.ID, job.Nodes[0], job.UID)
+	}
 	if err != nil {
 		return fmt.Errorf("publishing the hosts of job %d on %s: %w", job.ID, job.Nodes[0], err)
 	}

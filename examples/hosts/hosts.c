@@ -1,0 +1,82 @@
+#include "hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 1024, MOST = 1000000 };
+
+int accordion_hosts_path(char *path, unsigned long size)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	int n = job ? snprintf(path, size, "/tmp/accordion-%ld/%s.hosts", (long)getuid(), job) : -1;
+
+	return n > 0 && (unsigned long)n < size ? 0 : -1;
+}
+
+/* header finds key=number in the first line: later versions may have more words than we know. */
+static int header(const char *line, const char *key, long long *value)
+{
+	const char *at = line;
+	size_t length = strlen(key);
+	char *end;
+
+	while ((at = strchr(at, ' ')) != NULL) {
+		at++;
+		if (strncmp(at, key, length) == 0 && at[length] == '=') {
+			*value = strtoll(at + length + 1, &end, 10);
+			return end != at + length + 1 && (*end == ' ' || *end == '\n') ? 0 : -1;
+		}
+	}
+	return -1;
+}
+
+static int parse(FILE *f, struct accordion_hosts *h)
+{
+	char line[LINE];
+	long long generation, step, steps, nodes;
+
+	if (!fgets(line, sizeof line, f) || line[0] != '#')
+		return -2;
+	if (header(line, "generation", &generation) || header(line, "step", &step) || header(line, "steps", &steps) ||
+	    header(line, "nodes", &nodes) || header(line, "from", &h->from) || header(line, "until", &h->until))
+		return -2;
+	if (nodes < 1 || nodes > MOST || (h->name = calloc((size_t)nodes, sizeof *h->name)) == NULL)
+		return -2;
+	h->generation = (int)generation;
+	h->step = (int)step;
+	h->steps = (int)steps;
+	while (fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = 0;
+		if (line[0] == '#' || line[0] == 0)
+			continue;
+		if (h->nodes == nodes || (h->name[h->nodes] = malloc(strlen(line) + 1)) == NULL)
+			return -2;
+		strcpy(h->name[h->nodes++], line);
+	}
+	return h->nodes == nodes ? 0 : -2;
+}
+
+int accordion_hosts_read(const char *path, struct accordion_hosts *h)
+{
+	FILE *f;
+	int result;
+
+	memset(h, 0, sizeof *h);
+	if ((f = fopen(path, "r")) == NULL)
+		return -1;
+	result = parse(f, h);
+	fclose(f);
+	if (result != 0)
+		accordion_hosts_free(h);
+	return result;
+}
+
+void accordion_hosts_free(struct accordion_hosts *h)
+{
+	while (h->name && h->nodes > 0)
+		free(h->name[--h->nodes]);
+	free(h->name);
+	memset(h, 0, sizeof *h);
+}

@@ -1,0 +1,53 @@
+"""The hosts file of a job that never calls `accordion step`. Nothing but Python 3 is needed.
+
+    import hosts
+    now = hosts.read(hosts.path())
+    while working():
+        later = hosts.read(hosts.path())
+        if later.generation != now.generation:
+            now = later               # other nodes: now.names
+"""
+
+import os
+import sys
+from typing import List, NamedTuple
+
+
+class Hosts(NamedTuple):
+    generation: int  # number of resizes: another one than last time means other nodes
+    step: int  # the step that the nodes are for, from 1
+    steps: int  # how many there are
+    begins: int  # Unix second at which the step begins; before it, these are the nodes that will stay
+    until: int  # Unix second at which it ends, as planned
+    names: List[str]  # the nodes; the one that runs the batch script is the first
+
+
+def path() -> str:
+    """The path of this job's hosts file. KeyError outside a job."""
+    return "/tmp/accordion-%d/%s.hosts" % (os.getuid(), os.environ["SLURM_JOB_ID"])
+
+
+def read(name: str) -> Hosts:
+    """Reads a hosts file. OSError where there is none (yet), ValueError where it is not one."""
+    with open(name, encoding="utf-8") as file:
+        first, *lines = file.read().split("\n")
+    try:
+        if not first.startswith("#"):
+            raise ValueError("no first line that begins with #")
+        # Later versions may have more words than we know.
+        word = dict(w.split("=", 1) for w in first[1:].split() if "=" in w)
+        names = [line for line in lines if line and not line.startswith("#")]
+        if len(names) != int(word["nodes"]) or not names:
+            raise ValueError("%d names, not %s" % (len(names), word["nodes"]))
+        return Hosts(*(int(word[k]) for k in ("generation", "step", "steps", "from", "until")), names)
+    except (KeyError, ValueError) as error:
+        raise ValueError("%s is not a hosts file: %s" % (name, error)) from error
+
+
+if __name__ == "__main__":
+    # Prints a hosts file as `generation step steps from until node,node,…`: python3 hosts.py [FILE]
+    try:
+        h = read(sys.argv[1] if len(sys.argv) > 1 else path())
+    except (OSError, KeyError, ValueError) as error:
+        sys.exit("hosts.py: %s" % error)
+    print(*h[:-1], ",".join(h.names))

@@ -1,0 +1,234 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// Applications that are not on time, and one that never asks: all of them side by side on one real Slurm.
+
+// punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and 5 s of notice.
+const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[silent]\nnotice = \"5s\"\n"
+
+// listening is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
+// signal, and ends after so many seconds.
+func listening(seconds int) string {
+	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_JOB_ID.hosts
+note() { echo "told at=$(date +%%s) $(head -1 "$file") hosts=$(grep -v '^#' "$file" | paste -sd,)"; }
+trap note URG
+end=$((SECONDS + %d))
+until [ -e "$file" ] || ((SECONDS >= end)); do sleep 0.2; done
+[ ! -e "$file" ] || note
+while ((SECONDS < end)); do sleep 0.5 & wait $!; done
+`, seconds)
+}
+
+// deaf works on past its time. What it is told by signal it writes down, and does nothing about.
+const deaf = `trap 'echo signalled' URG
+echo begun
+sleep 600 &
+while kill -0 $! 2>/dev/null; do wait $!; done
+eval "$(accordion step)"
+`
+
+// managed submits a job of the user as users do without our plug-in.
+func managed(t *testing.T, lab *labtest.Lab, user, ep, script string) string {
+	t.Helper()
+	nodes, _, _ := strings.Cut(ep, "x")
+	return lab.Submit(t, user, script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
+}
+
+// folder is where the hosts files of a user lie. Nothing of it is there before and after the test.
+func folder(t *testing.T, name string) (path string, uid int) {
+	t.Helper()
+	u, err := user.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, err = strconv.Atoi(u.Uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = "/tmp/accordion-" + u.Uid
+	remove := func() {
+		if err := os.RemoveAll(path); err != nil {
+			t.Error(err)
+		}
+	}
+	remove()
+	t.Cleanup(remove)
+	return path, uid
+}
+
+func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
+	lab := quickLab(t)
+	hosts, uid := folder(t, "alice")
+	trap, _ := folder(t, "bob")
+	prey := t.TempDir() // where the stranger's link leads
+	if err := os.Chmod(prey, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(prey, trap); err != nil {
+		t.Fatal(err)
+	}
+	p := serving(t, lab, punctuality)
+
+	linked := managed(t, lab, "bob", "1x10s,2x12s", listening(20))
+	silent := managed(t, lab, "alice", "2x12s,4x12s,1x12s", listening(33))
+	late := managed(t, lab, "alice", "1x30s,2x15s", deaf)
+	greedy := managed(t, lab, "alice", "10x15s,1x30s", deaf)
+	waits := managed(t, lab, "alice", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
+	early := managed(t, lab, "alice", "1x90s,3x8s", `sleep 3; eval "$(accordion step)"; echo went on with $SLURM_NNODES; sleep 2`)
+
+	says := func(job, owner, text string) {
+		t.Helper()
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("the output of job %s says %q", job, text), func() bool {
+			return strings.Contains(output(lab, owner, job), text)
+		})
+	}
+	t.Run("a hosts file is not written through a stranger's link, and the job goes on", func(t *testing.T) {
+		says(linked, "bob", "is not the user's own folder")
+		strangers(t, p, prey)
+	})
+	// Now a stranger's folder in the link's place.
+	if err := os.Remove(trap); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(trap, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(trap, uid, -1); err != nil {
+		t.Fatal(err)
+	}
+	housed := managed(t, lab, "bob", "1x10s,2x12s", listening(20))
+
+	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
+		says(late, "alice", "accordion ends this job: step 1 of 2 was to end at")
+		inOrder(t, output(lab, "alice", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
+		remembers(t, p, late, "warned", "its allowance is nearly used up")
+	})
+	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
+		says(greedy, "alice", "accordion ends this job: step 1 of 2 was to end at")
+		inOrder(t, output(lab, "alice", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
+		remembers(t, p, greedy, "warned", "another job waits for its nodes")
+		says(waits, "alice", "grown to 12")
+		inOrder(t, output(lab, "alice", waits), "after the planned second: another evolving job gave its nodes back late")
+		remembers(t, p, waits, "grew", "another evolving job gave its nodes back late")
+	})
+	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
+		says(early, "alice", "went on with 3")
+		inOrder(t, output(lab, "alice", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
+		remembers(t, p, early, "grew", "before the planned second, which delays nobody")
+	})
+	t.Run("a silent one is resized at its planned seconds, and told by its file, its signal and its log", func(t *testing.T) {
+		says(silent, "alice", "step 3 of 3: 1 nodes")
+		checkSilent(t, p, silent, output(lab, "alice", silent))
+		checkOwn(t, filepath.Join(hosts, silent+".hosts"), uid)
+	})
+	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {
+		says(housed, "bob", "is not the user's own folder")
+		says(housed, "bob", "step 2 of 2: 2 nodes")
+		says(linked, "bob", "step 2 of 2: 2 nodes")
+		strangers(t, p, trap)
+	})
+	clean(t, p)
+}
+
+// strangers judges that nothing was written into a folder that is not the user's, and that the log says so.
+func strangers(t *testing.T, p *process, folder string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) > 0 {
+		t.Errorf("%s holds %v, want nothing", folder, entries)
+	}
+	if !strings.Contains(logged(p), "is not the user's own folder") {
+		t.Error("the sidecar's log does not say that the folder is a stranger's")
+	}
+}
+
+// inOrder judges that a text has the pieces, one after the other.
+func inOrder(t *testing.T, text string, pieces ...string) {
+	t.Helper()
+	rest := text
+	for _, piece := range pieces {
+		_, after, found := strings.Cut(rest, piece)
+		if !found {
+			t.Errorf("no %q (after what should be before it) in:\n%s", piece, text)
+			return
+		}
+		rest = after
+	}
+}
+
+// remembers judges that the journal has an event of the job that says so.
+func remembers(t *testing.T, p *process, job, kind, text string) {
+	t.Helper()
+	for _, e := range p.events(job, kind) {
+		if strings.Contains(e.Text, text) {
+			return
+		}
+	}
+	t.Errorf("the journal has no event %q of job %s that says %q: %v", kind, job, text, p.events(job, kind))
+}
+
+// header is what a listening job says each time it is told.
+var header = regexp.MustCompile(`told at=(\d+) # generation=(\d+) step=(\d+) steps=3 nodes=(\d+) from=(\d+) until=(\d+) hosts=(\S+)`)
+
+// checkSilent judges what a silent job of 2, 4 and 1 nodes was told, and when, by what the journal has of it.
+func checkSilent(t *testing.T, p *process, job, output string) {
+	t.Helper()
+	steps := p.events(job, "started", "grew", "shrank")
+	said := header.FindAllStringSubmatch(output, -1)
+	if len(steps) != 3 || len(said) != 3 {
+		t.Fatalf("%d steps in the journal, told of %d, want 3:\n%s", len(steps), len(said), output)
+	}
+	for i, size := range []string{"2", "4", "1"} {
+		if got, want := strings.Join(said[i][2:5], " "), fmt.Sprintf("%d %d %s", i, i+1, size); got != want {
+			t.Errorf("it was told of generation, step, nodes %s, want %s\n%s", got, want, output)
+		}
+		if got, want := sorted(t, said[i][7]), sorted(t, fmt.Sprint(steps[i].Args["nodes"])); got != want {
+			t.Errorf("step %d: its file has %s, the journal %s", i+1, got, want)
+		}
+	}
+	usable := func(i int) float64 { return number(steps[i].Args["usable"]) }
+	for i := 1; i < 3; i++ {
+		if planned := number(steps[i].Args["planned"]); usable(i) < planned || usable(i) > planned+30 {
+			t.Errorf("step %d began at %.0f, planned for %.0f", i+1, usable(i), planned)
+		}
+	}
+	at := func(i int) float64 { s, _ := strconv.ParseFloat(said[i][1], 64); return s }
+	if at(1) < number(steps[1].Args["planned"]) {
+		t.Errorf("it was told of its growth at %.0f, before it was planned", at(1))
+	}
+	if at(2) > usable(2) {
+		t.Errorf("it was told of its shrink at %.0f, after it had shrunk at %.3f", at(2), usable(2))
+	}
+	inOrder(t, output, "step 2 of 3: 4 nodes", "told at=", "this job gives back", "told at=", "step 3 of 3: 1 nodes")
+}
+
+// checkOwn judges that a file is the user's, and nobody else's to read or write.
+func checkOwn(t *testing.T, path string, uid int) {
+	t.Helper()
+	for _, path := range []string{path, filepath.Dir(path)} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != uid || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s belongs to user %d and has mode %v, want user %d and nobody else", path, owner, info.Mode(), uid)
+		}
+	}
+}
