@@ -92,7 +92,7 @@ func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func()
 			return nil
 		}
 		if unwritten != nil && first {
-			a.tell(ctx, fmt.Sprintf("the file with this job's nodes cannot be written: %v", unwritten))
+			a.tell(ctx, fmt.Sprintf("the hosts file of this job cannot be written: %v", unwritten))
 		}
 		if m.says != "" {
 			a.tell(ctx, m.says)

@@ -82,7 +82,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 		input: text,
 	})
 	if f := (*Failure)(nil); errors.As(err, &f) && f.Code == strangersFolder {
-		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d is not the user's own folder (another user's, or a link): remove it",
+		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link: remove it",
 			job.ID, job.Nodes[0], job.UID)
 	}
 	if err != nil {

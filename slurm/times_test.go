@@ -18,7 +18,7 @@ import (
 // Applications that are not on time, and one that never asks: all of them side by side on one real Slurm.
 
 // punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and 5 s of notice.
-const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[silent]\nnotice = \"5s\"\n"
+const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[early]\nadvance = true\n[early]\nadvance = true\n[silent]\nnotice = \"5s\"\n"
 
 // listening is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
 // signal, and ends after so many seconds.
@@ -92,12 +92,12 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 
 	says := func(job, owner, text string) {
 		t.Helper()
-		lab.Await(t, 3*time.Minute, fmt.Sprintf("the output of job %s says %q", job, text), func() bool {
+		lab.Await(t, 2*time.Minute, fmt.Sprintf("the output of job %s says %q", job, text), func() bool {
 			return strings.Contains(output(lab, owner, job), text)
 		})
 	}
 	t.Run("a hosts file is not written through a stranger's link, and the job goes on", func(t *testing.T) {
-		says(linked, "bob", "is not the user's own folder")
+		says(linked, "bob", "belongs to another user or is a link")
 		strangers(t, p, prey)
 	})
 	// Now a stranger's folder in the link's place.
@@ -136,7 +136,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		checkOwn(t, filepath.Join(hosts, silent+".hosts"), uid)
 	})
 	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {
-		says(housed, "bob", "is not the user's own folder")
+		says(housed, "bob", "belongs to another user or is a link")
 		says(housed, "bob", "step 2 of 2: 2 nodes")
 		says(linked, "bob", "step 2 of 2: 2 nodes")
 		strangers(t, p, trap)
@@ -154,7 +154,7 @@ func strangers(t *testing.T, p *process, folder string) {
 	if len(entries) > 0 {
 		t.Errorf("%s holds %v, want nothing", folder, entries)
 	}
-	if !strings.Contains(logged(p), "is not the user's own folder") {
+	if !strings.Contains(logged(p), "belongs to another user or is a link") {
 		t.Error("the sidecar's log does not say that the folder is a stranger's")
 	}
 }

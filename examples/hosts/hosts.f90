@@ -1,4 +1,4 @@
-! The hosts file of a job that never calls `accordion step`. Nothing but Fortran 2003 is needed.
+! The hosts file of a job that never calls `accordion step`. Nothing but Fortran 2008 is needed.
 !
 !     type(hosts) :: now
 !     call read_hosts('/tmp/accordion-1000/4711.hosts', now, status)
@@ -49,7 +49,7 @@ contains
                     if (failed /= 0) exit
                     if (line == '' .or. line(1:1) == '#') cycle
                     known = known + 1
-                    if (known <= nodes) h%name(known) = line
+                    if (known <= nodes) h%name(known) = line(:name_length)
                 end do
                 if (known == nodes) status = 0
             end if
