@@ -130,8 +130,9 @@ int main(int argc, char **argv)
 		t = u, u = v, v = t;
 		if (++iteration % LOOK == 0) {
 			if (hosts)
-				usleep(2000); /* so that this little rod takes some time */
-			told = generation(hosts);
+				usleep(200000); /* so that this little rod takes some time */
+			if ((told = generation(hosts)) < 0)
+				told = before;
 		}
 	}
 	MPI_Barrier(MPI_COMM_WORLD);

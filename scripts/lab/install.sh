@@ -32,6 +32,9 @@ test_programs=(
 	/usr/bin/lua5.1:lua5.1
 	/bin/ip:iproute2
 	/usr/bin/shellcheck:shellcheck
+	/usr/bin/python3:python3
+	/usr/bin/gfortran:gfortran
+	/usr/bin/mpicc:libmpich-dev
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once.

@@ -1,0 +1,81 @@
+// Package examples_test reads hosts files with the examples in C, Fortran and Python: all must agree.
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// required is the environment variable that, when set, makes a test fail that would be skipped for want of a compiler.
+const required = "ACCORDION_TEST_COMPILERS"
+
+// readers are the commands that print a hosts file, by language.
+func readers(t *testing.T) map[string][]string {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string][]string{}
+	for language, build := range map[string][]string{
+		"C":       {"gcc", "-std=c99", "-D_XOPEN_SOURCE=600", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(dir, "c"), "hosts/show.c", "hosts/hosts.c"},
+		"Fortran": {"gfortran", "-std=f2008", "-Wall", "-Wextra", "-Werror", "-J", dir, "-o", filepath.Join(dir, "f"), "hosts/hosts.f90"},
+		"Python":  {"python3", "-c", "pass"},
+	} {
+		if _, err := exec.LookPath(build[0]); err != nil {
+			if os.Getenv(required) != "" {
+				t.Fatalf("no %s: scripts/test installs it", build[0])
+			}
+			t.Logf("%s is left out: no %s (scripts/test installs it)", language, build[0])
+			continue
+		}
+		if out, err := exec.CommandContext(t.Context(), build[0], build[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(build, " "), err, out)
+		}
+		all[language] = map[string][]string{
+			"C": {filepath.Join(dir, "c")}, "Fortran": {filepath.Join(dir, "f")}, "Python": {"python3", "hosts/hosts.py"},
+		}[language]
+	}
+	if len(all) == 0 {
+		t.Skip("no gcc, gfortran or python3: scripts/test installs them")
+	}
+	return all
+}
+
+func TestCFortranAndPythonReadTheSame(t *testing.T) {
+	header := "# generation=1 step=2 steps=3 nodes=3 from=1795293641 until=1795293661"
+	const bad = ""
+	tests := map[string]struct{ text, want string }{
+		"as documented":                  {header + "\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
+		"long names":                     {header + "\n" + strings.Repeat("a", 200) + "\nn2\nn7.example.org\n", "1 2 3 1795293641 1795293661 " + strings.Repeat("a", 200) + ",n2,n7.example.org"},
+		"words of a later version":       {header + " color=blue\n# more\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
+		"another order":                  {"# until=9 from=8 nodes=1 steps=1 step=1 generation=0\nn1\n", "0 1 1 8 9 n1"},
+		"an end after the far future":    {"# generation=0 step=1 steps=1 nodes=1 from=1 until=9999999999\nn1\n", "0 1 1 1 9999999999 n1"},
+		"no header":                      {"n1\nn2\n", bad},
+		"empty":                          {"", bad},
+		"fewer nodes than it says":       {header + "\nn1\nn2\n", bad},
+		"more nodes than it says":        {header + "\nn1\nn2\nn3\nn4\n", bad},
+		"no nodes":                       {"# generation=1 step=2 steps=3 nodes=0 from=1 until=2\n", bad},
+		"a word that is missing":         {"# step=2 steps=3 nodes=1 from=1 until=2\nn1\n", bad},
+		"a number that is none":          {"# generation=x step=2 steps=3 nodes=1 from=1 until=2\nn1\n", bad},
+		"more nodes than anybody's":      {"# generation=1 step=2 steps=3 nodes=99999999 from=1 until=2\nn1\n", bad},
+		"the header's beginning, no end": {"# generation=1 step", bad},
+	}
+	for language, command := range readers(t) {
+		t.Run(language, func(t *testing.T) {
+			for name, test := range tests {
+				path := filepath.Join(t.TempDir(), "hosts")
+				if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				out, err := exec.CommandContext(t.Context(), command[0], append(command[1:], path)...).Output()
+				if got := strings.TrimSpace(string(out)); got != test.want || (err == nil) != (test.want != bad) {
+					t.Errorf("%s: it read %q and ended with %v, want %q", name, got, err, test.want)
+				}
+			}
+			if err := exec.CommandContext(t.Context(), command[0], append(command[1:], filepath.Join(t.TempDir(), "none"))...).Run(); err == nil {
+				t.Error("a file that is not there was read")
+			}
+		})
+	}
+}

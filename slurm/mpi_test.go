@@ -1,0 +1,124 @@
+package slurm_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// rankLine is what each rank of examples/mpi says at its start.
+var rankLine = regexp.MustCompile(`(?m)^iteration (\d+): rank \d+ of (\d+) on (\S+)$`)
+
+// launches is the nodes of each start of the MPI program, in order, as its ranks say; each rank must be there.
+func launches(t *testing.T, output string) []string {
+	t.Helper()
+	var order []string
+	nodes := map[string][]string{}
+	for _, m := range rankLine.FindAllStringSubmatch(output, -1) {
+		key := m[2] + " ranks from iteration " + m[1]
+		if nodes[key] == nil {
+			order = append(order, key)
+		}
+		nodes[key] = append(nodes[key], m[3])
+	}
+	var all []string
+	for _, key := range order {
+		if want, _, _ := strings.Cut(key, " "); want != fmt.Sprint(len(nodes[key])) {
+			t.Errorf("%s: %v\n%s", key, nodes[key], output)
+		}
+		all = append(all, sorted(t, strings.Join(nodes[key], ",")))
+	}
+	return all
+}
+
+func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
+	lab := quickLab(t)
+	home := filepath.Join(lab.Dir, "home", "alice")
+	heat := filepath.Join(t.TempDir(), "heat")
+	compile(t, "mpicc", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
+	folder(t, "alice")
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // what its ranks compute on two cores takes its time
+	const steps, silent = 20, 25000                     // iterations
+
+	jobs, lengths := map[string]string{}, map[string]int{"steps": 3 * steps, "silent": silent}
+	for name, ep := range map[string]string{"steps": "2x15s,3x15s,1x15s", "silent": "2x20s,3x20s,1x30s"} {
+		dir := filepath.Join(home, name)
+		lab.Run(t, "alice", "mkdir", "-p", dir)
+		install(t, heat, filepath.Join(dir, "heat"))
+		script, err := os.ReadFile("../examples/mpi/" + name + ".sh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		iterations := steps
+		if name == "silent" {
+			iterations = silent
+		}
+		jobs[name] = lab.Submit(t, "alice", string(script), "-H", "-N2", "-t5", "--comment=ep="+ep, "--chdir="+dir, "-o", filepath.Join(dir, "out"),
+			fmt.Sprintf("--export=ALL,CELLS=300,ITERATIONS=%d", iterations))
+	}
+	for name, job := range jobs {
+		lab.Await(t, 5*time.Minute, name+".sh is over", func() bool { return len(p.events(job, "ended")) > 0 })
+		out := lab.File("alice", name+"/out")
+		var held []string
+		for _, e := range p.events(job, "started", "grew", "shrank") {
+			held = append(held, sorted(t, fmt.Sprint(e.Args["nodes"])))
+		}
+		if ran := launches(t, out); len(held) != 3 || !slices.Equal(ran, held) {
+			t.Errorf("%s.sh: its ranks ran on %v, and the job held %v\n%s", name, ran, held, out)
+		}
+		checkRod(t, heat, filepath.Join(home, name, "rod"), lengths[name])
+	}
+	clean(t, p)
+}
+
+// compile runs a compiler; the test is skipped where there is none, or fails if a real Slurm is required.
+func compile(t *testing.T, compiler string, arguments ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(compiler); err != nil {
+		if os.Getenv(labtest.Required) != "" {
+			t.Fatalf("no %s: scripts/test installs it", compiler)
+		}
+		t.Skipf("no %s: scripts/test installs it", compiler)
+	}
+	if out, err := exec.CommandContext(t.Context(), compiler, arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", compiler, err, out)
+	}
+}
+
+// install copies a program to where any user may run it.
+func install(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkRod judges that the MPI program's state, after all its starts on different nodes, is that of one rank that computes
+// without a pause.
+func checkRod(t *testing.T, heat, rod string, iterations int) {
+	t.Helper()
+	whole := filepath.Join(t.TempDir(), "rod")
+	if out, err := exec.CommandContext(t.Context(), heat, "300", fmt.Sprint(iterations), whole).CombinedOutput(); err != nil {
+		t.Fatalf("heat: %v\n%s", err, out)
+	}
+	want, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(rod); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s (%d bytes, %v) is not the state after %d iterations", rod, len(got), err, iterations)
+	}
+}
