@@ -3,6 +3,7 @@ package adapter
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -22,6 +23,11 @@ func crowded(b testing.TB, size size) *Sidecar {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { j.Close() })
+	return crowdedOn(b, size, j)
+}
+
+// crowdedOn is crowded with another journal.
+func crowdedOn(b testing.TB, size size, j Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60,
 		Overrun: Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
@@ -106,4 +112,45 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	if quickest > bound {
 		t.Errorf("a cycle takes %v of processor time; with reading Slurm's answers it must stay under 250 ms", quickest)
 	}
+}
+
+// mute is a journal that keeps nothing, for sizes at which a disk would be measured.
+type mute struct{ Journal }
+
+func (mute) Put(journal.Record) error  { return nil }
+func (mute) Event(journal.Event) error { return nil }
+func (mute) PutView([]byte) error      { return nil }
+func (mute) PutQueue([]byte) error     { return nil }
+
+// Of the 250 MiB that the sidecar may have with 10,000 waiting and 2,000 running jobs, the rest is for reading Slurm's answers,
+// for the journal and for garbage.
+func TestACycleOfAVeryLargeClusterFitsItsBounds(t *testing.T) {
+	held := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := held()
+	s := crowdedOn(t, size{10_000, 2_000, 5_000}, mute{})
+	bound, quickest := time.Second, time.Hour
+	if raceDetector {
+		bound *= 10
+	}
+	for range 3 {
+		begin := processorTime(t)
+		if err := turn(s); err != nil {
+			t.Fatal(err)
+		}
+		quickest = min(quickest, processorTime(t)-begin)
+	}
+	if quickest > bound {
+		t.Errorf("a cycle takes %v of processor time, want less than %v", quickest, bound)
+	}
+	live := held() - before
+	if live > 100<<20 {
+		t.Errorf("the sidecar holds %d MiB, want at most 100", live>>20)
+	}
+	t.Logf("a cycle takes %v of processor time, the sidecar holds %d MiB", quickest, live>>20)
+	runtime.KeepAlive(s)
 }
