@@ -19,6 +19,24 @@ type counted struct {
 	begun []time.Time
 	away  bool
 	slow  time.Duration
+	full  bool // reservations are refused
+}
+
+func (c *counted) Reserve(ctx context.Context, r adapter.Reservation) error {
+	c.mu.Lock()
+	full := c.full
+	c.mu.Unlock()
+	if full {
+		return errors.New("too many reservations")
+	}
+	return c.BatchSystem.Reserve(ctx, r)
+}
+
+// deny makes every reservation fail, or no more.
+func (c *counted) deny(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
 }
 
 func (c *counted) Observe(ctx context.Context) (*adapter.Snapshot, error) {
@@ -186,25 +204,34 @@ func TestABatchSystemThatDoesNotAnswerIsLeftInPeace(t *testing.T) {
 	})
 }
 
-// While nothing can be seen nothing is done: not even a reservation is tried again and again.
+// While nothing can be seen nothing is done: a reservation that fails is not tried again and again.
 func TestNothingIsDoneWhileNothingCanBeSeen(t *testing.T) {
 	thrifty(t, slurmish, func(w *world, c *counted) {
-		w.evolving("2x20s,5x20s")
-		w.at(2)
+		acts := func() int {
+			w.mortal.mu.Lock()
+			defer w.mortal.mu.Unlock()
+			return w.mortal.count
+		}
+		c.deny(true)
+		w.submit(embedded.JobSpec{Nodes: 16, Limit: 300, Runs: 290, User: "bob"})
+		w.at(3)
+		w.evolving("2x20s,5x20s") // waits, and wants its reservations
+		w.at(60)
+		before := acts()
+		w.at(90)
+		if acts() == before {
+			t.Fatal("reservations that fail are not tried again")
+		}
 		c.is(true, 0)
-		w.at(20) // what was under way is over
-		w.mortal.mu.Lock()
-		acts := w.mortal.count
-		w.mortal.mu.Unlock()
+		w.at(100) // what was under way is over
+		before = acts()
 		w.at(200)
-		w.mortal.mu.Lock()
-		later := w.mortal.count
-		w.mortal.mu.Unlock()
-		if later != acts {
-			t.Errorf("%d acts while the batch system could not be read\n%s", later-acts, w.journalled())
+		if later := acts(); later != before {
+			t.Errorf("%d acts while the batch system could not be read\n%s", later-before, w.journalled())
 		}
 		c.is(false, 0)
-		w.quiet(600)
+		c.deny(false)
+		w.quiet(900)
 		w.clean()
 	})
 }
