@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,17 +88,6 @@ func ended(t *testing.T, lab *labtest.Lab, patience time.Duration, jobs ...strin
 		out, err := c.Output()
 		return err == nil && !slices.ContainsFunc(strings.Fields(string(out)), func(id string) bool { return slices.Contains(jobs, id) })
 	})
-}
-
-var jobState = regexp.MustCompile(`JobState=(\S+)`)
-
-// state is how Slurm shows the job: RUNNING, COMPLETED, NODE_FAIL; "" when it does not answer or does not know it.
-func state(lab *labtest.Lab, job string) string {
-	m := jobState.FindStringSubmatch(asks(lab, "scontrol", "-o", "show", "job", job))
-	if m == nil {
-		return ""
-	}
-	return m[1]
 }
 
 // holds is how many nodes Slurm shows the running job on, and which.
