@@ -1,0 +1,101 @@
+package slurm_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack takes slurmdbd away for a minute over a growth.
+func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	lab := faultLab(t, 8)
+	p := serving(t, lab, "")
+	job := evolves(t, lab, 20, []int{2, 4, 1})
+	awaitEvent(t, p, job, "started", 2*time.Minute)
+	promised := p.view(job).Promised
+	accounted(t, lab)
+	lab.Do(t, "dbd-stop")
+	away := time.Now()
+	lab.Await(t, 2*time.Minute, "a growth is refused", func() bool {
+		for _, e := range p.journal(job) {
+			if e.Verb == "expand" && strings.Contains(e.Outcome, "slurmdbd does not answer") {
+				return true
+			}
+		}
+		return false
+	})
+	lab.Await(t, 2*time.Minute, "slurmdbd was away for a minute", func() bool {
+		if got := holds(lab, job); got != "" && !strings.HasPrefix(got, "2 ") {
+			t.Errorf("without slurmdbd the job was resized: it is on %s", got)
+		}
+		return time.Since(away) > time.Minute || t.Failed()
+	})
+	lab.Do(t, "dbd-start")
+	awaitEvent(t, p, job, "grew", time.Minute)
+	if v := p.view(job); v == nil || v.Promised < promised+20 {
+		t.Errorf("its end was promised for %d; after a minute without slurmdbd status shows %+v", promised, v)
+	}
+	ended(t, lab, 3*time.Minute, job)
+	if got := said(lab, job); got != says(2, 4, 1) {
+		t.Errorf("%q, want %q", got, says(2, 4, 1))
+	}
+	clean(t, p)
+	assertNoNodeWasInTwoJobs(t, lab, begin)
+}
+
+// stopDatabase makes slurmdbd answer nobody, without its end, until the function that it returns is called.
+func stopDatabase(t *testing.T, lab *labtest.Lab) (goOn func()) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", "slurmdbd.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	goOn = func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
+	t.Cleanup(goOn)
+	return goOn
+}
+
+// TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody: a slurmctld that ends while it waits for a job's number in the
+// database never learns it, and refuses every change of that job for good.
+func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	lab := faultLab(t, 4)
+	goOn := stopDatabase(t, lab)
+	lost := evolves(t, lab, 10, []int{4, 1}) // before the sidecar: it is only held by the plug-in
+	unnumbered := func() bool {
+		_, said, err := lab.Exec("root", "", "scontrol", "update", "JobId="+lost, "Comment=x")
+		return err != nil && strings.Contains(said, "DB index is being set")
+	}
+	lab.Await(t, time.Minute, "slurmctld waits for the job's number", unnumbered)
+	lab.Do(t, "ctl-stop", "--kill")
+	goOn()
+	lab.Do(t, "ctl-start")
+	settled(t, lab)
+	if !unnumbered() {
+		t.Skip("this slurmctld learned the job's number after its start: there is nothing to show")
+	}
+	p := serving(t, lab, "")
+	next := evolves(t, lab, 10, []int{2, 4})
+	lab.Await(t, 3*time.Minute, "the job behind it is over", func() bool { return said(lab, next) == says(2, 4) })
+	lab.Await(t, 2*time.Minute, "status says what to do", func() bool {
+		v := p.view(lost)
+		return v != nil && strings.Contains(v.Why, "cancel it and submit it again")
+	})
+	lab.Run(t, "alice", "scancel", lost)
+	clean(t, p)
+}
