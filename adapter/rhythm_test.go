@@ -62,6 +62,13 @@ func (c *counted) is(away bool, slow time.Duration) {
 	c.away, c.slow = away, slow
 }
 
+// readings is how many began so far.
+func (c *counted) readings() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.begun)
+}
+
 // most is the greatest number of readings that began within so long, from the time since on.
 func (c *counted) most(d time.Duration, since time.Time) int {
 	c.mu.Lock()
@@ -194,9 +201,9 @@ func TestABatchSystemThatDoesNotAnswerIsLeftInPeace(t *testing.T) {
 			t.Errorf("it is asked up to %d times in a minute, want each 5 s", most)
 		}
 		c.is(false, 0)
-		asked := len(c.begun)
+		asked := c.readings()
 		time.Sleep(6 * time.Second)
-		if len(c.begun) == asked {
+		if c.readings() == asked {
 			t.Error("it answers again, and is not asked")
 		}
 		w.quiet(3000)
