@@ -149,6 +149,9 @@ type Reservation struct {
 	// OverManaged: nodes that managed jobs will have given back by Start are among the nodes; their holders are
 	// not in the way.
 	OverManaged bool
+	// Idle, where it is not 0, is how many seconds without a job of its own it needs to last from Start on: after that the
+	// batch system may delete it by itself.
+	Idle core.Time
 }
 
 // Ours says whether the sidecar made the reservation.

@@ -7,6 +7,10 @@ import (
 	"accordion/core"
 )
 
+// abandoned is how long, in seconds, a reservation for a start lasts without its job: it must outlast the job, and yet
+// not outlive a sidecar that died before it released it.
+const abandoned core.Time = 60
+
 // start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
 // run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
 // reservation that lasts longer than the job may run.
@@ -23,6 +27,7 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 	limit := c.ep.Total() + s.settings.Overrun.Of(c.ep.Total()) + s.settings.Guard
 	reservation := Reservation{
 		Name: r.reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
+		Idle: abandoned,
 	}
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.end(), "profile": c.ep.String()}
 	if err := s.event(r, "starting", fmt.Sprintf("on %d nodes", first), fields); err != nil {
@@ -54,7 +59,7 @@ func (a *acting) startOn(ctx context.Context, job Key, r Reservation, shape Shap
 }
 
 func reserveArgs(r Reservation) map[string]any {
-	return map[string]any{"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged}
+	return map[string]any{"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle}
 }
 
 // patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.

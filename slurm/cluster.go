@@ -138,7 +138,11 @@ func parseReservation(line string) (adapter.Reservation, error) {
 		User:  text(field(line, "Users")),
 	}
 	for flag := range strings.SplitSeq(field(line, "Flags"), ",") {
-		r.OverManaged = r.OverManaged || flag == "IGNORE_JOBS"
+		name, value, _ := strings.Cut(flag, "=")
+		r.OverManaged = r.OverManaged || name == "IGNORE_JOBS"
+		if name == "PURGE_COMP" {
+			r.Idle = e.limit("PURGE_COMP", value)
+		}
 	}
 	if list := text(field(line, "Nodes")); list != "" {
 		r.Nodes = e.nodes(list, map[string][]string{})

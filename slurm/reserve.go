@@ -38,7 +38,8 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 		return s.reserve(ctx, "create", r, reservationChanges(nil, r, now))
 	}
 	changes := reservationChanges(&all[i], r, now)
-	if len(changes) == 0 {
+	lacksPurge := r.Idle > 0 && all[i].Idle == 0
+	if len(changes) == 0 && !lacksPurge {
 		return nil
 	}
 	needed := probes(all[i], r, now)
@@ -47,8 +48,11 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 			break
 		}
 	}
-	if err == nil {
+	if err == nil && len(changes) > 0 {
 		err = s.reserve(ctx, "update", r, changes)
+	}
+	if err == nil && lacksPurge {
+		err = s.reserve(ctx, "update", r, []string{"Flags+=" + purge(r)})
 	}
 	for _, p := range needed {
 		err = errors.Join(err, s.Unreserve(ctx, p.Name))
@@ -118,17 +122,26 @@ func checkReservation(r adapter.Reservation) error {
 	return nil
 }
 
-// reservationChanges is what scontrol must be told to make old (nil: none) into r. The start of an active reservation
-// cannot be changed.
+// purge is the flag by which Slurm deletes an active reservation that had no job, neither running nor waiting, for so
+// long (rounded up to a minute; it looks every 30 s). It cannot be set together with a flag that is taken away.
+func purge(r adapter.Reservation) string {
+	return "PURGE_COMP=" + minutes(r.Idle)
+}
+
+// reservationChanges is what scontrol must be told to make old (nil: none) into r, but for the flag of purge in an old
+// one. The start of an active reservation cannot be changed.
 func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now time.Time) []string {
 	var changes []string
-	flags := "Flags+="
 	if old == nil {
-		old = &adapter.Reservation{Start: -1}
-		flags = "Flags=OVERLAP,"
-		if !r.OverManaged {
-			changes = append(changes, "Flags=OVERLAP")
+		flags := "Flags=OVERLAP"
+		if r.OverManaged {
+			flags += ",IGNORE_JOBS"
 		}
+		if r.Idle > 0 {
+			flags += "," + purge(r)
+		}
+		changes = append(changes, flags)
+		old = &adapter.Reservation{Start: -1, OverManaged: r.OverManaged}
 	}
 	active := old.Start >= 0 && old.Start <= now.Unix()
 	if r.Start != old.Start && !active {
@@ -146,7 +159,7 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 	}
 	switch {
 	case r.OverManaged && !old.OverManaged:
-		changes = append(changes, flags+"IGNORE_JOBS")
+		changes = append(changes, "Flags+=IGNORE_JOBS")
 	case !r.OverManaged && old.OverManaged:
 		changes = append(changes, "Flags-=IGNORE_JOBS")
 	}
