@@ -160,3 +160,33 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 		}
 	}
 }
+
+func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
+	if !*long {
+		t.Skip("waits some minutes for Slurm to delete reservations: -args -accordion.long")
+	}
+	lab := quickLab(t)
+	for what, when := range map[string]string{
+		"nothing but the reservation": `"scontrol create reservation ReservationName=accordion-"*-0" "*`,
+		"a released job":              `"scontrol release "*`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			lab.Clear(t)
+			calls := newClients(t)
+			calls.hook(`case "$name $*" in ` + when + `) "$real" "$@"; kill -9 "$PPID"; exit ;; esac`)
+			p := serving(t, lab, calls.setting())
+			lab.Submit(t, "alice", "sleep 10", "-H", "-N2", "-n2", "-t5", "--comment=ep=2x1h,4x1h")
+			select {
+			case <-p.ended:
+			case <-time.After(2 * time.Minute):
+				t.Fatal("the sidecar was not killed")
+			}
+			died := time.Now()
+			// The growth's is an hour ahead, and lasts two minutes then.
+			lab.Await(t, 4*time.Minute, "no reservation holds nodes", func() bool {
+				return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "State=ACTIVE")
+			})
+			t.Logf("the last one went %v after the sidecar", time.Since(died).Round(time.Second))
+		})
+	}
+}
