@@ -1,0 +1,93 @@
+package slurm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// smallDisk puts the lab's journal on a file system of two megabytes.
+func smallDisk(t *testing.T, lab *labtest.Lab) string {
+	t.Helper()
+	dir := filepath.Join(lab.Dir, "journal")
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("no file system can be mounted here (%v): a full disk cannot be made", err)
+	}
+	t.Cleanup(func() { // before the lab goes, which removes the directory
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes a file until the disk has no room left.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, size := range []int{64 << 10, 512} { // the last free pages, too
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+	}
+}
+
+// TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob also starts a second sidecar by accident.
+func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	lab := faultLab(t, 6)
+	dir := smallDisk(t, lab)
+	p := serving(t, lab, "")
+	job := evolves(t, lab, 20, []int{2, 4, 1})
+	awaitEvent(t, p, job, "started", 2*time.Minute)
+
+	ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
+	defer cancel()
+	second := exec.CommandContext(ctx, filepath.Join(lab.Dir, "bin", "accordion"), "serve", "--config", p.config)
+	second.Env = lab.Env()
+	words, err := second.CombinedOutput()
+	if err == nil || !strings.Contains(string(words), fmt.Sprint(p.pid)) {
+		t.Errorf("a second sidecar (%v) does not name process %d: %s", err, p.pid, words)
+	}
+	select {
+	case <-p.ended:
+		t.Fatal("the first sidecar ended because of the second")
+	default:
+	}
+
+	fill(t, filepath.Join(dir, "full"))
+	select {
+	case <-p.ended:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the sidecar goes on though its journal cannot be written")
+	}
+	if log, _ := os.ReadFile(p.log); !strings.Contains(string(log), "full") || !strings.Contains(string(log), "running jobs run on") {
+		t.Errorf("its last words do not say what is wrong: %s", tail(string(log), 3))
+	}
+	if got := asks(lab, "squeue", "-h", "-j", job, "-o", "%T"); got != "RUNNING" {
+		t.Errorf("without a sidecar the job is %s, want RUNNING", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "full")); err != nil {
+		t.Fatal(err)
+	}
+	p.start()
+	ended(t, lab, 3*time.Minute, job)
+	if got := said(lab, job); got != says(2, 4, 1) {
+		t.Errorf("%q, want %q", got, says(2, 4, 1))
+	}
+	clean(t, p)
+	assertNoNodeWasInTwoJobs(t, lab, begin)
+}
