@@ -19,7 +19,9 @@ var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
 
 // Expand makes an expander of a running job: an allocation without steps, made at once or not at all, which Merge then
 // moves into the job. It is root's, in the name of the job's owner; it gets the nodes' whole memory, as the nodes are
-// its alone. Queueing it instead would make it seconds late, and a restart of slurmctld would make it useless.
+// its alone. Queueing it instead would make it seconds late, and a restart of slurmctld would make it useless. Its
+// priority is the highest there is: Slurm makes no immediate allocation in a reservation while a job of higher priority
+// is about to start in any other (`Immediate execution impossible, insufficient priority`), and that can last seconds.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -54,7 +56,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 // expandArgs is salloc's command line. Everything in it is a separate argument and none begins with what a user chose.
 func expandArgs(parent *record, nodes []string, reservation string) []string {
 	args := []string{
-		"--immediate", "--no-shell", "--no-bell", "--chdir=/",
+		"--immediate", "--no-shell", "--no-bell", "--chdir=/", "--priority=TOP",
 		fmt.Sprintf("--uid=%d", parent.UID), fmt.Sprintf("--gid=%d", parent.GID),
 		"--partition=" + parent.Partition,
 		fmt.Sprintf("--nodes=%d", len(nodes)), "--nodelist=" + hostlist.Compact(nodes), "--mem=0",
@@ -75,7 +77,7 @@ func expandArgs(parent *record, nodes []string, reservation string) []string {
 // whyNotExpanded reads salloc's refusal.
 func (s *System) whyNotExpanded(ctx context.Context, job adapter.Key, err error) error {
 	switch {
-	case says(err, "busy", "not available", "requested reservation", "access denied to requested reservation"):
+	case says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority"):
 		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
 	case says(err, "dependency problem"):
 		if _, gone := s.running(ctx, job); gone != nil {

@@ -131,7 +131,7 @@ func TestAnExpanderIsRootsInTheNameOfTheOwner(t *testing.T) {
 	parent := &record{account: "physics"}
 	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main", "normal"
 	got := strings.Join(expandArgs(parent, []string{"n7", "n6"}, "accordion-46-2"), " ")
-	want := "--immediate --no-shell --no-bell --chdir=/ --uid=1001 --gid=100 --partition=main --nodes=2 --nodelist=n[6-7] --mem=0 " +
+	want := "--immediate --no-shell --no-bell --chdir=/ --priority=TOP --uid=1001 --gid=100 --partition=main --nodes=2 --nodelist=n[6-7] --mem=0 " +
 		"--job-name=accordion-grow-46 --dependency=expand:46 --qos=normal --account=physics --reservation=accordion-46-2"
 	if got != want {
 		t.Errorf("salloc %s\nwant   %s", got, want)

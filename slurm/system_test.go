@@ -263,6 +263,24 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 	w.clean()
 }
 
+func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
+	w := newWorld(t)
+	parent := w.running("n1")
+	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
+	w.await(w.submit(sleeps, "-N1", "-t5", "--reservation=accordion-start"), adapter.Running)
+	next := w.submit(sleeps, "-N1", "-t5", "--reservation=accordion-start") // released, and of a higher rank than an expander
+	grow := reservation("accordion-grow", "n3")
+	w.ok(w.sys.Reserve(w.ctx, grow))
+	expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
+	w.ok(err)
+	w.ok(w.sys.Merge(w.ctx, parent.Key, expander))
+	if got := w.inspect(next).State; got != adapter.Pending {
+		t.Errorf("the other job is %s: nothing was shown", got)
+	}
+	w.lab.Clear(t)
+	w.clean()
+}
+
 func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	w := newWorld(t)
 	parent := w.running("n1")
