@@ -75,7 +75,10 @@ func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *record) error
 		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
 		return s.save(r)
 	}
-	r.blocked = "the batch system starts it: " + r.seen.Why
+	r.blocked = "the batch system starts it"
+	if r.seen.Why != "" && r.seen.Why != "None" {
+		r.blocked += ": " + r.seen.Why
+	}
 	if v.now < r.Planned+patience {
 		return nil
 	}
