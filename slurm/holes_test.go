@@ -140,7 +140,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	}
 	lab.Run(t, "alice", "scancel", whole)
 
-	shrunk := evolving(telling+"until [ -e go ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
+	shrunk := evolving(telling+"until [ -e shrunk ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
 	requeued := evolving("sleep 600", "2x2m,3x2m", "2")
 	grown := evolving("sleep 600", "2x4m", "2")
 	for _, job := range []string{shrunk, requeued, grown} {
@@ -151,7 +151,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {
 		t.Errorf("the journal says %q", e.Text)
 	}
-	lab.Run(t, "alice", "touch", "go")
+	lab.Run(t, "alice", "touch", "shrunk")
 	lab.Run(t, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
 	lab.Run(t, "alice", "scontrol", "requeue", requeued)
 	lab.Await(t, time.Minute, "the requeued job waits, held by root, from its first step", func() bool {
