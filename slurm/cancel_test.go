@@ -124,7 +124,7 @@ func cancelAt(t *testing.T, fates []fate) {
 			t.Fatal(err)
 		}
 	}
-	p := serving(t, lab, calls.setting()+"\n[overrun]\nleast = \"10m\"") // many resizes at once take their time
+	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many at once take their time
 	for i, job := range jobs {
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i]), func() bool {
 			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING

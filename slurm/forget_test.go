@@ -11,7 +11,7 @@ import (
 // the one that runs its script (22.05). Giving that one back then ends the script and leaves the job running without.
 func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	lab := quickLab(t)
-	p := serving(t, lab, "")
+	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)
 	// Until its end the job can have the last node only; then it grows by nodes that come before.
 	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+12),

@@ -215,18 +215,26 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// client runs a Slurm client as root, without slurm-lab in between: for polling.
+// client runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that reads its
+// configuration again answers nobody for a moment.
 func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
-	defer cancel()
-	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Env, c.Dir = lab.Env(), lab.Dir
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("%s: %v", strings.Join(command, " "), err)
+	for end := time.Now().Add(20 * time.Second); ; {
+		ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+		c := exec.CommandContext(ctx, command[0], command[1:]...)
+		c.Env, c.Dir = lab.Env(), lab.Dir
+		var said strings.Builder
+		c.Stderr = &said
+		out, err := c.Output()
+		cancel()
+		if err == nil {
+			return strings.TrimRight(string(out), "\n")
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: %v: %s", strings.Join(command, " "), err, said.String())
+		}
+		time.Sleep(200 * time.Millisecond) // Slurm does not say when it will answer
 	}
-	return strings.TrimRight(string(out), "\n")
 }
 
 // clean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
