@@ -227,7 +227,7 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 		case len(lost) == 0:
 			sightings = 0
 		case sightings == mendAfter:
-			if err := s.run.scontrol(ctx, "reconfigure"); err != nil {
+			if err := s.reconfigure(ctx); err != nil {
 				return fmt.Errorf("setting lost nodes %s free: %w", hostlist.Compact(lost), err)
 			}
 		case sightings > 4*mendAfter:
@@ -239,6 +239,21 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 			return fmt.Errorf("looking for lost nodes: %w", ctx.Err())
 		}
 	}
+}
+
+// reconfigure makes slurmctld rebuild its books, unless it was made to a short time ago: it reads its files again, forgets
+// what scontrol changed about partitions, and takes the first node of every job that has grown for the node of its script.
+func (s *System) reconfigure(ctx context.Context) error {
+	s.mending.Lock()
+	defer s.mending.Unlock()
+	if wait := s.config.Reconfigure - time.Since(s.reconfigured); !s.reconfigured.IsZero() && wait > 0 {
+		return fmt.Errorf("`scontrol reconfigure` was run a short time ago and is run again in %s at the earliest", wait.Round(time.Second))
+	}
+	if err := s.run.scontrol(ctx, "reconfigure"); err != nil {
+		return err
+	}
+	s.reconfigured = time.Now()
+	return nil
 }
 
 // anyEnding says whether a job that ends still holds one of the nodes: only after it can they be lost.

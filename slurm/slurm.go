@@ -27,6 +27,8 @@ type Config struct {
 	Timeout time.Duration
 	// AtOnce bounds the client programs that run at the same time. 0: 6.
 	AtOnce int
+	// Reconfigure is the least pause between two `scontrol reconfigure`, see Mend. 0: a minute.
+	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
 }
@@ -39,6 +41,9 @@ type System struct {
 	mu      sync.Mutex
 	known   configuration // as last read for a resize; never changed
 	knownAt time.Time
+
+	mending      sync.Mutex
+	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -55,8 +60,8 @@ func New(c Config) (*System, error) {
 			return nil, fmt.Errorf("slurm: %q is not the name of a partition (`sinfo -h -o %%R` lists them)", p)
 		}
 	}
-	if c.Timeout < 0 || c.AtOnce < 0 {
-		return nil, errors.New("slurm: a timeout and a number of programs at once must not be negative")
+	if c.Timeout < 0 || c.AtOnce < 0 || c.Reconfigure < 0 {
+		return nil, errors.New("slurm: a timeout, a pause and a number of programs at once must not be negative")
 	}
 	if c.Clients < 0 || c.Clients > 0 && c.Clients < LeastClients {
 		return nil, fmt.Errorf("slurm: %d client programs a minute: give 0 for no bound, or at least %d", c.Clients, LeastClients)
@@ -66,6 +71,9 @@ func New(c Config) (*System, error) {
 	}
 	if c.AtOnce == 0 {
 		c.AtOnce = 6
+	}
+	if c.Reconfigure == 0 {
+		c.Reconfigure = time.Minute
 	}
 	return &System{config: c, run: newRunner(c)}, nil
 }

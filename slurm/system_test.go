@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	lab.Clear(t)
-	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience, Reconfigure: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,49 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lossy is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
+func lossy(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "reconfigured")
+	state := "ALLOCATED"
+	if cured {
+		state = "IDLE"
+	}
+	s = clients(t, func(c *Config) { c.Reconfigure = pause }, map[string]string{
+		"squeue": "true",
+		"scontrol": `if [ "$1" = reconfigure ]; then echo >>` + file + `; exit; fi
+state=ALLOCATED; [ ! -e ` + file + ` ] || state=` + state + `
+echo "NodeName=n1 State=IDLE"; echo "NodeName=n2 State=$state"
+echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-2] PriorityTier=1 State=UP"`,
+	})
+	return s, func() int {
+		text, _ := os.ReadFile(file)
+		return strings.Count(string(text), "\n")
+	}
+}
+
+func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
+	s, reconfigured := lossy(t, 0, true)
+	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
+		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
+	}
+}
+
+func TestSlurmctldIsNotReconfiguredOverAndOver(t *testing.T) {
+	s, reconfigured := lossy(t, time.Hour, false)
+	for _, want := range []string{"also after `scontrol reconfigure`", "run again in", "run again in"} {
+		if err := s.Mend(t.Context(), []string{"n2"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want: %s", err, want)
+		}
+	}
+	if n := reconfigured(); n != 1 {
+		t.Errorf("slurmctld was reconfigured %d times, want once", n)
+	}
+}
