@@ -1,0 +1,114 @@
+package slurm_test
+
+import (
+	"os/user"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// setNode makes an administrator's change of a node's state.
+func setNode(t *testing.T, lab *labtest.Lab, node, state string) {
+	t.Helper()
+	lab.Run(t, "root", "scontrol", "update", "NodeName="+node, "State="+state, "Reason=a test")
+}
+
+// nodesNow is the names of the nodes that Slurm shows the job on, in order; the script runs on the first.
+func nodesNow(t *testing.T, lab *labtest.Lab, job string) []string {
+	t.Helper()
+	list := asks(lab, "squeue", "-h", "-j", job, "-o", "%N")
+	if list == "" {
+		t.Fatalf("job %s has no nodes", job)
+	}
+	return sortedNames(names(t, list))
+}
+
+// TestNodesAreKilledDrainedAndReturnedInEveryStep loses nodes of three jobs side by side: one that ends with a node, one
+// that was submitted with sbatch -k, and one whose nodes are drained.
+func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	lab := faultLab(t, 16, labtest.Config("SlurmdTimeout=10"))
+	p := serving(t, lab, "")
+	const seconds = 25
+	fragile := evolves(t, lab, seconds, []int{2, 4})
+	robust := evolves(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
+	drained := evolves(t, lab, seconds, []int{2, 4, 1})
+	for _, job := range []string{fragile, robust, drained} {
+		awaitEvent(t, p, job, "started", 2*time.Minute)
+	}
+	var drains []string // a node that is down comes back with its slurmd's next report (ReturnToService=2)
+	lose := func(job, state string) {
+		t.Helper()
+		held := nodesNow(t, lab, job)
+		node := held[len(held)-1]
+		if state == "DRAIN" {
+			drains = append(drains, node)
+		}
+		setNode(t, lab, node, state)
+		t.Logf("job %s on %v: %s is %s", job, held, node, state)
+	}
+	lose(robust, "DOWN")
+	lose(drained, "DRAIN")
+	awaitEvent(t, p, robust, "changed", time.Minute)
+	killed := nodesNow(t, lab, fragile)[1]
+	lab.Do(t, "node-kill", killed) // slurmctld hears of it from nobody
+
+	awaitEvent(t, p, robust, "grew", 2*time.Minute)
+	awaitEvent(t, p, drained, "grew", 2*time.Minute)
+	if slices.Contains(nodesNow(t, lab, robust), drains[0]) {
+		t.Errorf("job %s grew by node %s, which is drained", robust, drains[0])
+	}
+	lose(robust, "DOWN")
+	lose(drained, "DRAIN")
+	ended(t, lab, 3*time.Minute, fragile, robust, drained)
+
+	for job, want := range map[string]string{robust: says(3, 5, 2), drained: says(2, 4, 1)} {
+		if got := said(lab, job); got != want {
+			t.Errorf("job %s: %q, want %q", job, got, want)
+		}
+	}
+	if show := asks(lab, "scontrol", "-o", "show", "job", fragile); !strings.Contains(show, "JobState=NODE_FAIL") {
+		t.Errorf("the job of a killed node: %s", show)
+	}
+	lab.Do(t, "node-start", killed)
+	for _, node := range drains {
+		setNode(t, lab, node, "RESUME")
+	}
+	clean(t, p) // also that every node is used again
+	assertNoNodeWasInTwoJobs(t, lab, begin)
+
+	lost := leak(t, lab)
+	lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
+		return asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N") != "" &&
+			len(strings.Fields(asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
+	})
+	if !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Verb == "nudge" && e.Outcome == "done" }) {
+		t.Error("the nodes are free, and not by the sidecar: its journal has no nudge that was done")
+	}
+	clean(t, p)
+}
+
+// leak makes Slurm lose two nodes: it merges an expander into a job that has ended, without a sidecar's care.
+func leak(t *testing.T, lab *labtest.Lab) (nodes string) {
+	t.Helper()
+	alice, err := user.Lookup("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := lab.Submit(t, "alice", "exec sleep 600", "-N1")
+	lab.Await(t, time.Minute, "the parent runs", func() bool { return strings.HasPrefix(holds(lab, parent), "1 n") })
+	lab.Run(t, "root", "salloc", "--quiet", "--immediate", "--no-shell", "--chdir=/", "--uid="+alice.Uid, "--gid="+alice.Gid, "-p", "main", "-N2",
+		"--job-name=careless", "--dependency=expand:"+parent)
+	line := strings.Fields(asks(lab, "squeue", "-h", "-n", "careless", "-o", "%A %N"))
+	if len(line) != 2 {
+		t.Fatalf("the expander: %q", line)
+	}
+	lab.Run(t, "alice", "scancel", parent)
+	ended(t, lab, time.Minute, parent)
+	lab.Run(t, "root", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
+	return line[1]
+}
