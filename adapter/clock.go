@@ -9,6 +9,13 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
+// A Stopwatch is a Clock that can be set forward and back, and knows how much time really passed between two of its
+// readings. Of the others' readings the difference counts, which for the wall clock is the monotonic one.
+type Stopwatch interface {
+	Clock
+	Passed(from, to time.Time) time.Duration
+}
+
 // Wall is the ordinary clock.
 type Wall struct{}
 

@@ -36,6 +36,7 @@ type Sidecar struct {
 	meter    Meter
 	settings Settings
 
+	ticked   time.Time // when the clock was last looked at
 	records  map[Key]*record
 	snapshot *Snapshot       // the newest reading; nil until the first
 	taken    int             // its number
@@ -129,6 +130,9 @@ func (s *Sidecar) Run(ctx context.Context) error {
 
 // cycle plans and acts on the newest reading.
 func (s *Sidecar) cycle(ctx context.Context) error {
+	if err := s.keepTime(); err != nil {
+		return err
+	}
 	if s.snapshot == nil {
 		return nil
 	}

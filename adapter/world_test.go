@@ -31,6 +31,7 @@ type world struct {
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
+	clock    adapter.Clock       // of the sidecar; nil: the bubble's
 	meter    adapter.Meter       // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 
@@ -87,7 +88,7 @@ func (w *world) serve() {
 	if w.outer != nil {
 		system = w.outer
 	}
-	sidecar := adapter.New(adapter.Options{System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
+	sidecar := adapter.New(adapter.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
