@@ -131,11 +131,6 @@ func cancelAt(t *testing.T, fates []fate) {
 			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
 		})
 		if _, err := os.Stat(filepath.Join(calls.dir, job+".cancelled")); err != nil {
-			// A reconfigure that sets lost nodes free may cost a job that grew by a node before its own (docs/reliability.md).
-			if reconfigured(t, lab) > 0 {
-				t.Logf("job %s was to be cancelled %v; Slurm, which read its configuration again meanwhile, lost it before", job, fates[i])
-				continue
-			}
 			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], output(lab, "alice", job))
 		}
 	}

@@ -66,8 +66,8 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 		if last := quantile(c.starts, 1); !(last <= 4) {
 			t.Errorf("a start took %.2f s after its decision, want at most 4 s", last)
 		}
-		if last := quantile(c.stuck, 1); last > 15 {
-			t.Errorf("a start on nodes that had to be nudged took %.2f s after its decision, want at most 15 s", last)
+		if last := quantile(c.stuck, 1); last > 4 {
+			t.Errorf("a start on nodes that had to be nudged took %.2f s after its decision, want at most 4 s as for any", last)
 		}
 	}
 	for _, e := range exceeded(c.growths, slack, !*long) {
