@@ -43,6 +43,9 @@ func (p *Profile) Clone() *Profile {
 	return &Profile{nodes: p.nodes, at: slices.Clone(p.at), used: slices.Clone(p.used)}
 }
 
+// Snapshot is an independent copy for what-if planning: what is done to the one is not seen in the other.
+func (p *Profile) Snapshot() *Profile { return p.Clone() }
+
 // CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
 func (p *Profile) CopyFrom(q *Profile) {
 	p.nodes, p.at, p.used = q.nodes, append(p.at[:0], q.at...), append(p.used[:0], q.used...)

@@ -125,6 +125,10 @@ func checkSearches(t *rapid.T, p *profile.Profile, s *seconds, n int, d, from co
 	if ok != found || ok && start != want {
 		t.Fatalf("FirstFit(%d, %d, %d) = %d, %t; want %d, %t", n, d, from, start, ok, want, found)
 	}
+	free, isFree := p.FirstFree(n, from)
+	if start, ok := p.FirstFit(n, 1, from); free != start || isFree != ok {
+		t.Fatalf("FirstFree(%d, %d) = %d, %t; FirstFit for a second finds %d, %t", n, from, free, isFree, start, ok)
+	}
 	below, isBelow := p.FirstBelow(n, from)
 	want, found = from, false
 	for ; want < 2*horizon && !found; want++ {

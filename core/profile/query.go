@@ -59,6 +59,9 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	return start, true
 }
 
+// FirstFree is the first instant, not before from, with at least n nodes free; Forever and false when there is none.
+func (p *Profile) FirstFree(n int, from core.Time) (t core.Time, ok bool) { return p.FirstFit(n, 1, from) }
+
 // Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
 // there is none.
 func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
