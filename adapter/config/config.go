@@ -64,30 +64,23 @@ type Embedded struct {
 type Plan struct {
 	Interval    time.Duration // the re-scheduling timer
 	Rest        time.Duration // the pause between two readings while nothing is due
-	Algorithm   string        // one of Algorithms
+	Algorithm   string        // as evolve.ParseAlgorithm reads it, but not rigid
 	ExpandLimit evolve.Limit  // how many times its duration a step may last; 0: the algorithm's own
 	StartLead   time.Duration // a start is begun so long before its planned second
 	Protect     int           // waiting managed jobs that get a reservation ahead
 	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
 }
 
-// Algorithms are the names that [plan] algorithm may have (Klein & Pérez, CoreGRID 2011, section 5).
-var Algorithms = []string{"noX", "2X", "2X+c", "infX", "infX+c"}
-
-// Fit is what Algorithm and ExpandLimit mean: the expand limit, and whether plans are compacted.
-func (p Plan) Fit() (limit evolve.Limit, compact bool) {
-	name, compact := strings.CutSuffix(p.Algorithm, "+c")
-	switch {
-	case p.ExpandLimit != 0:
-		limit = p.ExpandLimit
-	case name == "2X":
-		limit = evolve.Twice
-	case name == "infX":
-		limit = evolve.Unlimited
-	default:
-		limit = evolve.NoExpansion
+// Fit is what Algorithm and ExpandLimit mean.
+func (p Plan) Fit() evolve.Algorithm {
+	a, err := evolve.ParseAlgorithm(p.Algorithm)
+	if err != nil { // Parse has refused it
+		a = evolve.Algorithm{Limit: evolve.NoExpansion}
 	}
-	return limit, compact
+	if p.ExpandLimit != 0 {
+		a.Limit = p.ExpandLimit
+	}
+	return a
 }
 
 // Overrun is how much longer than planned a managed job may run: Share of its total, and at least Least.

@@ -132,8 +132,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:2: [slurm] timeout = "1ms" is wrong: it must be a duration from 1s to 5m0s, such as "10s"`},
 		{"negative", "[overrun]\nleast = \"-3s\"",
 			`f.toml:2: [overrun] least = "-3s" is wrong: it must be a duration from 0s to 24h0m0s, such as "30s"`},
-		{"another algorithm", "[plan]\nalgorithm = \"3X\"",
-			`f.toml:2: [plan] algorithm = "3X" is wrong: it must be "noX", "2X", "2X+c", "infX" or "infX+c"`},
+		{"another algorithm", "[plan]\nalgorithm = \"rigid\"",
+			`f.toml:2: [plan] algorithm = "rigid" is wrong: it must be noX, 2X, 2X+c, 2X+opt, infX, infX+c, infX+opt, or one with another limit, such as "1.5X"`},
+		{"an algorithm below 1", "[plan]\nalgorithm = \"0.5X\"", `f.toml:2: [plan] algorithm = "0.5X" is wrong: it must be noX, 2X, 2X+c, 2X+opt, infX, infX+c, infX+opt, or one with another limit, such as "1.5X"`},
 		{"an expand limit below 1", "[plan]\nexpand_limit = 0.5",
 			`f.toml:2: [plan] expand_limit = 0.5 is wrong: it must be 0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or "inf"`},
 		{"not a number", "[overrun]\nshare = nan",
@@ -190,29 +191,29 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 }
 
 func TestTheAlgorithmsNameSaysHowToFitUnlessALimitIsGiven(t *testing.T) {
-	for _, c := range []struct {
-		text    string
-		limit   string
-		compact bool
-	}{
-		{"", "1", false},
-		{`algorithm = "noX"`, "1", false},
-		{`algorithm = "2X"`, "2", false},
-		{`algorithm = "2X+c"`, "2", true},
-		{`algorithm = "infX"`, "inf", false},
-		{`algorithm = "infX+c"`, "inf", true},
-		{"algorithm = \"infX+c\"\nexpand_limit = 1.25", "1.25", true},
-		{"algorithm = \"noX\"\nexpand_limit = \"inf\"", "inf", false},
-		{"algorithm = \"2X\"\nexpand_limit = 3", "3", false},
-		{"algorithm = \"2X\"\nexpand_limit = 0.0", "2", false},
+	for text, want := range map[string]string{
+		"":                        "noX",
+		`algorithm = "noX"`:       "noX",
+		`algorithm = "2X"`:        "2X",
+		`algorithm = "2X+c"`:      "2X+c",
+		`algorithm = "2X+opt"`:    "2X+opt",
+		`algorithm = "infX"`:      "infX",
+		`algorithm = "infX+c"`:    "infX+c",
+		`algorithm = "infX+opt"`:  "infX+opt",
+		`algorithm = "1.13X+opt"`: "1.13X+opt",
+		"algorithm = \"infX+c\"\nexpand_limit = 1.25": "1.25X+c",
+		"algorithm = \"2X+opt\"\nexpand_limit = 1.13": "1.13X+opt",
+		"algorithm = \"noX\"\nexpand_limit = \"inf\"": "infX",
+		"algorithm = \"2X\"\nexpand_limit = 3":        "3X",
+		"algorithm = \"2X\"\nexpand_limit = 0.0":      "2X",
 	} {
-		got, err := Parse("f.toml", "[plan]\n"+c.text)
+		got, err := Parse("f.toml", "[plan]\n"+text)
 		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
+			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if limit, compact := got.Plan.Fit(); limit.String() != c.limit || compact != c.compact {
-			t.Errorf("%s: limit %s, compacting %v; want %s, %v", c.text, limit, compact, c.limit, c.compact)
+		if a := got.Plan.Fit(); a.String() != want {
+			t.Errorf("%s means %v, want %s", text, a, want)
 		}
 	}
 }

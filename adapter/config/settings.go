@@ -41,7 +41,8 @@ var settings = []setting{
 	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
-	choice("plan", "algorithm", func(c *Config) *string { return &c.Plan.Algorithm }, Algorithms...),
+	text("plan", "algorithm", "noX, 2X, 2X+c, 2X+opt, infX, infX+c, infX+opt, or one with another limit, such as \"1.5X\"", algorithm,
+		func(c *Config) *string { return &c.Plan.Algorithm }),
 	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},
 	duration("plan", "start_lead", 0, 5*time.Minute, "4s", func(c *Config) *time.Duration { return &c.Plan.StartLead }),
 	whole("plan", "protect", 0, 1000, func(c *Config) *int { return &c.Plan.Protect }),
@@ -216,6 +217,12 @@ func putLimit(c *Config, value any) bool {
 		c.Plan.ExpandLimit = limit
 	}
 	return err == nil
+}
+
+// algorithm says whether jobs can be planned so. Their steps are resized, so rigid is none.
+func algorithm(name string) bool {
+	a, err := evolve.ParseAlgorithm(name)
+	return err == nil && !a.Rigid
 }
 
 // putClients takes 0 or what leaves the longest act room (slurm.LeastClients).

@@ -126,12 +126,12 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return adapter.Settings{}, err
 	}
-	limit, compact := conf.Plan.Fit()
+	a := conf.Plan.Fit()
 	return adapter.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
-		Policy:    queue.Repeated{Limit: limit, Compact: compact},
+		Policy:    queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste},
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,

@@ -1,44 +1,108 @@
 package evolve_test
 
 import (
+	"slices"
+
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/profile"
 )
 
-// This file holds the dumb implementations that Fit and Compact are compared with.
+// This file holds the dumb implementations that Fit, Compact and LeastWaste are compared with.
 
-// everyPlace tries every schedule over integer time that completes by the horizon: all starts of all steps. It returns
-// the earliest completion and the latest start among the schedules that have it.
-func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, horizon core.Time) (completion, latest core.Time, ok bool) {
-	completion = horizon + 1
-	free := func(from, to core.Time, n int) bool {
-		for t := from; t < to; t++ {
-			if p.Nodes()-p.At(t) < n {
-				return false
-			}
-		}
-		return true
-	}
-	var place func(i int, start, first core.Time)
-	place = func(i int, start, first core.Time) {
-		s := ep[i]
+// best is what exhaustive search finds: the earliest completion, the latest start of all schedules that have it, and of
+// these the one with the least waste, of several the one with the latest starts, the first step's before the second's.
+type best struct {
+	completion, latest core.Time
+	waste              int64
+	starts             []core.Time
+}
+
+// everyPlace tries every schedule over integer time that completes by the horizon: all starts of all steps. ok is false
+// when there is none.
+func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, horizon core.Time) (b best, ok bool) {
+	b.completion = horizon + 1
+	starts := make([]core.Time, len(ep))
+	var place func(i int, start core.Time, waste int64)
+	place = func(i int, start core.Time, waste int64) {
+		s, last := ep[i], i == len(ep)-1
 		longest := limit.Longest(s.Duration)
-		if i == 0 || i == len(ep)-1 {
+		if i == 0 || last {
 			longest = s.Duration
 		}
-		for end := start + s.Duration; end <= min(start+longest, completion) && free(start, end, s.Nodes); end++ {
-			if i < len(ep)-1 {
-				place(i+1, end, first)
-			} else if end < completion || end == completion && first > latest {
-				completion, latest, ok = end, first, true
+		starts[i] = start
+		for end := start + s.Duration; end <= min(start+longest, b.completion) && free(p, start, end, s.Nodes); end++ {
+			switch waste := waste + (end-start-s.Duration)*int64(s.Nodes); {
+			case !last:
+				place(i+1, end, waste)
+			case end < b.completion:
+				b, ok = best{end, starts[0], waste, slices.Clone(starts)}, true
+			default:
+				b.latest = max(b.latest, starts[0])
+				if waste < b.waste || waste == b.waste && slices.Compare(starts, b.starts) > 0 {
+					b.waste, b.starts = waste, slices.Clone(starts)
+				}
 			}
 		}
 	}
 	for start := notBefore; start <= horizon; start++ {
-		place(0, start, start)
+		place(0, start, 0)
 	}
-	return completion, latest, ok
+	return b, ok
+}
+
+// free says whether n nodes are free in all of [from, to).
+func free(p *profile.Profile, from, to core.Time, n int) bool {
+	for t := from; t < to; t++ {
+		if p.Nodes()-p.At(t) < n {
+			return false
+		}
+	}
+	return true
+}
+
+// leastSecondBySecond is the least waste of all schedules that complete at the given instant, computed for each second and
+// each length of each step, and the starts of the steps that have it, the latest ones of several. What is freed after the
+// profile's last second is not looked at.
+func leastSecondBySecond(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
+	const none = int64(1) << 60
+	size := completion + 1
+	least := make([][]int64, len(ep)) // of the steps from this one on, when it begins at a second
+	next := make([][]core.Time, len(ep))
+	for i := len(ep) - 1; i >= 0; i-- {
+		s := ep[i]
+		least[i], next[i] = slices.Repeat([]int64{none}, int(size)), make([]core.Time, size)
+		longest := min(limit.Longest(s.Duration), size)
+		if i == 0 || i == len(ep)-1 {
+			longest = s.Duration
+		}
+		for t := notBefore; t+s.Duration <= completion; t++ {
+			for u := t + 1; u <= min(t+longest, completion) && p.Nodes()-p.At(u-1) >= s.Nodes; u++ {
+				w := (u - t - s.Duration) * int64(s.Nodes)
+				switch {
+				case u < t+s.Duration, i == len(ep)-1 && u < completion:
+					continue
+				case i < len(ep)-1:
+					w += least[i+1][u]
+				}
+				if w <= least[i][t] {
+					least[i][t], next[i][t] = w, u
+				}
+			}
+		}
+	}
+	waste = none
+	var at core.Time
+	for t, w := range least[0] {
+		if w <= waste {
+			waste, at = w, core.Time(t)
+		}
+	}
+	for i := range ep {
+		starts = append(starts, at)
+		at = next[i][at]
+	}
+	return waste, starts
 }
 
 // printed is the fit algorithm as CoreGRID 2011 prints it (Algorithm 2), recursion, max and loc and all, with "i > 0"

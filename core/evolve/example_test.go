@@ -21,3 +21,17 @@ func ExampleFit() {
 	// 30 5x60s,3x60s,10x60s
 	// 40 5x60s,3x50s,10x60s
 }
+
+// Compacting lets the step of two nodes wait, the last one that can; one node is enough.
+func ExampleLeastWaste() {
+	machine := profile.New(4)
+	machine.Add(180, core.EP{{Duration: 240, Nodes: 2}})
+	ep, _ := evolve.Parse("3x60s,2x60s,1x120s,3x60s")
+
+	start, fitted, _ := evolve.Fit(ep, machine, evolve.Twice, 0)
+	fmt.Println(evolve.Compact(ep, machine, evolve.Twice, start, fitted))
+	fmt.Println(evolve.LeastWaste(ep, machine, evolve.Twice, start, fitted))
+	// Output:
+	// 120 3x60s,2x120s,1x120s,3x60s
+	// 120 3x60s,2x60s,1x180s,3x60s
+}

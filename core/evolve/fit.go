@@ -36,6 +36,7 @@ type Fitter struct {
 	profile *profile.Profile
 	begin   core.Time // not before
 	held    bool      // the first step began at begin and goes on until the second one's nodes are there
+	least   leastWaste
 }
 
 // placed is a step and the start that it has risen to.

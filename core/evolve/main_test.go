@@ -3,13 +3,29 @@ package evolve_test
 import (
 	"flag"
 	"os"
+	"strconv"
 	"testing"
+
+	"pgregory.net/rapid"
 )
+
+var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")
+
+// long is by how much a test's number of cases is multiplied.
+func long() int {
+	if *longFlag {
+		return 20
+	}
+	return 1
+}
+
+// usual is the number of random cases of a property, where it does not say otherwise.
+const usual = 1000
 
 // TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "1000"} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": strconv.Itoa(usual * long())} {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
 			if err := f.Value.Set(value); err != nil {
 				panic(err)
@@ -17,4 +33,21 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// check is rapid.Check with another number of cases.
+func check(t *testing.T, cases int, property func(*rapid.T)) {
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	if before == strconv.Itoa(usual*long()) { // the command line does not ask for another number
+		if err := f.Value.Set(strconv.Itoa(cases * long())); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := f.Value.Set(before); err != nil {
+				t.Fatal(err)
+			}
+		}()
+	}
+	rapid.Check(t, property)
 }

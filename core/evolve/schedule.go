@@ -10,35 +10,39 @@ import (
 	"accordion/core/profile"
 )
 
-// Algorithm is a way to place one application: rigid, or fit with an expand limit, compacted or not (CoreGRID 2011,
-// section 5.1).
+// Algorithm is a way to place one application: rigid, or fit with an expand limit (CoreGRID 2011, section 5.1), as it is,
+// compacted, or with the least waste.
 type Algorithm struct {
-	Rigid   bool // see the application as its peak for its total duration; the rest is ignored
-	Limit   Limit
-	Compact bool
+	Rigid      bool // see the application as its peak for its total duration; the rest is ignored
+	Limit      Limit
+	Compact    bool // start as late as the completion allows: Compact
+	LeastWaste bool // of the schedules with this completion take the one that wastes least: LeastWaste; goes before Compact
 }
 
-// ParseAlgorithm reads the paper's names: rigid, noX, 2X, 2X+c, infX, infX+c; another limit is written in the place of
-// the 2, as in 1.5X.
+// AlgorithmNames are the names that everybody knows, for messages and help; ParseAlgorithm reads others too.
+const AlgorithmNames = "rigid, noX, 2X, 2X+c, 2X+opt, infX, infX+c, infX+opt"
+
+// ParseAlgorithm reads the paper's names, rigid, noX, 2X, 2X+c, infX and infX+c, and 2X+opt and infX+opt, which it does
+// not have; another limit is written in the place of the 2, as in 1.5X.
 func ParseAlgorithm(name string) (Algorithm, error) {
+	var a Algorithm
 	base, compact := strings.CutSuffix(name, "+c")
+	base, least := strings.CutSuffix(base, "+opt")
 	limit, isLimit := strings.CutSuffix(base, "X")
-	a := Algorithm{Compact: compact}
+	a.Compact, a.LeastWaste = compact, least
 	switch {
-	case strings.HasSuffix(name, "+opt"):
-		return a, fmt.Errorf("algorithm %s: exact optimisation (+opt) is not part of this version; take %s+c", core.Shown(name), strings.TrimSuffix(name, "+opt"))
 	case name == "rigid":
 		return Algorithm{Rigid: true}, nil
-	case base == "noX" && !compact:
-		a.Limit = NoExpansion
-		return a, nil
+	case name == "noX":
+		return Algorithm{Limit: NoExpansion}, nil
+	case compact && least:
 	case isLimit:
 		if l, err := ParseLimit(limit); err == nil {
 			a.Limit = l
 			return a, nil
 		}
 	}
-	return a, fmt.Errorf("algorithm %s is not one of rigid, noX, 2X, 2X+c, infX, infX+c", core.Shown(name))
+	return a, fmt.Errorf("algorithm %s is not one of %s", core.Shown(name), AlgorithmNames)
 }
 
 // String is the algorithm's name as ParseAlgorithm reads it.
@@ -46,8 +50,10 @@ func (a Algorithm) String() string {
 	switch {
 	case a.Rigid:
 		return "rigid"
-	case a.Limit <= NoExpansion: // there is nothing to compact
+	case a.Limit <= NoExpansion: // there is nothing to improve
 		return "noX"
+	case a.LeastWaste:
+		return a.Limit.String() + "X+opt"
 	case a.Compact:
 		return a.Limit.String() + "X+c"
 	}
@@ -60,10 +66,22 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 		ep = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
 	}
 	start, scheduled, ok = f.Fit(ep, p, a.Limit, notBefore)
-	if ok && a.Compact && !a.Rigid {
-		start, scheduled = f.Compact(ep, p, a.Limit, start, scheduled)
+	if ok && !a.Rigid {
+		start, scheduled = a.Improve(f, ep, p, start, scheduled)
 	}
 	return start, scheduled, ok
+}
+
+// Improve does what the algorithm does once Fit has found the place of ep on p with its limit: nothing, compacting, or the
+// least waste. The completion is kept.
+func (a Algorithm) Improve(f *Fitter, ep core.EP, p *profile.Profile, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	switch {
+	case a.LeastWaste:
+		return f.LeastWaste(ep, p, a.Limit, start, scheduled)
+	case a.Compact:
+		return f.Compact(ep, p, a.Limit, start, scheduled)
+	}
+	return start, scheduled
 }
 
 // Schedule places applications one after the other, each beside those before it, from second 0 on: the list scheduling

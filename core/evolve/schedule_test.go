@@ -26,6 +26,10 @@ func TestAnAlgorithmIsKnownByTheNameOfThePaper(t *testing.T) {
 		"1.5X+c": {Limit: 1_500_000, Compact: true},
 		"infX":   {Limit: evolve.Unlimited},
 		"infX+c": {Limit: evolve.Unlimited, Compact: true},
+
+		"2X+opt":    {Limit: evolve.Twice, LeastWaste: true},
+		"1.13X+opt": {Limit: 1_130_000, LeastWaste: true},
+		"infX+opt":  {Limit: evolve.Unlimited, LeastWaste: true},
 	} {
 		if got, err := evolve.ParseAlgorithm(name); err != nil || got != want || got.String() != name {
 			t.Errorf("ParseAlgorithm(%q) = %+v (%v), %v; want %+v", name, got, got, err, want)
@@ -33,7 +37,7 @@ func TestAnAlgorithmIsKnownByTheNameOfThePaper(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"": "rigid, noX, 2X", "nox": "rigid, noX, 2X", "noX+c": "rigid, noX, 2X", "X": "rigid, noX, 2X", "0.5X": "rigid, noX, 2X",
-		"rigid+c": "rigid, noX, 2X", "2X+opt": "take 2X+c", "2X+c+c": "rigid, noX, 2X", "\n": `"\n"`,
+		"rigid+c": "rigid, noX, 2X", "noX+opt": "rigid, noX, 2X", "2X+opt+c": "rigid, noX, 2X", "2X+c+opt": "2X+opt, infX", "+opt": "infX+opt", "2X+c+c": "rigid, noX, 2X", "\n": `"\n"`,
 	} {
 		if got, err := evolve.ParseAlgorithm(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseAlgorithm(%q) = %v, %v; want an error with %q", name, got, err, want)
@@ -41,7 +45,7 @@ func TestAnAlgorithmIsKnownByTheNameOfThePaper(t *testing.T) {
 	}
 }
 
-var algorithms = []string{"rigid", "noX", "2X", "2X+c", "infX", "infX+c"}
+var algorithms = []string{"rigid", "noX", "2X", "2X+c", "infX", "infX+c", "2X+opt", "infX+opt"}
 
 func algorithm(t testing.TB, name string) evolve.Algorithm {
 	a, err := evolve.ParseAlgorithm(name)
@@ -87,7 +91,7 @@ func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 6
 		eps := rapid.SliceOfN(profiles(4, 6, nodes), 1, 6).Draw(t, "applications")
-		a := evolve.Algorithm{Limit: limits.Draw(t, "limit"), Compact: rapid.Bool().Draw(t, "compact")}
+		a := evolve.Algorithm{Limit: limits.Draw(t, "limit"), Compact: rapid.Bool().Draw(t, "compact"), LeastWaste: rapid.Bool().Draw(t, "least waste")}
 		plan, err := evolve.Schedule(profile.New(nodes), eps, nil, a)
 		if err != nil {
 			t.Fatal(err)

@@ -47,6 +47,7 @@ func BenchmarkPlan(b *testing.B) {
 	}{
 		{"noX", queue.Repeated{}},
 		{"2X+c", queue.Repeated{Limit: evolve.Twice, Compact: true}},
+		{"2X+opt", queue.Repeated{Limit: evolve.Twice, LeastWaste: true}},
 		{"infX", queue.Repeated{Limit: evolve.Unlimited}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -102,6 +102,45 @@ func (d *dumb) fit(ep core.EP, limit evolve.Limit, begin core.Time, held, late b
 	return at, scheduled, true
 }
 
+// least finds the schedule with the given completion that wastes least, of several the one with the latest starts: every
+// start and every length of every step is tried, from the last one back.
+func (d *dumb) least(ep core.EP, limit evolve.Limit, begin, completion core.Time) (core.Time, core.EP) {
+	const none = core.Forever
+	waste, length := make([][horizon + 1]int64, len(ep)+1), make([][horizon + 1]core.Time, len(ep))
+	for t := range waste[len(ep)] {
+		waste[len(ep)][t] = none
+	}
+	waste[len(ep)][completion] = 0
+	for i := len(ep) - 1; i >= 0; i-- {
+		longest := limit.Longest(ep[i].Duration)
+		if i == 0 || i == len(ep)-1 {
+			longest = ep[i].Duration
+		}
+		for t := range waste[i] {
+			waste[i][t] = none
+			start := core.Time(t)
+			for l := core.Time(1); start >= begin && start+l <= completion && l <= longest && d.free(ep[i].Nodes, start+l-1, start+l); l++ {
+				w := waste[i+1][start+l] + (l-ep[i].Duration)*int64(ep[i].Nodes)
+				if l >= ep[i].Duration && waste[i+1][start+l] < none && w <= waste[i][t] {
+					waste[i][t], length[i][t] = w, l
+				}
+			}
+		}
+	}
+	start := completion
+	for t := completion; t >= begin; t-- {
+		if waste[0][t] < waste[0][start] {
+			start = t
+		}
+	}
+	scheduled := make(core.EP, len(ep))
+	for i, t := 0, start; i < len(ep); i++ {
+		scheduled[i] = core.Step{Duration: length[i][t], Nodes: ep[i].Nodes}
+		t += length[i][t]
+	}
+	return start, scheduled
+}
+
 // plan is Figure 5 of RR-7389, word by word.
 func (d *dumb) plan(policy queue.Repeated, now core.Time, jobs []core.Job) core.Plan {
 	var plan core.Plan
@@ -111,6 +150,9 @@ func (d *dumb) plan(policy queue.Repeated, now core.Time, jobs []core.Job) core.
 			start, scheduled, ok := d.fit(ep, policy.Limit, max(now, j.Begin), false, policy.Compact)
 			if !ok {
 				continue
+			}
+			if policy.LeastWaste {
+				start, scheduled = d.least(ep, policy.Limit, max(now, j.Begin), start+scheduled.Total())
 			}
 			p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled}, Choice: c}
 			if best == nil || p.End() < best.End() || p.End() == best.End() && p.EP.Peak() < best.EP.Peak() {

@@ -17,10 +17,16 @@ import (
 // back when one before it gained. But nothing submitted later delays or expands it, and what has started keeps its
 // promise.
 //
-// The zero value never expands a step and does not compact.
+// The zero value never expands a step and improves nothing.
 type Repeated struct {
-	Limit   evolve.Limit // how many times its duration a step may last
-	Compact bool         // start as late as the completion allows, where a step would wait
+	Limit      evolve.Limit // how many times its duration a step may last
+	Compact    bool         // start as late as the completion allows, where a step would wait
+	LeastWaste bool         // wait where it wastes least (evolve.LeastWaste); goes before Compact
+}
+
+// algorithm is how one job is placed.
+func (r Repeated) algorithm() evolve.Algorithm {
+	return evolve.Algorithm{Limit: r.Limit, Compact: r.Compact, LeastWaste: r.LeastWaste}
 }
 
 var _ Policy = Repeated{}
@@ -242,8 +248,8 @@ func (s *repeated) best(now core.Time, j core.Job) (core.Planned, bool) {
 			best, found = p, true
 		}
 	}
-	if found && s.policy.Compact {
-		best.Start, best.EP = s.fitter.Compact(j.Choices[best.Choice], s.view, s.policy.Limit, best.Start, best.EP)
+	if found {
+		best.Start, best.EP = s.policy.algorithm().Improve(&s.fitter, j.Choices[best.Choice], s.view, best.Start, best.EP)
 	}
 	return best, found
 }

@@ -26,7 +26,7 @@ func drawEP(t *rapid.T, steps, nodes int) core.EP {
 func drawPolicy(t *rapid.T) queue.Repeated {
 	return queue.Repeated{
 		Limit:   rapid.SampledFrom([]evolve.Limit{0, evolve.NoExpansion, 1_500_000, evolve.Twice, evolve.Unlimited}).Draw(t, "limit"),
-		Compact: rapid.Bool().Draw(t, "compact"),
+		Compact: rapid.Bool().Draw(t, "compact"), LeastWaste: rapid.Bool().Draw(t, "least waste"),
 	}
 }
 

@@ -1,0 +1,178 @@
+package evolve
+
+import (
+	"math/bits"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// LeastWaste finds, among all schedules of a profile that complete when the given one does, the one with the least
+// waste: the node-seconds for which steps hold their nodes longer than requested. Of several it takes the one with the
+// latest start of the first step, then of the second, and so on. start and scheduled are what Fit returned for ep on p
+// with the same limit. Completion and limit are kept; it never wastes more than Compact beside the same profile.
+//
+// The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205, section
+// 4.3.3). A profile of 2^59 node-seconds or more, or without end, is compacted only.
+func LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	var f Fitter
+	return f.LeastWaste(ep, p, limit, start, scheduled)
+}
+
+// LeastWaste is the function of the same name.
+//
+// It is a dynamic program from the last step to the first. w(i, t) is the least waste of the steps from i on when step i
+// begins at t and the last one ends at the completion; with n nodes, d seconds requested and l allowed,
+//
+//	w(i, t) = min over u of n·(u-t-d) + w(i+1, u),  t+d <= u <= t+l, and n are free in [t, u).
+//
+// As a function of t it is linear in pieces, and so are minima over windows that slide: whole pieces are computed, never
+// seconds. No step begins before its start in the schedule that Fit found (none does in any schedule), nor after its
+// start in the compacted one (the same, mirrored): w is needed between these two only.
+func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	latest, late := f.Compact(ep, p, limit, start, scheduled)
+	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
+	if late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
+		return latest, late
+	}
+	f.least.spread(ep, limit, start, scheduled, latest, late)
+	return f.least.run(p)
+}
+
+// leastWaste is the memory of the dynamic program. Times in it count from origin, so that products stay small.
+type leastWaste struct {
+	origin core.Time
+	steps  []spreading
+	pieces []piece // of all steps, from the last one to the first
+	sums   []piece // memory of waste: the next step's waste and the wait for it
+	whole  []int   // memory of window
+}
+
+// spreading is a step and the range of its starts.
+type spreading struct {
+	nodes           int64
+	length, longest core.Time
+	earliest, last  core.Time // start
+	first, end      int       // its pieces: pieces[first:end]
+}
+
+// piece is a stretch of starts, both ends included, over which the waste is linear: value at from, rising by slope with
+// each second.
+type piece struct {
+	from, to     core.Time
+	value, slope int64
+}
+
+func (q piece) at(t core.Time) int64 { return q.value + q.slope*(t-q.from) }
+
+// least is the smallest value of the piece.
+func (q piece) least() int64 { return min(q.value, q.at(q.to)) }
+
+// spread lays the steps out between their earliest and their latest starts.
+func (l *leastWaste) spread(ep core.EP, limit Limit, start core.Time, scheduled core.EP, latest core.Time, late core.EP) {
+	l.origin, l.steps, l.pieces = start, l.steps[:0], l.pieces[:0]
+	earliest, last := core.Time(0), latest-start
+	for i, s := range ep {
+		longest := limit.Longest(s.Duration)
+		if i == 0 {
+			longest = s.Duration
+		}
+		l.steps = append(l.steps, spreading{nodes: int64(s.Nodes), length: s.Duration, longest: longest, earliest: earliest, last: last})
+		earliest += scheduled[i].Duration
+		last += late[i].Duration
+	}
+}
+
+// run computes the waste of all starts, then follows the least from the first step to the last.
+func (l *leastWaste) run(p *profile.Profile) (core.Time, core.EP) {
+	final := len(l.steps) - 1
+	at := l.steps[final].earliest // its only start
+	l.pieces = append(l.pieces, piece{from: at, to: at})
+	l.steps[final].end = 1
+	for i := final - 1; i >= 0; i-- {
+		l.waste(i, p)
+	}
+	at = l.latest(0, 0, 0, core.Forever)
+	start, scheduled := at+l.origin, make(core.EP, len(l.steps))
+	for i := range l.steps {
+		s := &l.steps[i]
+		scheduled[i] = core.Step{Duration: s.length, Nodes: int(s.nodes)}
+		if i < final {
+			end := l.holeEnd(p, s, at)
+			next := l.latest(i+1, s.nodes, at+s.length, min(end, at+s.longest))
+			scheduled[i].Duration = next - at
+			at = next
+		}
+	}
+	return start, scheduled
+}
+
+// holeEnd is the first instant from which on the step's nodes are missing, when it begins at an instant.
+func (l *leastWaste) holeEnd(p *profile.Profile, s *spreading, at core.Time) core.Time {
+	end, _ := p.FirstBelow(int(s.nodes), at+l.origin)
+	return end - l.origin
+}
+
+// latest is the latest start of step i in [from, to] with the least sum of its waste and that of a step of so many nodes
+// before it, which goes on until then.
+func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
+	var best core.Time
+	least, found := int64(0), false
+	for _, q := range l.pieces[l.steps[i].first:l.steps[i].end] {
+		q, ok := q.within(from, to)
+		if !ok {
+			continue
+		}
+		q = q.tilt(nodes)
+		at := q.to
+		if q.slope > 0 {
+			at = q.from
+		}
+		if v := q.at(at); !found || v < least || v == least && at > best {
+			best, least, found = at, v, true
+		}
+	}
+	return best
+}
+
+// within is the part of a piece in [from, to].
+func (q piece) within(from, to core.Time) (piece, bool) {
+	if q.to < from || q.from > to {
+		return piece{}, false
+	}
+	if from > q.from {
+		q.from, q.value = from, q.at(from)
+	}
+	q.to = min(q.to, to)
+	return q, true
+}
+
+// tilt adds nodes·t.
+func (q piece) tilt(nodes int64) piece {
+	q.value += nodes * q.from
+	q.slope += nodes
+	return q
+}
+
+// waste computes the pieces of step i from those of the next one, hole by hole.
+func (l *leastWaste) waste(i int, p *profile.Profile) {
+	s, next := &l.steps[i], &l.steps[i+1]
+	s.first = len(l.pieces)
+	for t := s.earliest; t <= s.last; {
+		start, end, ok := p.Hole(int(s.nodes), s.length, t+l.origin)
+		start, end = start-l.origin, end-l.origin
+		if !ok || start > s.last {
+			break
+		}
+		from, to := start+s.length, min(end, s.last+s.length) // where the step's requested duration may be over
+		l.sums = l.sums[:0]
+		for _, q := range l.pieces[next.first:next.end] {
+			if q, ok := q.within(from, end); ok {
+				l.sums = append(l.sums, q.tilt(s.nodes))
+			}
+		}
+		l.window(s, from, to)
+		t = end
+	}
+	s.end = len(l.pieces)
+}
