@@ -6,8 +6,10 @@
 //	start, ok := p.FirstFit(10, 600, 0)  // 0: ten are free for ten minutes at once
 //	start, ok = p.FirstFit(10, 1300, 0)  // 4800: behind the step of 95
 //
-// It counts nodes and does not know which they are. It is a sorted list of change points: a search is a binary search
-// and a sweep, an addition moves what lies behind it. Stretches of time include their begin and exclude their end.
+// It counts nodes and does not know which they are. A small profile is a sorted list of change points; a larger one is a
+// balanced tree that knows of every part of time how long how many nodes stay free in it, so that a search passes over
+// the holes that are too short or too low instead of trying them. Stretches of time include their begin and exclude
+// their end.
 package profile
 
 import (
@@ -16,39 +18,76 @@ import (
 	"accordion/core"
 )
 
-// Profile is the number of used nodes of a machine at every instant. It is not safe for concurrent use.
-//
-// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbours in used
-// differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
+// indexed is the number of change points from which on a profile is a tree. It is a list again when the tree is down
+// to a leaf.
+const indexed = 512
+
+// Profile is the number of used nodes of a machine at every instant. Its methods that change nothing may be called by
+// several goroutines at once; Snapshot changes what it is a snapshot of.
 type Profile struct {
 	nodes int
-	at    []core.Time
-	used  []int
+	list  list // when tree.root is nil
+	tree  tree
 }
 
-// New is an idle machine of so many nodes.
+// New is an idle machine of so many nodes; none, when they are fewer.
 func New(nodes int) *Profile {
-	return &Profile{nodes: max(nodes, 0), at: []core.Time{-core.Forever}, used: []int{0}}
+	return &Profile{nodes: max(nodes, 0), list: list{at: []core.Time{-core.Forever}, used: []int{0}}}
 }
 
 // Nodes is the machine's size.
 func (p *Profile) Nodes() int { return p.nodes }
 
 // Resize gives the machine another size (nodes came or went); the occupation stays. It may exceed the machine then:
-// nothing is free there.
-func (p *Profile) Resize(nodes int) { p.nodes = max(nodes, 0) }
-
-// Clone is an independent copy.
-func (p *Profile) Clone() *Profile {
-	return &Profile{nodes: p.nodes, at: slices.Clone(p.at), used: slices.Clone(p.used)}
+// nothing is free there. The index of a large profile is made anew.
+func (p *Profile) Resize(nodes int) {
+	if nodes = max(nodes, 0); nodes == p.nodes {
+		return
+	}
+	p.nodes = nodes
+	if p.tree.root != nil {
+		p.flatten()
+		p.tree.build(&p.list, nodes)
+	}
 }
 
-// Snapshot is an independent copy for what-if planning: what is done to the one is not seen in the other.
-func (p *Profile) Snapshot() *Profile { return p.Clone() }
+// Clone is an independent copy in memory of its own.
+func (p *Profile) Clone() *Profile {
+	q := &Profile{}
+	q.CopyFrom(p)
+	return q
+}
+
+// Snapshot is an independent copy for what-if planning: what is done to the one is not seen in the other. It takes the
+// same time whatever the size of a large profile. The two share memory until one of them changes: it then copies the
+// part that it changes. They may be used by different goroutines.
+func (p *Profile) Snapshot() *Profile {
+	if p.tree.root == nil {
+		return p.Clone()
+	}
+	q := &Profile{nodes: p.nodes}
+	q.tree.root, q.tree.nodes, q.tree.top, q.tree.mark = p.tree.root, p.tree.nodes, p.tree.top, new(mark)
+	p.tree.mark = new(mark)
+	return q
+}
 
 // CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
 func (p *Profile) CopyFrom(q *Profile) {
-	p.nodes, p.at, p.used = q.nodes, append(p.at[:0], q.at...), append(p.used[:0], q.used...)
+	if p == q {
+		return
+	}
+	p.nodes = q.nodes
+	p.tree.drop(p.tree.root)
+	p.tree.root = nil
+	if q.tree.root == nil {
+		p.list.at, p.list.used = append(p.list.at[:0], q.list.at...), append(p.list.used[:0], q.list.used...)
+		return
+	}
+	if p.tree.mark == nil {
+		p.tree.mark = new(mark)
+	}
+	p.tree.nodes, p.tree.top = q.tree.nodes, q.tree.top
+	p.tree.root = p.tree.copyOf(q.tree.root)
 }
 
 // Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
@@ -74,16 +113,16 @@ func (p *Profile) Sum(q *Profile) {
 	if p == q {
 		q = p.Clone()
 	}
-	for i, n := range q.used {
-		p.shift(q.at[i], q.endOf(i), n)
+	for s := range q.stretches(-core.Forever) {
+		p.shift(s.begin, s.end, s.used)
 	}
 }
 
 // Delay is this occupation moved by so many seconds: delay(ep, t0) of the paper.
 func (p *Profile) Delay(by core.Time) *Profile {
 	q := New(p.nodes)
-	for i, n := range p.used {
-		q.shift(later(p.at[i], by), later(p.endOf(i), by), n)
+	for s := range p.stretches(-core.Forever) {
+		q.shift(later(s.begin, by), later(s.end, by), s.used)
 	}
 	return q
 }
@@ -95,23 +134,28 @@ func (p *Profile) Mirror(from, to core.Time) *Profile {
 	if from >= to {
 		return q
 	}
-	first, last := p.index(from), p.index(to-1)
-	for i := last; i >= first; i-- {
-		q.set(-min(to, p.endOf(i)), p.used[i])
-	}
-	q.set(-from, 0)
-	return q
-}
-
-// set appends a change point behind all others.
-func (p *Profile) set(t core.Time, used int) {
-	if last := len(p.at) - 1; p.used[last] != used {
-		if p.at[last] == t {
-			p.used[last] = used
-			return
+	if l := &p.list; p.tree.root == nil {
+		first, last := l.index(from), l.index(to-1)
+		for i := last; i >= first; i-- {
+			q.list.set(-min(to, l.endOf(i)), l.used[i])
 		}
-		p.at, p.used = append(p.at, t), append(p.used, used)
+		q.list.set(-from, 0)
+		return q
 	}
+	// The last stretch comes first there.
+	var seen []stretch
+	for s := range p.stretches(from) {
+		if s.begin >= to {
+			break
+		}
+		seen = append(seen, s)
+	}
+	for _, s := range slices.Backward(seen) {
+		q.list.set(-min(to, s.end), s.used)
+	}
+	q.list.set(-from, 0)
+	q.index()
+	return q
 }
 
 // later is t + d without leaving [-Forever, Forever].
@@ -125,57 +169,34 @@ func (p *Profile) shift(from, to core.Time, n int) {
 	if n == 0 || from >= to {
 		return
 	}
-	first := p.split(from)
-	end := len(p.at)
-	if to < core.Forever {
-		end = p.split(to)
+	if to >= core.Forever {
+		to = endOfTime
 	}
-	for i := first; i < end; i++ {
-		p.used[i] += n
+	if p.tree.root == nil {
+		p.list.shift(from, to, n)
+		p.index()
+		return
 	}
-	// Only at the two ends can neighbours have become equal.
-	if end < len(p.at) {
-		p.join(end)
-	}
-	p.join(first)
-}
-
-// split makes t a change point, without changing the function, and says which one.
-func (p *Profile) split(t core.Time) int {
-	i := p.index(t)
-	if p.at[i] == t {
-		return i
-	}
-	p.at = slices.Insert(p.at, i+1, t)
-	p.used = slices.Insert(p.used, i+1, p.used[i])
-	return i + 1
-}
-
-// join drops the change point i where nothing changes.
-func (p *Profile) join(i int) {
-	if i > 0 && p.used[i-1] == p.used[i] {
-		p.at = slices.Delete(p.at, i, i+1)
-		p.used = slices.Delete(p.used, i, i+1)
+	p.tree.shift(from, to, n)
+	if b := p.tree.root; b.n == 1 && b.lowest() {
+		p.flatten()
 	}
 }
 
-// index is the last change point at or before t; the first one when there is none.
-func (p *Profile) index(t core.Time) int {
-	low, high := 0, len(p.at) // at[low] <= t, or low is 0; at[high] > t
-	for high-low > 1 {
-		if middle := int(uint(low+high) >> 1); p.at[middle] <= t {
-			low = middle
-		} else {
-			high = middle
-		}
+// index makes a tree of a list that has become long.
+func (p *Profile) index() {
+	if len(p.list.at) >= indexed {
+		p.tree.build(&p.list, p.nodes)
 	}
-	return low
 }
 
-// endOf is where change point i gives way to the next.
-func (p *Profile) endOf(i int) core.Time {
-	if i+1 < len(p.at) {
-		return p.at[i+1]
-	}
-	return core.Forever
+// flatten makes a list of the tree.
+func (p *Profile) flatten() {
+	p.list.at, p.list.used = p.list.at[:0], p.list.used[:0]
+	p.tree.each(-core.Forever, func(begin core.Time, used int) bool {
+		p.list.append(begin, used)
+		return true
+	})
+	p.tree.drop(p.tree.root)
+	p.tree.root = nil
 }

@@ -1,66 +1,59 @@
 package profile
 
-import "accordion/core"
+import (
+	"iter"
+
+	"accordion/core"
+)
 
 // At is the number of nodes used at an instant: ep(t) of the paper.
-func (p *Profile) At(t core.Time) int { return p.used[p.index(t)] }
+func (p *Profile) At(t core.Time) int {
+	if p.tree.root != nil {
+		return p.tree.at(t)
+	}
+	return p.list.used[p.list.index(t)]
+}
 
 // Free is the number of nodes free at an instant; 0 where more is used than there is.
 func (p *Profile) Free(t core.Time) int { return max(0, p.nodes-p.At(t)) }
 
 // Max is the largest number of nodes used in [from, to), and 0 when that is empty: max(ep, t0, t1) of the paper.
 func (p *Profile) Max(from, to core.Time) int {
-	peak, _ := p.peak(from, to)
-	return peak
+	switch {
+	case from >= to:
+		return 0
+	case p.tree.root != nil:
+		return p.tree.max(from, to)
+	}
+	return p.list.max(from, to)
 }
 
 // Loc is the end of the last step that holds the maximum of [from, to), restricted to it: loc(ep, t0, t1) of the
 // paper. A placement that failed there need not be tried before it. When [from, to) is empty it is to.
 func (p *Profile) Loc(from, to core.Time) core.Time {
-	_, end := p.peak(from, to)
-	return end
-}
-
-// peak is the maximum of [from, to) and where its last step ends.
-func (p *Profile) peak(from, to core.Time) (peak int, end core.Time) {
 	if from >= to {
-		return 0, to
+		return to
 	}
-	i := p.index(from)
-	peak, end = p.used[i], min(to, p.endOf(i))
-	for i++; i < len(p.at) && p.at[i] < to; i++ {
-		if p.used[i] >= peak {
-			peak, end = p.used[i], min(to, p.endOf(i))
-		}
-	}
-	return peak, end
+	end, _ := p.lastAbove(p.Max(from, to)-1, from, to)
+	return min(to, end)
 }
 
 // FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
-// without end. ok is false when there is none. It sweeps once over the change points behind from.
+// without end. ok is false when there is none.
 func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
-	if n <= 0 {
+	switch {
+	case n <= 0:
 		return from, true
+	case p.tree.root != nil:
+		return p.tree.fit(p.nodes-n, d, from)
 	}
-	start = from
-	most := p.nodes - n // what may be used
-	at, used := p.at, p.used
-	used = used[:len(at)] // one bounds check for the sweep
-	for i := p.index(from); i < len(at); i++ {
-		switch {
-		case used[i] > most && i+1 == len(at):
-			return core.Forever, false
-		case used[i] > most:
-			start = at[i+1]
-		case i+1 < len(at) && at[i+1]-start >= d:
-			return start, true
-		}
-	}
-	return start, true
+	return p.list.fit(p.nodes-n, d, from)
 }
 
 // FirstFree is the first instant, not before from, with at least n nodes free; Forever and false when there is none.
-func (p *Profile) FirstFree(n int, from core.Time) (t core.Time, ok bool) { return p.FirstFit(n, 1, from) }
+func (p *Profile) FirstFree(n int, from core.Time) (t core.Time, ok bool) {
+	return p.FirstFit(n, 1, from)
+}
 
 // Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
 // there is none.
@@ -74,36 +67,86 @@ func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool)
 
 // FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
 func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
-	most := p.nodes - n
-	for i := p.index(from); n > 0 && i < len(p.at); i++ {
-		if p.used[i] > most {
-			return max(from, p.at[i]), true
-		}
+	switch {
+	case n <= 0:
+		return core.Forever, false
+	case p.tree.root != nil:
+		return p.tree.firstAbove(p.nodes-n, from)
 	}
-	return core.Forever, false
+	return p.list.firstAbove(p.nodes-n, from)
 }
 
 // FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
-// right before it. It is t itself when n are not free right before t.
+// right before it. It is t itself when n are not free right before t, and -Forever when they always were.
 func (p *Profile) FreeSince(n int, t core.Time) core.Time {
-	since := t
-	for i := p.index(t - 1); i >= 0 && (n <= 0 || p.used[i] <= p.nodes-n); i-- {
-		since = p.at[i]
+	if n <= 0 {
+		return -core.Forever
 	}
-	return since
+	if end, ok := p.lastAbove(p.nodes-n, -core.Forever, t); ok {
+		return min(t, end)
+	}
+	return -core.Forever
+}
+
+func (p *Profile) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
+	if p.tree.root != nil {
+		return p.tree.lastAbove(most, from, to)
+	}
+	return p.list.lastAbove(most, from, to)
 }
 
 // Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
 // Its last step reaches to Forever when its nodes are never given back.
 func (p *Profile) Steps(from core.Time) core.EP {
 	var ep core.EP
-	for i := p.index(from); i < len(p.at); i++ {
-		if i+1 == len(p.at) && p.used[i] == 0 {
+	for s := range p.stretches(from) {
+		if s.end == core.Forever && s.used == 0 {
 			break
 		}
-		if begin, end := max(from, p.at[i]), p.endOf(i); begin < end {
-			ep = append(ep, core.Step{Duration: end - begin, Nodes: p.used[i]})
+		if begin := max(from, s.begin); begin < s.end {
+			ep = append(ep, core.Step{Duration: s.end - begin, Nodes: s.used})
 		}
 	}
 	return ep
+}
+
+// stretch is a time in which used nodes are used; its neighbours use others.
+type stretch struct {
+	begin, end core.Time
+	used       int
+}
+
+// stretches are those from the one that holds an instant on; the last one ends at Forever.
+func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
+	return func(yield func(stretch) bool) {
+		if p.tree.root == nil {
+			p.list.stretches(from, yield)
+			return
+		}
+		var s stretch
+		begun := false
+		visit := func(begin core.Time, used int) bool {
+			if begun && used == s.used {
+				return true
+			}
+			s.end = begin
+			if begun && !yield(s) {
+				return false
+			}
+			s, begun = stretch{begin: begin, used: used}, true
+			return true
+		}
+		if p.tree.each(from, visit) {
+			s.end = core.Forever
+			yield(s)
+		}
+	}
+}
+
+func (l *list) stretches(from core.Time, yield func(stretch) bool) {
+	for i := l.index(from); i < len(l.at); i++ {
+		if !yield(stretch{l.at[i], min(core.Forever, l.endOf(i)), l.used[i]}) {
+			return
+		}
+	}
 }

@@ -1,0 +1,136 @@
+package profile
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// list is an occupation as a sorted list of change points: what a small profile is. A search is a binary search and a
+// sweep, an addition moves what lies behind it; up to some hundreds of points nothing is faster.
+//
+// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbours in used
+// differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
+type list struct {
+	at   []core.Time
+	used []int
+}
+
+// shift adds n to the nodes used in [from, to); to is endOfTime when there is no end.
+func (l *list) shift(from, to core.Time, n int) {
+	first, end := l.split(from), len(l.at)
+	if to < endOfTime {
+		end = l.split(to)
+	}
+	for i := first; i < end; i++ {
+		l.used[i] += n
+	}
+	// Only at the two ends can neighbours have become equal.
+	if end < len(l.at) {
+		l.join(end)
+	}
+	l.join(first)
+}
+
+// split makes t a change point, without changing the function, and says which one.
+func (l *list) split(t core.Time) int {
+	i := l.index(t)
+	if l.at[i] == t {
+		return i
+	}
+	l.at = slices.Insert(l.at, i+1, t)
+	l.used = slices.Insert(l.used, i+1, l.used[i])
+	return i + 1
+}
+
+// join drops the change point i where nothing changes.
+func (l *list) join(i int) {
+	if i > 0 && l.used[i-1] == l.used[i] {
+		l.at = slices.Delete(l.at, i, i+1)
+		l.used = slices.Delete(l.used, i, i+1)
+	}
+}
+
+// index is the last change point at or before t; the first one when there is none.
+func (l *list) index(t core.Time) int {
+	low, high := 0, len(l.at) // at[low] <= t, or low is 0; at[high] > t
+	for high-low > 1 {
+		if middle := int(uint(low+high) >> 1); l.at[middle] <= t {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// endOf is where change point i gives way to the next.
+func (l *list) endOf(i int) core.Time {
+	if i+1 < len(l.at) {
+		return l.at[i+1]
+	}
+	return endOfTime
+}
+
+// set appends a change point behind all others, or in the place of the last.
+func (l *list) set(t core.Time, used int) {
+	if last := len(l.at) - 1; l.at[last] == t {
+		l.used[last] = used
+	} else {
+		l.append(t, used)
+	}
+}
+
+// append puts a stretch behind all others; it is joined to the last where nothing changes.
+func (l *list) append(begin core.Time, used int) {
+	if last := len(l.at) - 1; last < 0 || l.used[last] != used {
+		l.at, l.used = append(l.at, begin), append(l.used, used)
+	}
+}
+
+// fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
+func (l *list) fit(most int, d, from core.Time) (core.Time, bool) {
+	start, at := from, l.at
+	used := l.used[:len(at)] // one bounds check for the sweep
+	for i := l.index(from); i < len(at); i++ {
+		switch {
+		case used[i] > most && i+1 == len(at):
+			return core.Forever, false
+		case used[i] > most:
+			start = at[i+1]
+		case i+1 < len(at) && at[i+1]-start >= d:
+			return start, true
+		}
+	}
+	return start, true
+}
+
+// firstAbove is the first instant, not before from, at which more nodes are used.
+func (l *list) firstAbove(most int, from core.Time) (core.Time, bool) {
+	for i := l.index(from); i < len(l.at); i++ {
+		if l.used[i] > most {
+			return max(from, l.at[i]), true
+		}
+	}
+	return core.Forever, false
+}
+
+// lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
+func (l *list) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
+	for i, first := l.index(to-1), l.index(from); i >= first; i-- {
+		if l.used[i] > most {
+			return l.endOf(i), true
+		}
+	}
+	return 0, false
+}
+
+// max is the largest number of nodes used in [from, to), which is not empty.
+func (l *list) max(from, to core.Time) int {
+	i, last := l.index(from), l.index(to-1)
+	peak := l.used[i]
+	for i++; i <= last; i++ {
+		peak = max(peak, l.used[i])
+	}
+	return peak
+}

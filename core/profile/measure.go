@@ -1,0 +1,124 @@
+package profile
+
+import (
+	"math/bits"
+
+	"accordion/core"
+)
+
+// scratch is what measuring a leaf writes to, by level.
+type scratch struct {
+	begin, first, last, longest [maxLevels]core.Time
+}
+
+// levels is a set of levels: bit i is level i.
+type levels uint64
+
+// measure learns all about child i of a branch, which ends at end.
+func (t *tree) measure(b *branch, i int, end core.Time) {
+	if b.lowest() {
+		t.measureLeaf(b, i, end, 0, t.top)
+	} else {
+		t.measureBranch(b, i, ^levels(0)>>(maxLevels-t.top))
+	}
+}
+
+// measureLeaf learns the runs of child i, a leaf, of the levels from low on and below high, and its maximum. It says for
+// which of them something has changed.
+//
+// It is one sweep for all levels: between two change points only those runs end or begin whose level lies between the
+// two numbers of free nodes.
+func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (changed levels) {
+	l, s := b.leaves[i], &t.scratch
+	most := l.used[0]
+	for k := 1; k < l.n && k < leafSize; k++ {
+		most = max(most, l.used[k])
+	}
+	b.most[i] = most
+	if low >= high {
+		return 0
+	}
+	begin := l.at[0]
+	for j := low; j < high; j++ {
+		s.begin[j], s.first[j], s.last[j], s.longest[j] = begin, 0, 0, 0
+	}
+	open := low // runs of the levels below it are under way
+	for k := 0; k < l.n && k < leafSize; k++ {
+		level := max(low, levelOf(t.nodes-l.used[k], high))
+		at := l.at[k]
+		for j := open; j < level; j++ {
+			s.begin[j] = at
+		}
+		for j := level; j < open; j++ {
+			s.end(j, at, begin)
+		}
+		open = level
+	}
+	for j := low; j < open; j++ {
+		s.last[j] = end - s.begin[j]
+		s.end(j, end, begin)
+	}
+	for j := low; j < high; j++ {
+		first, last, longest := spanOf(s.first[j]), spanOf(s.last[j]), spanOf(s.longest[j])
+		if r := &b.runs[j]; r.first[i] != first || r.last[i] != last || r.longest[i] != longest {
+			r.first[i], r.last[i], r.longest[i] = first, last, longest
+			changed |= 1 << j
+		}
+	}
+	return changed
+}
+
+// end ends the run of a level; begin is the leaf's.
+func (s *scratch) end(level int, at, begin core.Time) {
+	run := at - s.begin[level]
+	if s.begin[level] == begin {
+		s.first[level] = run
+	}
+	s.longest[level] = max(s.longest[level], run)
+}
+
+// measureBranch learns the runs of child i, a branch, of the levels for which something has changed below it, and its
+// maximum. It says for which of them something has changed here.
+func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
+	c := b.branches[i]
+	most := c.most[0]
+	for k := 1; k < c.n; k++ {
+		most = max(most, c.most[k])
+	}
+	b.most[i] = most
+	for ; levels != 0; levels &= levels - 1 {
+		j := levels.lowest()
+		first, last, longest := c.runs[j].join(c, t.nodes-sizeOf(j))
+		if r := &b.runs[j]; r.first[i] != first || r.last[i] != last || r.longest[i] != longest {
+			r.first[i], r.last[i], r.longest[i] = first, last, longest
+			changed |= 1 << j
+		}
+	}
+	return changed
+}
+
+// join is the runs of a branch by those of its children; of a child in which at most so many nodes are used, the run
+// goes through.
+func (r *runs) join(b *branch, most int) (first, last, longest span) {
+	var run, peak uint64
+	all := true // so far
+	for k := 0; k < b.n && k < width; k++ {
+		run += uint64(r.first[k])
+		if b.most[k] <= most {
+			continue
+		}
+		if all {
+			first, all = span(min(run, uint64(forever))), false
+		}
+		peak = max(peak, run, uint64(r.longest[k]))
+		run = uint64(r.last[k])
+	}
+	last = span(min(run, uint64(forever)))
+	if all {
+		first = last
+	}
+	return first, last, span(min(max(peak, run), uint64(forever)))
+}
+
+// lowest is the lowest level of a set that is not empty.
+func (s levels) lowest() int { return bits.TrailingZeros64(uint64(s)) }

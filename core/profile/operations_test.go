@@ -1,0 +1,310 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"accordion/core"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// twins are a Profile and the plain one to which everything was done alike.
+type twins struct {
+	ours  *Profile
+	plain *plain
+}
+
+// world is what random operations work on: some pairs, and how far apart times and sizes are in it.
+type world struct {
+	*rapid.T
+	pairs []twins
+	unit  core.Time // of drawn times, which are multiples of it or nearly so
+	span  int       // they reach from 0 to about so many units
+	nodes int
+}
+
+func newWorld(t *rapid.T) *world {
+	w := &world{
+		T:     t,
+		unit:  rapid.SampledFrom([]core.Time{1, 3, 60, 86400, 1 << 30, 1 << 34, 1 << 45}).Draw(t, "unit"),
+		span:  rapid.SampledFrom([]int{20, 200, 2000}).Draw(t, "span"),
+		nodes: rapid.SampledFrom([]int{0, 1, 3, 8, 100, 10_000, 1 << 40}).Draw(t, "nodes"),
+	}
+	w.pairs = []twins{{New(w.nodes), newPlain(w.nodes)}}
+	w.crowd(&w.pairs[0])
+	return w
+}
+
+// crowd adds many short rectangles, or takes them back: trees of two and three storeys come and go.
+func (w *world) crowd(p *twins) {
+	count := rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 60, 60, 300, 300, 700}).Draw(w.T, "crowd")
+	if rapid.IntRange(0, 300).Draw(w.T, "throng") == 300 {
+		count = 6000
+	}
+	back := rapid.IntRange(0, 2).Draw(w.T, "back") == 2
+	random := rand.New(rand.NewPCG(rapid.Uint64Range(0, 3).Draw(w.T, "seed"), 1))
+	ep := make(core.EP, 1)
+	for range count {
+		start := random.Int64N(int64(4*w.span)) * w.unit
+		ep[0] = core.Step{Duration: 1 + random.Int64N(w.unit), Nodes: random.IntN(w.nodes/8 + 2)}
+		if back {
+			p.ours.Remove(start, ep)
+			p.plain.Remove(start, ep)
+		} else {
+			p.ours.Add(start, ep)
+			p.plain.Add(start, ep)
+		}
+	}
+}
+
+func (w *world) time(label string) core.Time {
+	t := core.Time(rapid.IntRange(-2, w.span+2).Draw(w.T, label)) * w.unit
+	return t + core.Time(rapid.IntRange(-1, 1).Draw(w.T, "near"))
+}
+
+func (w *world) length(label string) core.Time {
+	// Long ones in one of four; else so short that many fit beside each other.
+	longest := w.span/16 + 1
+	if rapid.IntRange(0, 3).Draw(w.T, "long") == 3 {
+		longest = w.span
+	}
+	return core.Time(rapid.IntRange(0, longest).Draw(w.T, label))*w.unit + core.Time(rapid.IntRange(0, 1).Draw(w.T, "more"))
+}
+
+// size is a number of nodes; small ones as often as large ones.
+func (w *world) size(label string) int {
+	bound := w.nodes >> rapid.IntRange(0, 12).Draw(w.T, "smaller")
+	return rapid.IntRange(0, bound+1).Draw(w.T, label)
+}
+
+func (w *world) ep() core.EP {
+	ep := make(core.EP, rapid.IntRange(1, 3).Draw(w.T, "steps"))
+	for i := range ep {
+		ep[i] = core.Step{Duration: w.length("duration"), Nodes: w.size("nodes")}
+	}
+	if rapid.IntRange(0, 60).Draw(w.T, "endless") == 60 {
+		ep[len(ep)-1].Duration = core.Forever
+	}
+	return ep
+}
+
+// change does one thing to a pair and, at times, makes another.
+func (w *world) change(p *twins) {
+	other := &w.pairs[rapid.IntRange(0, len(w.pairs)-1).Draw(w.T, "other")]
+	made := twins{}
+	switch what := rapid.IntRange(0, 50).Draw(w.T, "change"); what {
+	case 0:
+		made = twins{p.ours.Clone(), p.plain.Clone()}
+	case 1, 2:
+		made = twins{p.ours.Snapshot(), p.plain.Clone()}
+	case 3:
+		p.ours.CopyFrom(other.ours)
+		p.plain.CopyFrom(other.plain)
+	case 4:
+		nodes := w.size("resized")
+		p.ours.Resize(nodes)
+		p.plain.Resize(nodes)
+	case 5:
+		p.ours.Sum(other.ours)
+		p.plain.Sum(other.plain)
+	case 6:
+		by := w.time("delay")
+		made = twins{p.ours.Delay(by), p.plain.Delay(by)}
+	case 7:
+		from, to := w.time("from"), w.time("to")
+		if rapid.IntRange(0, 3).Draw(w.T, "to the end") == 3 {
+			to = core.Forever
+		}
+		made = twins{p.ours.Mirror(from, to), p.plain.Mirror(from, to)}
+	case 8, 9, 10: // a tree, however small
+		p.ours.force()
+	case 11:
+		w.crowd(p)
+	case 12, 13, 14, 15, 16, 17, 18, 19, 20: // of what may not even be there
+		start, ep := w.time("start"), w.ep()
+		p.ours.Remove(start, ep)
+		p.plain.Remove(start, ep)
+	case 21, 22, 23, 24, 25, 26, 27, 28, 29, 30: // at a first fit
+		n, d, from := w.size("n"), w.length("d"), w.time("from")
+		if start, ok := p.ours.FirstFit(n, d, from); ok && d > 0 {
+			p.ours.Add(start, core.EP{{Duration: d, Nodes: n}})
+			p.plain.Add(start, core.EP{{Duration: d, Nodes: n}})
+		}
+	default:
+		start, ep := w.time("start"), w.ep()
+		p.ours.Add(start, ep)
+		p.plain.Add(start, ep)
+	}
+	switch {
+	case made.ours == nil:
+	case len(w.pairs) < 4:
+		w.pairs = append(w.pairs, made)
+	default:
+		*other = made
+	}
+}
+
+// force makes a tree of a list, unless it is a single stretch.
+func (p *Profile) force() {
+	if p.tree.root == nil && len(p.list.at) > 1 {
+		p.tree.build(&p.list, p.nodes)
+	}
+}
+
+// ask asks a pair everything that takes no time to compare.
+func (w *world) ask(p *twins) {
+	t := w.T
+	n, d, from, to := w.size("n"), w.length("d"), w.time("from"), w.time("to")
+	switch rapid.IntRange(0, 40).Draw(t, "far") {
+	case 0:
+		from = -core.Forever
+	case 1:
+		to = core.Forever
+	case 2:
+		d = core.Forever
+	}
+	equal := func(what string, ours, plain any) {
+		if ours != plain {
+			t.Fatalf("%s for n = %d, d = %d, from = %d, to = %d is %v, want %v", what, n, d, from, to, ours, plain)
+		}
+	}
+	type instant struct {
+		at core.Time
+		ok bool
+	}
+	both := func(at core.Time, ok bool) instant { return instant{at, ok} }
+	equal("Nodes", p.ours.Nodes(), p.plain.Nodes())
+	equal("At", p.ours.At(from), p.plain.At(from))
+	equal("Free", p.ours.Free(from), p.plain.Free(from))
+	equal("Max", p.ours.Max(from, to), p.plain.Max(from, to))
+	equal("Loc", p.ours.Loc(from, to), p.plain.Loc(from, to))
+	equal("FirstFit", both(p.ours.FirstFit(n, d, from)), both(p.plain.FirstFit(n, d, from)))
+	equal("FirstFree", both(p.ours.FirstFree(n, from)), both(p.plain.FirstFree(n, from)))
+	equal("FirstBelow", both(p.ours.FirstBelow(n, from)), both(p.plain.FirstBelow(n, from)))
+	equal("FreeSince", p.ours.FreeSince(n, from), p.plain.FreeSince(n, from))
+	start, end, ok := p.ours.Hole(n, d, from)
+	start2, end2, ok2 := p.plain.Hole(n, d, from)
+	equal("Hole", fmt.Sprint(start, end, ok), fmt.Sprint(start2, end2, ok2))
+}
+
+// compare looks at everything that a pair holds.
+func (w *world) compare(p *twins) {
+	from := w.time("steps from")
+	if rapid.Bool().Draw(w.T, "all") {
+		from = -core.Forever
+	}
+	if diff := cmp.Diff(p.plain.Steps(from), p.ours.Steps(from)); diff != "" {
+		w.Fatalf("Steps(%d) (-want +got):\n%s", from, diff)
+	}
+	if err := p.ours.check(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// operations is how many there are in a story, at most.
+const operations = 400
+
+func TestWhateverIsDoneToAProfileItAnswersAsThePlainOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, operations).Draw(t, "operations") {
+			p := &w.pairs[rapid.IntRange(0, len(w.pairs)-1).Draw(t, "pair")]
+			w.change(p)
+			w.ask(p)
+		}
+		for i := range w.pairs {
+			w.compare(&w.pairs[i])
+		}
+	})
+}
+
+// check says what is wrong with a profile's invariants.
+func (p *Profile) check() error {
+	t := &p.tree
+	if t.root == nil {
+		for i := range p.list.at {
+			if i > 0 && (p.list.at[i] <= p.list.at[i-1] || p.list.used[i] == p.list.used[i-1]) {
+				return fmt.Errorf("change point %d of %v, %v", i, p.list.at, p.list.used)
+			}
+		}
+		return nil
+	}
+	if t.nodes != p.nodes {
+		return fmt.Errorf("the tree is of %d nodes, the profile of %d", t.nodes, p.nodes)
+	}
+	if t.root.at[0] != -core.Forever {
+		return fmt.Errorf("the tree begins at %d", t.root.at[0])
+	}
+	_, err := t.check(t.root, endOfTime)
+	return err
+}
+
+// check looks at what lies below a branch. Its height is that of the leaves, 0, and one more for each branch.
+func (t *tree) check(b *branch, end core.Time) (height int, err error) {
+	if b.n < 1 || b.n > width || len(b.runs) != t.top {
+		return 0, fmt.Errorf("a branch of %d children and %d levels of %d", b.n, len(b.runs), t.top)
+	}
+	for i := range b.n {
+		childEnd, below := b.endOf(i, end), 0
+		begin := b.at[i]
+		if b.lowest() {
+			begin, err = b.leaves[i].at[0], b.leaves[i].check(childEnd)
+		} else {
+			c := b.branches[i]
+			if begin = c.at[0]; c.mark == t.mark && b.mark != t.mark {
+				return 0, fmt.Errorf("a branch of this tree below one that is not, at %d", begin)
+			}
+			below, err = t.check(c, childEnd)
+		}
+		switch {
+		case err != nil:
+			return 0, err
+		case begin != b.at[i] || begin >= childEnd:
+			return 0, fmt.Errorf("child %d, from %d to %d, begins at %d", i, b.at[i], childEnd, begin)
+		case i > 0 && below+1 != height:
+			return 0, fmt.Errorf("leaves at depths %d and %d, at %d", below+1, height, begin)
+		}
+		height = below + 1
+	}
+	return height, t.checkRuns(b, end)
+}
+
+// checkRuns measures everything again.
+func (t *tree) checkRuns(b *branch, end core.Time) error {
+	again := *b
+	again.runs = make([]runs, len(b.runs))
+	copy(again.runs, b.runs)
+	for i := range b.n {
+		if b.lowest() {
+			t.measureLeaf(&again, i, b.endOf(i, end), 0, t.top)
+		} else {
+			t.measureBranch(&again, i, ^levels(0)>>(maxLevels-t.top))
+		}
+		if again.most[i] != b.most[i] {
+			return fmt.Errorf("at most %d used below the child at %d, want %d", b.most[i], b.at[i], again.most[i])
+		}
+		for level := range b.runs {
+			ours, want := &b.runs[level], &again.runs[level]
+			if ours.first[i] != want.first[i] || ours.last[i] != want.last[i] || ours.longest[i] != want.longest[i] {
+				return fmt.Errorf("runs of level %d of the child at %d: %d, %d, %d; want %d, %d, %d", level, b.at[i],
+					ours.first[i], ours.last[i], ours.longest[i], want.first[i], want.last[i], want.longest[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (l *leaf) check(end core.Time) error {
+	if l.n < 1 || l.n > leafSize {
+		return fmt.Errorf("a leaf of %d change points", l.n)
+	}
+	for k := range l.n {
+		if l.at[k] >= l.endOf(k, end) || k > 0 && l.used[k] == l.used[k-1] {
+			return fmt.Errorf("change point %d of %v, %v", k, l.at[:l.n], l.used[:l.n])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package profile
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// plain is the deliberately dumb second implementation: the sorted list of change points that Profile once was, without
+// any index. Every answer of a Profile is compared with its answer, and every benchmark with its time.
+//
+// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbours in used
+// differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
+type plain struct {
+	nodes int
+	at    []core.Time
+	used  []int
+}
+
+// newPlain is an idle machine of so many nodes.
+func newPlain(nodes int) *plain {
+	return &plain{nodes: max(nodes, 0), at: []core.Time{-core.Forever}, used: []int{0}}
+}
+
+// Nodes is the machine's size.
+func (p *plain) Nodes() int { return p.nodes }
+
+// Resize gives the machine another size (nodes came or went); the occupation stays. It may exceed the machine then:
+// nothing is free there.
+func (p *plain) Resize(nodes int) { p.nodes = max(nodes, 0) }
+
+// Clone is an independent copy.
+func (p *plain) Clone() *plain {
+	return &plain{nodes: p.nodes, at: slices.Clone(p.at), used: slices.Clone(p.used)}
+}
+
+// CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
+func (p *plain) CopyFrom(q *plain) {
+	p.nodes, p.at, p.used = q.nodes, append(p.at[:0], q.at...), append(p.used[:0], q.used...)
+}
+
+// Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
+func (p *plain) Add(start core.Time, ep core.EP) {
+	for _, s := range ep {
+		end := later(start, s.Duration)
+		p.shift(start, end, s.Nodes)
+		start = end
+	}
+}
+
+// Remove takes back what Add(start, ep) occupied.
+func (p *plain) Remove(start core.Time, ep core.EP) {
+	for _, s := range ep {
+		end := later(start, s.Duration)
+		p.shift(start, end, -s.Nodes)
+		start = end
+	}
+}
+
+// Sum adds another occupation to this one: ep1 + ep2 of the paper.
+func (p *plain) Sum(q *plain) {
+	if p == q {
+		q = p.Clone()
+	}
+	for i, n := range q.used {
+		p.shift(q.at[i], q.endOf(i), n)
+	}
+}
+
+// Delay is this occupation moved by so many seconds: delay(ep, t0) of the paper.
+func (p *plain) Delay(by core.Time) *plain {
+	q := newPlain(p.nodes)
+	for i, n := range p.used {
+		q.shift(later(p.at[i], by), later(p.endOf(i), by), n)
+	}
+	return q
+}
+
+// Mirror is the occupation between two instants with time turned round: what is used at t in [from, to) is used at
+// -t-1 in the result, which is idle elsewhere. The compacting pass of CoreGRID 2011, section 4.2, works on it.
+func (p *plain) Mirror(from, to core.Time) *plain {
+	q := newPlain(p.nodes)
+	if from >= to {
+		return q
+	}
+	first, last := p.index(from), p.index(to-1)
+	for i := last; i >= first; i-- {
+		q.set(-min(to, p.endOf(i)), p.used[i])
+	}
+	q.set(-from, 0)
+	return q
+}
+
+// set appends a change point behind all others.
+func (p *plain) set(t core.Time, used int) {
+	if last := len(p.at) - 1; p.used[last] != used {
+		if p.at[last] == t {
+			p.used[last] = used
+			return
+		}
+		p.at, p.used = append(p.at, t), append(p.used, used)
+	}
+}
+
+// shift adds n to the nodes used in [from, to).
+func (p *plain) shift(from, to core.Time, n int) {
+	from = max(from, -core.Forever)
+	if n == 0 || from >= to {
+		return
+	}
+	first := p.split(from)
+	end := len(p.at)
+	if to < core.Forever {
+		end = p.split(to)
+	}
+	for i := first; i < end; i++ {
+		p.used[i] += n
+	}
+	// Only at the two ends can neighbours have become equal.
+	if end < len(p.at) {
+		p.join(end)
+	}
+	p.join(first)
+}
+
+// split makes t a change point, without changing the function, and says which one.
+func (p *plain) split(t core.Time) int {
+	i := p.index(t)
+	if p.at[i] == t {
+		return i
+	}
+	p.at = slices.Insert(p.at, i+1, t)
+	p.used = slices.Insert(p.used, i+1, p.used[i])
+	return i + 1
+}
+
+// join drops the change point i where nothing changes.
+func (p *plain) join(i int) {
+	if i > 0 && p.used[i-1] == p.used[i] {
+		p.at = slices.Delete(p.at, i, i+1)
+		p.used = slices.Delete(p.used, i, i+1)
+	}
+}
+
+// index is the last change point at or before t; the first one when there is none.
+func (p *plain) index(t core.Time) int {
+	low, high := 0, len(p.at) // at[low] <= t, or low is 0; at[high] > t
+	for high-low > 1 {
+		if middle := int(uint(low+high) >> 1); p.at[middle] <= t {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// endOf is where change point i gives way to the next.
+func (p *plain) endOf(i int) core.Time {
+	if i+1 < len(p.at) {
+		return p.at[i+1]
+	}
+	return core.Forever
+}
+
+// At is the number of nodes used at an instant: ep(t) of the paper.
+func (p *plain) At(t core.Time) int { return p.used[p.index(t)] }
+
+// Free is the number of nodes free at an instant; 0 where more is used than there is.
+func (p *plain) Free(t core.Time) int { return max(0, p.nodes-p.At(t)) }
+
+// Max is the largest number of nodes used in [from, to), and 0 when that is empty: max(ep, t0, t1) of the paper.
+func (p *plain) Max(from, to core.Time) int {
+	peak, _ := p.peak(from, to)
+	return peak
+}
+
+// Loc is the end of the last step that holds the maximum of [from, to), restricted to it: loc(ep, t0, t1) of the
+// paper. A placement that failed there need not be tried before it. When [from, to) is empty it is to.
+func (p *plain) Loc(from, to core.Time) core.Time {
+	_, end := p.peak(from, to)
+	return end
+}
+
+// peak is the maximum of [from, to) and where its last step ends.
+func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
+	if from >= to {
+		return 0, to
+	}
+	i := p.index(from)
+	peak, end = p.used[i], min(to, p.endOf(i))
+	for i++; i < len(p.at) && p.at[i] < to; i++ {
+		if p.used[i] >= peak {
+			peak, end = p.used[i], min(to, p.endOf(i))
+		}
+	}
+	return peak, end
+}
+
+// FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
+// without end. ok is false when there is none. It sweeps once over the change points behind from.
+func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
+	if n <= 0 {
+		return from, true
+	}
+	start = from
+	most := p.nodes - n // what may be used
+	at, used := p.at, p.used
+	used = used[:len(at)] // one bounds check for the sweep
+	for i := p.index(from); i < len(at); i++ {
+		switch {
+		case used[i] > most && i+1 == len(at):
+			return core.Forever, false
+		case used[i] > most:
+			start = at[i+1]
+		case i+1 < len(at) && at[i+1]-start >= d:
+			return start, true
+		}
+	}
+	return start, true
+}
+
+// FirstFree is the first instant, not before from, with at least n nodes free; Forever and false when there is none.
+func (p *plain) FirstFree(n int, from core.Time) (t core.Time, ok bool) {
+	return p.FirstFit(n, 1, from)
+}
+
+// Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
+// there is none.
+func (p *plain) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
+	if start, ok = p.FirstFit(n, d, from); !ok {
+		return start, start, false
+	}
+	end, _ = p.FirstBelow(n, start)
+	return start, end, true
+}
+
+// FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
+func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
+	most := p.nodes - n
+	for i := p.index(from); n > 0 && i < len(p.at); i++ {
+		if p.used[i] > most {
+			return max(from, p.at[i]), true
+		}
+	}
+	return core.Forever, false
+}
+
+// FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
+// right before it. It is t itself when n are not free right before t.
+func (p *plain) FreeSince(n int, t core.Time) core.Time {
+	since := t
+	for i := p.index(t - 1); i >= 0 && (n <= 0 || p.used[i] <= p.nodes-n); i-- {
+		since = p.at[i]
+	}
+	return since
+}
+
+// Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
+// Its last step reaches to Forever when its nodes are never given back.
+func (p *plain) Steps(from core.Time) core.EP {
+	var ep core.EP
+	for i := p.index(from); i < len(p.at); i++ {
+		if i+1 == len(p.at) && p.used[i] == 0 {
+			break
+		}
+		if begin, end := max(from, p.at[i]), p.endOf(i); begin < end {
+			ep = append(ep, core.Step{Duration: end - begin, Nodes: p.used[i]})
+		}
+	}
+	return ep
+}

@@ -1,0 +1,211 @@
+package profile
+
+import "accordion/core"
+
+// search is the way to the first place of a need. It goes through the tree from left to right with the run under way:
+// the begin of the time, up to where it is, in which there may be room. Within a leaf that is exact. Across the
+// children that it skips it is a lower bound, for what it reads of them are the runs of a size that may be smaller.
+type search struct {
+	most  int       // may be used
+	need  core.Time // seconds
+	level int       // of the largest size of the ladder that does not exceed the need
+	short core.Time // need, cut as spans are
+	run   core.Time
+	exact bool // run was seen point by point
+}
+
+// fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
+func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
+	const enough = 2 * core.Forever // no two change points are further apart
+	d = max(d, 1)
+	s := search{
+		most: most,
+		need: min(d, enough), short: min(d, core.Time(forever)),
+		level: max(0, levelOf(t.nodes-most, t.top)-1),
+	}
+	for {
+		s.run = from
+		if !s.enter(t.root, endOfTime, from) || s.run == endOfTime {
+			return core.Forever, false
+		}
+		if s.exact {
+			return s.run, true
+		}
+		// Whatever begins before the end of the last obstacle meets it.
+		end, obstacle := t.lastAbove(most, s.run, s.run+s.need)
+		if !obstacle {
+			return s.run, true
+		}
+		from = end
+	}
+}
+
+// enter searches what lies below a branch from the run's begin on, which is not before the branch's.
+func (s *search) enter(b *branch, end, from core.Time) bool {
+	i := b.child(from)
+	childEnd := b.endOf(i, end)
+	if b.lowest() {
+		l := b.leaves[i]
+		return s.leaf(l, l.index(from), childEnd) || s.sweep(b, i+1, end)
+	}
+	return s.enter(b.branches[i], childEnd, from) || s.sweep(b, i+1, end)
+}
+
+// sweep searches the children of a branch from number i on.
+func (s *search) sweep(b *branch, i int, end core.Time) bool {
+	r := &b.runs[s.level]
+	for ; i < b.n && i < width; i++ {
+		begin := b.at[i]
+		if begin-s.run+core.Time(r.first[i]) >= s.short {
+			s.exact = false
+			return true
+		}
+		childEnd := b.endOf(i, end)
+		switch {
+		case core.Time(r.longest[i]) >= s.short:
+			if s.below(b, i, childEnd) {
+				return true
+			}
+		case b.most[i] > s.most: // else the run goes on
+			s.run = childEnd - core.Time(r.last[i])
+		}
+	}
+	return false
+}
+
+// below searches child i from its begin on.
+func (s *search) below(b *branch, i int, end core.Time) bool {
+	if b.lowest() {
+		return s.leaf(b.leaves[i], 0, end)
+	}
+	return s.sweep(b.branches[i], 0, end)
+}
+
+// leaf searches a leaf from change point i on.
+func (s *search) leaf(l *leaf, i int, end core.Time) bool {
+	first := l.at[i]
+	for ; i < l.n && i < leafSize; i++ {
+		if until := l.endOf(i, end); l.used[i] > s.most {
+			s.run = until
+		} else if until-s.run >= s.need {
+			s.exact = s.run >= first
+			return true
+		}
+	}
+	return false
+}
+
+// firstAbove is the first instant, not before from, at which more nodes are used.
+func (t *tree) firstAbove(most int, from core.Time) (core.Time, bool) {
+	at, ok := firstAbove(t.root, most, from)
+	return max(at, from), ok
+}
+
+func firstAbove(b *branch, most int, from core.Time) (core.Time, bool) {
+	for i := b.child(from); i < b.n; i++ {
+		if b.most[i] <= most {
+			continue
+		}
+		if !b.lowest() {
+			if at, ok := firstAbove(b.branches[i], most, from); ok {
+				return at, true
+			}
+			continue
+		}
+		l := b.leaves[i]
+		for k := l.index(from); k < l.n; k++ {
+			if l.used[k] > most {
+				return l.at[k], true
+			}
+		}
+	}
+	return core.Forever, false
+}
+
+// lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
+func (t *tree) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
+	return lastAbove(t.root, endOfTime, most, from, to)
+}
+
+func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Time, bool) {
+	for i := b.child(to - 1); i >= 0; i-- {
+		childEnd := b.endOf(i, end)
+		if childEnd <= from {
+			break
+		}
+		if b.most[i] <= most {
+			continue
+		}
+		if !b.lowest() {
+			if at, ok := lastAbove(b.branches[i], childEnd, most, from, to); ok {
+				return at, true
+			}
+			continue
+		}
+		l := b.leaves[i]
+		for k, first := l.index(to-1), l.index(from); k >= first; k-- {
+			if l.used[k] > most {
+				return l.endOf(k, childEnd), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// at is the number of nodes used at an instant.
+func (t *tree) at(at core.Time) int {
+	b := t.root
+	for !b.lowest() {
+		b = b.branches[b.child(at)]
+	}
+	l := b.leaves[b.child(at)]
+	return l.used[l.index(at)]
+}
+
+// max is the largest number of nodes used in [from, to), which is not empty.
+func (t *tree) max(from, to core.Time) int { return maxBelow(t.root, endOfTime, from, to) }
+
+func maxBelow(b *branch, end, from, to core.Time) int {
+	first, last := b.child(from), b.child(to-1)
+	peak := -1 << 63
+	for i := first; i <= last; i++ {
+		childEnd := b.endOf(i, end)
+		switch {
+		case b.most[i] <= peak:
+		case from <= b.at[i] && childEnd <= to:
+			peak = b.most[i]
+		case b.lowest():
+			l := b.leaves[i]
+			for k, last := l.index(from), l.index(to-1); k <= last; k++ {
+				peak = max(peak, l.used[k])
+			}
+		default:
+			peak = max(peak, maxBelow(b.branches[i], childEnd, from, to))
+		}
+	}
+	return peak
+}
+
+// each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbours may be
+// equal. It says whether none did.
+func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
+	return eachBelow(t.root, from, visit)
+}
+
+func eachBelow(b *branch, from core.Time, visit func(begin core.Time, used int) bool) bool {
+	for i := b.child(from); i < b.n; i++ {
+		if !b.lowest() {
+			if !eachBelow(b.branches[i], from, visit) {
+				return false
+			}
+			continue
+		}
+		l := b.leaves[i]
+		for k := l.index(from); k < l.n; k++ {
+			if !visit(l.at[k], l.used[k]) {
+				return false
+			}
+		}
+	}
+	return true
+}

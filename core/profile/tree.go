@@ -1,0 +1,271 @@
+package profile
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// Sizes of the tree. A rectangle has two change points; with leaves and branches two thirds full the index takes some
+// 90 bytes for each on a machine of 10,000 nodes.
+const (
+	leafSize = 32 // change points of a leaf
+	width    = 16 // children of a branch
+
+	endOfTime core.Time = 4 * core.Forever // behind every change point; from -Forever to here does not overflow
+)
+
+// tree is an occupation as a balanced tree over leaves of change points, each branch of which knows how long nodes stay
+// free below it. All leaves are at the same depth. Time is cut into the stretches of the leaves: a leaf begins with a
+// change point, at which, unlike elsewhere, nothing needs to change.
+//
+// Trees share leaves and branches after a snapshot. A tree writes to those that bear its mark and copies others first;
+// what lies below a branch without its mark does not bear it either.
+type tree struct {
+	root  *branch // nil: there is no tree
+	mark  *mark
+	nodes int // of the machine
+	top   int // levels: of the largest size of the ladder that the machine has
+
+	leaves   []*leaf // cleared away, to be used again
+	branches []*branch
+	scratch  scratch
+}
+
+// mark is the ownership of one tree. It is not empty, so that each has its own address.
+type mark struct{ _ byte }
+
+// leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
+// branches know) used[i] nodes are used. Neighbours differ; n is at least 1.
+type leaf struct {
+	mark *mark
+	n    int
+	at   [leafSize]core.Time
+	used [leafSize]int
+}
+
+// branch has leaves as children, or branches. For each child it knows the begin, the largest number of used nodes, and
+// the runs of each level.
+type branch struct {
+	mark     *mark
+	n        int
+	at       [width]core.Time
+	most     [width]int
+	leaves   [width]*leaf   // all nil, or
+	branches [width]*branch // all nil
+	runs     []runs         // one a level
+}
+
+// runs says how long at least as many nodes as the level's stay free within each child: at its begin, at its end (0
+// when they are not free there), and at most.
+type runs struct{ first, last, longest [width]span }
+
+// lowest says whether the children are leaves.
+func (b *branch) lowest() bool { return b.leaves[0] != nil }
+
+// child is the last child that begins at or before t; the first one when there is none.
+func (b *branch) child(t core.Time) int {
+	i := 0
+	for i+1 < b.n && i+1 < width && b.at[i+1] <= t {
+		i++
+	}
+	return i
+}
+
+// endOf is where child i gives way to the next; end is the branch's own.
+func (b *branch) endOf(i int, end core.Time) core.Time {
+	if i+1 < b.n && i+1 < width {
+		return b.at[i+1]
+	}
+	return end
+}
+
+// index is the last change point at or before t; the first one when there is none.
+func (l *leaf) index(t core.Time) int {
+	i := 0
+	for step := leafSize / 2; step > 0; step /= 2 {
+		if next := i + step; next < l.n && next < leafSize && l.at[next] <= t {
+			i = next
+		}
+	}
+	return i
+}
+
+// endOf is where change point i gives way to the next; end is the leaf's own.
+func (l *leaf) endOf(i int, end core.Time) core.Time {
+	if i+1 < l.n && i+1 < leafSize {
+		return l.at[i+1]
+	}
+	return end
+}
+
+// split makes t, which is not before the leaf's begin, a change point, and says which one. There must be room.
+func (l *leaf) split(t core.Time) int {
+	i := l.index(t)
+	if l.at[i] == t {
+		return i
+	}
+	i++
+	copy(l.at[i+1:l.n+1], l.at[i:l.n])
+	copy(l.used[i+1:l.n+1], l.used[i:l.n])
+	l.at[i], l.used[i] = t, l.used[i-1]
+	l.n++
+	return i
+}
+
+// join drops the change point i where nothing changes; never the first, which is the leaf's begin.
+func (l *leaf) join(i int) {
+	if i > 0 && l.used[i-1] == l.used[i] {
+		copy(l.at[i:l.n-1], l.at[i+1:l.n])
+		copy(l.used[i:l.n-1], l.used[i+1:l.n])
+		l.n--
+	}
+}
+
+// newLeaf is an empty leaf of this tree.
+func (t *tree) newLeaf() *leaf {
+	if last := len(t.leaves) - 1; last >= 0 {
+		l := t.leaves[last]
+		t.leaves = t.leaves[:last]
+		l.n, l.mark = 0, t.mark
+		return l
+	}
+	return &leaf{mark: t.mark}
+}
+
+// newBranch is an empty branch of this tree.
+func (t *tree) newBranch() *branch {
+	if last := len(t.branches) - 1; last >= 0 {
+		b := t.branches[last]
+		t.branches = t.branches[:last]
+		b.n, b.mark = 0, t.mark
+		if cap(b.runs) >= t.top {
+			b.runs = b.runs[:t.top]
+		} else {
+			b.runs = make([]runs, t.top)
+		}
+		return b
+	}
+	return &branch{mark: t.mark, runs: make([]runs, t.top)}
+}
+
+// ownLeaf makes child i of a branch of this tree the tree's own.
+func (t *tree) ownLeaf(b *branch, i int) *leaf {
+	l := b.leaves[i]
+	if l.mark != t.mark {
+		own := t.newLeaf()
+		*own = *l
+		own.mark = t.mark
+		l, b.leaves[i] = own, own
+	}
+	return l
+}
+
+// own is the branch itself, or a copy of it that is this tree's.
+func (t *tree) own(b *branch) *branch {
+	if b.mark == t.mark {
+		return b
+	}
+	own := t.newBranch()
+	memory := own.runs
+	*own = *b
+	own.mark, own.runs = t.mark, memory
+	copy(own.runs, b.runs)
+	return own
+}
+
+// drop clears a branch away with everything below it.
+func (t *tree) drop(b *branch) {
+	if b == nil || b.mark != t.mark {
+		return
+	}
+	for i := range b.n {
+		if b.lowest() {
+			t.dropLeaf(b.leaves[i])
+		} else {
+			t.drop(b.branches[i])
+		}
+	}
+	t.dropBranch(b)
+}
+
+// dropLeaf clears a leaf away that is in no branch of this tree any more.
+func (t *tree) dropLeaf(l *leaf) {
+	if l.mark == t.mark {
+		t.leaves = append(t.leaves, l)
+	}
+}
+
+// dropBranch clears a branch away, but not its children.
+func (t *tree) dropBranch(b *branch) {
+	if b.mark == t.mark {
+		clear(b.leaves[:])
+		clear(b.branches[:])
+		t.branches = append(t.branches, b)
+	}
+}
+
+// build makes the tree of a list.
+func (t *tree) build(l *list, nodes int) {
+	const full, wide = leafSize * 3 / 4, width * 3 / 4
+	t.nodes, t.top = nodes, max(1, levelOf(nodes, maxLevels))
+	if t.mark == nil {
+		t.mark = new(mark)
+	}
+	var row []*branch // of the lowest branches, then of those above
+	for begin := 0; begin < len(l.at); begin += full {
+		if begin%(full*wide) == 0 {
+			row = append(row, t.newBranch())
+		}
+		b, part := row[len(row)-1], t.newLeaf()
+		part.n = copy(part.at[:full], l.at[begin:])
+		copy(part.used[:full], l.used[begin:])
+		b.leaves[b.n], b.at[b.n] = part, part.at[0]
+		b.n++
+	}
+	t.measureRow(row)
+	for len(row) > 1 {
+		var above []*branch
+		for part := range slices.Chunk(row, wide) {
+			b := t.newBranch()
+			for _, child := range part {
+				b.branches[b.n], b.at[b.n] = child, child.at[0]
+				b.n++
+			}
+			above = append(above, b)
+		}
+		t.measureRow(above)
+		row = above
+	}
+	t.root = row[0]
+}
+
+// measureRow measures all children of branches that lie side by side and fill all time.
+func (t *tree) measureRow(row []*branch) {
+	for i, b := range row {
+		end := endOfTime
+		if i+1 < len(row) {
+			end = row[i+1].at[0]
+		}
+		for k := range b.n {
+			t.measure(b, k, b.endOf(k, end))
+		}
+	}
+}
+
+// copyOf copies a branch of another tree with everything below it.
+func (t *tree) copyOf(b *branch) *branch {
+	c := t.newBranch()
+	c.n, c.at, c.most = b.n, b.at, b.most
+	copy(c.runs, b.runs)
+	for i := range b.n {
+		if b.lowest() {
+			l := t.newLeaf()
+			*l = *b.leaves[i]
+			l.mark, c.leaves[i] = t.mark, l
+		} else {
+			c.branches[i] = t.copyOf(b.branches[i])
+		}
+	}
+	return c
+}
