@@ -15,6 +15,7 @@ type sight struct {
 	nodes    []string
 	index    map[string]int
 	claims   []place.Claim       // what others than managed jobs occupy, node by node, from now on; no two overlap
+	guards   []guard             // of the ordinary job that has the node, if one has
 	taken    []holder            // who has each node now
 	queue    []waiter            // in rank order
 	planned  core.Plan           // of the queue
@@ -24,6 +25,9 @@ type sight struct {
 	news     *news               // since the cycle before; nil while nobody asked
 	awaited  map[core.JobID]bool // managed jobs for whose nodes a growth or a start that is due waits
 }
+
+// guard is the seconds in which the ordinary job on a node may end at any moment.
+type guard struct{ from, to core.Time }
 
 // holder is who has a node at this instant.
 type holder struct {
@@ -63,6 +67,7 @@ func (s *Sidecar) look() *sight {
 	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes)), awaited: map[core.JobID]bool{}}
 	v.nodes = make([]string, len(s.snapshot.Nodes))
 	v.taken = make([]holder, len(s.snapshot.Nodes))
+	v.guards = make([]guard, len(s.snapshot.Nodes))
 	for i, n := range s.snapshot.Nodes {
 		v.nodes[i], v.index[n.Name] = n.Name, i
 	}
@@ -97,18 +102,19 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 		case j.Expands != 0 && j.State == Running:
 			v.strays = append(v.strays, j)
 		}
-		until := v.now + settling
+		until, limit := v.now+settling, core.Forever
 		who := holder{system, j.ID}
 		if j.State == Running && j.Expands == 0 { // a stray is ended at once
 			who.kind = overrunning
 			if until = core.Forever; j.Limit < core.Forever {
-				until = max(j.Started+j.Limit+s.settings.Guard, v.now+settling)
+				limit = max(j.Started+j.Limit, v.now)
+				until = max(limit+s.settings.Guard, v.now+settling)
 			}
 		}
 		for _, name := range j.Nodes {
 			if n, ok := v.index[name]; ok && j.State != Done {
 				busy.add(n, v.now, until)
-				v.taken[n] = who
+				v.taken[n], v.guards[n] = who, guard{limit, until}
 			}
 		}
 	}
@@ -175,12 +181,12 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 			v.queue = append(v.queue, managed(ours[0]))
 			ours = ours[1:]
 		}
-		limit := core.Forever / 4
-		if j.Limit < limit {
-			limit = j.Limit + s.settings.Guard + pass
+		limit, guard := max(j.Limit, 1), s.settings.Guard+pass
+		if limit >= core.Forever/4 {
+			limit = core.Forever/4 - guard
 		}
 		v.queue = append(v.queue, waiter{core.Job{
-			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: max(limit, 1), Nodes: max(j.Want, 1)}}},
+			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
 		}, nil, j})
 	}
 	for _, r := range ours {

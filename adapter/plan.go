@@ -36,7 +36,7 @@ func (s *Sidecar) plan(v *sight) {
 func (s *Sidecar) planOnce(v *sight) bool {
 	machine := core.Machine{Nodes: len(v.nodes)}
 	state := s.settings.Policy.New(machine)
-	fixed := occupied(v.claims)
+	fixed := v.occupied()
 	for _, a := range fixed {
 		state.Running(v.now, a)
 	}
@@ -62,12 +62,15 @@ func (s *Sidecar) planOnce(v *sight) bool {
 }
 
 // occupied turns claims on nodes into counts: what the planner knows of what others hold.
-func occupied(claims []place.Claim) []core.Allocation {
-	type span struct{ from, to core.Time }
+func (v *sight) occupied() []core.Allocation {
+	type span struct{ from, to, guard core.Time }
 	counts := map[span]int{}
 	var order []span
-	for _, c := range claims {
-		k := span{c.From, c.To}
+	for _, c := range v.claims {
+		k := span{from: c.From, to: c.To}
+		if g := v.guards[c.Node]; c.From == v.now && c.To == g.to {
+			k.guard = g.to - g.from
+		}
 		if counts[k] == 0 {
 			order = append(order, k)
 		}
@@ -75,7 +78,9 @@ func occupied(claims []place.Claim) []core.Allocation {
 	}
 	all := make([]core.Allocation, len(order))
 	for i, k := range order {
-		all[i] = core.Allocation{Job: core.JobID(-1 - i), Start: k.from, EP: core.EP{{Duration: k.to - k.from, Nodes: counts[k]}}}
+		all[i] = core.Allocation{
+			Job: core.JobID(-1 - i), Start: k.from, EP: core.EP{{Duration: k.to - k.from, Nodes: counts[k]}}, Guard: k.guard,
+		}
 	}
 	return all
 }

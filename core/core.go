@@ -107,6 +107,10 @@ type Job struct {
 	// Choices are the profiles of which the planner picks one: a rigid job has one choice of one step, a moldable job
 	// several of one step each, an evolving job one of several steps. Never empty, no choice empty.
 	Choices []EP
+
+	// Guard is how many of the last seconds of its only choice an ordinary job need not use, nor keep from others, so that
+	// those behind it may begin as much sooner. 0 for a managed job.
+	Guard Time
 }
 
 // Machine is what the planner schedules on: a number of like nodes.
@@ -118,6 +122,7 @@ type Allocation struct {
 	Job   JobID
 	Start Time
 	EP    EP
+	Guard Time // its last seconds, which it need not use (Job.Guard)
 }
 
 // End is the second at which the allocation's last step ends.
@@ -127,6 +132,9 @@ func (a Allocation) End() Time { return a.Start + a.EP.Total() }
 type Planned struct {
 	Allocation     // when it would start, and its scheduled EP from there
 	Choice     int // which of the job's choices
+
+	// Early is the second at which a job with a guard begins when nobody before it uses his; Start is the latest.
+	Early Time
 }
 
 // Plan gives each planned job its scheduled EP, in queue order. A job without a place (it never fits the machine) is

@@ -35,8 +35,8 @@
 // rest is fitted again: that counts as explained. A job whose promise was broken by others may run into the limit that it
 // was started with, which is never changed: that is explained by the same event.
 //
-// An ordinary job that ends before the second until which the plan counts it (its limit and the guard) leaves nodes that
-// nobody planned with; a managed job that began meanwhile may be in the way of an ordinary one that could have begun there,
-// as with every back-filling. So the comparison with and without managed jobs is made in stories whose ordinary jobs use
-// their limits to the second, on a batch system that needs no guard.
+// An ordinary job that ends before its limit leaves nodes that nobody planned with; a managed job that began meanwhile may
+// be in the way of an ordinary one that could have begun there, as with every back-filling. So the comparison with and
+// without managed jobs is made in stories whose ordinary jobs use their limits to the second. The sidecar counts on their
+// guard all the same, as at a site, where nobody knows beforehand when in it a job ends.
 package sim

@@ -139,7 +139,6 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
 	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
-	case r.Why == "TIMEOUT" && w.story.paired: // without a guard the batch system is as fast as the sidecar
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
 		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)

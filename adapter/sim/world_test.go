@@ -14,7 +14,6 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
-	"accordion/core"
 	"accordion/core/queue"
 	"accordion/shim/wire"
 )
@@ -24,12 +23,8 @@ const deadline = 5 * time.Second
 
 // settings are the sidecar's, with short spans: what matters is their order, not their length.
 func (s *story) settings() adapter.Settings {
-	guard := core.Time(30)
-	if s.paired { // the batch system ends jobs to the second
-		guard = 0
-	}
 	return adapter.Settings{
-		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: guard,
+		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
 		Overrun: adapter.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
 		Advance: s.advance, Silent: adapter.Silent{Notice: 5, Signal: "B:URG"},
 	}

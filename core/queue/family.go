@@ -1,6 +1,9 @@
 package queue
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile"
+)
 
 // A family is the sizes of a speed-up model: single steps, each with more nodes and a shorter duration than the one
 // before. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
@@ -25,19 +28,19 @@ func isFamily(choices []core.EP) bool {
 }
 
 // bestSize is best for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
-func (s *repeated) bestSize(notBefore core.Time, j core.Job) (core.Planned, bool) {
-	f := family{s: s, choices: j.Choices, notBefore: notBefore, index: -1}
+func bestSize(view *profile.Profile, notBefore core.Time, j core.Job) (core.Planned, bool) {
+	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)
 	if f.index < 0 {
 		return core.Planned{}, false
 	}
 	ep := j.Choices[f.index]
-	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep}, Choice: f.index}, true
+	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
 }
 
 // family is a search under way; index and end are the best size so far and its completion.
 type family struct {
-	s         *repeated
+	view      *profile.Profile
 	choices   []core.EP
 	notBefore core.Time
 	index     int
@@ -47,7 +50,7 @@ type family struct {
 // bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion.
 func (f *family) bound(lo, hi int) (core.Time, bool) {
 	d := f.choices[hi][0].Duration
-	start, ok := f.s.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore)
+	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore)
 	return start + d, ok && start < core.Forever
 }
 

@@ -17,6 +17,9 @@ import (
 // back when one before it gained. But nothing submitted later delays or expands it, and what has started keeps its
 // promise.
 //
+// Jobs with a guard (core.Job) keep their order among each other. One without begins where it is out of their way whether
+// or not they, and those before them, use their guards.
+//
 // The zero value never expands a step and improves nothing.
 type Repeated struct {
 	Limit      evolve.Limit // how many times its duration a step may last
@@ -54,6 +57,9 @@ type repeated struct {
 	asOf   core.Time // when view was begun
 	memory *profile.Profile
 	fitter evolve.Fitter
+
+	guarded bool     // a job has, or had, a guard
+	outlook *outlook // beside view, where guarded
 }
 
 // running is a job on the machine.
@@ -70,12 +76,16 @@ type slot struct {
 }
 
 // Submit implements State. A job without choices, or of which no choice fits the machine, waits and is in no plan.
-func (s *repeated) Submit(_ core.Time, j core.Job) { s.queue = append(s.queue, j) }
+func (s *repeated) Submit(_ core.Time, j core.Job) {
+	s.guard(j.Guard)
+	s.queue = append(s.queue, j)
+}
 
 // Running implements State. It replaces what was known of the job, running or waiting.
 func (s *repeated) Running(now core.Time, a core.Allocation) {
 	r := running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)}
 	s.forget(a.Job)
+	s.guard(a.Guard)
 	s.running = append(s.running, r)
 	s.view = nil
 }
@@ -137,6 +147,9 @@ func (s *repeated) leave(now core.Time) {
 	kept := 0
 	for i := range s.slots {
 		if s.slots[i].ok && s.slots[i].Start <= now {
+			if s.guarded { // what it was to keep free before is over
+				s.view = nil
+			}
 			continue
 		}
 		s.slots[kept], s.queue[kept] = s.slots[i], s.queue[i]
@@ -186,10 +199,12 @@ func (s *repeated) Clone() State {
 		running: slices.Clone(s.running),
 		slots:   slices.Clone(s.slots),
 		asOf:    s.asOf,
+		guarded: s.guarded,
 	}
 	if s.view != nil {
 		c.view = s.view.Clone()
 		c.memory = c.view
+		c.outlook = s.outlook.clone()
 	}
 	return c
 }
@@ -202,9 +217,9 @@ func (s *repeated) plan(now core.Time) {
 		s.renew(now)
 	}
 	for _, j := range s.queue[len(s.slots):] {
-		p, ok := s.best(now, j)
+		p, ok := s.best(s.room(j), now, j)
 		if ok {
-			s.view.Add(p.Start, p.EP)
+			s.occupy(&p, max(now, j.Begin))
 		}
 		s.slots = append(s.slots, slot{p, ok})
 	}
@@ -225,13 +240,16 @@ func (s *repeated) renew(now core.Time) {
 			s.view.Add(a.Start, a.EP)
 		}
 	}
+	if s.guarded {
+		s.outlook = s.outlook.renew(now, s.view, s.running)
+	}
 }
 
-// best is a job's earliest completion in the view.
-func (s *repeated) best(now core.Time, j core.Job) (core.Planned, bool) {
+// best is a job's earliest completion in a view.
+func (s *repeated) best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
 	if isFamily(j.Choices) {
-		return s.bestSize(notBefore, j)
+		return bestSize(view, notBefore, j)
 	}
 	var best core.Planned
 	found := false
@@ -239,31 +257,31 @@ func (s *repeated) best(now core.Time, j core.Job) (core.Planned, bool) {
 		if found && notBefore+ep.Total() > best.End() {
 			continue // it cannot win
 		}
-		start, scheduled, ok := s.fit(ep, notBefore)
+		start, scheduled, ok := s.fit(view, ep, notBefore)
 		if !ok {
 			continue
 		}
-		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled}, Choice: i}
+		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled, Guard: j.Guard}, Choice: i}
 		if !found || p.End() < best.End() || p.End() == best.End() && ep.Peak() < best.EP.Peak() {
 			best, found = p, true
 		}
 	}
 	if found {
-		best.Start, best.EP = s.policy.algorithm().Improve(&s.fitter, j.Choices[best.Choice], s.view, best.Start, best.EP)
+		best.Start, best.EP = s.policy.algorithm().Improve(&s.fitter, j.Choices[best.Choice], view, best.Start, best.EP)
 	}
 	return best, found
 }
 
 // fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
-func (s *repeated) fit(ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
+func (s *repeated) fit(view *profile.Profile, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
 	switch {
 	case len(ep) == 0:
 		return 0, nil, false
 	case len(ep) > 1:
-		return s.fitter.Fit(ep, s.view, s.policy.Limit, notBefore)
+		return s.fitter.Fit(ep, view, s.policy.Limit, notBefore)
 	case ep[0].Duration < 1 || ep[0].Nodes < 0:
 		return 0, nil, false
 	}
-	start, ok := s.view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
+	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
 	return start, ep, ok && start < core.Forever
 }

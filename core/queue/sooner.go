@@ -31,7 +31,8 @@ func Sooner(p Policy, now core.Time, m core.Machine, running []core.Allocation, 
 		return false
 	}
 	for k, before := range plan.Jobs {
-		if now := after.Jobs[k]; now.Job != before.Job || now.Start > before.Start || now.End() > before.End() {
+		now := after.Jobs[k]
+		if now.Job != before.Job || now.Start > before.Start || now.Early > before.Early || now.End() > before.End() {
 			return false
 		}
 	}

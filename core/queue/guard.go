@@ -1,0 +1,144 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// outlook is what a plan keeps beside its view when jobs have a guard: nobody knows when in its guard such a job ends, nor,
+// therefore, when those that wait for its nodes begin. The view takes all guards for used. A job without a guard that was
+// fitted into that view could begin in the guard of one that runs, end behind it, and delay the one that would have had its
+// nodes; and a reservation for it could do so long before.
+//
+// So a waiting job with a guard is placed twice, at the latest in the view and at the earliest in early, and occupies taken
+// from the one to the other; and one without is fitted into taken. At every instant taken is no less than view and early.
+type outlook struct {
+	early  *profile.Profile // as if no guard were used
+	taken  *profile.Profile // by jobs with a guard at one time or another
+	guards []stretch        // of what runs, as far as no waiting job counts on it; apart and in order
+}
+
+// stretch is a number of nodes from one second to another.
+type stretch struct {
+	from, to core.Time
+	nodes    int
+}
+
+// guard notes that a job has one.
+func (s *repeated) guard(g core.Time) {
+	if g > 0 && !s.guarded {
+		s.guarded, s.view = true, nil
+	}
+}
+
+// room is the view into which a job is fitted.
+func (s *repeated) room(j core.Job) *profile.Profile {
+	if s.guarded && j.Guard <= 0 {
+		return s.outlook.taken
+	}
+	return s.view
+}
+
+// occupy enters a job's place, and says when it begins at the earliest.
+func (s *repeated) occupy(p *core.Planned, notBefore core.Time) {
+	s.view.Add(p.Start, p.EP)
+	switch {
+	case !s.guarded:
+	case p.Guard <= 0:
+		s.outlook.early.Add(p.Start, p.EP)
+		s.outlook.taken.Add(p.Start, p.EP)
+	default:
+		s.outlook.occupy(p, notBefore)
+	}
+}
+
+func (o *outlook) clone() *outlook {
+	if o == nil {
+		return nil
+	}
+	return &outlook{o.early.Clone(), o.taken.Clone(), slices.Clone(o.guards)}
+}
+
+// renew is the outlook of what runs, in the memory of the one before.
+func (o *outlook) renew(now core.Time, view *profile.Profile, all []running) *outlook {
+	if o == nil {
+		o = &outlook{early: profile.New(0), taken: profile.New(0)}
+	}
+	o.early.CopyFrom(view)
+	o.taken.CopyFrom(view)
+	o.guards = o.guards[:0]
+	var ends []stretch
+	for i := range all {
+		a := &all[i].Allocation
+		end := a.End()
+		for k := len(a.EP) - 1; k >= 0 && end > max(now, a.End()-a.Guard); k-- {
+			from := max(now, a.End()-a.Guard, end-a.EP[k].Duration)
+			o.early.Remove(from, core.EP{{Duration: end - from, Nodes: a.EP[k].Nodes}})
+			ends = append(ends, stretch{from, end, a.EP[k].Nodes})
+			end -= a.EP[k].Duration
+		}
+	}
+	o.guards = sum(ends, o.guards)
+	return o
+}
+
+// sum appends the sum of stretches that may overlap, as stretches that do not.
+func sum(all []stretch, into []stretch) []stretch {
+	type change struct {
+		at    core.Time
+		nodes int
+	}
+	changes := make([]change, 0, 2*len(all))
+	for _, s := range all {
+		changes = append(changes, change{s.from, s.nodes}, change{s.to, -s.nodes})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	nodes := 0
+	for i, c := range changes {
+		if i > 0 && c.at > changes[i-1].at && nodes > 0 {
+			into = append(into, stretch{changes[i-1].at, c.at, nodes})
+		}
+		nodes += c.nodes
+	}
+	return into
+}
+
+// occupy enters the place of a job with a guard. p has its latest begin. Where it begins sooner, because somebody does not
+// use his guard, it has his nodes: together they take no more than the greater of the two.
+func (o *outlook) occupy(p *core.Planned, notBefore core.Time) {
+	step := p.EP[0]
+	needs := max(step.Duration-p.Guard, 1)
+	p.Early, _ = o.early.FirstFit(step.Nodes, needs, notBefore)
+	o.early.Add(p.Early, core.EP{{Duration: needs, Nodes: step.Nodes}})
+	end := max(p.End(), p.Early+step.Duration)
+	t, ep := min(p.Early, p.Start), core.EP(nil)
+	begin := t
+	for _, g := range o.use(p.Early, p.Start, step.Nodes) {
+		ep = append(ep, core.Step{Duration: g.from - t, Nodes: step.Nodes}, core.Step{Duration: g.to - g.from, Nodes: step.Nodes - g.nodes})
+		t = g.to
+	}
+	o.taken.Add(begin, append(ep, core.Step{Duration: end - t, Nodes: step.Nodes}))
+}
+
+// use counts on the guards in [from, to), for up to so many nodes at every instant, and says on what it does.
+func (o *outlook) use(from, to core.Time, nodes int) []stretch {
+	var used []stretch
+	i, _ := slices.BinarySearchFunc(o.guards, from, func(g stretch, t core.Time) int { return cmp.Compare(g.to, t+1) })
+	for ; i < len(o.guards) && o.guards[i].from < to; i++ {
+		g := o.guards[i]
+		u := stretch{max(g.from, from), min(g.to, to), min(g.nodes, nodes)}
+		used = append(used, u)
+		left := make([]stretch, 0, 3)
+		for _, part := range [...]stretch{{g.from, u.from, g.nodes}, {u.from, u.to, g.nodes - u.nodes}, {u.to, g.to, g.nodes}} {
+			if part.from < part.to && part.nodes > 0 {
+				left = append(left, part)
+			}
+		}
+		o.guards = slices.Replace(o.guards, i, i+1, left...)
+		i += len(left) - 1
+	}
+	return used
+}
