@@ -1,0 +1,160 @@
+package order
+
+import (
+	"slices"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/profile"
+)
+
+// LowerBound is an instant before which no schedule of the applications ends, whatever their order and whoever makes it,
+// beside what occupies the machine already. It is the largest of
+//
+//   - what each application needs when it is alone (Fit's completion is the earliest possible);
+//   - what all need together, counted in nodes (the area), and in other measures in which a crowd of steps that fits on
+//     the machine is still at most the whole machine: dual feasible functions. In one of them a step of more than half
+//     the nodes counts as the whole machine, for two of them never run at once; another counts thirds, and so on.
+//   - with few applications, the same for the time from h seconds after the begin to t seconds before the end: of an
+//     application at most its first h seconds are done before it and its last t seconds after it.
+//
+// Expanding a step only adds to what is needed, so the expand limit matters to the first part alone. With the rigid
+// algorithm an application is its peak for its total duration.
+func LowerBound(busy *profile.Profile, eps []core.EP, a evolve.Algorithm) core.Time {
+	var fitter evolve.Fitter
+	var bound core.Time
+	asked := make([]core.EP, len(eps))
+	for i, ep := range eps {
+		if asked[i] = ep; a.Rigid && len(ep) > 0 {
+			asked[i] = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+		}
+		if start, scheduled, ok := fitter.Fit(asked[i], busy, a.Limit, 0); ok {
+			bound = max(bound, start+scheduled.Total())
+		}
+	}
+	crowd := newCrowd(busy, asked)
+	for _, m := range measures(busy.Nodes(), crowd.sizes) {
+		bound = max(bound, crowd.ends(m, 0, 0))
+		for _, window := range crowd.windows {
+			bound = max(bound, crowd.ends(m, window.head, window.tail))
+		}
+	}
+	return bound
+}
+
+// fewApplications is up to how many applications windows are looked at: all but a few would give up more of their first
+// and last seconds than the window wins.
+const fewApplications = 8
+
+// mostEdges bounds how many heads, and how many tails, make windows.
+const mostEdges = 12
+
+// crowd is what all applications need together.
+type crowd struct {
+	eps     []core.EP
+	busy    core.EP  // from second 0 on; the last step may last Forever
+	sizes   []int    // the different node counts of the steps, ascending
+	time    []uint64 // time[i]: for how many seconds sizes[i] are needed, over all steps
+	windows []window
+}
+
+// window leaves out so many seconds at the begin and at the end.
+type window struct{ head, tail core.Time }
+
+func newCrowd(busy *profile.Profile, eps []core.EP) *crowd {
+	c := &crowd{eps: eps, busy: busy.Steps(0)}
+	seconds := map[int]uint64{}
+	for _, ep := range eps {
+		for _, s := range ep {
+			if s.Nodes > 0 && s.Duration > 0 {
+				seconds[s.Nodes] += uint64(s.Duration)
+			}
+		}
+	}
+	for size := range seconds {
+		c.sizes = append(c.sizes, size)
+	}
+	slices.Sort(c.sizes)
+	for _, size := range c.sizes {
+		c.time = append(c.time, seconds[size])
+	}
+	if len(eps) <= fewApplications {
+		c.windows = windows(eps)
+	}
+	return c
+}
+
+// windows are the pairs of a head and a tail at which a step begins or ends in some application: between two of these
+// the bound changes evenly.
+func windows(eps []core.EP) []window {
+	heads, tails := []core.Time{0}, []core.Time{0}
+	for _, ep := range eps {
+		total, at := ep.Total(), core.Time(0)
+		for _, s := range ep {
+			at += s.Duration
+			heads, tails = append(heads, at), append(tails, total-at)
+		}
+	}
+	var all []window
+	for _, h := range smallest(heads) {
+		for _, t := range smallest(tails) {
+			if h > 0 || t > 0 {
+				all = append(all, window{h, t})
+			}
+		}
+	}
+	return all
+}
+
+func smallest(edges []core.Time) []core.Time {
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	return edges[:min(len(edges), mostEdges)]
+}
+
+// ends is the earliest end by one measure, in the window that leaves out the first head and the last tail seconds.
+func (c *crowd) ends(m measure, head, tail core.Time) core.Time {
+	var need wide
+	if head == 0 && tail == 0 {
+		for i, size := range c.sizes {
+			need = need.plus(c.time[i], m.of(size))
+		}
+	} else {
+		for _, ep := range c.eps {
+			from, to := head, ep.Total()-tail
+			for _, s := range ep {
+				if length := min(s.Duration, to) - max(from, 0); length > 0 {
+					need = need.plus(uint64(length), m.of(s.Nodes))
+				}
+				from, to = from-s.Duration, to-s.Duration
+			}
+		}
+	}
+	if need == (wide{}) {
+		return 0
+	}
+	return c.filled(m, need, head) + tail
+}
+
+// filled is when the machine, from an instant on, has given as much as is needed; Forever when never.
+func (c *crowd) filled(m measure, need wide, from core.Time) core.Time {
+	var at core.Time
+	whole := m.of(m.nodes)
+	for _, s := range c.busy {
+		end := at + min(s.Duration, core.Forever-at)
+		if length := end - max(at, from); length > 0 {
+			// A crowd and what is busy never exceed the whole together.
+			rate := whole - min(whole, m.of(s.Nodes))
+			given := wide{}.plus(uint64(length), rate)
+			if !given.less(need) {
+				return max(at, from) + need.over(rate)
+			}
+			need = need.minus(given)
+		}
+		at = end
+	}
+	if at >= core.Forever {
+		return core.Forever
+	}
+	return max(at, from) + need.over(whole)
+}

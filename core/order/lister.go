@@ -1,0 +1,134 @@
+package order
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/profile"
+)
+
+// mostSnapshots bounds the memory of a lister: with more applications than this there is one snapshot for several.
+const mostSnapshots = 64
+
+// lister is evolve.Schedule for a search: it knows the schedule of one order, and makes that of another from the first
+// place where the two differ.
+type lister struct {
+	eps       []core.EP
+	algorithm evolve.Algorithm
+	fitter    evolve.Fitter
+	stride    int // applications from one snapshot to the next
+
+	now, next   list // the schedule, and the one that is tried
+	first, till int  // next differs from now in the places [first, till) of the order at most
+	work        *profile.Profile
+}
+
+// list is an order and its schedule.
+type list struct {
+	order  []int
+	placed []core.Allocation  // by application
+	latest []core.Time        // latest[k]: the last completion of the first k
+	snaps  []*profile.Profile // snaps[j]: the machine with the first j*stride placed
+}
+
+func newLister(busy *profile.Profile, eps []core.EP, a evolve.Algorithm) *lister {
+	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/mostSnapshots, work: busy.Clone()}
+	for _, s := range []*list{&l.now, &l.next} {
+		*s = list{order: evolve.InOrder(eps), placed: make([]core.Allocation, len(eps)), latest: make([]core.Time, len(eps)+1)}
+		for range 1 + len(eps)/l.stride {
+			s.snaps = append(s.snaps, busy.Clone())
+		}
+	}
+	return l
+}
+
+// begin takes an order, every application of which fits.
+func (l *lister) begin(order []int) {
+	copy(l.next.order, order)
+	l.try(0, len(order)-1, core.Forever)
+	l.take()
+}
+
+// makespan is the last completion of the schedule.
+func (l *lister) makespan() core.Time { return l.now.latest[len(l.eps)] }
+
+// vary writes a neighbour of the present order into the next one. They differ from place first to place last at most.
+func (l *lister) vary(random *rand.Rand) (first, last int) {
+	order := l.next.order
+	copy(order, l.now.order)
+	i, j := random.IntN(len(order)), random.IntN(len(order)-1)
+	if j >= i {
+		j++
+	}
+	if random.IntN(2) == 0 {
+		order[i], order[j] = order[j], order[i]
+	} else {
+		moved := order[i]
+		order = slices.Insert(slices.Delete(order, i, i+1), j, moved)
+	}
+	return min(i, j), max(i, j)
+}
+
+// try schedules the next order, which differs from the present one in the places first to last at most. It gives up, and
+// is false, when an application ends later than worst.
+func (l *lister) try(first, last int, worst core.Time) bool {
+	if l.now.latest[first] > worst {
+		return false
+	}
+	l.first, l.till = first, len(l.eps)
+	l.rewind(first)
+	same := true
+	for k := first; k < len(l.eps); k++ {
+		job := l.next.order[k]
+		start, scheduled, ok := l.algorithm.Place(&l.fitter, l.eps[job], l.work, 0)
+		a := core.Allocation{Job: core.JobID(job), Start: start, EP: scheduled}
+		if !ok || a.End() > worst {
+			return false
+		}
+		l.next.placed[job] = a
+		l.next.latest[k+1] = max(l.latestBefore(k), a.End())
+		same = same && start == l.now.placed[job].Start && slices.Equal(scheduled, l.now.placed[job].EP)
+		if k == last && same { // whatever the order, the machine looks the same from here on
+			l.till = k
+			return l.makespan() <= worst
+		}
+		l.work.Add(start, scheduled)
+		if (k+1)%l.stride == 0 {
+			l.next.snaps[(k+1)/l.stride].CopyFrom(l.work)
+		}
+	}
+	return true
+}
+
+// latestBefore is the last completion before the place k of the order that is tried.
+func (l *lister) latestBefore(k int) core.Time {
+	if k == l.first {
+		return l.now.latest[k]
+	}
+	return l.next.latest[k]
+}
+
+// rewind makes the machine as it is before the place k of the present order.
+func (l *lister) rewind(k int) {
+	snap := k / l.stride
+	l.work.CopyFrom(l.now.snaps[snap])
+	for _, job := range l.now.order[snap*l.stride : k] {
+		l.work.Add(l.now.placed[job].Start, l.now.placed[job].EP)
+	}
+}
+
+// take makes the order that was tried the present one.
+func (l *lister) take() {
+	copy(l.now.order, l.next.order)
+	for k := l.first; k < l.till; k++ {
+		job := l.now.order[k]
+		l.now.placed[job] = l.next.placed[job]
+		l.now.latest[k+1] = l.next.latest[k+1]
+		if (k+1)%l.stride == 0 {
+			i := (k + 1) / l.stride
+			l.now.snaps[i], l.next.snaps[i] = l.next.snaps[i], l.now.snaps[i]
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package order
+
+import (
+	"math/bits"
+
+	"accordion/core"
+)
+
+// measure is a dual feasible function, in whole numbers: whenever node counts together are at most the machine's, their
+// measures together are at most the machine's measure. (Fekete & Schepers, "New classes of fast lower bounds for bin
+// packing problems", 2001; Carlier, Clautiaux & Moukrim, "New reduction procedures and lower bounds for the
+// two-dimensional bin packing problem with fixed orientation", 2007.)
+type measure struct {
+	kind  kind
+	nodes int // of the machine
+	k     int // what the kind says
+}
+
+type kind int
+
+const (
+	area  kind = iota // the nodes themselves
+	large             // fewer than k nodes are none, more than nodes-k are all: what is too large for k more excludes it
+	parts             // the nodes in k+1 parts, of which k are a whole: what exceeds a part counts as the next one
+	round             // multiples of k; what exceeds half the nodes is all, less the multiples that still fit beside it
+)
+
+// of is the measure of a node count.
+func (m measure) of(n int) uint64 {
+	switch {
+	case n <= 0:
+		return 0
+	case n >= m.nodes:
+		n = m.nodes
+	}
+	switch m.kind {
+	case large:
+		switch {
+		case n < m.k:
+			return 0
+		case n > m.nodes-m.k:
+			return uint64(m.nodes)
+		}
+	case parts:
+		if product := uint64(m.k+1) * uint64(n); product%uint64(m.nodes) != 0 {
+			return product / uint64(m.nodes) * uint64(m.nodes)
+		}
+		return uint64(m.k) * uint64(n)
+	case round:
+		switch {
+		case 2*n > m.nodes:
+			return 2 * uint64(m.nodes/m.k-(m.nodes-n)/m.k)
+		case 2*n == m.nodes:
+			return uint64(m.nodes / m.k)
+		}
+		return 2 * uint64(n/m.k)
+	}
+	return uint64(n)
+}
+
+// mostMeasures bounds how many of a kind are tried, mostParts how fine the parts are.
+const (
+	mostMeasures = 100
+	mostParts    = 20
+)
+
+// measures are those worth trying for steps of these sizes, in ascending order: between two sizes, or what two leave of
+// the machine, nothing changes.
+func measures(nodes int, sizes []int) []measure {
+	if nodes < 1 {
+		return nil
+	}
+	all := []measure{{kind: area, nodes: nodes}}
+	for k := 1; k <= mostParts; k++ {
+		all = append(all, measure{parts, nodes, k})
+	}
+	every := max(1, len(sizes)/mostMeasures)
+	for i := 0; i < len(sizes); i += every {
+		for _, k := range []int{sizes[i], sizes[i] + 1, nodes - sizes[i], nodes - sizes[i] + 1} {
+			if k >= 1 && 2*k <= nodes {
+				all = append(all, measure{large, nodes, k}, measure{round, nodes, k})
+			}
+		}
+	}
+	return all
+}
+
+// wide is a sum of products that do not fit 64 bits.
+type wide struct{ high, low uint64 }
+
+// plus is w + a·b.
+func (w wide) plus(a, b uint64) wide {
+	high, low := bits.Mul64(a, b)
+	var carry uint64
+	w.low, carry = bits.Add64(w.low, low, 0)
+	w.high, _ = bits.Add64(w.high, high, carry)
+	return w
+}
+
+// minus is w - v, which must not be larger.
+func (w wide) minus(v wide) wide {
+	var borrow uint64
+	w.low, borrow = bits.Sub64(w.low, v.low, 0)
+	w.high, _ = bits.Sub64(w.high, v.high, borrow)
+	return w
+}
+
+func (w wide) less(v wide) bool { return w.high < v.high || w.high == v.high && w.low < v.low }
+
+// over is w/by rounded up, at most Forever.
+func (w wide) over(by uint64) core.Time {
+	if by == 0 || w.high >= by {
+		return core.Forever
+	}
+	quotient, rest := bits.Div64(w.high, w.low, by)
+	if rest > 0 {
+		quotient++
+	}
+	return core.Time(min(quotient, uint64(core.Forever)))
+}
