@@ -1,5 +1,21 @@
 package evolve
 
-// Names are the algorithms that are compared: those of CoreGRID 2011, Tables 1 and 2, in that order, then those that no
-// paper has. ParseAlgorithm reads each, and other limits in the place of the 2.
-func Names() []string { return []string{"rigid", "noX", "2X", "2X+c", "infX", "infX+c"} }
+import (
+	"slices"
+	"strings"
+)
+
+// Names are those of AlgorithmNames, one by one: those of CoreGRID 2011, Tables 1 and 2, in that order, then those that it does
+// not have.
+func Names() []string {
+	names := strings.Split(AlgorithmNames, ", ")
+	var ours []string
+	names = slices.DeleteFunc(names, func(name string) bool {
+		if !strings.HasSuffix(name, "+opt") {
+			return false
+		}
+		ours = append(ours, name)
+		return true
+	})
+	return append(names, ours...)
+}
