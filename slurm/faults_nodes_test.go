@@ -86,9 +86,9 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		return asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N") != "" &&
 			len(strings.Fields(asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
 	})
-	if !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Verb == "nudge" && e.Outcome == "done" }) {
-		t.Error("the nodes are free, and not by the sidecar: its journal has no nudge that was done")
-	}
+	lab.Await(t, 30*time.Second, "it was the sidecar that set them free: its journal has a nudge that was done", func() bool {
+		return slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Verb == "nudge" && e.Outcome == "done" })
+	})
 	clean(t, p)
 }
 
