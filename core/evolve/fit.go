@@ -1,6 +1,8 @@
 package evolve
 
 import (
+	"slices"
+
 	"accordion/core"
 	"accordion/core/profile"
 )
@@ -23,16 +25,17 @@ func Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (star
 // zero value is ready. It is not safe for concurrent use; results are the caller's own.
 //
 // The paper's algorithm recurs from step to step and goes back at each failure, to try again from the next instant
-// worth trying. Here every step has a start that only ever rises: to the end of the step before it, to a hole that is
-// long enough, and to where the step need not be expanded beyond its limit, or across busy nodes, until the next one
-// begins. When nothing rises any more, every condition holds. No start is ever higher than in any schedule that meets
-// the conditions, so the result is the one whose every step is earliest; there is one, for the step-by-step minimum of
-// two schedules that meet the conditions meets them too. It is the schedule that the paper's algorithm finds.
+// worth trying. Here every step has a start that only ever rises: to the end of the step before it, to where the next step
+// does not have to wait beyond a limit, and to a hole for each span (see span). When nothing rises any more, every
+// condition holds. No start is ever higher than in any schedule that meets the conditions, so the result is the one whose
+// every step is earliest, in whatever order they rise; there is one, for the step-by-step minimum of two schedules that meet
+// the conditions meets them too. It is the schedule that the paper's algorithm finds.
 //
-// Without a change of holes two sweeps settle everything, and a step has no more holes than the machine has change
-// points: whatever the profile, the work is polynomial.
+// A span has no more holes than the machine has change points: whatever the profile, the work is polynomial.
 type Fitter struct {
 	steps   []placed
+	spans   []span
+	open    []span // memory of prepare
 	profile *profile.Profile
 	begin   core.Time // not before
 	held    bool      // the first step began at begin and goes on until the second one's nodes are there
@@ -45,13 +48,19 @@ type placed struct {
 	length  core.Time // requested
 	longest core.Time // allowed
 	start   core.Time
-	last    core.Time // the last start in the present hole
-	end     core.Time // of the present hole: the first instant after start at which nodes are missing
+}
 
-	// The pruning: from this step on at least floor nodes are needed for rest seconds. It is asked for at the steps
-	// where the floor rises; elsewhere the step before says nearly the same.
-	floor int
-	rest  core.Time
+// span is a longest sequence of steps that all need at least so many nodes, those of one of them: a maximal rectangle
+// under the profile. The application holds as many nodes from the first step's start to the last one's end without a break,
+// so that one hole has to take them all. This says what each step's own nodes do, and more: the hole of a step among
+// higher ones has to be longer than the step.
+type span struct {
+	first, last int // steps
+	nodes       int
+	length      core.Time // requested of all of them
+
+	// The nodes are free in [from, until), as far as it is known.
+	from, until core.Time
 }
 
 // Fit is the function of the same name.
@@ -74,8 +83,9 @@ func (f *Fitter) fit(ep core.EP, p *profile.Profile, limit Limit, begin core.Tim
 		return begin, nil, true
 	}
 	f.profile, f.begin = p, begin
-	defer func() { f.profile = nil }()
-	if !f.prepare(ep, limit) || !f.settle() {
+	ok := f.prepare(ep, limit) && f.settle()
+	f.profile = nil
+	if !ok {
 		return 0, nil, false
 	}
 	scheduled := make(core.EP, len(ep))
@@ -88,98 +98,108 @@ func (f *Fitter) fit(ep core.EP, p *profile.Profile, limit Limit, begin core.Tim
 	return f.steps[0].start, scheduled, true
 }
 
-// prepare lays the steps out, nowhere yet. It refuses what can never fit.
+// prepare lays the steps out one after the other from the begin on, and finds the spans. It refuses what can never fit.
 func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	f.steps = f.steps[:0]
+	at := f.begin
 	for _, s := range ep {
-		if s.Duration < 1 || s.Nodes < 0 || s.Nodes > f.profile.Nodes() {
+		if s.Duration < 1 || s.Nodes < 0 || s.Nodes > f.profile.Nodes() || at >= core.Forever {
 			return false
 		}
-		const nowhere = -4 * core.Forever
-		f.steps = append(f.steps, placed{nodes: s.Nodes, length: s.Duration, longest: limit.Longest(s.Duration), start: nowhere, last: nowhere})
+		f.steps = append(f.steps, placed{nodes: s.Nodes, length: s.Duration, longest: limit.Longest(s.Duration), start: at})
+		at += min(s.Duration, core.Forever)
 	}
 	f.steps[0].longest = ep[0].Duration
 	if f.held {
 		f.steps[0].longest = core.Forever
 	}
-	floor, rest := ep[len(ep)-1].Nodes, core.Time(0)
-	for i := len(ep) - 1; i >= 0; i-- {
-		floor = min(floor, ep[i].Nodes)
-		rest = min(core.Forever, rest+ep[i].Duration)
-		f.steps[i].floor, f.steps[i].rest = floor, rest
-	}
-	for i := len(ep) - 1; i > 0; i-- {
-		if f.steps[i].floor == f.steps[i-1].floor {
-			f.steps[i].floor = 0
-		}
-	}
-	if len(ep) == 1 {
-		f.steps[0].floor = 0 // the step itself says it
-	}
+	f.spread()
+	slices.Reverse(f.spans)
 	return true
 }
 
-// settle sweeps forward and backward until nothing rises. It is false when a step would have to rise for ever.
+// spread finds the spans of the steps. Of those that go on, the later ones need more nodes.
+func (f *Fitter) spread() {
+	f.spans, f.open = f.spans[:0], f.open[:0]
+	for i := 0; i <= len(f.steps); i++ {
+		nodes, first := 0, i // behind the last step all end
+		if i < len(f.steps) {
+			nodes = f.steps[i].nodes
+		}
+		for n := len(f.open); n > 0 && f.open[n-1].nodes > nodes; n-- {
+			s := f.open[n-1]
+			s.last, first = i-1, s.first
+			s.length = min(core.Forever, f.steps[i-1].start-f.steps[s.first].start+f.steps[i-1].length)
+			s.from, s.until = f.begin, f.begin
+			f.open, f.spans = f.open[:n-1], append(f.spans, s)
+		}
+		if n := len(f.open); nodes > 0 && (n == 0 || f.open[n-1].nodes < nodes) {
+			f.open = append(f.open, span{first: first, nodes: nodes})
+		}
+	}
+}
+
+// settle lets starts rise until every span has its hole. It is false when a step would have to rise for ever.
+//
+// A span that has risen comes first from then on: what was hard to place is likely to be the next to rise again, and the
+// others need not be looked at before it has a hole.
 func (f *Fitter) settle() bool {
-	if !f.raise(0, f.begin) {
-		return false
-	}
-	for settled := false; !settled; {
-		for i := 1; i < len(f.steps); i++ {
-			if before := &f.steps[i-1]; !f.raise(i, before.start+before.length) {
-				return false
-			}
-		}
-		settled = true
-		for i := len(f.steps) - 2; i >= 0; i-- {
-			s, next := &f.steps[i], f.steps[i+1].start
-			least := next - s.longest
-			if s.end < next {
-				least = max(least, f.profile.FreeSince(s.nodes, next))
-			}
-			if !f.raise(i, least) {
-				return false
-			}
-			settled = settled && s.start+s.length <= next
-		}
-	}
-	return true
-}
-
-// raise moves the start of step i to the first instant that is not before least and leaves room for the step's length.
-func (f *Fitter) raise(i int, least core.Time) bool {
-	s := &f.steps[i]
-	switch {
-	case least <= s.start:
-		return true
-	case least <= s.last:
-		s.start = least
-		return true
-	}
-	// A held first step cannot change holes; inside its hole nothing raises it, for it has no limit.
-	return f.nextHole(s, least) && (i > 0 || !f.held || s.start == f.begin)
-}
-
-// nextHole places a step in the first hole in which it can begin at least or later.
-func (f *Fitter) nextHole(s *placed, least core.Time) bool {
-	for {
-		if s.floor > 0 {
-			var ok bool
-			if least, ok = f.profile.FirstFit(s.floor, s.rest, least); !ok {
-				return false
-			}
-		}
-		start, end, ok := f.profile.Hole(s.nodes, s.length, least)
-		if !ok || start >= core.Forever { // nothing begins after the end of time
+	for i := 0; i < len(f.spans); i++ {
+		s := &f.spans[i]
+		least, ok := f.hole(s)
+		if !ok {
 			return false
 		}
-		if start == least || s.floor == 0 {
-			s.start, s.end, s.last = start, end, end-s.length
-			if end >= core.Forever {
-				s.last = core.Forever
-			}
-			return true
+		if least == f.steps[s.first].start {
+			continue
 		}
-		least = start
+		if !f.raise(s.first, least) {
+			return false
+		}
+		risen := *s
+		copy(f.spans[1:i+1], f.spans[:i])
+		f.spans[0] = risen
+		i = -1
 	}
+	return true
+}
+
+// hole is the earliest start of a span, given where its end is at least: its present start when it is in a hole already.
+func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
+	start, end := f.steps[s.first].start, f.end(s.last)
+	if s.from <= start && end <= s.until {
+		return start, true
+	}
+	if end > start+s.length {
+		s.from = start
+		if s.until, _ = f.profile.FirstBelow(s.nodes, start); end <= s.until {
+			return start, true
+		}
+		start = f.profile.FreeSince(s.nodes, end)
+	}
+	start, ok = f.profile.FirstFit(s.nodes, s.length, start)
+	s.from, s.until = start, start+s.length
+	return start, ok
+}
+
+// end is where a step is over at the earliest.
+func (f *Fitter) end(i int) core.Time {
+	if i+1 < len(f.steps) {
+		return f.steps[i+1].start
+	}
+	return min(core.Forever, f.steps[i].start+f.steps[i].length)
+}
+
+// raise moves the start of a step, and with it those before and behind it as far as they have to. It is false when one
+// would begin after the end of time, or when a held step would have to move.
+func (f *Fitter) raise(i int, start core.Time) bool {
+	f.steps[i].start = start
+	for k := i - 1; k >= 0 && f.steps[k].start < f.steps[k+1].start-f.steps[k].longest; k-- {
+		f.steps[k].start = f.steps[k+1].start - f.steps[k].longest
+	}
+	k := i
+	for ; k+1 < len(f.steps) && f.steps[k+1].start < f.steps[k].start+f.steps[k].length; k++ {
+		f.steps[k+1].start = f.steps[k].start + f.steps[k].length
+	}
+	return f.steps[k].start < core.Forever && (!f.held || f.steps[0].start == f.begin)
 }
