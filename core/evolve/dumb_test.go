@@ -61,6 +61,39 @@ func free(p *profile.Profile, from, to core.Time, n int) bool {
 	return true
 }
 
+// plain is Fit without any pruning: each step by itself rises to its next hole, to the end of the step before it, and as
+// near to the next one as its limit and its nodes ask for, until nothing rises.
+func plain(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore core.Time) (starts []core.Time, ok bool) {
+	starts = slices.Repeat([]core.Time{notBefore}, len(ep))
+	for rises := true; rises; {
+		rises = false
+		raise := func(i int, to core.Time) {
+			if to > starts[i] {
+				starts[i], rises = to, true
+			}
+		}
+		for i, s := range ep {
+			if i > 0 {
+				raise(i, starts[i-1]+ep[i-1].Duration)
+			}
+			longest := limit.Longest(s.Duration)
+			if i == 0 {
+				longest = s.Duration
+			}
+			if i+1 < len(ep) {
+				raise(i, starts[i+1]-longest)
+				raise(i, p.FreeSince(s.Nodes, starts[i+1]))
+			}
+			hole, ok := p.FirstFit(s.Nodes, s.Duration, starts[i])
+			if !ok {
+				return nil, false
+			}
+			raise(i, hole)
+		}
+	}
+	return starts, true
+}
+
 // leastSecondBySecond is the least waste of all schedules that complete at the given instant, computed for each second and
 // each length of each step, and the starts of the steps that have it, the latest ones of several. What is freed after the
 // profile's last second is not looked at.

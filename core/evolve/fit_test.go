@@ -3,6 +3,7 @@ package evolve_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,25 @@ func TestFitIsThePrintedAlgorithmStepByStep(t *testing.T) {
 		want, wantEP := printed{ep, p, limit, horizon}.fit(0, 0)
 		if !ok || start != want || !cmp.Equal(got, wantEP) {
 			t.Fatalf("test %d, limit %v: %v on %v\n got %d %v %t\nwant %d %v", n, limit, ep, p.Steps(0), start, got, ok, want, wantEP)
+		}
+	}
+}
+
+func TestPruningChangesNoStart(t *testing.T) {
+	jobs, number := 3000, 60
+	if *longFlag {
+		jobs, number = 100_000, 1000
+	}
+	machine := pack(jobs)
+	for _, size := range sizes {
+		for i, ep := range applications(number, 10, 10, size.draw) {
+			for _, limit := range []evolve.Limit{evolve.NoExpansion, 1_130_000, evolve.Twice, evolve.Unlimited} {
+				start, scheduled, ok := evolve.Fit(ep, machine, limit, 0)
+				want, wanted := plain(ep, machine, limit, 0)
+				if ok != wanted || !slices.Equal(starts(start, scheduled), want) {
+					t.Fatalf("%s, profile %d, limit %v: %v, %t; want %v, %t", size.name, i, limit, starts(start, scheduled), ok, want, wanted)
+				}
+			}
 		}
 	}
 }
