@@ -22,7 +22,7 @@ type best struct {
 // when there is none.
 func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, horizon core.Time) (b best, ok bool) {
 	b.completion = horizon + 1
-	starts := make([]core.Time, len(ep))
+	free, starts := everySecond(p, horizon), make([]core.Time, len(ep))
 	var place func(i int, start core.Time, waste int64)
 	place = func(i int, start core.Time, waste int64) {
 		s, last := ep[i], i == len(ep)-1
@@ -31,7 +31,7 @@ func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, h
 			longest = s.Duration
 		}
 		starts[i] = start
-		for end := start + s.Duration; end <= min(start+longest, b.completion) && free(p, start, end, s.Nodes); end++ {
+		for end := start + s.Duration; end <= min(start+longest, b.completion, horizon) && always(free[start:end], s.Nodes); end++ {
 			switch waste := waste + (end-start-s.Duration)*int64(s.Nodes); {
 			case !last:
 				place(i+1, end, waste)
@@ -51,10 +51,19 @@ func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, h
 	return b, ok
 }
 
-// free says whether n nodes are free in all of [from, to).
-func free(p *profile.Profile, from, to core.Time, n int) bool {
-	for t := from; t < to; t++ {
-		if p.Nodes()-p.At(t) < n {
+// everySecond is how many nodes are free at each second before end.
+func everySecond(p *profile.Profile, end core.Time) []int {
+	free := make([]int, end)
+	for t := range free {
+		free[t] = p.Nodes() - p.At(core.Time(t))
+	}
+	return free
+}
+
+// always says whether n nodes are free in all of some seconds.
+func always(free []int, n int) bool {
+	for _, f := range free {
+		if f < n {
 			return false
 		}
 	}
@@ -99,7 +108,7 @@ func plain(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore core.Ti
 // profile's last second is not looked at.
 func leastSecondBySecond(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
 	const none = int64(1) << 60
-	size := completion + 1
+	free, size := everySecond(p, completion), completion+1
 	least := make([][]int64, len(ep)) // of the steps from this one on, when it begins at a second
 	next := make([][]core.Time, len(ep))
 	for i := len(ep) - 1; i >= 0; i-- {
@@ -110,7 +119,7 @@ func leastSecondBySecond(ep core.EP, p *profile.Profile, limit evolve.Limit, not
 			longest = s.Duration
 		}
 		for t := notBefore; t+s.Duration <= completion; t++ {
-			for u := t + 1; u <= min(t+longest, completion) && p.Nodes()-p.At(u-1) >= s.Nodes; u++ {
+			for u := t + 1; u <= min(t+longest, completion) && free[u-1] >= s.Nodes; u++ {
 				w := (u - t - s.Duration) * int64(s.Nodes)
 				switch {
 				case u < t+s.Duration, i == len(ep)-1 && u < completion:
