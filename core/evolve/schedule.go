@@ -19,9 +19,6 @@ type Algorithm struct {
 	LeastWaste bool // of the schedules with this completion take the one that wastes least: LeastWaste; goes before Compact
 }
 
-// AlgorithmNames are the names that everybody knows, for messages and help; ParseAlgorithm reads others too.
-const AlgorithmNames = "rigid, noX, 2X, 2X+c, 2X+opt, infX, infX+c, infX+opt"
-
 // ParseAlgorithm reads the paper's names, rigid, noX, 2X, 2X+c, infX and infX+c, and 2X+opt and infX+opt, which it does
 // not have; another limit is written in the place of the 2, as in 1.5X.
 func ParseAlgorithm(name string) (Algorithm, error) {

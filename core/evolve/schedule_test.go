@@ -37,7 +37,7 @@ func TestAnAlgorithmIsKnownByTheNameOfThePaper(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"": "rigid, noX, 2X", "nox": "rigid, noX, 2X", "noX+c": "rigid, noX, 2X", "X": "rigid, noX, 2X", "0.5X": "rigid, noX, 2X",
-		"rigid+c": "rigid, noX, 2X", "noX+opt": "rigid, noX, 2X", "2X+opt+c": "rigid, noX, 2X", "2X+c+opt": "2X+opt, infX", "+opt": "infX+opt", "2X+c+c": "rigid, noX, 2X", "\n": `"\n"`,
+		"rigid+c": "rigid, noX, 2X", "noX+opt": "rigid, noX, 2X", "2X+opt+c": "rigid, noX, 2X", "2X+c+opt": "2X+opt, infX+opt", "+opt": "infX+opt", "2X+c+c": "rigid, noX, 2X", "\n": `"\n"`,
 	} {
 		if got, err := evolve.ParseAlgorithm(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseAlgorithm(%q) = %v, %v; want an error with %q", name, got, err, want)
