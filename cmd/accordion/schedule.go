@@ -2,17 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"accordion/core"
 	"accordion/core/evolve"
-	"accordion/core/place"
+	"accordion/core/order"
 )
 
 func init() { subcommands = append(subcommands, scheduleCommand) }
@@ -35,8 +37,13 @@ need be; +c starts each application as late as the same completion allows, which
 steps wait where this wastes the fewest node-seconds that the same completion allows. Another limit is written in the
 place of the 2, as in 1.5X+opt.
 
-Metrics: areas are node-seconds; waste, utilisation, expanded, expansion and app_waste are percentages; relative are
-ratios to the rigid schedule of the same applications (null where that has 0).`,
+--order search looks for the order whose last application ends earliest: it tries --evals orders (the same problem, flags
+and seed give the same schedule), or goes on for --budget, such as 2s, or until the first of the two. lower_bound is proved:
+no schedule at all ends earlier.
+
+Metrics: areas are node-seconds; waste, utilisation, expanded, expansion and app_waste are percentages; reservation, makespan,
+act (mean completion) and awt (mean waiting) are ratios to the rigid schedule of the same applications in the order of the
+file (null where that has 0), and so is relative, which names them otherwise.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("schedule: give one FILE, or - for standard input; there are %d arguments", len(args)))
@@ -49,7 +56,10 @@ ratios to the rigid schedule of the same applications (null where that has 0).`,
 	c.Flags().StringVar(&s.algorithm, "algorithm", "2X+c", evolve.AlgorithmNames)
 	c.Flags().StringVar(&s.limit, "expand-limit", "", "how many times its duration a step may last, such as 1.5, or inf (default: the algorithm's)")
 	c.Flags().BoolVar(&s.compact, "compact", false, "compact, as the algorithms that end in +c do")
-	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (as in the file), area (largest) or lpt (longest)")
+	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (as in the file), area (largest), lpt (longest), or search for the best")
+	c.Flags().IntVar(&s.evals, "evals", 0, "how many orders --order search tries (default: 20000, or as many as --budget allows)")
+	c.Flags().DurationVar(&s.budget, "budget", 0, "how long --order search may take, such as 500ms or 2s")
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "of --order search")
 	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "name the nodes of each step, 0 to N-1")
 	return c
 }
@@ -58,33 +68,38 @@ type scheduleFlags struct {
 	nodes                   int
 	algorithm, limit, order string
 	compact, nodeIDs        bool
+	evals                   int
+	budget                  time.Duration
+	seed                    uint64
 }
+
+// defaultEvals is how many orders are tried when nobody says: about a second for 20 applications.
+const defaultEvals = 20000
+
+// orders are the rules of --order.
+var orders = map[string]func([]core.EP) []int{"fcfs": evolve.InOrder, "area": evolve.ByArea, "lpt": evolve.ByLength}
 
 func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	algorithm, err := s.chosen(cmd)
 	if err != nil {
 		return usage(fmt.Errorf("schedule: %w", err))
 	}
-	order, isOrder := map[string]func([]core.EP) []int{"fcfs": evolve.InOrder, "area": evolve.ByArea, "lpt": evolve.ByLength}[s.order]
-	if !isOrder {
-		return usage(fmt.Errorf("schedule: --order %s is not fcfs, area or lpt; searching for an order is not part of this version", core.Shown(s.order)))
-	}
 	problem, err := s.read(cmd.InOrStdin(), file)
 	if err != nil {
 		return err
 	}
-	eps := problem.Profiles()
-	plan, err := evolve.Schedule(problem.Profile(), eps, order(eps), algorithm)
+	found, err := s.place(cmd.Context(), problem, algorithm)
 	if err != nil {
 		return fmt.Errorf("scheduling %s: %w", file, err)
 	}
-	rigid, err := evolve.Schedule(problem.Profile(), eps, order(eps), evolve.Algorithm{Rigid: true})
+	rigid, err := evolve.Schedule(problem.Profile(), problem.Profiles(), nil, evolve.Algorithm{Rigid: true})
 	if err != nil {
 		return fmt.Errorf("scheduling %s rigidly, to compare: %w", file, err)
 	}
-	result := report(problem, algorithm, plan, rigid)
+	result := report(problem, algorithm, found, rigid)
+	result.Order = s.order
 	if s.nodeIDs {
-		if err := result.name(problem, plan); err != nil {
+		if err := result.name(problem, found.Plan); err != nil {
 			return fmt.Errorf("naming the nodes for %s: %w", file, err)
 		}
 	}
@@ -96,10 +111,47 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
+// place schedules the problem in the order that the flags ask for.
+func (s *scheduleFlags) place(ctx context.Context, problem *evolve.Problem, a evolve.Algorithm) (order.Result, error) {
+	eps := problem.Profiles()
+	if rule, ok := orders[s.order]; ok {
+		plan, err := evolve.Schedule(problem.Profile(), eps, rule(eps), a)
+		return order.Result{Plan: plan, Bound: order.LowerBound(problem.Profile(), eps, a), Evals: 1}, err
+	}
+	search := order.Search{Algorithm: a, Seed: s.seed, Evals: s.evals}
+	if s.evals == 0 && s.budget == 0 {
+		search.Evals = defaultEvals
+	}
+	begin := time.Now()
+	search.Spent = func() float64 {
+		switch {
+		case ctx.Err() != nil:
+			return 1
+		case s.budget == 0:
+			return 0
+		}
+		return float64(time.Since(begin)) / float64(s.budget)
+	}
+	found, err := search.Run(problem.Profile(), eps)
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("the search was interrupted: %w", context.Cause(ctx))
+	}
+	return found, err
+}
+
 // chosen is the algorithm that the flags together mean.
 func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
 	if cmd.Flags().Changed("nodes") && (s.nodes < 1 || s.nodes > core.MaxNodes) {
 		return evolve.Algorithm{}, fmt.Errorf("--nodes %d is not 1 to %d", s.nodes, core.MaxNodes)
+	}
+	if _, isRule := orders[s.order]; !isRule && s.order != "search" {
+		return evolve.Algorithm{}, fmt.Errorf("--order %s is not fcfs, area, lpt or search", core.Shown(s.order))
+	}
+	if s.evals < 0 || cmd.Flags().Changed("evals") && s.evals == 0 {
+		return evolve.Algorithm{}, fmt.Errorf("--evals %d is not at least 1", s.evals)
+	}
+	if s.budget < 0 || cmd.Flags().Changed("budget") && s.budget == 0 {
+		return evolve.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
 	}
 	a, err := evolve.ParseAlgorithm(s.algorithm)
 	if err != nil {
@@ -148,93 +200,4 @@ func (s *scheduleFlags) read(stdin io.Reader, file string) (*evolve.Problem, err
 		return nil, usage(fmt.Errorf("%s:%d: %s: %w", name, wrong.Line, wrong.Field, wrong.Err))
 	}
 	return problem, err
-}
-
-// schedule is the result as JSON.
-type schedule struct {
-	Nodes        int                    `json:"nodes"`
-	Algorithm    string                 `json:"algorithm"`
-	Makespan     core.Time              `json:"makespan"`
-	Applications []scheduledApplication `json:"applications"`
-	Metrics      scheduleMetrics        `json:"metrics"`
-}
-
-type scheduledApplication struct {
-	ID         string          `json:"id"`
-	Start      core.Time       `json:"start"`
-	Completion core.Time       `json:"completion"`
-	Scheduled  core.EP         `json:"scheduled_ep"` // from second 0 on: a step of 0 nodes until the start
-	Steps      []scheduledStep `json:"steps"`
-}
-
-type scheduledStep struct {
-	Start   core.Time `json:"start"`
-	End     core.Time `json:"end"`
-	Nodes   int       `json:"nodes"`
-	NodeIDs []int     `json:"node_ids,omitempty"`
-}
-
-type scheduleMetrics struct {
-	Requested   int64            `json:"requested_area"`
-	Reserved    int64            `json:"reserved_area"`
-	Waste       float64          `json:"waste"`
-	Utilisation float64          `json:"utilisation"`
-	Completion  float64          `json:"mean_completion"`
-	Waiting     float64          `json:"mean_waiting"`
-	Expanded    float64          `json:"expanded"`
-	Expansion   float64          `json:"expansion"`
-	AppWaste    float64          `json:"app_waste"`
-	Relative    scheduleRelative `json:"relative"`
-}
-
-type scheduleRelative struct {
-	Reservation *float64 `json:"reservation"`
-	Makespan    *float64 `json:"makespan"`
-	Completion  *float64 `json:"completion"`
-	Waiting     *float64 `json:"waiting"`
-}
-
-func report(p *evolve.Problem, a evolve.Algorithm, plan, rigid []core.Allocation) *schedule {
-	m := evolve.Measure(p.Nodes, p.Profiles(), plan)
-	r := m.RelativeTo(evolve.Measure(p.Nodes, p.Profiles(), rigid))
-	result := &schedule{Nodes: p.Nodes, Algorithm: a.String(), Makespan: m.Makespan, Applications: []scheduledApplication{},
-		Metrics: scheduleMetrics{m.Requested, m.Reserved, m.Waste, m.Utilisation, m.Completion, m.Waiting, m.Expanded, m.Expansion, m.AppWaste,
-			scheduleRelative{known(r.Reservation), known(r.Makespan), known(r.Completion), known(r.Waiting)}}}
-	for i, placed := range plan {
-		app := scheduledApplication{ID: p.Applications[i].ID, Start: placed.Start, Completion: placed.End()}
-		if placed.Start > 0 {
-			app.Scheduled = core.EP{{Duration: placed.Start}}
-		}
-		app.Scheduled = append(app.Scheduled, placed.EP...)
-		at := placed.Start
-		for _, s := range placed.EP {
-			app.Steps = append(app.Steps, scheduledStep{Start: at, End: at + s.Duration, Nodes: s.Nodes})
-			at += s.Duration
-		}
-		result.Applications = append(result.Applications, app)
-	}
-	return result
-}
-
-// known is a ratio, or nil where there is none.
-func known(ratio float64) *float64 {
-	if ratio < 0 {
-		return nil
-	}
-	return &ratio
-}
-
-// name gives every step its node IDs. What occupies the machine already takes part, for it needs nodes too.
-func (s *schedule) name(p *evolve.Problem, plan []core.Allocation) error {
-	all := append(plan[:len(plan):len(plan)], core.Allocation{Job: core.JobID(len(plan)), EP: p.Busy})
-	named, err := place.Assign(p.Nodes, all, nil)
-	if err != nil {
-		return err
-	}
-	for i := range s.Applications {
-		for j := range s.Applications[i].Steps {
-			s.Applications[i].Steps[j].NodeIDs = named[i][j].Nodes
-		}
-	}
-	return nil
 }

@@ -80,10 +80,12 @@ type reader struct {
 	Problem
 	text   []byte
 	json   *json.Decoder
-	at     int   // where the value read now begins
-	nodes  int   // offset of "nodes"
-	busy   int   // of "busy"
-	starts []int // of the applications
+	at     int    // where the value read now begins
+	nodes  int    // offset of "nodes"
+	busy   int    // of "busy"
+	starts []int  // of the applications
+	pairs  bool   // the profile read last was written as pairs
+	paired []bool // whether an application's was
 }
 
 // fail is an error about the value at an offset.
@@ -108,7 +110,7 @@ func (r *reader) valid() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax):
-		return r.fail(int(syntax.Offset), "", fmt.Errorf("not JSON: %w", syntax))
+		return r.fail(int(syntax.Offset), pathToError(r.text), fmt.Errorf("not JSON: %w", syntax))
 	}
 	return r.fail(0, "", err)
 }
@@ -144,11 +146,11 @@ func (r *reader) problem() error {
 			err = r.number(&r.Nodes)
 		case "busy":
 			r.busy = r.at
-			r.Busy, err = r.profile(key)
+			r.Busy, err = r.profile(key, maxBusy)
 		case "applications":
 			err = r.applications()
 		default:
-			err = r.fail(r.at, core.Shown(key), errors.New("unknown field; a problem has nodes, busy and applications"))
+			err = r.fail(r.at, pathTo("", key), errors.New("unknown field; a problem has nodes, busy and applications"))
 		}
 		if err != nil {
 			return err
@@ -160,8 +162,8 @@ func (r *reader) problem() error {
 	return r.leave()
 }
 
-// key reads a field's name and moves to its value.
-func (r *reader) key(prefix string, seen map[string]bool) (string, error) {
+// key reads the name of an object's field and moves to its value.
+func (r *reader) key(object string, seen map[string]bool) (string, error) {
 	r.next()
 	token, err := r.json.Token()
 	if err != nil {
@@ -169,7 +171,7 @@ func (r *reader) key(prefix string, seen map[string]bool) (string, error) {
 	}
 	key, _ := token.(string)
 	if seen[key] {
-		return "", r.fail(r.at, prefix+core.Shown(key), errors.New("given twice"))
+		return "", r.fail(r.at, pathTo(object, key), errors.New("given twice"))
 	}
 	seen[key] = true
 	r.next()
@@ -183,9 +185,13 @@ func (r *reader) number(n *int) error {
 	return nil
 }
 
-// profile reads [[DURATION, NODES], …] or the text form.
-func (r *reader) profile(field string) (core.EP, error) {
+// maxBusy bounds the steps of what occupies the machine already.
+const maxBusy = 100_000
+
+// profile reads [[DURATION, NODES], …] of at most so many steps, or the text form.
+func (r *reader) profile(field string, most int) (core.EP, error) {
 	at := r.at
+	r.pairs = false
 	var raw json.RawMessage
 	if err := r.json.Decode(&raw); err != nil {
 		return nil, err
@@ -202,6 +208,10 @@ func (r *reader) profile(field string) (core.EP, error) {
 	if err := json.Unmarshal(raw, &steps); err != nil || steps == nil {
 		return nil, r.fail(at, field, errors.New(`not a profile; write [[500,5],[3600,10]], pairs of seconds and nodes, or "5x500s,10x1h"`))
 	}
+	if len(steps) > most {
+		return nil, r.fail(at, field, fmt.Errorf("%d steps; at most %d are allowed", len(steps), most))
+	}
+	r.pairs = true
 	ep := make(core.EP, len(steps))
 	for i, step := range steps {
 		var pair []int64
@@ -235,7 +245,7 @@ func (r *reader) application(field string) error {
 	var a Application
 	seen := map[string]bool{}
 	for r.json.More() {
-		key, err := r.key(field+".", seen)
+		key, err := r.key(field, seen)
 		if err != nil {
 			return err
 		}
@@ -245,9 +255,9 @@ func (r *reader) application(field string) error {
 				err = r.fail(r.at, field+".id", errors.New("not a text that names the application"))
 			}
 		case "ep":
-			a.EP, err = r.profile(field + ".ep")
+			a.EP, err = r.profile(field+".ep", core.MaxSteps)
 		default:
-			err = r.fail(r.at, field+"."+core.Shown(key), errors.New("unknown field; an application has id and ep"))
+			err = r.fail(r.at, pathTo(field, key), errors.New("unknown field; an application has id and ep"))
 		}
 		if err != nil {
 			return err
@@ -258,9 +268,12 @@ func (r *reader) application(field string) error {
 			return r.fail(start, field+"."+key, errors.New("missing"))
 		}
 	}
-	r.Applications = append(r.Applications, a)
+	r.Applications, r.paired = append(r.Applications, a), append(r.paired, r.pairs)
 	return r.leave()
 }
+
+// largestArea is what any schedule's reserved node-seconds are below: no sum of them overflows.
+const largestArea = core.Forever
 
 // check looks at what needs the whole problem: sizes against the machine, names against each other.
 func (r *reader) check(nodes int) error {
@@ -284,7 +297,15 @@ func (r *reader) check(nodes int) error {
 	for i, a := range r.Applications {
 		field := fmt.Sprintf("applications[%d]", i)
 		if err := Check(a.EP, r.Nodes); err != nil {
-			return r.fail(r.starts[i], field+".ep", err)
+			path := field + ".ep"
+			var wrong *stepError
+			if errors.As(err, &wrong) && r.paired[i] {
+				path = fmt.Sprintf("%s[%d]", path, wrong.step)
+			}
+			return r.fail(r.starts[i], path, err)
+		}
+		if total += a.EP.Total(); total > largestArea/core.Time(r.Nodes) {
+			return r.fail(r.starts[i], field+".ep", fmt.Errorf("the applications may last so long on %d nodes that their node-seconds cannot be counted", r.Nodes))
 		}
 		if named[a.ID] {
 			return r.fail(r.starts[i], field+".id", fmt.Errorf("%s names two applications", core.Shown(a.ID)))

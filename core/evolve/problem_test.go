@@ -2,6 +2,7 @@ package evolve_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,11 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{"\n\n{", "line 3: not JSON: unexpected end"},
 		{"{\n\"nodes\":1,\n}", "line 3: not JSON: invalid character '}'"},
 		{`{"nodes":1,` + one + "}\n{}", "line 2: not JSON: invalid character '{' after top-level value"},
+		{`{"nodes":NaN}`, "nodes: not JSON: invalid character 'N'"},
+		{`{"nodes":9,"applications":[{"id":"a","ep":"1x1s"},{"id":"b","ep":[[1,1],[5,-Infinity]]}]}`, "applications[1].ep[1][1]: not JSON: invalid character 'I'"},
+		{`{"nodes":9,"busy":[[1,2],[3,`, "busy[1][1]: not JSON: unexpected end"},
+		{`{"nodes":9,"a b":{"c":[{}, {"d":+1}]}}`, `"a b".c[1].d: not JSON: invalid character '+'`},
+		{strings.Repeat("[", 20000), "line 1: [0][0][0][0][0][0][0][0]: not JSON: invalid character '[' exceeded max depth"},
 		{"[]", "line 1: not a JSON object"},
 		{"null", "line 1: not a JSON object"},
 		{`{"nodes":1}`, "applications: missing"},
@@ -45,7 +51,7 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{`{"nodes":"9",` + one + `}`, "nodes: not a whole number"},
 		{`{"nodes":1.5,` + one + `}`, "nodes: not a whole number"},
 		{`{"nodes":1e99,` + one + `}`, "nodes: not a whole number"},
-		{`{"nodes":1,"nodes":2,` + one + `}`, `"nodes": given twice`},
+		{`{"nodes":1,"nodes":2,` + one + `}`, `nodes: given twice`},
 		{"{\"nodes\":1,\n\"n\\nöd\":2," + one + `}`, `line 2: "n\n\u00f6d": unknown field`},
 		{`{"nodes":9,"busy":7,` + one + `}`, "busy: not a profile"},
 		{`{"nodes":9,"busy":null,` + one + `}`, "busy: not a profile"},
@@ -58,7 +64,7 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{`{"nodes":9,"applications":[{"ep":"1x1s"}]}`, "applications[0].id: missing"},
 		{`{"nodes":9,"applications":[{"id":7,"ep":"1x1s"}]}`, "applications[0].id: not a text"},
 		{`{"nodes":9,"applications":[{"id":"","ep":"1x1s"}]}`, "applications[0].id: not a text"},
-		{`{"nodes":9,"applications":[{"id":"a","ep":"1x1s","start":3}]}`, `applications[0]."start": unknown field`},
+		{`{"nodes":9,"applications":[{"id":"a","ep":"1x1s","start":3}]}`, `applications[0].start: unknown field`},
 		{"{\"nodes\":9,\"applications\":[\n{\"id\":\"a\",\"ep\":\"1x1s\"},\n{\"id\":\"b\",\n\"ep\":\"1x100\"}]}",
 			`line 4: applications[1].ep: evolution profile, column 3: "100" is not a duration`},
 		{`{"nodes":9,"applications":[{"id":"a","ep":7}]}`, "applications[0].ep: not a profile"},
@@ -66,17 +72,30 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,2],[3]]}]}`, `applications[0].ep[1]: "[3]" is not a pair`},
 		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,2.5]]}]}`, `applications[0].ep[0]: "[1,2.5]" is not a pair`},
 		{`{"nodes":9,"applications":[{"id":"a","ep":[[99999999999999999999,2]]}]}`, `applications[0].ep[0]: `},
-		{`{"nodes":9,"applications":[{"id":"a","ep":[[9223372036854775807,2]]}]}`, `applications[0].ep: evolution profile, step 1: duration`},
-		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,10]]}]}`, "applications[0].ep: evolution profile, step 1: 10 nodes are not 1 to 9"},
-		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,0]]}]}`, "applications[0].ep: evolution profile, step 1: 0 nodes"},
+		{`{"nodes":9,"applications":[{"id":"a","ep":[[9223372036854775807,2]]}]}`, `applications[0].ep[0]: evolution profile, step 1: duration`},
+		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,10]]}]}`, "applications[0].ep[0]: evolution profile, step 1: 10 nodes are not 1 to 9"},
+		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,0]]}]}`, "applications[0].ep[0]: evolution profile, step 1: 0 nodes"},
+		{`{"nodes":9,"applications":[{"id":"a","ep":[[1,1],[-5,2]]}]}`, "applications[0].ep[1]: evolution profile, step 2: duration -5 is not"},
 		{"{\"nodes\":9,\"applications\":[{\"id\":\"a\",\"ep\":[[1,1]]},\n{\"id\":\"a\",\"ep\":[[1,1]]}]}", `line 2: applications[1].id: "a" names two`},
+		{`{"nodes":9,"applications":[{"id":"a","ep":[` + strings.Repeat("[1,1],", 1_000_000) + `[1,1]]}]}`, "applications[0].ep: 1000001 steps; at most 1024"},
+		{`{"nodes":9,"busy":[` + strings.Repeat("[1,1],", 1_000_000) + `[1,1]],` + one + `}`, "busy: 1000001 steps; at most 100000"},
+		{`{"nodes":1000000,"applications":[` + manyYears(4000) + `]}`, "applications[3655].ep: the applications may last so long"},
 	} {
 		_, err := evolve.ParseProblem([]byte(test.text), 0)
 		var wrong *evolve.ProblemError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\r") {
-			t.Errorf("%s\n got %v\nwant %s", test.text, err, test.want)
+			t.Errorf("%.200s\n got %v\nwant %s", test.text, err, test.want)
 		}
 	}
+}
+
+// manyYears are so many applications of ten years each.
+func manyYears(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"id":"%d","ep":"1x3650d"}`, i))
+	}
+	return strings.Join(all, ",")
 }
 
 func FuzzParseProblem(f *testing.F) {
