@@ -17,19 +17,31 @@ func Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, sched
 
 // Compact is the function of the same name.
 func (f *Fitter) Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	if late, ok := f.compact(ep, p, limit, start, scheduled); ok {
+		return late, slices.Clone(f.late)
+	}
+	return start, scheduled
+}
+
+// compact leaves the compacted schedule in f.late. ok is false when there is nothing to gain.
+func (f *Fitter) compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (late core.Time, ok bool) {
 	length := scheduled.Total()
 	if length <= ep.Total() {
-		return start, scheduled // no step waits
+		return start, false // no step waits
 	}
 	// In a mirror the last step comes first, and the earliest completion there is the latest start here. Nothing
 	// before start can be needed, so the mirror is of [start, end) only.
 	end := start + length
-	mirrored := slices.Clone(ep)
-	slices.Reverse(mirrored)
-	begin, late, ok := f.Fit(mirrored, p.Mirror(start, end), limit, -end)
-	if !ok || begin != -end {
-		return start, scheduled
+	f.mirrored = append(f.mirrored[:0], ep...)
+	slices.Reverse(f.mirrored)
+	if f.mirror == nil {
+		f.mirror = profile.New(p.Nodes())
 	}
-	slices.Reverse(late)
-	return end - late.Total(), late
+	f.mirror.MirrorOf(p, start, end)
+	begin, ok := f.fit(&f.late, f.mirrored, f.mirror, limit, -end)
+	if !ok || begin != -end {
+		return start, false
+	}
+	slices.Reverse(f.late)
+	return end - f.late.Total(), true
 }

@@ -39,7 +39,13 @@ type Fitter struct {
 	profile *profile.Profile
 	begin   core.Time // not before
 	held    bool      // the first step began at begin and goes on until the second one's nodes are there
-	least   leastWaste
+
+	fitted   core.EP // the last results, until they are the caller's own
+	late     core.EP
+	thrifty  core.EP
+	mirrored core.EP // memory of compact
+	mirror   *profile.Profile
+	least    leastWaste
 }
 
 // placed is a step and the start that it has risen to.
@@ -65,8 +71,11 @@ type span struct {
 
 // Fit is the function of the same name.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
-	f.held = false
-	return f.fit(ep, p, limit, notBefore)
+	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore)
+	if !ok || len(ep) == 0 {
+		return start, nil, ok
+	}
+	return start, slices.Clone(f.fitted), true
 }
 
 // Resume is Fit for an application that runs already: its first step holds its nodes since now and for its duration
@@ -74,33 +83,36 @@ func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core
 // false when it cannot be held so long.
 func (f *Fitter) Resume(ep core.EP, p *profile.Profile, limit Limit, now core.Time) (scheduled core.EP, ok bool) {
 	f.held = true
-	_, scheduled, ok = f.fit(ep, p, limit, now)
+	_, scheduled, ok = f.Fit(ep, p, limit, now)
+	f.held = false
 	return scheduled, ok
 }
 
-func (f *Fitter) fit(ep core.EP, p *profile.Profile, limit Limit, begin core.Time) (core.Time, core.EP, bool) {
+// fit is Fit into memory that is there already.
+func (f *Fitter) fit(into *core.EP, ep core.EP, p *profile.Profile, limit Limit, begin core.Time) (start core.Time, ok bool) {
+	*into = slices.Grow((*into)[:0], len(ep))
 	if len(ep) == 0 {
-		return begin, nil, true
+		return begin, true
 	}
 	f.profile, f.begin = p, begin
-	ok := f.prepare(ep, limit) && f.settle()
+	ok = f.prepare(ep, limit) && f.settle()
 	f.profile = nil
 	if !ok {
-		return 0, nil, false
+		return 0, false
 	}
-	scheduled := make(core.EP, len(ep))
 	for i, s := range f.steps {
-		scheduled[i] = core.Step{Duration: s.length, Nodes: s.nodes}
+		length := s.length
 		if i+1 < len(f.steps) {
-			scheduled[i].Duration = f.steps[i+1].start - s.start
+			length = f.steps[i+1].start - s.start
 		}
+		*into = append(*into, core.Step{Duration: length, Nodes: s.nodes})
 	}
-	return f.steps[0].start, scheduled, true
+	return f.steps[0].start, true
 }
 
 // prepare lays the steps out one after the other from the begin on, and finds the spans. It refuses what can never fit.
 func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
-	f.steps = f.steps[:0]
+	f.steps = slices.Grow(f.steps[:0], len(ep))
 	at := f.begin
 	for _, s := range ep {
 		if s.Duration < 1 || s.Nodes < 0 || s.Nodes > f.profile.Nodes() || at >= core.Forever {
@@ -119,7 +131,8 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 
 // spread finds the spans of the steps, the wider before those within: the wide ones, low as they are, rule out most.
 func (f *Fitter) spread() {
-	f.spans, f.open = f.spans[:0], f.open[:0] // of the open ones the later need more nodes
+	n := len(f.steps)
+	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // of the open ones the later need more nodes
 	for i := 0; i <= len(f.steps); i++ {
 		nodes, first := 0, i // behind the last step all end
 		if i < len(f.steps) {

@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"math/bits"
+	"slices"
 
 	"accordion/core"
 	"accordion/core/profile"
@@ -30,13 +31,25 @@ func LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, sc
 // seconds. No step begins before its start in the schedule that Fit found (none does in any schedule), nor after its
 // start in the compacted one (the same, mirrored): w is needed between these two only.
 func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
-	latest, late := f.Compact(ep, p, limit, start, scheduled)
-	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
-	if late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
-		return latest, late
+	if at, ok := f.improve(ep, p, limit, start, scheduled); ok {
+		return at, slices.Clone(f.thrifty)
 	}
-	f.least.spread(ep, limit, start, scheduled, latest, late)
-	return f.least.run(p)
+	return start, scheduled
+}
+
+// improve leaves the schedule with the least waste in f.thrifty. ok is false when there is nothing to gain.
+func (f *Fitter) improve(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (at core.Time, ok bool) {
+	latest, ok := f.compact(ep, p, limit, start, scheduled)
+	if !ok {
+		return start, false // it is the compacted one already, or there is no waste
+	}
+	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
+	if f.late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
+		f.thrifty = append(f.thrifty[:0], f.late...)
+		return latest, true
+	}
+	f.least.spread(ep, limit, start, scheduled, latest, f.late)
+	return f.least.run(&f.thrifty, p), true
 }
 
 // leastWaste is the memory of the dynamic program. Times in it count from origin, so that products stay small.
@@ -83,8 +96,8 @@ func (l *leastWaste) spread(ep core.EP, limit Limit, start core.Time, scheduled 
 	}
 }
 
-// run computes the waste of all starts, then follows the least from the first step to the last.
-func (l *leastWaste) run(p *profile.Profile) (core.Time, core.EP) {
+// run computes the waste of all starts, then follows the least from the first step to the last: the start, and the lengths.
+func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 	final := len(l.steps) - 1
 	at := l.steps[final].earliest // its only start
 	l.pieces = append(l.pieces, piece{from: at, to: at})
@@ -93,18 +106,17 @@ func (l *leastWaste) run(p *profile.Profile) (core.Time, core.EP) {
 		l.waste(i, p)
 	}
 	at = l.latest(0, 0, 0, core.Forever)
-	start, scheduled := at+l.origin, make(core.EP, len(l.steps))
+	start, *into = at+l.origin, (*into)[:0]
 	for i := range l.steps {
 		s := &l.steps[i]
-		scheduled[i] = core.Step{Duration: s.length, Nodes: int(s.nodes)}
+		length := s.length
 		if i < final {
-			end := l.holeEnd(p, s, at)
-			next := l.latest(i+1, s.nodes, at+s.length, min(end, at+s.longest))
-			scheduled[i].Duration = next - at
-			at = next
+			next := l.latest(i+1, s.nodes, at+s.length, min(l.holeEnd(p, s, at), at+s.longest))
+			length, at = next-at, next
 		}
+		*into = append(*into, core.Step{Duration: length, Nodes: int(s.nodes)})
 	}
-	return start, scheduled
+	return start
 }
 
 // holeEnd is the first instant from which on the step's nodes are missing, when it begins at an instant.

@@ -59,14 +59,33 @@ func (a Algorithm) String() string {
 
 // Place finds one application's place, not before an instant, without occupying it. ok is false when it never fits.
 func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
+	start, scheduled, ok = a.place(f, ep, p, notBefore)
+	if !ok || len(ep) == 0 {
+		return start, nil, ok
+	}
+	return start, slices.Clone(scheduled), true
+}
+
+// place is Place with a result in the fitter's memory.
+func (a Algorithm) place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	if a.Rigid {
-		ep = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+		ep, a = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}, Algorithm{}
 	}
-	start, scheduled, ok = f.Fit(ep, p, a.Limit, notBefore)
-	if ok && !a.Rigid {
-		start, scheduled = a.Improve(f, ep, p, start, scheduled)
+	start, ok = f.fit(&f.fitted, ep, p, a.Limit, notBefore)
+	if !ok {
+		return start, nil, false
 	}
-	return start, scheduled, ok
+	switch {
+	case a.LeastWaste:
+		if at, ok := f.improve(ep, p, a.Limit, start, f.fitted); ok {
+			return at, f.thrifty, true
+		}
+	case a.Compact:
+		if late, ok := f.compact(ep, p, a.Limit, start, f.fitted); ok {
+			return late, f.late, true
+		}
+	}
+	return start, f.fitted, true
 }
 
 // Improve does what the algorithm does once Fit has found the place of ep on p with its limit: nothing, compacting, or the
@@ -92,15 +111,21 @@ func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]co
 		order = InOrder(eps)
 	}
 	var f Fitter
-	plan := make([]core.Allocation, len(eps))
+	plan, steps := make([]core.Allocation, len(eps)), 0
+	for _, ep := range eps {
+		steps += len(ep)
+	}
+	memory := make(core.EP, 0, steps) // of all scheduled profiles
 	for _, i := range order {
-		start, scheduled, ok := a.Place(&f, eps[i], p, 0)
+		start, scheduled, ok := a.place(&f, eps[i], p, 0)
 		if !ok {
 			return nil, fmt.Errorf("application %d of %d never fits: it asks for up to %d nodes; see whether the machine of %d nodes is occupied for ever",
 				i+1, len(eps), eps[i].Peak(), p.Nodes())
 		}
 		p.Add(start, scheduled)
-		plan[i] = core.Allocation{Job: core.JobID(i), Start: start, EP: scheduled}
+		begin := len(memory)
+		memory = append(memory, scheduled...)
+		plan[i] = core.Allocation{Job: core.JobID(i), Start: start, EP: memory[begin:len(memory):len(memory)]}
 	}
 	return plan, nil
 }

@@ -72,15 +72,6 @@ func (l *list) endOf(i int) core.Time {
 	return endOfTime
 }
 
-// set appends a change point behind all others, or in the place of the last.
-func (l *list) set(t core.Time, used int) {
-	if last := len(l.at) - 1; l.at[last] == t {
-		l.used[last] = used
-	} else {
-		l.append(t, used)
-	}
-}
-
 // append puts a stretch behind all others; it is joined to the last where nothing changes.
 func (l *list) append(begin core.Time, used int) {
 	if last := len(l.at) - 1; last < 0 || l.used[last] != used {

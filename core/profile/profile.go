@@ -131,31 +131,37 @@ func (p *Profile) Delay(by core.Time) *Profile {
 // -t-1 in the result, which is idle elsewhere. The compacting pass of CoreGRID 2011, section 4.2, works on it.
 func (p *Profile) Mirror(from, to core.Time) *Profile {
 	q := New(p.nodes)
-	if from >= to {
-		return q
-	}
-	if l := &p.list; p.tree.root == nil {
-		first, last := l.index(from), l.index(to-1)
-		for i := last; i >= first; i-- {
-			q.list.set(-min(to, l.endOf(i)), l.used[i])
+	q.MirrorOf(p, from, to)
+	return q
+}
+
+// MirrorOf makes p the mirror of q between two instants, in p's own memory: a Mirror that costs no allocation in a loop.
+// p and q are not the same.
+func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
+	p.nodes = q.nodes
+	p.tree.drop(p.tree.root)
+	p.tree.root = nil
+	l := &p.list
+	l.at, l.used = append(l.at[:0], -from), append(l.used[:0], 0) // from the last to the first
+	before := func(t core.Time, used int) {
+		if last := len(l.at) - 1; l.used[last] == used {
+			l.at[last] = t
+		} else {
+			l.at, l.used = append(l.at, t), append(l.used, used)
 		}
-		q.list.set(-from, 0)
-		return q
 	}
-	// The last stretch comes first there.
-	var seen []stretch
-	for s := range p.stretches(from) {
-		if s.begin >= to {
+	for s := range q.stretches(from) {
+		if s.begin >= to || from >= to {
 			break
 		}
-		seen = append(seen, s)
+		before(-min(to, s.end), s.used)
 	}
-	for _, s := range slices.Backward(seen) {
-		q.list.set(-min(to, s.end), s.used)
+	if l.at[len(l.at)-1] > -core.Forever {
+		before(-core.Forever, 0)
 	}
-	q.list.set(-from, 0)
-	q.index()
-	return q
+	slices.Reverse(l.at)
+	slices.Reverse(l.used)
+	p.index()
 }
 
 // later is t + d without leaving [-Forever, Forever].
