@@ -63,7 +63,9 @@ type stepError struct {
 }
 
 // Error counts steps from 1.
-func (e *stepError) Error() string { return fmt.Sprintf("evolution profile, step %d: %s", e.step+1, e.why) }
+func (e *stepError) Error() string {
+	return fmt.Sprintf("evolution profile, step %d: %s", e.step+1, e.why)
+}
 
 // Check says why a profile that did not come from Parse (a file, a message) cannot be requested, or nil. maxNodes is
 // the machine's size.

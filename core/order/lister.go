@@ -9,7 +9,7 @@ import (
 	"accordion/core/profile"
 )
 
-// mostSnapshots bounds the memory of a lister: with more applications than this there is one snapshot for several.
+// mostSnapshots bounds the memory of a lister: with more applications than this there is one for several of them.
 const mostSnapshots = 64
 
 // lister is evolve.Schedule for a search: it knows the schedule of one order, and makes that of another from the first
@@ -33,8 +33,9 @@ type list struct {
 	snaps  []*profile.Profile // snaps[j]: the machine with the first j*stride placed
 }
 
-func newLister(busy *profile.Profile, eps []core.EP, a evolve.Algorithm) *lister {
-	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/mostSnapshots, work: busy.Clone()}
+// newLister makes a lister with so many snapshots at most, at least 1.
+func newLister(busy *profile.Profile, eps []core.EP, a evolve.Algorithm, snapshots int) *lister {
+	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/snapshots, work: busy.Clone()}
 	for _, s := range []*list{&l.now, &l.next} {
 		*s = list{order: evolve.InOrder(eps), placed: make([]core.Allocation, len(eps)), latest: make([]core.Time, len(eps)+1)}
 		for range 1 + len(eps)/l.stride {

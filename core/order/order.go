@@ -51,7 +51,7 @@ const heat = 0.015
 // The search starts from the best of the orders by submission, area and length, so it is never worse than these. It
 // ends early when the makespan meets the bound.
 func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
-	l := newLister(busy, eps, s.Algorithm)
+	l := newLister(busy, eps, s.Algorithm, mostSnapshots)
 	best := Result{Bound: LowerBound(busy, eps, s.Algorithm), Makespan: core.Forever}
 	for _, rule := range []func([]core.EP) []int{evolve.InOrder, evolve.ByArea, evolve.ByLength} {
 		plan, err := evolve.Schedule(busy.Clone(), eps, rule(eps), s.Algorithm)

@@ -177,12 +177,3 @@ func TestTheTextHasEveryAlgorithmOverItsPrintedFigures(t *testing.T) {
 		}
 	}
 }
-
-// All of it: 1000 tests and every algorithm.
-func BenchmarkEvolving(b *testing.B) {
-	for b.Loop() {
-		if _, err := (paper.Evolving{Tests: 1000, Seed: paper.Seed}).Run(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
