@@ -66,6 +66,13 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, slices.Clone(scheduled), true
 }
 
+// PlaceInto is Place with the scheduled profile in memory of the caller's, whose content is lost: for searches that place
+// the same applications thousands of times.
+func (a Algorithm) PlaceInto(f *Fitter, into, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
+	start, scheduled, ok = a.place(f, ep, p, notBefore)
+	return start, append(into[:0], scheduled...), ok
+}
+
 // place is Place with a result in the fitter's memory.
 func (a Algorithm) place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	if a.Rigid {

@@ -26,6 +26,8 @@ type lister struct {
 }
 
 // list is an order and its schedule.
+//
+// The memory of allocations and snapshots is its own, and given from list to list: no try allocates any.
 type list struct {
 	order  []int
 	placed []core.Allocation  // by application
@@ -38,6 +40,9 @@ func newLister(busy *profile.Profile, eps []core.EP, a evolve.Algorithm, snapsho
 	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/snapshots, work: busy.Clone()}
 	for _, s := range []*list{&l.now, &l.next} {
 		*s = list{order: evolve.InOrder(eps), placed: make([]core.Allocation, len(eps)), latest: make([]core.Time, len(eps)+1)}
+		for i := range s.placed {
+			s.placed[i].Job = core.JobID(i)
+		}
 		for range 1 + len(eps)/l.stride {
 			s.snaps = append(s.snaps, busy.Clone())
 		}
@@ -83,19 +88,18 @@ func (l *lister) try(first, last int, worst core.Time) bool {
 	same := true
 	for k := first; k < len(l.eps); k++ {
 		job := l.next.order[k]
-		start, scheduled, ok := l.algorithm.Place(&l.fitter, l.eps[job], l.work, 0)
-		a := core.Allocation{Job: core.JobID(job), Start: start, EP: scheduled}
+		a, ok := &l.next.placed[job], false
+		a.Start, a.EP, ok = l.algorithm.PlaceInto(&l.fitter, a.EP, l.eps[job], l.work, 0)
 		if !ok || a.End() > worst {
 			return false
 		}
-		l.next.placed[job] = a
 		l.next.latest[k+1] = max(l.latestBefore(k), a.End())
-		same = same && start == l.now.placed[job].Start && slices.Equal(scheduled, l.now.placed[job].EP)
+		same = same && a.Start == l.now.placed[job].Start && slices.Equal(a.EP, l.now.placed[job].EP)
 		if k == last && same { // whatever the order, the machine looks the same from here on
 			l.till = k
 			return l.makespan() <= worst
 		}
-		l.work.Add(start, scheduled)
+		l.work.Add(a.Start, a.EP)
 		if (k+1)%l.stride == 0 {
 			l.next.snaps[(k+1)/l.stride].CopyFrom(l.work)
 		}
@@ -125,7 +129,7 @@ func (l *lister) take() {
 	copy(l.now.order, l.next.order)
 	for k := l.first; k < l.till; k++ {
 		job := l.now.order[k]
-		l.now.placed[job] = l.next.placed[job]
+		l.now.placed[job], l.next.placed[job] = l.next.placed[job], l.now.placed[job]
 		l.now.latest[k+1] = l.next.latest[k+1]
 		if (k+1)%l.stride == 0 {
 			i := (k + 1) / l.stride
