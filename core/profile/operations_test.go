@@ -149,8 +149,8 @@ func (w *world) change(p *twins) {
 
 // force makes a tree of a list, unless it is a single stretch.
 func (p *Profile) force() {
-	if p.tree.root == nil && len(p.list.at) > 1 {
-		p.tree.build(&p.list, p.nodes)
+	if p.tree == nil && len(p.list.at) > 1 {
+		p.plant()
 	}
 }
 
@@ -223,8 +223,8 @@ func TestWhateverIsDoneToAProfileItAnswersAsThePlainOne(t *testing.T) {
 
 // check says what is wrong with a profile's invariants.
 func (p *Profile) check() error {
-	t := &p.tree
-	if t.root == nil {
+	t := p.tree
+	if t == nil {
 		for i := range p.list.at {
 			if i > 0 && (p.list.at[i] <= p.list.at[i-1] || p.list.used[i] == p.list.used[i-1]) {
 				return fmt.Errorf("change point %d of %v, %v", i, p.list.at, p.list.used)

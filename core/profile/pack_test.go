@@ -11,9 +11,10 @@ import (
 type packer struct {
 	state uint64 // of splitmix64
 	hash  uint64 // of the starts, as in FNV-1a but 64 bits at a time
+	ep    core.EP
 }
 
-func newPacker() *packer { return &packer{state: 42, hash: 0xcbf29ce484222325} }
+func newPacker() *packer { return &packer{state: 42, hash: 0xcbf29ce484222325, ep: make(core.EP, 1)} }
 
 // packNodes is the size of the machine.
 const packNodes = 10_000
@@ -33,24 +34,21 @@ func (p *packer) job() core.Step {
 	return core.Step{Duration: 60 + core.Time(p.random()%86341), Nodes: int(nodes)}
 }
 
-func (p *packer) placed(start core.Time) { p.hash = (p.hash ^ uint64(start)) * 0x100000001b3 }
-
 // packable is what the workload needs of a profile.
 type packable interface {
 	FirstFit(n int, d, from core.Time) (core.Time, bool)
 	Add(start core.Time, ep core.EP)
 }
 
-// pack places so many jobs, each at its first fit from 0 on.
-func pack(p packable, jobs int) (hash uint64) {
-	w, ep := newPacker(), make(core.EP, 1)
+// pack places the next jobs, each at its first fit from 0 on.
+func (p *packer) pack(into packable, jobs int) (hash uint64) {
 	for range jobs {
-		ep[0] = w.job()
-		start, _ := p.FirstFit(ep[0].Nodes, ep[0].Duration, 0)
-		p.Add(start, ep)
-		w.placed(start)
+		p.ep[0] = p.job()
+		start, _ := into.FirstFit(p.ep[0].Nodes, p.ep[0].Duration, 0)
+		into.Add(start, p.ep)
+		p.hash = (p.hash ^ uint64(start)) * 0x100000001b3
 	}
-	return w.hash
+	return p.hash
 }
 
 // known are hashes that other programs came to.
@@ -58,13 +56,13 @@ var known = map[int]uint64{1_000: 0x7250b04873842878, 10_000: 0x376a95d087f9e840
 
 func TestThePackedStartsAreThoseOfOtherPrograms(t *testing.T) {
 	for jobs, want := range known {
-		if got := pack(New(packNodes), jobs); got != want {
+		if got := newPacker().pack(New(packNodes), jobs); got != want {
 			t.Errorf("%d jobs: hash %016x, want %016x", jobs, got, want)
 		}
 		if jobs > 10_000 {
 			continue // the plain one takes its time
 		}
-		if got := pack(newPlain(packNodes), jobs); got != want {
+		if got := newPacker().pack(newPlain(packNodes), jobs); got != want {
 			t.Errorf("%d jobs on the plain profile: hash %016x, want %016x", jobs, got, want)
 		}
 	}

@@ -26,8 +26,9 @@ const indexed = 512
 // several goroutines at once; Snapshot changes what it is a snapshot of.
 type Profile struct {
 	nodes int
-	list  list // when tree.root is nil
-	tree  tree
+	list  list  // when tree is nil
+	tree  *tree // of a large one
+	spare *tree // the memory of a tree that was, empty
 }
 
 // New is an idle machine of so many nodes; none, when they are fewer.
@@ -45,9 +46,9 @@ func (p *Profile) Resize(nodes int) {
 		return
 	}
 	p.nodes = nodes
-	if p.tree.root != nil {
+	if p.tree != nil {
 		p.flatten()
-		p.tree.build(&p.list, nodes)
+		p.plant()
 	}
 }
 
@@ -62,13 +63,10 @@ func (p *Profile) Clone() *Profile {
 // same time whatever the size of a large profile. The two share memory until one of them changes: it then copies the
 // part that it changes. They may be used by different goroutines.
 func (p *Profile) Snapshot() *Profile {
-	if p.tree.root == nil {
+	if p.tree == nil {
 		return p.Clone()
 	}
-	q := &Profile{nodes: p.nodes}
-	q.tree.root, q.tree.nodes, q.tree.top, q.tree.mark = p.tree.root, p.tree.nodes, p.tree.top, new(mark)
-	p.tree.mark = new(mark)
-	return q
+	return &Profile{nodes: p.nodes, tree: p.tree.snapshot()}
 }
 
 // CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
@@ -77,17 +75,13 @@ func (p *Profile) CopyFrom(q *Profile) {
 		return
 	}
 	p.nodes = q.nodes
-	p.tree.drop(p.tree.root)
-	p.tree.root = nil
-	if q.tree.root == nil {
+	p.fell()
+	if q.tree == nil {
 		p.list.at, p.list.used = append(p.list.at[:0], q.list.at...), append(p.list.used[:0], q.list.used...)
 		return
 	}
-	if p.tree.mark == nil {
-		p.tree.mark = new(mark)
-	}
-	p.tree.nodes, p.tree.top = q.tree.nodes, q.tree.top
-	p.tree.root = p.tree.copyOf(q.tree.root)
+	p.unspare()
+	p.tree.copyFrom(q.tree)
 }
 
 // Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
@@ -139,8 +133,7 @@ func (p *Profile) Mirror(from, to core.Time) *Profile {
 // p and q are not the same.
 func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.nodes = q.nodes
-	p.tree.drop(p.tree.root)
-	p.tree.root = nil
+	p.fell()
 	l := &p.list
 	l.at, l.used = append(l.at[:0], -from), append(l.used[:0], 0) // from the last to the first
 	before := func(t core.Time, used int) {
@@ -178,13 +171,13 @@ func (p *Profile) shift(from, to core.Time, n int) {
 	if to >= core.Forever {
 		to = endOfTime
 	}
-	if p.tree.root == nil {
+	if p.tree == nil {
 		p.list.shift(from, to, n)
 		p.index()
 		return
 	}
 	p.tree.shift(from, to, n)
-	if b := p.tree.root; b.n == 1 && b.lowest() {
+	if p.tree.isLeaf() {
 		p.flatten()
 	}
 }
@@ -192,7 +185,20 @@ func (p *Profile) shift(from, to core.Time, n int) {
 // index makes a tree of a list that has become long.
 func (p *Profile) index() {
 	if len(p.list.at) >= indexed {
-		p.tree.build(&p.list, p.nodes)
+		p.plant()
+	}
+}
+
+// plant makes a tree of the list.
+func (p *Profile) plant() {
+	p.unspare()
+	p.tree.build(&p.list, p.nodes)
+}
+
+// unspare begins a tree.
+func (p *Profile) unspare() {
+	if p.tree, p.spare = p.spare, nil; p.tree == nil {
+		p.tree = &tree{mark: new(mark)}
 	}
 }
 
@@ -203,6 +209,13 @@ func (p *Profile) flatten() {
 		p.list.append(begin, used)
 		return true
 	})
-	p.tree.drop(p.tree.root)
-	p.tree.root = nil
+	p.fell()
+}
+
+// fell clears the tree away, if there is one, and keeps its memory.
+func (p *Profile) fell() {
+	if p.tree != nil {
+		p.tree.clear()
+		p.tree, p.spare = nil, p.tree
+	}
 }

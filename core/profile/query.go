@@ -8,7 +8,7 @@ import (
 
 // At is the number of nodes used at an instant: ep(t) of the paper.
 func (p *Profile) At(t core.Time) int {
-	if p.tree.root != nil {
+	if p.tree != nil {
 		return p.tree.at(t)
 	}
 	return p.list.used[p.list.index(t)]
@@ -22,7 +22,7 @@ func (p *Profile) Max(from, to core.Time) int {
 	switch {
 	case from >= to:
 		return 0
-	case p.tree.root != nil:
+	case p.tree != nil:
 		return p.tree.max(from, to)
 	}
 	return p.list.max(from, to)
@@ -44,7 +44,7 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	switch {
 	case n <= 0:
 		return from, true
-	case p.tree.root != nil:
+	case p.tree != nil:
 		return p.tree.fit(p.nodes-n, d, from)
 	}
 	return p.list.fit(p.nodes-n, d, from)
@@ -70,7 +70,7 @@ func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	switch {
 	case n <= 0:
 		return core.Forever, false
-	case p.tree.root != nil:
+	case p.tree != nil:
 		return p.tree.firstAbove(p.nodes-n, from)
 	}
 	return p.list.firstAbove(p.nodes-n, from)
@@ -89,7 +89,7 @@ func (p *Profile) FreeSince(n int, t core.Time) core.Time {
 }
 
 func (p *Profile) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
-	if p.tree.root != nil {
+	if p.tree != nil {
 		return p.tree.lastAbove(most, from, to)
 	}
 	return p.list.lastAbove(most, from, to)
@@ -119,7 +119,7 @@ type stretch struct {
 // stretches are those from the one that holds an instant on; the last one ends at Forever.
 func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
-		if p.tree.root == nil {
+		if p.tree == nil {
 			p.list.stretches(from, yield)
 			return
 		}

@@ -9,7 +9,7 @@ import (
 // Sizes of the tree. A rectangle has two change points; with leaves and branches two thirds full the index takes some
 // 90 bytes for each on a machine of 10,000 nodes.
 const (
-	leafSize = 32 // change points of a leaf
+	leafSize = 64 // change points of a leaf
 	width    = 16 // children of a branch
 
 	endOfTime core.Time = 4 * core.Forever // behind every change point; from -Forever to here does not overflow
@@ -22,7 +22,7 @@ const (
 // Trees share leaves and branches after a snapshot. A tree writes to those that bear its mark and copies others first;
 // what lies below a branch without its mark does not bear it either.
 type tree struct {
-	root  *branch // nil: there is no tree
+	root  *branch // nil only between two uses of the tree's memory
 	mark  *mark
 	nodes int // of the machine
 	top   int // levels: of the largest size of the ladder that the machine has
@@ -176,8 +176,8 @@ func (t *tree) own(b *branch) *branch {
 
 // drop clears a branch away with everything below it.
 func (t *tree) drop(b *branch) {
-	if b == nil || b.mark != t.mark {
-		return
+	if b.mark != t.mark {
+		return // it may be another's, with all below it
 	}
 	for i := range b.n {
 		if b.lowest() {
@@ -209,9 +209,6 @@ func (t *tree) dropBranch(b *branch) {
 func (t *tree) build(l *list, nodes int) {
 	const full, wide = leafSize * 3 / 4, width * 3 / 4
 	t.nodes, t.top = nodes, max(1, levelOf(nodes, maxLevels))
-	if t.mark == nil {
-		t.mark = new(mark)
-	}
 	var row []*branch // of the lowest branches, then of those above
 	for begin := 0; begin < len(l.at); begin += full {
 		if begin%(full*wide) == 0 {
@@ -251,6 +248,27 @@ func (t *tree) measureRow(row []*branch) {
 			t.measure(b, k, b.endOf(k, end))
 		}
 	}
+}
+
+// snapshot is a tree of the same leaves and branches, which from now on belong to neither.
+func (t *tree) snapshot() *tree {
+	t.mark = new(mark)
+	return &tree{root: t.root, mark: new(mark), nodes: t.nodes, top: t.top}
+}
+
+// copyFrom makes a cleared tree a copy of another.
+func (t *tree) copyFrom(of *tree) {
+	t.nodes, t.top = of.nodes, of.top
+	t.root = t.copyOf(of.root)
+}
+
+// isLeaf says whether the tree is down to one leaf.
+func (t *tree) isLeaf() bool { return t.root.n == 1 && t.root.lowest() }
+
+// clear empties the tree and keeps its memory.
+func (t *tree) clear() {
+	t.drop(t.root)
+	t.root = nil
 }
 
 // copyOf copies a branch of another tree with everything below it.

@@ -1,0 +1,74 @@
+package profile
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// measurePacks prints a line for each number of jobs; scripts/bench shows them. The status is that of a process.
+func measurePacks(list string) int {
+	for text := range strings.SplitSeq(list, ",") {
+		jobs, err := strconv.Atoi(text)
+		if err != nil || jobs < 1 {
+			fmt.Fprintf(os.Stderr, "pack: %q is not a number of jobs, such as 10000\n", text)
+			return 2
+		}
+		fmt.Println(measurePack(jobs))
+	}
+	return 0
+}
+
+// measurePack is the line of one number of jobs. Both profiles are packed in turns, and the best of each counts, for
+// other work on the machine can only make it slower.
+func measurePack(jobs int) string {
+	const (
+		turns   = 5
+		enough  = 10 * time.Second // for all turns
+		patient = time.Minute      // with the plain one
+	)
+	var hash uint64
+	ours, plain, begin := time.Hour, time.Hour, time.Now()
+	given := false // up, the plain one
+	for turn := 0; turn < turns && (turn == 0 || time.Since(begin) < enough); turn++ {
+		ours = min(ours, timed(func() { hash, _ = packUntil(New(packNodes), jobs, time.Hour) }))
+		if given {
+			continue
+		}
+		plain = min(plain, timed(func() {
+			var other uint64
+			if other, given = packUntil(newPlain(packNodes), jobs, patient); !given && other != hash {
+				panic("the plain profile places the jobs elsewhere")
+			}
+		}))
+	}
+	ratio := "-"
+	if !given {
+		ratio = fmt.Sprintf("%.1f", float64(plain)/float64(ours))
+	}
+	return fmt.Sprintf("pack n=%d ns_per_job=%.0f hash=%016x plain_ratio=%s", jobs, float64(ours.Nanoseconds())/float64(jobs), hash, ratio)
+}
+
+// timed is how long something takes; short ones are done until they take a tenth of a second together.
+func timed(do func()) time.Duration {
+	begin, times := time.Now(), 0
+	for times == 0 || time.Since(begin) < 100*time.Millisecond {
+		do()
+		times++
+	}
+	return time.Since(begin) / time.Duration(times)
+}
+
+// packUntil is pack that gives up after a time.
+func packUntil(p packable, jobs int, patience time.Duration) (hash uint64, given bool) {
+	w, deadline := newPacker(), time.Now().Add(patience)
+	for done := 0; done < jobs; done += 1000 {
+		if time.Now().After(deadline) {
+			return 0, true
+		}
+		w.pack(p, min(1000, jobs-done))
+	}
+	return w.hash, false
+}

@@ -1,0 +1,149 @@
+package profile
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"accordion/core"
+)
+
+// packed is the profile that the workload pack leaves, and what was placed in it.
+func packed(jobs int) (*Profile, []core.Allocation) {
+	p, w := New(packNodes), newPacker()
+	placed := make([]core.Allocation, jobs)
+	for i := range placed {
+		step := w.job()
+		start, _ := p.FirstFit(step.Nodes, step.Duration, 0)
+		placed[i] = core.Allocation{Start: start, EP: core.EP{step}}
+		p.Add(start, placed[i].EP)
+	}
+	return p, placed
+}
+
+// churn lifts one allocation after the other and places it anew, at the earliest hole from where it was.
+func churn(p *Profile, placed []core.Allocation) {
+	for i := range placed {
+		a := &placed[i]
+		p.Remove(a.Start, a.EP)
+		a.Start, _ = p.FirstFit(a.EP[0].Nodes, a.EP[0].Duration, a.Start/2)
+		p.Add(a.Start, a.EP)
+	}
+}
+
+func TestPlanningOnALargeProfileAllocatesNothing(t *testing.T) {
+	p, placed := packed(5000)
+	if p.tree == nil {
+		t.Fatal("5000 jobs leave a list: the test shows nothing")
+	}
+	churn(p, placed) // the tree becomes as large as it ever will
+	if got := testing.AllocsPerRun(1, func() { churn(p, placed) }); got > 0 {
+		t.Errorf("placing 5000 jobs anew allocates %v times", got)
+	}
+	q := p.Clone()
+	for what, do := range map[string]func(){
+		"CopyFrom": func() { q.CopyFrom(p) },
+		"a search": func() { p.Hole(50, 3600, 1000) },
+		"the maximum": func() {
+			p.Loc(1000, 100_000)
+			p.FreeSince(50, 200_000)
+		},
+	} {
+		if got := testing.AllocsPerRun(3, do); got > 0 {
+			t.Errorf("%s allocates %v times", what, got)
+		}
+	}
+}
+
+func TestASmallProfileIsCopiedAndFilledWithoutAllocation(t *testing.T) {
+	empty, p := New(100), New(100)
+	ep := core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}
+	fill := func() {
+		p.CopyFrom(empty)
+		for range 20 {
+			start, _ := p.FirstFit(10, 4100, 0)
+			p.Add(start, ep)
+		}
+	}
+	if got := testing.AllocsPerRun(3, fill); got > 0 {
+		t.Errorf("filling it again allocates %v times", got)
+	}
+}
+
+func TestTheFirstWriteAfterASnapshotCopiesOneWayThroughTheTree(t *testing.T) {
+	p, _ := packed(20_000)
+	storeys := 1.0
+	for b := p.tree.root; ; b = b.branches[0] {
+		if storeys++; b.lowest() {
+			break
+		}
+	}
+	ep := core.EP{{Duration: 1, Nodes: 1}}
+	var q *Profile
+	if got := testing.AllocsPerRun(3, func() { q = p.Snapshot() }); got > 4 {
+		t.Errorf("a snapshot allocates %v times", got)
+	}
+	write := func() {
+		q = p.Snapshot()
+		q.Add(5000, ep)
+	}
+	// The snapshot itself; then two for each branch on the way, and one for the leaf.
+	if got := testing.AllocsPerRun(3, write); got > 4+2*storeys {
+		t.Errorf("the first write allocates %v times in a tree of %v storeys", got, storeys)
+	}
+	if got := testing.AllocsPerRun(3, func() { q.Add(5000, ep) }); got > 0 {
+		t.Errorf("the next write in the same place allocates %v times", got)
+	}
+}
+
+func TestARectangleTakesAtMost120Bytes(t *testing.T) {
+	for _, jobs := range []int{2000, 5000, 30_000} {
+		p, _ := packed(jobs)
+		if got := float64(p.tree.bytes()) / float64(jobs); got > 120 {
+			t.Errorf("%d jobs: %.0f bytes a rectangle", jobs, got)
+		}
+	}
+}
+
+// bytes is the size of the tree with its spare parts.
+func (t *tree) bytes() int {
+	var below func(b *branch) int
+	below = func(b *branch) int {
+		sum := int(unsafe.Sizeof(*b)) + cap(b.runs)*int(unsafe.Sizeof(runs{}))
+		for i := range b.n {
+			if b.lowest() {
+				sum += int(unsafe.Sizeof(*b.leaves[i]))
+			} else {
+				sum += below(b.branches[i])
+			}
+		}
+		return sum
+	}
+	return below(t.root) + int(unsafe.Sizeof(*t)) + len(t.leaves)*int(unsafe.Sizeof(leaf{})) +
+		len(t.branches)*(int(unsafe.Sizeof(branch{}))+t.top*int(unsafe.Sizeof(runs{})))
+}
+
+// The race detector looks on: what a snapshot writes to is nobody else's, and what nobody writes to may be read by all.
+func TestAProfileAndItsSnapshotsAreUsedSideBySide(t *testing.T) {
+	p, placed := packed(3000)
+	before := p.Steps(0)
+	var all sync.WaitGroup
+	for i := range 3 {
+		q := p.Snapshot()
+		all.Go(func() {
+			for k := i; k < len(placed); k += 7 {
+				q.Remove(placed[k].Start, placed[k].EP)
+				q.FirstFit(placed[k].EP[0].Nodes, 3600, 0)
+			}
+			for k := i; k < len(placed); k += 7 {
+				q.Add(placed[k].Start, placed[k].EP)
+			}
+			if !slices.Equal(q.Steps(0), before) {
+				t.Errorf("snapshot %d is not as it was", i)
+			}
+		})
+	}
+	churn(p, slices.Clone(placed[:500]))
+	all.Wait()
+}
