@@ -17,11 +17,7 @@ func TestMain(m *testing.M) {
 	if *packs != "" {
 		os.Exit(measurePacks(*packs))
 	}
-	checks := "1000"
-	if *long {
-		checks = "40000"
-	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": checks} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "1000"} {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
 			if err := f.Value.Set(value); err != nil {
 				panic(err)
@@ -29,4 +25,20 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// checks sets the number of random cases of one test, unless the command line does.
+func checks(t *testing.T, ordinary, many string) {
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	if before != "1000" {
+		return
+	}
+	if *long {
+		ordinary = many
+	}
+	if err := f.Value.Set(ordinary); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
