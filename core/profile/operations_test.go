@@ -119,6 +119,11 @@ func (w *world) change(p *twins) {
 		if rapid.IntRange(0, 3).Draw(w.T, "to the end") == 3 {
 			to = core.Forever
 		}
+		if p != other { // in the memory of what there is
+			other.ours.MirrorOf(p.ours, from, to)
+			*other.plain = *p.plain.Mirror(from, to)
+			break
+		}
 		made = twins{p.ours.Mirror(from, to), p.plain.Mirror(from, to)}
 	case 8, 9, 10: // a tree, however small
 		p.ours.force()
