@@ -26,15 +26,15 @@ func measurePacks(list string) int {
 func measurePack(jobs int) string {
 	const (
 		turns   = 5
-		enough  = 10 * time.Second // for all turns
+		enough  = 10 * time.Second // for all turns of the plain one
 		patient = time.Minute      // with the plain one
 	)
 	var hash uint64
 	ours, plain, begin := time.Hour, time.Hour, time.Now()
 	given := false // up, the plain one
-	for turn := 0; turn < turns && (turn == 0 || time.Since(begin) < enough); turn++ {
+	for turn := range turns {
 		ours = min(ours, timed(func() { hash, _ = packUntil(New(packNodes), jobs, time.Hour) }))
-		if given {
+		if turn > 0 && time.Since(begin) > enough {
 			continue
 		}
 		plain = min(plain, timed(func() {
