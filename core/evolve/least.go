@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -130,12 +131,8 @@ func (l *leastWaste) holeEnd(p *profile.Profile, s *spreading, at core.Time) cor
 func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	var best core.Time
 	least, found := int64(0), false
-	for _, q := range l.pieces[l.steps[i].first:l.steps[i].end] {
-		q, ok := q.within(from, to)
-		if !ok {
-			continue
-		}
-		q = q.tilt(nodes)
+	for _, q := range l.between(i, from, to) {
+		q = q.within(from, to).tilt(nodes)
 		at := q.to
 		if q.slope > 0 {
 			at = q.from
@@ -147,16 +144,24 @@ func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	return best
 }
 
-// within is the part of a piece in [from, to].
-func (q piece) within(from, to core.Time) (piece, bool) {
-	if q.to < from || q.from > to {
-		return piece{}, false
+// between are the pieces of step i that have a part in [from, to].
+func (l *leastWaste) between(i int, from, to core.Time) []piece {
+	all := l.pieces[l.steps[i].first:l.steps[i].end]
+	first, _ := slices.BinarySearchFunc(all, from, func(q piece, t core.Time) int { return cmp.Compare(q.to, t) })
+	end := first
+	for end < len(all) && all[end].from <= to {
+		end++
 	}
+	return all[first:end]
+}
+
+// within is the part of a piece in [from, to].
+func (q piece) within(from, to core.Time) piece {
 	if from > q.from {
 		q.from, q.value = from, q.at(from)
 	}
 	q.to = min(q.to, to)
-	return q, true
+	return q
 }
 
 // tilt adds nodes·t.
@@ -168,7 +173,7 @@ func (q piece) tilt(nodes int64) piece {
 
 // waste computes the pieces of step i from those of the next one, hole by hole.
 func (l *leastWaste) waste(i int, p *profile.Profile) {
-	s, next := &l.steps[i], &l.steps[i+1]
+	s := &l.steps[i]
 	s.first = len(l.pieces)
 	for t := s.earliest; t <= s.last; {
 		start, end, ok := p.Hole(int(s.nodes), s.length, t+l.origin)
@@ -178,10 +183,8 @@ func (l *leastWaste) waste(i int, p *profile.Profile) {
 		}
 		from, to := start+s.length, min(end, s.last+s.length) // where the step's requested duration may be over
 		l.sums = l.sums[:0]
-		for _, q := range l.pieces[next.first:next.end] {
-			if q, ok := q.within(from, end); ok {
-				l.sums = append(l.sums, q.tilt(s.nodes))
-			}
+		for _, q := range l.between(i+1, from, end) {
+			l.sums = append(l.sums, q.within(from, end).tilt(s.nodes))
 		}
 		l.window(s, from, to)
 		t = end
