@@ -153,3 +153,17 @@ func (s *System) ClusterName(ctx context.Context) (string, error) {
 	}
 	return c["ClusterName"], nil
 }
+
+// Identity is how slurmctld names itself, the same for whoever asks: the cluster, the controller's host and its port.
+func (s *System) Identity(ctx context.Context) (string, error) {
+	c, err := s.configuration(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.identity(), nil
+}
+
+func (c configuration) identity() string {
+	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // and its address, in brackets
+	return c["ClusterName"] + "-" + host + "-" + c["SlurmctldPort"]
+}

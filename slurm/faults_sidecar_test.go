@@ -44,7 +44,8 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob also starts a second sidecar by accident.
+// TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob also starts a second sidecar by accident: with the first one's
+// configuration, and with one that has a journal and a socket of its own.
 func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
@@ -54,13 +55,23 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	job := evolves(t, lab, 20, []int{2, 4, 1})
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 
-	ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
-	defer cancel()
-	second := exec.CommandContext(ctx, filepath.Join(lab.Dir, "bin", "accordion"), "serve", "--config", p.config)
-	second.Env = lab.Env()
-	words, err := second.CombinedOutput()
-	if err == nil || !strings.Contains(string(words), fmt.Sprint(p.pid)) {
-		t.Errorf("a second sidecar (%v) does not name process %d: %s", err, p.pid, words)
+	other := filepath.Join(lab.Dir, "etc", "other.toml")
+	text, err := os.ReadFile(p.config)
+	if err == nil {
+		own := strings.NewReplacer("journal.db", "other.db", "accordion.sock", "other.sock").Replace(string(text))
+		err = os.WriteFile(other, []byte(own), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, config := range []string{p.config, other} {
+		ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
+		second := exec.CommandContext(ctx, filepath.Join(lab.Dir, "bin", "accordion"), "serve", "--config", config)
+		second.Env = lab.Env()
+		words, err := second.CombinedOutput()
+		if cancel(); err == nil || ctx.Err() != nil || !strings.Contains(string(words), fmt.Sprintf("process %d", p.pid)) {
+			t.Errorf("a second sidecar with %s (%v) does not name process %d: %s", config, err, p.pid, words)
+		}
 	}
 	select {
 	case <-p.ended:
@@ -84,6 +95,8 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.start()
+	p.end(syscall.SIGKILL)
+	p.start() // the lock of the cluster went with it
 	ended(t, lab, 3*time.Minute, job)
 	if got := said(lab, job); got != says(2, 4, 1) {
 		t.Errorf("%q, want %q", got, says(2, 4, 1))

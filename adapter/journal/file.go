@@ -3,15 +3,14 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
+
+	"accordion/adapter/alone"
 )
 
 // Error says what was being done to which journal, why it failed, and what an administrator can do about it.
@@ -146,48 +145,23 @@ func network(kind int64) string {
 	return ""
 }
 
-// lock is the right to write a journal. It is an open-file-description lock: it goes with the process, however that
-// ends, and may be asked about without taking it.
-type lock struct{ file *os.File }
-
 func lockPath(journal string) string { return journal + ".lock" }
 
-func acquire(journal string) (*lock, error) {
-	f, err := os.OpenFile(lockPath(journal), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, &Error{Op: "opening", Path: journal, Err: err, Hint: "the sidecar's user must be able to write its folder"}
+// acquire takes the right to write a journal.
+func acquire(journal string) (*alone.Lock, error) {
+	lock, err := alone.Acquire(lockPath(journal), "")
+	if err == nil {
+		return lock, nil
 	}
-	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole); err != nil {
-		pid := holder(f)
-		f.Close()
-		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-			who := ErrInUse
-			if pid != 0 {
-				who = fmt.Errorf("%w: process %d", ErrInUse, pid)
-			}
-			return nil, &Error{Op: "opening", Path: journal, Err: who,
-				Hint: "stop that one first, or give this one another journal in [journal] path"}
+	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+		who := ErrInUse
+		if taken.PID != 0 {
+			who = fmt.Errorf("%w: process %d", ErrInUse, taken.PID)
 		}
-		return nil, &Error{Op: "opening", Path: journal, Err: fmt.Errorf("locking %s: %w", f.Name(), err)}
+		return nil, &Error{Op: "opening", Path: journal, Err: who,
+			Hint: "stop that one first, or give this one another journal in [journal] path"}
 	}
-	// The process number is for people only; the lock is what counts.
-	if err := f.Truncate(0); err == nil {
-		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
-	return &lock{file: f}, nil
-}
-
-func (l *lock) release() error { return l.file.Close() }
-
-func holder(f *os.File) int {
-	text := make([]byte, 32)
-	n, _ := f.ReadAt(text, 0)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
-	if err != nil {
-		return 0
-	}
-	return pid
+	return nil, &Error{Op: "opening", Path: journal, Err: err, Hint: "the sidecar's user must be able to write its folder"}
 }
 
 // Writer says whether a sidecar has the journal open for writing now, and which process that is (0: not known).
@@ -195,20 +169,14 @@ func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil
 	}
-	f, err := os.Open(lockPath(j.path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, false, nil
-	}
-	if err != nil {
+	who, err := alone.Holder(lockPath(j.path))
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return 0, false, missing(lockPath(j.path), err)
-	}
-	defer f.Close()
-	ask := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &ask); err != nil {
-		return 0, false, &Error{Op: "reading", Path: j.path, Err: fmt.Errorf("asking who holds %s: %w", f.Name(), err)}
-	}
-	if ask.Type == unix.F_UNLCK {
+	case err != nil:
+		return 0, false, &Error{Op: "reading", Path: j.path, Err: err}
+	case who == nil:
 		return 0, false, nil
 	}
-	return holder(f), true, nil
+	return who.PID, true, nil
 }

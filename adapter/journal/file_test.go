@@ -83,7 +83,7 @@ func TestUnusableFilesAreRefusedWithWhatToDo(t *testing.T) {
 				t.Errorf("error %q, want one that is %q, names the file and says %q", err, c.want, c.say)
 			}
 			if again := must(acquire(path))(t); again != nil { // the refusal must not keep the lock
-				again.release()
+				again.Release()
 			}
 		})
 	}

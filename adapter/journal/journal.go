@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"accordion/adapter/alone"
 )
 
 // applicationID marks a file as ours in SQLite's header ("Acco").
@@ -37,7 +39,7 @@ type Journal struct {
 	path  string
 	write *sql.DB // one connection; nil when read only
 	read  *sql.DB
-	lock  *lock // nil when read only
+	lock  *alone.Lock // nil when read only
 	put   statements
 }
 
@@ -111,7 +113,7 @@ func (j *Journal) Close() error {
 		}
 	}
 	if j.lock != nil {
-		errs = append(errs, j.lock.release())
+		errs = append(errs, j.lock.Release())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return explain("closing", j.path, err)

@@ -20,6 +20,7 @@ type cluster struct {
 	preflight func(context.Context) []slurm.Finding
 	guard     func(context.Context) (core.Time, error)
 	name      func(context.Context) (string, error)
+	identity  func(context.Context) (string, error) // its own name for itself, the same for all; nil: nobody else can reach it
 	close     func()
 }
 
@@ -39,7 +40,7 @@ func connect(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, close: func() {}}, nil
+		name: s.ClusterName, identity: s.Identity, close: func() {}}, nil
 }
 
 // weights put the grave findings first.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/adapter"
+	"accordion/adapter/alone"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
@@ -45,7 +47,7 @@ preflight" does, and does not start on a cluster that is not fit. It logs to sta
 // serve wires the sidecar's parts and runs them until ctx ends.
 func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) error {
 	log := newLogger(conf.Log, w)
-	// The journal first: it keeps a second sidecar away before anything else is touched.
+	// The journal first: it keeps a second sidecar with it away before anything else is touched.
 	j, err := journal.Open(conf.Journal.Path)
 	if err != nil {
 		return err
@@ -59,6 +61,11 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	if err := fit(ctx, c, log, force); err != nil {
 		return err
 	}
+	lock, err := onlyOne(ctx, c, j.Path())
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
 	settings, err := settingsOf(ctx, conf, c)
 	if err != nil {
 		return err
@@ -82,6 +89,26 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 	}
 	log.Info("accordion ended as it was told to; running jobs run on")
 	return nil
+}
+
+// onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
+// needs no lock.
+func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, error) {
+	if c.identity == nil {
+		return &alone.Lock{}, nil
+	}
+	identity, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := alone.Beside(alone.Folder, identity, "its journal is "+journal)
+	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+	}
+	return lock, nil
 }
 
 // listen opens what jobs reach the sidecar by.

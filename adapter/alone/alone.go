@@ -1,0 +1,136 @@
+// Package alone keeps the second of a kind away: who holds the lock of a file is the only one. The lock goes with the
+// process, however that ends (kill -9, too), so that whoever is started next has it at once. It is known on one machine
+// only, and it is no mutex: nobody waits for it.
+//
+//	lock, err := alone.Acquire("/run/accordion-sidecars/mine.lock", "its journal is /var/lib/accordion/journal.db")
+//	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+//		return fmt.Errorf("process %d is there already: %s", taken.PID, taken.Note)
+//	}
+//	defer lock.Release()
+package alone
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock is held until Release, or until the process ends. It is an open-file-description lock on a file that stays.
+type Lock struct{ file *os.File }
+
+// Taken says that another process, or another part of this one, holds the lock.
+type Taken struct {
+	Path string
+	PID  int    // 0: not known
+	Note string // what it wrote about itself; may be empty
+}
+
+func (t *Taken) Error() string {
+	text := "another process holds " + t.Path
+	if t.PID != 0 {
+		text = fmt.Sprintf("process %d holds %s", t.PID, t.Path)
+	}
+	if t.Note != "" {
+		text += " (" + t.Note + ")"
+	}
+	return text
+}
+
+// Acquire takes the lock of the file, which is made where it is not there. The note, one line, is for whoever comes second.
+// The error is a *Taken when somebody has the lock.
+func Acquire(path, note string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole); err != nil {
+		taken := read(f)
+		f.Close()
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+			return nil, taken
+		}
+		return nil, fmt.Errorf("locking %s: %w", path, err)
+	}
+	// What stands in it is for people only; the lock is what counts.
+	if err := f.Truncate(0); err == nil {
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"+strings.ReplaceAll(note, "\n", " ")+"\n"), 0)
+	}
+	return &Lock{f}, nil
+}
+
+// Release lets the next one have the lock. It is nothing for the zero Lock.
+func (l *Lock) Release() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// Holder says who holds the lock of the file now; nil when nobody does.
+func Holder(path string) (*Taken, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ask := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &ask); err != nil {
+		return nil, fmt.Errorf("asking who holds %s: %w", path, err)
+	}
+	if ask.Type == unix.F_UNLCK {
+		return nil, nil
+	}
+	return read(f), nil
+}
+
+// read is what the holder wrote.
+func read(f *os.File) *Taken {
+	text := make([]byte, 512)
+	n, _ := f.ReadAt(text, 0)
+	number, note, _ := strings.Cut(string(text[:n]), "\n")
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		pid = 0
+	}
+	return &Taken{Path: f.Name(), PID: pid, Note: strings.TrimSpace(note)}
+}
+
+// Folder is where the sidecars of a machine leave the files by which they know of each other, whatever their
+// configurations say. Only root can make it, and so lock anybody out.
+const Folder = "/run/accordion-sidecars"
+
+// Beside takes the lock of the one sidecar of a cluster, by the cluster's own name for itself: two sidecars with journals of
+// their own would undo each other's reservations. folder is Folder; tests have another.
+func Beside(folder, cluster, note string) (*Lock, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	return Acquire(filepath.Join(folder, plain(cluster)+".lock"), note)
+}
+
+// plain is a name as one file's: what might lead elsewhere is written in hexadecimal.
+func plain(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		case c == '.' && b.Len() > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	return b.String()
+}
