@@ -2,6 +2,9 @@
 package examples_test
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,5 +80,37 @@ func TestCFortranAndPythonReadTheSame(t *testing.T) {
 				t.Error("a file that is not there was read")
 			}
 		})
+	}
+}
+
+// TestTheExamplesReadTheFileOfTheirOwnCluster: the jobs of two clusters on one machine may have one number.
+func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
+	folder := fmt.Sprintf("/tmp/accordion-%d", os.Getuid())
+	if err := os.Mkdir(folder, 0o700); err == nil {
+		t.Cleanup(func() { _ = os.Remove(folder) }) // when it is empty
+	} else if !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	job := fmt.Sprintf("9%d", os.Getpid())
+	for _, cluster := range []string{"north", "south"} {
+		path := filepath.Join(folder, cluster+"-"+job+".hosts")
+		text := "# generation=1 step=2 steps=3 nodes=1 from=8 until=9\n" + cluster + "1\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Remove(path) })
+	}
+	for language, command := range readers(t) {
+		if language == "Fortran" { // it is given the path
+			continue
+		}
+		for _, cluster := range []string{"north", "south"} {
+			c := exec.CommandContext(t.Context(), command[0], command[1:]...)
+			c.Env = append(os.Environ(), "SLURM_CLUSTER_NAME="+cluster, "SLURM_JOB_ID="+job)
+			out, err := c.Output()
+			if got, want := strings.TrimSpace(string(out)), "1 2 3 8 9 "+cluster+"1"; got != want {
+				t.Errorf("%s on cluster %s reads %q (%v), want %q", language, cluster, got, err, want)
+			}
+		}
 	}
 }

@@ -2,8 +2,11 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -84,8 +87,7 @@ func (c configuration) needsDatabase() bool {
 	return (release > 2108 || release == 2108 && patch >= 8) && release < 2411
 }
 
-// trap says why a resize would go wrong now, "" when it would not. slurmdbd is known to be there when something accepts
-// a connection on its port: asking it through sacctmgr takes minutes when it is not.
+// trap says why a resize would go wrong now, "" when it would not.
 func (c configuration) trap(ctx context.Context) string {
 	if !c.needsDatabase() {
 		return ""
@@ -99,16 +101,38 @@ func (c configuration) trap(ctx context.Context) string {
 		if host == "" {
 			continue
 		}
-		dialer := net.Dialer{Timeout: 2 * time.Second}
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, c["AccountingStoragePort"]))
-		if err == nil {
-			conn.Close()
+		if why = answers(ctx, net.JoinHostPort(host, c["AccountingStoragePort"])); why == nil {
 			return ""
 		}
-		why = err
 	}
 	return fmt.Sprintf("slurmdbd does not answer (%v), and a resize now would make the job's later ones fail; start slurmdbd", why)
 }
+
+// answers says why slurmdbd is not at its work: asking it through sacctmgr takes minutes then. Where nobody listens the
+// connection is refused; where it hangs, the kernel accepts in its name, but only a slurmdbd that lives closes a connection
+// on which its client has nothing to say.
+func answers(ctx context.Context, address string) error {
+	dialer := net.Dialer{Timeout: patienceForDatabase}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	end := time.Now().Add(patienceForDatabase)
+	if given, ok := ctx.Deadline(); ok && given.Before(end) {
+		end = given
+	}
+	if err := errors.Join(conn.SetDeadline(end), conn.(*net.TCPConn).CloseWrite()); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%s accepts connections and leaves them alone: it hangs", address)
+	}
+	return nil // closed, or reset: somebody is there
+}
+
+// patienceForDatabase is long for a slurmdbd, which closes a connection within milliseconds.
+const patienceForDatabase = 3 * time.Second
 
 // number reads a setting that begins with a number, such as "30 sec"; ok is false for UNLIMITED and the like.
 func (c configuration) number(key string) (n int64, ok bool) {

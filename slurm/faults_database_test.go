@@ -12,9 +12,24 @@ import (
 	"accordion/slurm/labtest"
 )
 
-// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack takes slurmdbd away over a growth: for a minute when there is time.
+// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack takes slurmdbd away over a growth: for a minute when there is time. It is
+// dead, or it hangs, and its port is there all the time.
 func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
+	t.Run("dead", func(t *testing.T) {
+		t.Parallel()
+		withoutDatabase(t, func(lab *labtest.Lab) (back func()) {
+			lab.Do(t, "dbd-stop")
+			return func() { lab.Do(t, "dbd-start") }
+		})
+	})
+	t.Run("hung", func(t *testing.T) {
+		t.Parallel()
+		withoutDatabase(t, func(lab *labtest.Lab) (back func()) { return stopDatabase(t, lab) })
+	})
+}
+
+func withoutDatabase(t *testing.T, away func(*labtest.Lab) (back func())) {
 	begin := time.Now()
 	lab := faultLab(t, 8)
 	p := serving(t, lab, "")
@@ -22,8 +37,7 @@ func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 	promised := p.view(job).Promised
 	accounted(t, lab)
-	lab.Do(t, "dbd-stop")
-	away, wait, least := time.Now(), 30*time.Second, int64(5) // seconds by which the promise moves
+	back, since, wait, least := away(lab), time.Now(), 30*time.Second, int64(5) // seconds by which the promise moves
 	if *long {
 		wait, least = time.Minute, 20
 	}
@@ -39,9 +53,9 @@ func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 		if got := holds(lab, job); got != "" && !strings.HasPrefix(got, "2 ") {
 			t.Errorf("without slurmdbd the job was resized: it is on %s", got)
 		}
-		return time.Since(away) > wait || t.Failed()
+		return time.Since(since) > wait || t.Failed()
 	})
-	lab.Do(t, "dbd-start")
+	back()
 	awaitEvent(t, p, job, "grew", time.Minute)
 	if v := p.view(job); v == nil || v.Promised < promised+least {
 		t.Errorf("its end was promised for %d; after its absence status shows %+v", promised, v)

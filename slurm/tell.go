@@ -67,18 +67,23 @@ const writeHosts = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/n
 
 const strangersFolder = 77 // writeHosts's exit status
 
-// Publish writes /tmp/accordion-UID/JOBID.hosts on the job's batch host, through a step of the job: as its user, on the
-// right machine, whatever is mounted there.
+// Publish writes /tmp/accordion-UID/CLUSTER-JOBID.hosts on the job's batch host, through a step of the job: as its user, on
+// the right machine, whatever is mounted there. CLUSTER is what Slurm tells the job as SLURM_CLUSTER_NAME: the jobs of two
+// clusters that share a machine may have one number.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
 	if len(job.Nodes) == 0 {
 		return fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
 	}
-	_, err := s.run.run(ctx, call{
+	c, err := s.recent(ctx)
+	if err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	_, err = s.run.run(ctx, call{
 		program: "srun",
 		args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), fmt.Sprintf("--uid=%d", job.UID), fmt.Sprintf("--gid=%d", job.GID),
 			"--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
-			"sh", "-c", writeHosts, "sh", fmt.Sprint(job.ID),
+			"sh", "-c", writeHosts, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
 		input: text,
 	})

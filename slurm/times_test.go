@@ -23,7 +23,7 @@ const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[e
 // listening is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
 // signal, and ends after so many seconds.
 func listening(seconds int) string {
-	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_JOB_ID.hosts
+	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 note() { echo "told at=$(date +%%s) $(head -1 "$file") hosts=$(grep -v '^#' "$file" | paste -sd,)"; }
 trap note URG
 end=$((SECONDS + %d))
@@ -137,7 +137,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	t.Run("a silent one is resized at its planned seconds, and told by its file and its signal", func(t *testing.T) {
 		happens(silent, "shrank")
 		checkSilent(t, p, silent, output(lab, "alice", silent))
-		checkOwn(t, filepath.Join(hosts, silent+".hosts"), uid)
+		checkOwn(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
 	})
 	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {
 		says(housed, "bob", "belongs to another user or is a link")

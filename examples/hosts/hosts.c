@@ -9,8 +9,8 @@ enum { LINE = 1024, MOST = 1000000 };
 
 int accordion_hosts_path(char *path, unsigned long size)
 {
-	const char *job = getenv("SLURM_JOB_ID");
-	int n = job ? snprintf(path, size, "/tmp/accordion-%ld/%s.hosts", (long)getuid(), job) : -1;
+	const char *job = getenv("SLURM_JOB_ID"), *cluster = getenv("SLURM_CLUSTER_NAME");
+	int n = job && cluster ? snprintf(path, size, "/tmp/accordion-%ld/%s-%s.hosts", (long)getuid(), cluster, job) : -1;
 
 	return n > 0 && (unsigned long)n < size ? 0 : -1;
 }

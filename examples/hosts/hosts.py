@@ -24,7 +24,7 @@ class Hosts(NamedTuple):
 
 def path() -> str:
     """The path of this job's hosts file. KeyError outside a job."""
-    return "/tmp/accordion-%d/%s.hosts" % (os.getuid(), os.environ["SLURM_JOB_ID"])
+    return "/tmp/accordion-%d/%s-%s.hosts" % (os.getuid(), os.environ["SLURM_CLUSTER_NAME"], os.environ["SLURM_JOB_ID"])
 
 
 def read(name: str) -> Hosts:

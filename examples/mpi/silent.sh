@@ -5,7 +5,7 @@
 # file that its nodes change. It then ends with status 75, and is started again on the nodes of that file.
 # Without the plug-in, submit it with:  sbatch -H -N2 -t2 --comment=ep=2x20s,4x20s,1x20s silent.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
-hosts=/tmp/accordion-$(id -u)/$SLURM_JOB_ID.hosts
+hosts=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 tasks=${SLURM_NTASKS_PER_NODE:-1}
 trap : URG # the program looks for itself; without this line the signal would be ignored all the same
 
