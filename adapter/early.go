@@ -11,12 +11,13 @@ import (
 const advances = 2
 
 // advance lets an application that stands at the end of its step before the planned second go on at once, where that
-// delays nobody. It says whether a promise was improved: then the plan is made again.
+// delays nobody and the settings say so; one whose second was put off in any case, from the second that it was promised
+// first. It says whether a promise was improved: then the plan is made again.
 func (s *Sidecar) advance(v *sight, machine core.Machine, fixed, promised []core.Allocation, plan core.Plan) bool {
-	if !s.settings.Advance {
-		return false
-	}
 	for i, r := range v.running {
+		if !s.settings.Advance && !r.putOff(v.now) {
+			continue
+		}
 		if r.Phase != running || r.ask == nil || r.busy != "" || r.final() || r.due() <= v.now+1 || r.tried == v.now || v.advances == advances {
 			continue
 		}

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -86,7 +87,7 @@ func (v *sight) occupied() []core.Allocation {
 }
 
 // keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
-// an ordinary job holds on, an application is late), the remainders are fitted again, those that began first first.
+// an ordinary job holds on, an application is late), the remainders are fitted again.
 func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allocation) []core.Allocation {
 	kept := make([]core.Allocation, len(v.running))
 	for i, r := range v.running {
@@ -95,15 +96,38 @@ func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allo
 	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
 	}
-	remainders := make([]queue.Remainder, len(v.running))
-	for i, r := range v.running {
-		remainders[i] = r.remainder(v.now)
+	turns := v.turns()
+	remainders := make([]queue.Remainder, len(turns))
+	for k, i := range turns {
+		remainders[k] = v.running[i].remainder(v.now)
 	}
-	kept = queue.Refit(v.now, machine, fixed, remainders)
-	for i, r := range v.running {
-		s.move(r, kept[i])
+	for k, a := range queue.Refit(v.now, machine, fixed, remainders) {
+		i := turns[k]
+		kept[i] = a
+		s.move(v.running[i], a)
 	}
 	return kept
+}
+
+// turns is the order in which running jobs choose new promises, as indices: by the second of their next change, so that a
+// plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
+// are late themselves come last: no promise to another is broken for them.
+func (v *sight) turns() []int {
+	all := make([]int, len(v.running))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		one, other := v.running[a], v.running[b]
+		if x, y := one.tardy(v.now), other.tardy(v.now); x != y {
+			if y {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(one.due(), other.due())
+	})
+	return all
 }
 
 // move writes a changed promise into the record and says so. It is durable with the next save.

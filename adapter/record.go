@@ -180,13 +180,17 @@ func (r *record) holds() []string {
 }
 
 // remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
-// were asked for. A step that should be over lasts another second.
+// were asked for. A step that should be over lasts another second. A resize under way ends every wait that was promised
+// for the step before it: what follows is what goOn will write.
 func (r *record) remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
 	for i := r.current(); i < len(r.Promise); i++ {
 		to := max(r.Promise[i], from+1)
-		if i > r.Step {
+		switch {
+		case r.next != nil:
+			to = r.follow(i, from)
+		case i > r.Step:
 			to = max(to, from+r.ep()[i].Duration)
 		}
 		n := r.ep()[i].Nodes
@@ -208,18 +212,33 @@ func (r *record) promise(now core.Time, ep core.EP) {
 	}
 }
 
-// goOn makes the target step the present one, from now on. A step lasts as long as was asked for; one before a growth
-// longer, where that is promised for later. A promise that was moved while the step before was late has the delay in it
-// already.
+// goOn makes the target step the present one, from now on. A promise that was moved while the step before was late has the
+// delay in it already.
 func (r *record) goOn(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)
 	r.Step = r.Target
-	ep := r.ep()
-	for i := r.Step; i < len(ep); i++ {
-		now += ep[i].Duration
-		if i+1 < len(ep) && ep[i+1].Nodes > ep[i].Nodes {
-			now = max(now, r.Promise[i])
-		}
+	for i := r.Step; i < len(r.Promise); i++ {
+		now = r.follow(i, now)
 		r.Promise[i] = now
 	}
 }
+
+// follow is the end of a step that begins at an instant: it lasts as long as was asked for; before a growth longer, where
+// that is promised for later.
+func (r *record) follow(step int, begin core.Time) core.Time {
+	ep, end := r.ep(), begin+r.ep()[step].Duration
+	if step+1 < len(ep) && ep[step+1].Nodes > ep[step].Nodes {
+		end = max(end, r.Promise[step])
+	}
+	return end
+}
+
+// tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither
+// waits for the next one nor is being resized.
+func (r *record) tardy(now core.Time) bool {
+	return r.Phase == running && r.busy == "" && r.ask == nil && r.Voice != silent && now > r.due()+tolerance
+}
+
+// putOff says whether the application stands at the end of its step while the next one's second, which it was promised
+// when the step began, was moved to later.
+func (r *record) putOff(now core.Time) bool { return r.ask != nil && r.Meant <= now && now < r.due() }
