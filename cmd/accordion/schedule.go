@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,8 +62,17 @@ file (null where that has 0), and so is relative, which names them otherwise.`,
 	c.Flags().IntVar(&s.evals, "evals", 0, "how many orders --order search tries (default: 20000, or as many as --budget allows)")
 	c.Flags().DurationVar(&s.budget, "budget", 0, "how long --order search may take, such as 500ms or 2s")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "of --order search")
+	complete(c, "algorithm", evolve.Names()...)
+	complete(c, "order", append(slices.Sorted(maps.Keys(orders)), "search")...)
 	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "name the nodes of each step, 0 to N-1")
 	return c
+}
+
+// complete lets the shell complete a flag's value with one of a few words.
+func complete(c *cobra.Command, flag string, words ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
+	}
 }
 
 type scheduleFlags struct {
