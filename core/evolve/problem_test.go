@@ -116,8 +116,14 @@ func FuzzParseProblem(f *testing.F) {
 		if len(p.Applications) > 20 {
 			return
 		}
-		if _, err := evolve.Schedule(p.Profile(), p.Profiles(), nil, evolve.Algorithm{Limit: evolve.Twice, Compact: true}); err != nil {
-			t.Fatalf("an accepted problem cannot be scheduled: %v", err)
+		for _, name := range evolve.Names() {
+			machine := p.Profile()
+			if _, err := evolve.Schedule(machine, p.Profiles(), nil, algorithm(t, name)); err != nil {
+				t.Fatalf("%s: an accepted problem cannot be scheduled: %v", name, err)
+			}
+			if used := machine.Max(-core.Forever, core.Forever); used > p.Nodes {
+				t.Fatalf("%s: %d nodes used of %d", name, used, p.Nodes)
+			}
 		}
 	})
 }

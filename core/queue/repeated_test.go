@@ -365,3 +365,22 @@ func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
 		}
 	})
 }
+
+func TestAPlanWithTheLeastWasteWaitsWithTheFewestNodes(t *testing.T) {
+	ep := core.EP{{Duration: 60, Nodes: 3}, {Duration: 60, Nodes: 2}, {Duration: 120, Nodes: 1}, {Duration: 60, Nodes: 3}}
+	for _, c := range []struct {
+		policy queue.Repeated
+		want   string
+	}{
+		{queue.Repeated{Limit: evolve.Twice, Compact: true}, "3x60s,2x120s,1x120s,3x60s"},
+		{queue.Repeated{Limit: evolve.Twice, LeastWaste: true}, "3x60s,2x60s,1x180s,3x60s"},
+	} {
+		s := c.policy.New(core.Machine{Nodes: 4})
+		s.Running(0, core.Allocation{Job: -1, Start: 180, EP: core.EP{{Duration: 240, Nodes: 2}}})
+		s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep}})
+		plan := s.Plan(0)
+		if len(plan.Jobs) != 1 || plan.Jobs[0].Start != 120 || plan.Jobs[0].EP.String() != c.want {
+			t.Errorf("%+v: %v; want %s from 120", c.policy, plan, c.want)
+		}
+	}
+}
