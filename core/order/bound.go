@@ -42,12 +42,13 @@ func LowerBound(busy *profile.Profile, eps []core.EP, a evolve.Algorithm) core.T
 	return bound
 }
 
-// fewApplications is up to how many applications windows are looked at: all but a few would give up more of their first
-// and last seconds than the window wins.
-const fewApplications = 8
-
-// mostEdges bounds how many heads, and how many tails, make windows.
-const mostEdges = 12
+// When windows are looked at: more than a few applications would give up more of their first and last seconds than a window
+// wins, and many steps would take long.
+const (
+	fewApplications = 8
+	fewSteps        = 100 // of all applications, and of what is busy
+	mostEdges       = 8   // heads, and tails, that make windows
+)
 
 // crowd is what all applications need together.
 type crowd struct {
@@ -63,8 +64,9 @@ type window struct{ head, tail core.Time }
 
 func newCrowd(busy *profile.Profile, eps []core.EP) *crowd {
 	c := &crowd{eps: eps, busy: busy.Steps(0)}
-	seconds := map[int]uint64{}
+	seconds, steps := map[int]uint64{}, len(c.busy)
 	for _, ep := range eps {
+		steps += len(ep)
 		for _, s := range ep {
 			if s.Nodes > 0 && s.Duration > 0 {
 				seconds[s.Nodes] += uint64(s.Duration)
@@ -78,7 +80,7 @@ func newCrowd(busy *profile.Profile, eps []core.EP) *crowd {
 	for _, size := range c.sizes {
 		c.time = append(c.time, seconds[size])
 	}
-	if len(eps) <= fewApplications {
+	if len(eps) <= fewApplications && steps <= fewSteps {
 		c.windows = windows(eps)
 	}
 	return c

@@ -11,6 +11,28 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestTheBoundOfAHostileProblemIsFoundInReasonableWork(t *testing.T) {
+	var busy core.EP
+	for i := range 20_000 {
+		busy = append(busy, core.Step{Duration: 1 + core.Time(i%7), Nodes: 990 + i%10})
+	}
+	machine := profile.New(1000)
+	machine.Add(0, busy)
+	eps := make([]core.EP, 8)
+	for i := range eps {
+		for j := range core.MaxSteps {
+			eps[i] = append(eps[i], core.Step{Duration: core.MaxTotal / core.MaxSteps, Nodes: 1 + (i*core.MaxSteps+j)%1000})
+		}
+	}
+	area := int64(0)
+	for _, ep := range eps {
+		area += ep.Area()
+	}
+	if bound := order.LowerBound(machine, eps, evolve.Algorithm{Limit: evolve.NoExpansion}); bound < area/1000 {
+		t.Errorf("bound %d, below the area %d on 1000 nodes", bound, area)
+	}
+}
+
 // limits are those that a random case draws from; 1.5 makes a difference to even durations only.
 var limits = []evolve.Limit{evolve.NoExpansion, evolve.NoExpansion * 3 / 2, evolve.Twice, evolve.Unlimited}
 
@@ -51,8 +73,13 @@ func problems() *rapid.Generator[problem] {
 func TestNoScheduleEndsBeforeTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems().Draw(t, "problem")
-		a := evolve.Algorithm{Limit: p.limit}
+		a := evolve.Algorithm{Limit: p.limit, Rigid: rapid.Bool().Draw(t, "rigid")}
 		bound := order.LowerBound(p.profile(), p.eps, a)
+		if a.Rigid {
+			for i, ep := range p.eps {
+				p.eps[i] = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+			}
+		}
 		used := make([]int, bound)
 		for at := range used {
 			used[at] = p.profile().At(core.Time(at))

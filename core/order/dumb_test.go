@@ -1,6 +1,8 @@
 package order_test
 
 import (
+	"slices"
+
 	"accordion/core"
 	"accordion/core/evolve"
 )
@@ -54,4 +56,22 @@ func everySchedule(nodes int, used []int, eps []core.EP, limit evolve.Limit, hor
 		place(0, 0, start, 0)
 	}
 	return best
+}
+
+// everyOrder is the earliest last completion of all orders that begin with some applications, or the horizon when none is
+// earlier.
+func everyOrder(p problem, a evolve.Algorithm, begin []int, horizon core.Time) core.Time {
+	if len(begin) == len(p.eps) {
+		plan, err := evolve.Schedule(p.profile(), p.eps, begin, a)
+		if err != nil {
+			panic(err) // problems fit
+		}
+		return min(horizon, latest(plan))
+	}
+	for next := range p.eps {
+		if !slices.Contains(begin, next) {
+			horizon = everyOrder(p, a, append(begin[:len(begin):len(begin)], next), horizon)
+		}
+	}
+	return horizon
 }

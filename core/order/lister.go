@@ -68,12 +68,16 @@ func (l *lister) vary(random *rand.Rand) (first, last int) {
 	if j >= i {
 		j++
 	}
-	if random.IntN(2) == 0 {
-		order[i], order[j] = order[j], order[i]
-	} else {
-		moved := order[i]
-		order = slices.Insert(slices.Delete(order, i, i+1), j, moved)
+	moved := order[i]
+	switch {
+	case random.IntN(2) == 0:
+		order[i] = order[j]
+	case i < j:
+		copy(order[i:j], order[i+1:j+1])
+	default:
+		copy(order[j+1:i+1], order[j:i])
 	}
+	order[j] = moved
 	return min(i, j), max(i, j)
 }
 

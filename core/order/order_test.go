@@ -46,6 +46,18 @@ func TestTheResultIsTheListScheduleOfItsOrder(t *testing.T) {
 	})
 }
 
+func TestTheBestOfAllOrdersOfAFewApplicationsIsFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems().Draw(t, "problem")
+		a := evolve.Algorithm{Limit: p.limit}
+		best := everyOrder(p, a, nil, core.Forever)
+		found, err := order.Search{Algorithm: a, Evals: 1000}.Run(p.profile(), p.eps)
+		if err != nil || found.Makespan != best {
+			t.Fatalf("found %d s, %v; the best order takes %d s", found.Makespan, err, best)
+		}
+	})
+}
+
 func latest(plan []core.Allocation) core.Time {
 	var last core.Time
 	for _, a := range plan {
