@@ -14,6 +14,7 @@ const (
 	idleAfter  = 40 * time.Second // a node that is idle so long while a job that fits waits; longer than a back-filling interval
 	lostAfter  = 10 * time.Second // a node that is in use so long by no job is lost
 	nudgeEvery = 5 * time.Second
+	stuckFor   = 3 * time.Minute // after a shrink nodes may be stuck: they are nudged before a job is started on them
 )
 
 // noteIdle remembers since when the batch system shows each node as idle, and since when as not usable.
@@ -127,7 +128,11 @@ func (s *Sidecar) nudge(ctx context.Context, v *sight) {
 	s.log.Warn("nodes are idle and not allocated, or in use by no job: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
 	a := &acting{s: s}
 	s.crew.Go(func() {
-		err := a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return s.system.Nudge(ctx, nodes) })
+		err := a.nudge(ctx, nodes)
 		s.finished <- conclusion{name: "nudge", err: err, journal: a.failure, done: func() error { return nil }}
 	})
+}
+
+func (a *acting) nudge(ctx context.Context, nodes []string) error {
+	return a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.s.system.Nudge(ctx, nodes) })
 }

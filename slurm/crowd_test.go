@@ -196,7 +196,7 @@ func (c *crowd) judgeStart(s *submission) []string {
 		case e.Job == c.number(s) && e.Kind == "event" && e.Verb == "starting":
 			decided, nudged = e.At, false
 			c.decisions++
-		case e.Verb == "nudge" && !decided.IsZero() && e.At.Before(began):
+		case e.Verb == "nudge" && e.Job == 0 && !decided.IsZero() && e.At.Before(began):
 			nudged = true
 		}
 	}

@@ -216,7 +216,13 @@ func (s *System) Nudge(ctx context.Context, nodes []string) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	lost := within(Leaked(snapshot), toSet(nodes))
-	idle := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return slices.Contains(lost, n) })
+	var idle []string // not what an administrator has drained meanwhile
+	wanted := toSet(nodes)
+	for _, n := range snapshot.Nodes {
+		if wanted[n.Name] && n.Usable && n.Idle {
+			idle = append(idle, n.Name)
+		}
+	}
 	if len(idle) > 0 {
 		if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
 			return fmt.Errorf("%s: %w", doing, err)
