@@ -179,9 +179,11 @@ func (r *reader) key(object string, seen map[string]bool) (string, error) {
 }
 
 func (r *reader) number(n *int) error {
-	if r.json.Decode(n) != nil {
+	var value *int // null leaves it nil
+	if r.json.Decode(&value) != nil || value == nil {
 		return r.fail(r.at, "nodes", errors.New("not a whole number of nodes, such as 100"))
 	}
+	*n = *value
 	return nil
 }
 
@@ -214,11 +216,11 @@ func (r *reader) profile(field string, most int) (core.EP, error) {
 	r.pairs = true
 	ep := make(core.EP, len(steps))
 	for i, step := range steps {
-		var pair []int64
-		if err := json.Unmarshal(step, &pair); err != nil || len(pair) != 2 {
+		var pair []*int64
+		if err := json.Unmarshal(step, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
 			return nil, r.fail(at, fmt.Sprintf("%s[%d]", field, i), fmt.Errorf("%s is not a pair of seconds and nodes, such as [500,5]", core.Shown(string(step))))
 		}
-		ep[i] = core.Step{Duration: pair[0], Nodes: int(pair[1])}
+		ep[i] = core.Step{Duration: *pair[0], Nodes: int(*pair[1])}
 	}
 	return ep, nil
 }

@@ -50,6 +50,8 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{`{"nodes":1000001,` + one + `}`, "nodes: the machine has 1000001 nodes"},
 		{`{"nodes":"9",` + one + `}`, "nodes: not a whole number"},
 		{`{"nodes":1.5,` + one + `}`, "nodes: not a whole number"},
+		{`{"nodes":null,` + one + `}`, "nodes: not a whole number"},
+		{`{"nodes":9,"busy":[[5,null]],` + one + `}`, `busy[0]: "[5,null]" is not a pair`},
 		{`{"nodes":1e99,` + one + `}`, "nodes: not a whole number"},
 		{`{"nodes":1,"nodes":2,` + one + `}`, `nodes: given twice`},
 		{"{\"nodes\":1,\n\"n\\nöd\":2," + one + `}`, `line 2: "n\n\u00f6d": unknown field`},

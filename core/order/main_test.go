@@ -11,7 +11,7 @@ var long = flag.Bool("accordion.long", false, "search the paper's tests with the
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "500"
+	checks := "300"
 	if *long {
 		checks = "20000"
 	}
