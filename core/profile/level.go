@@ -38,4 +38,4 @@ type span = uint32
 const forever span = 1<<32 - 1
 
 // spanOf cuts a length.
-func spanOf(seconds int64) span { return span(min(seconds, int64(forever))) }
+func spanOf[T int64 | uint64](seconds T) span { return span(min(seconds, T(forever))) }

@@ -59,9 +59,9 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 		s.end(j, end, begin)
 	}
 	for j := low; j < high; j++ {
-		first, last, longest := spanOf(s.first[j]), spanOf(s.last[j]), spanOf(s.longest[j])
-		if r := &b.runs[j]; r.first[i] != first || r.last[i] != last || r.longest[i] != longest {
-			r.first[i], r.last[i], r.longest[i] = first, last, longest
+		now := runs{spanOf(s.first[j]), spanOf(s.last[j]), spanOf(s.longest[j])}
+		if r := &b.runs[j][i]; *r != now {
+			*r = now
 			changed |= 1 << j
 		}
 	}
@@ -88,36 +88,36 @@ func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
 	b.most[i] = most
 	for ; levels != 0; levels &= levels - 1 {
 		j := levels.lowest()
-		first, last, longest := c.runs[j].join(c, t.nodes-sizeOf(j))
-		if r := &b.runs[j]; r.first[i] != first || r.last[i] != last || r.longest[i] != longest {
-			r.first[i], r.last[i], r.longest[i] = first, last, longest
+		now := c.join(j, t.nodes-sizeOf(j))
+		if r := &b.runs[j][i]; *r != now {
+			*r = now
 			changed |= 1 << j
 		}
 	}
 	return changed
 }
 
-// join is the runs of a branch by those of its children; of a child in which at most so many nodes are used, the run
-// goes through.
-func (r *runs) join(b *branch, most int) (first, last, longest span) {
-	var run, peak uint64
-	all := true // so far
+// join is the runs of a level of the whole branch, by those of its children; through a child in which at most so many
+// nodes are used a run goes on.
+func (b *branch) join(level, most int) runs {
+	var first, run, peak uint64
+	row, whole := &b.runs[level], true // so far
 	for k := 0; k < b.n && k < width; k++ {
-		run += uint64(r.first[k])
+		r := &row[k]
+		run += uint64(r.first)
 		if b.most[k] <= most {
 			continue
 		}
-		if all {
-			first, all = span(min(run, uint64(forever))), false
+		if whole {
+			first, whole = run, false
 		}
-		peak = max(peak, run, uint64(r.longest[k]))
-		run = uint64(r.last[k])
+		peak = max(peak, run, uint64(r.longest))
+		run = uint64(r.last)
 	}
-	last = span(min(run, uint64(forever)))
-	if all {
-		first = last
+	if whole {
+		first = run
 	}
-	return first, last, span(min(max(peak, run), uint64(forever)))
+	return runs{spanOf(first), spanOf(run), spanOf(max(peak, run))}
 }
 
 // lowest is the lowest level of a set that is not empty.

@@ -255,8 +255,7 @@ func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 		return 0, fmt.Errorf("a branch of %d children and %d levels of %d", b.n, len(b.runs), t.top)
 	}
 	for i := range b.n {
-		childEnd, below := b.endOf(i, end), 0
-		begin := b.at[i]
+		childEnd, below, begin := b.endOf(i, end), 0, core.Time(0)
 		if b.lowest() {
 			begin, err = b.leaves[i].at[0], b.leaves[i].check(childEnd)
 		} else {
@@ -282,8 +281,7 @@ func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 // checkRuns measures everything again.
 func (t *tree) checkRuns(b *branch, end core.Time) error {
 	again := *b
-	again.runs = make([]runs, len(b.runs))
-	copy(again.runs, b.runs)
+	again.runs = slices.Clone(b.runs)
 	for i := range b.n {
 		if b.lowest() {
 			t.measureLeaf(&again, i, b.endOf(i, end), 0, t.top)
@@ -294,10 +292,8 @@ func (t *tree) checkRuns(b *branch, end core.Time) error {
 			return fmt.Errorf("at most %d used below the child at %d, want %d", b.most[i], b.at[i], again.most[i])
 		}
 		for level := range b.runs {
-			ours, want := &b.runs[level], &again.runs[level]
-			if ours.first[i] != want.first[i] || ours.last[i] != want.last[i] || ours.longest[i] != want.longest[i] {
-				return fmt.Errorf("runs of level %d of the child at %d: %d, %d, %d; want %d, %d, %d", level, b.at[i],
-					ours.first[i], ours.last[i], ours.longest[i], want.first[i], want.last[i], want.longest[i])
+			if got, want := b.runs[level][i], again.runs[level][i]; got != want {
+				return fmt.Errorf("runs of level %d of the child at %d: %d, want %d", level, b.at[i], got, want)
 			}
 		}
 	}

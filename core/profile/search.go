@@ -53,21 +53,21 @@ func (s *search) enter(b *branch, end, from core.Time) bool {
 
 // sweep searches the children of a branch from number i on.
 func (s *search) sweep(b *branch, i int, end core.Time) bool {
-	r := &b.runs[s.level]
+	row := &b.runs[s.level]
 	for ; i < b.n && i < width; i++ {
-		begin := b.at[i]
-		if begin-s.run+core.Time(r.first[i]) >= s.short {
+		begin, r := b.at[i], &row[i]
+		if begin-s.run+core.Time(r.first) >= s.short {
 			s.exact = false
 			return true
 		}
 		childEnd := b.endOf(i, end)
 		switch {
-		case core.Time(r.longest[i]) >= s.short:
+		case core.Time(r.longest) >= s.short:
 			if s.below(b, i, childEnd) {
 				return true
 			}
 		case b.most[i] > s.most: // else the run goes on
-			s.run = childEnd - core.Time(r.last[i])
+			s.run = childEnd - core.Time(r.last)
 		}
 	}
 	return false
@@ -81,18 +81,21 @@ func (s *search) below(b *branch, i int, end core.Time) bool {
 	return s.sweep(b.branches[i], 0, end)
 }
 
-// leaf searches a leaf from change point i on.
+// leaf searches a leaf from change point i on. A run ends where too many nodes are used.
 func (s *search) leaf(l *leaf, i int, end core.Time) bool {
 	first := l.at[i]
 	for ; i < l.n && i < leafSize; i++ {
-		if until := l.endOf(i, end); l.used[i] > s.most {
-			s.run = until
-		} else if until-s.run >= s.need {
-			s.exact = s.run >= first
-			return true
+		if l.used[i] <= s.most {
+			continue
 		}
+		if l.at[i]-s.run >= s.need {
+			end = l.at[i]
+			break
+		}
+		s.run = l.endOf(i, end)
 	}
-	return false
+	s.exact = s.run >= first
+	return end-s.run >= s.need
 }
 
 // firstAbove is the first instant, not before from, at which more nodes are used.

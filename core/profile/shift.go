@@ -157,10 +157,8 @@ func (b *branch) insert(i int) {
 	copy(b.leaves[i+1:], b.leaves[i:b.n])
 	copy(b.branches[i+1:], b.branches[i:b.n])
 	for k := range b.runs {
-		r := &b.runs[k]
-		copy(r.first[i+1:], r.first[i:b.n])
-		copy(r.last[i+1:], r.last[i:b.n])
-		copy(r.longest[i+1:], r.longest[i:b.n])
+		row := &b.runs[k]
+		copy(row[i+1:], row[i:b.n])
 	}
 	b.n++
 }
@@ -172,10 +170,8 @@ func (b *branch) remove(i int) {
 	copy(b.leaves[i:], b.leaves[i+1:b.n])
 	copy(b.branches[i:], b.branches[i+1:b.n])
 	for k := range b.runs {
-		r := &b.runs[k]
-		copy(r.first[i:], r.first[i+1:b.n])
-		copy(r.last[i:], r.last[i+1:b.n])
-		copy(r.longest[i:], r.longest[i+1:b.n])
+		row := &b.runs[k]
+		copy(row[i:], row[i+1:b.n])
 	}
 	b.n--
 	b.leaves[b.n], b.branches[b.n] = nil, nil
@@ -188,10 +184,7 @@ func (b *branch) moveTo(c *branch, begin int) {
 	copy(c.leaves[c.n:], b.leaves[begin:b.n])
 	copy(c.branches[c.n:], b.branches[begin:b.n])
 	for k := range b.runs {
-		r, into := &b.runs[k], &c.runs[k]
-		copy(into.first[c.n:], r.first[begin:b.n])
-		copy(into.last[c.n:], r.last[begin:b.n])
-		copy(into.longest[c.n:], r.longest[begin:b.n])
+		copy(c.runs[k][c.n:], b.runs[k][begin:b.n])
 	}
 	clear(b.leaves[begin:])
 	clear(b.branches[begin:])

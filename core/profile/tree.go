@@ -53,12 +53,12 @@ type branch struct {
 	most     [width]int
 	leaves   [width]*leaf   // all nil, or
 	branches [width]*branch // all nil
-	runs     []runs         // one a level
+	runs     [][width]runs  // a row for each level
 }
 
-// runs says how long at least as many nodes as the level's stay free within each child: at its begin, at its end (0
-// when they are not free there), and at most.
-type runs struct{ first, last, longest [width]span }
+// runs says how long at least as many nodes as the level's stay free within a child: at its begin, at its end (0 when
+// they are not free there), and at most.
+type runs struct{ first, last, longest span }
 
 // lowest says whether the children are leaves.
 func (b *branch) lowest() bool { return b.leaves[0] != nil }
@@ -142,11 +142,11 @@ func (t *tree) newBranch() *branch {
 		if cap(b.runs) >= t.top {
 			b.runs = b.runs[:t.top]
 		} else {
-			b.runs = make([]runs, t.top)
+			b.runs = make([][width]runs, t.top)
 		}
 		return b
 	}
-	return &branch{mark: t.mark, runs: make([]runs, t.top)}
+	return &branch{mark: t.mark, runs: make([][width]runs, t.top)}
 }
 
 // ownLeaf makes child i of a branch of this tree the tree's own.
