@@ -57,6 +57,10 @@ func TestTheGuidesLinkToFilesThatExist(t *testing.T) {
 func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
 	shown := 0
 	for line := range strings.Lines(guides(t)["docs/reliability.md"]) {
+		if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|"); strings.HasPrefix(line, "|") &&
+			(len(cells) != 4 || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" })) {
+			t.Errorf("not a fault, what a user sees, what is guaranteed, and the tests: %s", line)
+		}
 		names := testNames.FindAllString(line, -1)
 		room := rooms.FindStringSubmatch(line)
 		if len(names) == 0 {

@@ -86,7 +86,7 @@ $kill_wait
 PriorityType=priority/basic
 PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
-NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 11))-$((port + 10 + nodes))] CPUs=4 RealMemory=1000 State=UNKNOWN
+NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 11))-$((port + 10 + nodes))] CPUs=$cpus RealMemory=1000 State=UNKNOWN
 PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP
 PartitionName=shared Nodes=n[1-$nodes] MaxTime=INFINITE DefaultTime=10 State=UP
 ${SLURM_LAB_EXTRA:-}

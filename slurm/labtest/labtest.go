@@ -34,7 +34,7 @@ const Required = "ACCORDION_TEST_SLURM"
 // Patience bounds one call of a client program. It is long: a loaded machine is slow, and a test awaits events anyway.
 const Patience = time.Minute
 
-// Lab is a running Slurm. Its nodes are n1, n2… with 4 CPUs each; partition main is exclusive, partition shared is not.
+// Lab is a running Slurm. Its nodes are n1, n2… with 4 CPUs each, unless Cores says otherwise; partition main is exclusive, partition shared is not.
 type Lab struct {
 	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
 	Nodes int
@@ -59,6 +59,9 @@ func Fast() Option { return Option{argument: []string{"--fast"}} }
 
 // NoPlugin leaves job_submit.lua out.
 func NoPlugin() Option { return Option{setting: "SLURM_LAB_PLUGIN=no"} }
+
+// Cores is how many cores Slurm believes each node to have.
+func Cores(n int) Option { return Option{setting: fmt.Sprintf("SLURM_LAB_CPUS=%d", n)} }
 
 // Config adds lines to slurm.conf.
 func Config(lines string) Option { return Option{setting: "SLURM_LAB_EXTRA=" + lines} }

@@ -1,0 +1,186 @@
+package slurm_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// TestALargeClusterIsPlannedWithinItsBounds: 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single
+// jobs that wait, a hundred evolving ones among them, and one that grows and shrinks on the other nodes meanwhile. The figures
+// of docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
+func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
+	if !*long {
+		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
+	}
+	const waiting, running = 10_000, 2_000
+	lab := labtest.Up(t, 64, labtest.User("alice"), labtest.User("bob"), labtest.Cores(36))
+	count := filepath.Join(t.TempDir(), "programs")
+	address := freeAddress(t)
+	p := serving(t, lab, fmt.Sprintf("bin = %q\n[metrics]\nlisten = %q", counting(t, count), address))
+
+	many(t, lab, "bob", running, `salloc -Q --no-shell -p shared -x 'n[57-64]' -n1 -t1000 -J "r$i"`)
+	steady := p.use()
+	var ep []string
+	for range 60 {
+		ep = append(ep, "2x1m", "4x1m")
+	}
+	grows := lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepping(len(ep), 55))
+	awaitEvent(t, p, grows, "started", 5*time.Minute)
+	many(t, lab, "alice", waiting, fmt.Sprintf(`ep=; ((i %% 100)) || ep='#EP 9x1h,20x30m'
+	printf '#!/bin/bash\n%%s\nsleep 1\n' "$ep" | sbatch -Q -J "w$i" $([[ $ep ]] && echo -N9 || echo "-N$((9 + i %% 56)) -t$((10 + i %% 100))")`))
+	lab.Await(t, 10*time.Minute, "the sidecar has every waiting job in its queue", everySecond(func() bool {
+		return metric(t, address, "accordion_queue_jobs") >= waiting
+	}))
+
+	begun, before := time.Now(), done(t, p, address)
+	time.Sleep(4 * time.Minute) // to be measured is what a sidecar does in that time, whatever that is
+	after := done(t, p, address)
+	if n := len(strings.Fields(client(t, lab, "squeue", "-h", "-a", "-t", "R", "-o", "%A"))); n < running {
+		t.Errorf("%d jobs run, want %d", n, running)
+	}
+	if after.cycles == before.cycles || after.readings == before.readings {
+		t.Fatalf("in %v nothing was planned: %+v, then %+v", time.Since(begun), before, after)
+	}
+	cycles := float64(after.cycles - before.cycles)
+	wall, processor := (after.planning-before.planning)/cycles, (after.processor-before.processor)/cycles
+	t.Logf("%.0f cycles in %.0f s: %.3f s each by the clock, %.3f s of processor time with all that the sidecar does besides (its share of reading Slurm's answers, journal)",
+		cycles, time.Since(begun).Seconds(), wall, processor)
+	t.Logf("a reading took %.3f s; client programs in the fullest minute: %d", (after.asking-before.asking)/float64(after.readings-before.readings), fullest(t, count, begun))
+	t.Logf("resident memory: %d MiB with the running jobs alone, %d MiB with all; at most %d MiB", steady.memory>>10, after.memory>>10, after.most>>10)
+	if wall >= 1 && processor >= 1 {
+		t.Errorf("a cycle takes %.3f s, and %.3f s of processor time; want less than 1 s", wall, processor)
+	}
+	if after.most >= 250<<10 {
+		t.Errorf("the sidecar took %d MiB, want less than 250", after.most>>10)
+	}
+	resizes := 0
+	for _, e := range p.journal(grows) {
+		if e.Kind == "grew" || e.Kind == "shrank" {
+			resizes++
+		}
+	}
+	if resizes == 0 {
+		t.Error("the evolving job was never resized")
+	}
+}
+
+// many runs a piece of shell for i from 1 to n, as the user.
+func many(t *testing.T, lab *labtest.Lab, user string, n int, piece string) {
+	t.Helper()
+	const each = 50
+	begin := time.Now()
+	for first := 1; first <= n; first += each {
+		lab.Run(t, user, "bash", "-c", fmt.Sprintf("for ((i = %d; i < %d; i++)); do %s || exit; done >/dev/null", first, min(first+each, n+1), piece))
+	}
+	t.Logf("%d jobs of %s submitted within %.0f s", n, user, time.Since(begin).Seconds())
+}
+
+// counting is a folder of Slurm's client programs that write down when each of them begins.
+func counting(t *testing.T, path string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun"} {
+		program, err := exec.LookPath(name)
+		if err == nil {
+			script := fmt.Sprintf("#!/bin/bash\necho $EPOCHSECONDS >>%q\nexec %q \"$@\"\n", path, program)
+			err = os.WriteFile(filepath.Join(folder, name), []byte(script), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// fullest is how many programs began in any minute since then, at most.
+func fullest(t *testing.T, path string, since time.Time) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []int64
+	most, first := 0, 0
+	for line := range strings.Lines(string(text)) {
+		second, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second < since.Unix() {
+			continue
+		}
+		for at = append(at, second); at[first] <= second-60; first++ {
+		}
+		most = max(most, len(at)-first)
+	}
+	return most
+}
+
+// A total is what the sidecar has done since its begin.
+type total struct {
+	cycles, readings            int
+	planning, asking, processor float64 // seconds
+	memory, most                int     // KiB resident, now and at most
+}
+
+func done(t *testing.T, p *process, address string) total {
+	t.Helper()
+	l := total{
+		cycles: int(metric(t, address, "accordion_cycle_seconds_count")), planning: metric(t, address, "accordion_cycle_seconds_sum"),
+		readings: int(metric(t, address, `accordion_call_seconds_count{verb="observe"}`)), asking: metric(t, address, `accordion_call_seconds_sum{verb="observe"}`),
+		memory: p.use().memory,
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the state on
+	for _, k := range []int{11, 12} {                                                   // in user mode, in the kernel; hundredths of a second
+		ticks, err := strconv.ParseFloat(fields[k], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.processor += ticks / 100
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscan(peak, &l.most); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// metric reads one value of the sidecar's; 0 when it has none yet.
+func metric(t *testing.T, address, name string) float64 {
+	t.Helper()
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(io.LimitReader(answer.Body, 1<<20))
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	return 0
+}
