@@ -75,7 +75,7 @@ func parseInventory(out string) (inventory, error) {
 func parseNode(line string) node {
 	state := field(line, "State")
 	n := node{gres: text(field(line, "Gres"))}
-	n.Name, n.Why = field(line, "NodeName"), state
+	n.Name, n.Why = strings.Clone(field(line, "NodeName")), strings.Clone(state) // they may be kept for long, and the list must not
 	n.Usable, n.Idle = nodeState(state)
 	if !n.Usable {
 		if _, reason, ok := strings.Cut(line, " Reason="); ok {
@@ -132,10 +132,10 @@ func nodeState(s string) (usable, idle bool) {
 func parseReservation(line string) (adapter.Reservation, error) {
 	var e fieldReader
 	r := adapter.Reservation{
-		Name:  field(line, "ReservationName"),
+		Name:  strings.Clone(field(line, "ReservationName")),
 		Start: e.instant("StartTime", field(line, "StartTime")),
 		End:   e.instant("EndTime", field(line, "EndTime")),
-		User:  text(field(line, "Users")),
+		User:  strings.Clone(text(field(line, "Users"))),
 	}
 	for flag := range strings.SplitSeq(field(line, "Flags"), ",") {
 		name, value, _ := strings.Cut(flag, "=")

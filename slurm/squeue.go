@@ -56,7 +56,8 @@ func format(word string) string {
 }
 
 // parseSqueue reads what squeue printed under format(word). One job that cannot be read is an error: a plan that does
-// not know of it would give its nodes away.
+// not know of it would give its nodes away. A record has texts of its own: one that is kept for a job's whole life must not
+// keep the megabytes of the list in which the job was first seen.
 func parseSqueue(out, word string) ([]record, error) {
 	if word == "" {
 		return nil, fmt.Errorf("squeue: no word to separate the fields by")
@@ -70,6 +71,7 @@ func parseSqueue(out, word string) ([]record, error) {
 			if parts[i], out, ok = strings.Cut(out, word); !ok {
 				return nil, fmt.Errorf("squeue: job %d of the list: ends too early: %w", number, errForm)
 			}
+			parts[i] = strings.Clone(parts[i])
 		}
 		if !strings.HasPrefix(out, "\n") {
 			return nil, fmt.Errorf("squeue: job %d of the list: text after its end: %w", number, errForm)

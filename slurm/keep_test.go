@@ -1,0 +1,52 @@
+package slurm
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"accordion/adapter"
+)
+
+// TestAJobThatIsKeptDoesNotKeepTheListInWhichItWasSeen: the sidecar remembers what it read of a managed job for as long as
+// that lives, and of each job from another reading.
+func TestAJobThatIsKeptDoesNotKeepTheListInWhichItWasSeen(t *testing.T) {
+	const lists, each = 20, 2000
+	job := strings.SplitAfter(recorded(t, "squeue.txt"), "\n")[0]
+	nodes := recorded(t, "scontrol.txt")
+	held := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := held()
+	var kept []adapter.Job
+	var nodesKept []adapter.Node
+	var reservations []adapter.Reservation
+	read := 0
+	for range lists {
+		list := strings.Repeat(job, each)
+		all, err := parseSqueue(list, "WORD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, all[each/2].Job)
+		shown := strings.Repeat(nodes, each*len(job)/len(nodes)+1)
+		in, err := parseInventory(shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodesKept = append(nodesKept, in.nodes[0].Node)
+		reservations = append(reservations, in.reservations...)[:min(len(reservations)+1, lists)]
+		read += len(list) + len(shown)
+	}
+	if grown := held() - before; grown > read/4 {
+		t.Errorf("%d jobs, %d nodes and %d reservations out of %d kB of lists keep %d kB", len(kept), len(nodesKept), len(reservations), read>>10, grown>>10)
+	}
+	runtime.KeepAlive(fmt.Sprint(len(kept), len(nodesKept), len(reservations)))
+	runtime.KeepAlive(kept)
+	runtime.KeepAlive(nodesKept)
+	runtime.KeepAlive(reservations)
+}
