@@ -114,6 +114,26 @@ func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
 	})
 }
 
+func TestAWaitingJobIsToldWhoCameBeforeItAndWhoLeft(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 600, User: "bob"})
+		older := w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 600, User: "carol", Hold: true})
+		w.after(10)
+		job := w.evolving("10x300s,12x200s")
+		w.after(20)
+		if err := w.Release(t.Context(), older); err != nil { // it was submitted first, and takes its place
+			t.Fatal(err)
+		}
+		w.after(40)
+		w.says(job, "start put off by", ": job 2 of carol came before it in the queue")
+		if err := w.Cancel(older); err != nil {
+			t.Fatal(err)
+		}
+		w.after(60)
+		w.says(job, "start brought forward by", ": job 2 of carol left the queue")
+	})
+}
+
 // More jobs move at once than are told in one cycle: the last ones are told the same reason.
 func TestEveryJobThatMovesIsToldTheReasonAlsoWhenManyDo(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
