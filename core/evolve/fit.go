@@ -39,6 +39,8 @@ type Fitter struct {
 	profile *profile.Profile
 	begin   core.Time // not before
 	held    bool      // the first step began at begin and goes on until the second one's nodes are there
+	stiff   bool      // no step can wait, so that all starts rise together…
+	risen   core.Time // …by this so far; 0 otherwise
 
 	fitted   core.EP // the last results, until they are the caller's own
 	late     core.EP
@@ -53,7 +55,7 @@ type placed struct {
 	nodes   int
 	length  core.Time // requested
 	longest core.Time // allowed
-	start   core.Time
+	start   core.Time // but for what all have risen together
 }
 
 // span is a longest sequence of steps that all need at least so many nodes, those of one of them: a maximal rectangle
@@ -103,11 +105,11 @@ func (f *Fitter) fit(into *core.EP, ep core.EP, p *profile.Profile, limit Limit,
 	for i, s := range f.steps {
 		length := s.length
 		if i+1 < len(f.steps) {
-			length = f.steps[i+1].start - s.start
+			length = f.start(i+1) - f.start(i)
 		}
 		*into = append(*into, core.Step{Duration: length, Nodes: s.nodes})
 	}
-	return f.steps[0].start, true
+	return f.start(0), true
 }
 
 // prepare lays the steps out one after the other from the begin on, and finds the spans. It refuses what can never fit.
@@ -125,6 +127,8 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	if f.held {
 		f.steps[0].longest = core.Forever
 	}
+	waits := func(s placed) bool { return s.longest > s.length }
+	f.stiff, f.risen = !slices.ContainsFunc(f.steps[:len(ep)-1], waits), 0
 	f.spread()
 	return true
 }
@@ -163,7 +167,7 @@ func (f *Fitter) settle() bool {
 		if !ok {
 			return false
 		}
-		if least == f.steps[s.first].start {
+		if least == f.start(s.first) {
 			continue
 		}
 		if !f.raise(s.first, least) {
@@ -178,7 +182,7 @@ func (f *Fitter) settle() bool {
 
 // hole is the earliest start of a span, given where its end is at least: its present start when it is in a hole already.
 func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
-	start, end := f.steps[s.first].start, f.end(s.last)
+	start, end := f.start(s.first), f.end(s.last)
 	if s.from <= start && end <= s.until {
 		return start, true
 	}
@@ -194,17 +198,24 @@ func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
 	return start, ok
 }
 
+// start is where a step begins at the earliest.
+func (f *Fitter) start(i int) core.Time { return f.steps[i].start + f.risen }
+
 // end is where a step is over at the earliest.
 func (f *Fitter) end(i int) core.Time {
 	if i+1 < len(f.steps) {
-		return f.steps[i+1].start
+		return f.start(i + 1)
 	}
-	return min(core.Forever, f.steps[i].start+f.steps[i].length)
+	return min(core.Forever, f.start(i)+f.steps[i].length)
 }
 
 // raise moves the start of a step, and with it those before and behind it as far as they have to. It is false when one
 // would begin after the end of time, or when a held step would have to move.
 func (f *Fitter) raise(i int, start core.Time) bool {
+	if f.stiff {
+		f.risen += start - f.start(i)
+		return f.start(len(f.steps)-1) < core.Forever && (!f.held || f.risen == 0)
+	}
 	f.steps[i].start = start
 	for k := i - 1; k >= 0 && f.steps[k].start < f.steps[k+1].start-f.steps[k].longest; k-- {
 		f.steps[k].start = f.steps[k+1].start - f.steps[k].longest
