@@ -63,8 +63,8 @@ func TestPlanningOnALargeProfileAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestASmallProfileIsCopiedAndFilledWithoutAllocation(t *testing.T) {
-	empty, p := New(100), New(100)
+func TestASmallProfileIsCopiedFilledAndMirroredWithoutAllocation(t *testing.T) {
+	empty, p, mirror := New(100), New(100), New(100)
 	ep := core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}
 	fill := func() {
 		p.CopyFrom(empty)
@@ -72,9 +72,10 @@ func TestASmallProfileIsCopiedAndFilledWithoutAllocation(t *testing.T) {
 			start, _ := p.FirstFit(10, 4100, 0)
 			p.Add(start, ep)
 		}
+		mirror.MirrorOf(p, 1000, 20_000)
 	}
 	if got := testing.AllocsPerRun(3, fill); got > 0 {
-		t.Errorf("filling it again allocates %v times", got)
+		t.Errorf("filling and mirroring it again allocates %v times", got)
 	}
 }
 

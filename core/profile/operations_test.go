@@ -171,6 +171,8 @@ func (w *world) ask(p *twins) {
 		to = core.Forever
 	case 2:
 		d = core.Forever
+	case 3:
+		from = core.Forever
 	}
 	equal := func(what string, ours, plain any) {
 		if ours != plain {

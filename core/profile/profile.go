@@ -60,8 +60,8 @@ func (p *Profile) Clone() *Profile {
 }
 
 // Snapshot is an independent copy for what-if planning: what is done to the one is not seen in the other. It takes the
-// same time whatever the size of a large profile. The two share memory until one of them changes: it then copies the
-// part that it changes. They may be used by different goroutines.
+// same time whatever the size of a large profile: the two share memory, and of the part that one of them changes it makes
+// a copy first, once. They may be used by different goroutines. A small profile is copied at once.
 func (p *Profile) Snapshot() *Profile {
 	if p.tree == nil {
 		return p.Clone()

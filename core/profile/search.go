@@ -16,6 +16,12 @@ type search struct {
 
 // fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
 func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
+	if from >= core.Forever { // behind the last change point
+		if t.at(from) <= most {
+			return from, true
+		}
+		return core.Forever, false
+	}
 	const enough = 2 * core.Forever // no two change points are further apart
 	d = max(d, 1)
 	s := search{

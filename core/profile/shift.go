@@ -59,7 +59,7 @@ func (t *tree) shiftLeaf(b *branch, i int, end, from, to core.Time, n int) (chan
 		l.join(last)
 	}
 	l.join(first)
-	// At no instant did the number of free nodes cross another level.
+	// All that has changed lies between these two, before and after: the runs of other levels are as they were.
 	low, high = min(low, low+n), max(high, high+n)
 	return t.measureLeaf(b, i, end, levelOf(t.nodes-high, t.top), levelOf(t.nodes-low, t.top))
 }
