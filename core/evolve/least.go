@@ -62,6 +62,9 @@ type leastWaste struct {
 	whole  []int   // memory of window
 }
 
+// largest is how many pieces are kept as memory: a hostile profile makes a million, a usual one some dozens.
+const largest = 1 << 14
+
 // spreading is a step and the range of its starts.
 type spreading struct {
 	nodes           int64
@@ -116,6 +119,9 @@ func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 			length, at = next-at, next
 		}
 		*into = append(*into, core.Step{Duration: length, Nodes: int(s.nodes)})
+	}
+	if cap(l.pieces) > largest {
+		l.pieces = nil
 	}
 	return start
 }
