@@ -188,7 +188,7 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 	}
 	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error { return a.shrinkTo(ctx, r.Key, keep) }, func() error {
 		r.Nodes = keep
-		s.shrunk, s.shrank = s.begun, s.clock.Now()
+		s.shrunk = s.begun
 		return s.resized(r, nil)
 	})
 	return nil

@@ -55,7 +55,6 @@ type Sidecar struct {
 	past     past                   // what was shown and counted before
 	strays   map[Key]int            // left-over expanders: readings begun when they had been ended
 	shrunk   int                    // readings begun when a job last gave nodes back
-	shrank   time.Time              // when that was
 	wants    map[string]Reservation // what the plan needs, by name
 	tending  map[string]tended      // what was last done to each reservation
 	idle     map[string]time.Time   // since when the batch system shows each node as idle

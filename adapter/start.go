@@ -35,21 +35,13 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 	}
 	s.take(reservation)
 	v.take(r.Nodes, r.ID)
-	nudge := !s.shrank.IsZero() && s.clock.Now().Before(s.shrank.Add(stuckFor))
 	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
-		if err := a.prepare(ctx, r.Key, reservation, Shape{Nodes: first, Limit: limit}); err != nil {
-			return err
-		}
-		if nudge { // where it fails the job may start a little later
-			_ = a.nudge(ctx, reservation.Nodes)
-		}
-		return a.do(ctx, "release", nil, func(ctx context.Context) error { return s.system.Release(ctx, r.Key) })
+		return a.startOn(ctx, r.Key, reservation, Shape{Nodes: first, Limit: limit})
 	}, func() error { r.released = s.clock.Now(); return nil })
 	return nil
 }
 
-// prepare gives a held job all that it needs to start on the reservation's nodes and nowhere else.
-func (a *acting) prepare(ctx context.Context, job Key, r Reservation, shape Shape) error {
+func (a *acting) startOn(ctx context.Context, job Key, r Reservation, shape Shape) error {
 	system := a.s.system
 	err := a.do(ctx, "reserve", reserveArgs(r), func(ctx context.Context) error { return system.Reserve(ctx, r) })
 	if err != nil {
@@ -60,7 +52,10 @@ func (a *acting) prepare(ctx context.Context, job Key, r Reservation, shape Shap
 		return err
 	}
 	args = map[string]any{"reservation": r.Name}
-	return a.do(ctx, "attach", args, func(ctx context.Context) error { return system.Attach(ctx, job, r.Name) })
+	if err = a.do(ctx, "attach", args, func(ctx context.Context) error { return system.Attach(ctx, job, r.Name) }); err != nil {
+		return err
+	}
+	return a.do(ctx, "release", nil, func(ctx context.Context) error { return system.Release(ctx, job) })
 }
 
 func reserveArgs(r Reservation) map[string]any {

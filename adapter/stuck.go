@@ -8,13 +8,14 @@ import (
 
 // Slurm 22.05 sometimes shows a node as idle and allocates it to nobody, for half a minute to three: after a job was
 // shrunk by NodeList=, a scheduling pass between two epilogs of an ending job leaves the last node's bit unset among
-// those that may be shared. It hits ordinary jobs as well. `scontrol update NodeName=… State=UNDRAIN` cures it at once.
+// those that may be shared. It hits ordinary jobs as well. `scontrol update NodeName=… State=UNDRAIN` cures it
+// at once, at a price: for most of a second the node does not respond then, and a job that Slurm allocates it to meanwhile is
+// launched ten seconds later. So it is done for nodes that were passed over, and never beforehand.
 const (
 	stuckAfter = 4 * time.Second  // a node that is idle so long and still refused is taken to be stuck: Slurm looks every 3 s
 	idleAfter  = 40 * time.Second // a node that is idle so long while a job that fits waits; longer than a back-filling interval
 	lostAfter  = 10 * time.Second // a node that is in use so long by no job is lost
 	nudgeEvery = 5 * time.Second
-	stuckFor   = 3 * time.Minute // after a shrink nodes may be stuck: they are nudged before a job is started on them
 )
 
 // noteIdle remembers since when the batch system shows each node as idle, and since when as not usable.
@@ -128,11 +129,7 @@ func (s *Sidecar) nudge(ctx context.Context, v *sight) {
 	s.log.Warn("nodes are idle and not allocated, or in use by no job: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
 	a := &acting{s: s}
 	s.crew.Go(func() {
-		err := a.nudge(ctx, nodes)
+		err := a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return s.system.Nudge(ctx, nodes) })
 		s.finished <- conclusion{name: "nudge", err: err, journal: a.failure, done: func() error { return nil }}
 	})
-}
-
-func (a *acting) nudge(ctx context.Context, nodes []string) error {
-	return a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.s.system.Nudge(ctx, nodes) })
 }
