@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,6 +46,12 @@ func TestAGrowthIsPutOffByNoMoreThanTheTimeInWhichAllNodesAreUnknown(t *testing.
 		w.quiet(400)
 		if w.steps(job) != "2 4 3" || w.nodesAt(job, 30) != "n[1-2,5-6]" {
 			t.Errorf("it held %s, want n[1-2,5-6] at second 30, and 2 4 3 nodes in all", w.sizes(job))
+		}
+		if got := w.nodesAt(job, 26); got != "n[1-2]" {
+			t.Errorf("at second 26, when no node is known, it holds %s, want n[1-2]", got)
+		}
+		if strings.Contains(w.journalled(), "its end moves by 1m") {
+			t.Errorf("its promise moved behind the other job's end:\n%s", w.journalled())
 		}
 		w.shows(other, "2@2-101")
 		w.clean()
