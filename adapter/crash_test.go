@@ -3,6 +3,7 @@ package adapter_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,9 @@ func TestASidecarKilledBetweenAnyTwoActionsLosesNothing(t *testing.T) {
 					w.quiet(200)
 					if got := w.steps(job); got != "2 5 3" {
 						t.Errorf("it ran on %s nodes, want 2 5 3\n%s", got, w.history())
+					}
+					if strings.Contains(w.journalled(), "changed without us") {
+						t.Errorf("a resize of its own is taken for somebody else's:\n%s", w.journalled())
 					}
 					w.clean()
 				})
