@@ -54,7 +54,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	}
 	cycles := float64(after.cycles - before.cycles)
 	wall, processor := (after.planning-before.planning)/cycles, (after.processor-before.processor)/cycles
-	t.Logf("%.0f cycles in %.0f s: %.3f s each by the clock, %.3f s of processor time with all that the sidecar does besides (its share of reading Slurm's answers, journal)",
+	t.Logf("%.0f cycles in %.0f s: %.3f s each by the clock, %.3f s of processor time with all else that the sidecar does",
 		cycles, time.Since(begun).Seconds(), wall, processor)
 	t.Logf("a reading took %.3f s; client programs in the fullest minute: %d", (after.asking-before.asking)/float64(after.readings-before.readings), fullest(t, count, begun))
 	t.Logf("resident memory: %d MiB with the running jobs alone, %d MiB with all; at most %d MiB", steady.memory>>10, after.memory>>10, after.most>>10)
