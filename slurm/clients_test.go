@@ -16,10 +16,25 @@ type clients struct {
 	dir string
 }
 
-// client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return.
+// client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return. A scontrol that
+// reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol.
 const clientScript = `#!/bin/sh
 name=${0##*/} here=${0%/*} real=PROGRAM
 case "$name $*" in
+"scontrol --oneliner --all")
+	set -f
+	printf 'scontrol: '
+	while read -r line; do
+		printf '%s\n' "$line"
+		case $line in
+		"show hostlist "*) printf '%s\n' "${line##* }" ;;
+		"show "* | "write "*) "$real" --oneliner --all $line </dev/null ;;
+		*" "* | reconfigure) (set -- $line; . "$here/hook"; exec "$real" "$@") </dev/null ;;
+		*) echo "invalid keyword: $line" >&2 ;;
+		esac
+		printf 'scontrol: '
+	done
+	exit ;;
 "scontrol --oneliner"* | "scontrol show"* | "scontrol write"*) exec "$real" "$@" ;;
 esac
 . "$here/hook"

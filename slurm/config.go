@@ -19,7 +19,7 @@ type configuration map[string]string
 
 // configuration reads it: some 6 ms.
 func (s *System) configuration(ctx context.Context) (configuration, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"show", "config"}})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"show", "config"}, kind: listing})
 	if err != nil {
 		return nil, fmt.Errorf("reading Slurm's configuration: %w", err)
 	}
@@ -33,7 +33,7 @@ const lasts = 30 * time.Second
 // recent is the configuration as it was at most so long ago.
 func (s *System) recent(ctx context.Context) (configuration, error) {
 	s.mu.Lock()
-	known, read := s.known, s.knownAt
+	known, read := s.recently, s.readAt
 	s.mu.Unlock()
 	if known != nil && time.Since(read) < lasts {
 		return known, nil
@@ -44,7 +44,7 @@ func (s *System) recent(ctx context.Context) (configuration, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.known, s.knownAt = c, begin
+	s.recently, s.readAt = c, begin
 	s.mu.Unlock()
 	return c, nil
 }

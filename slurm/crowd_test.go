@@ -33,7 +33,8 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, over: 7 * time.Minute}
 	}
 	lab := crowdLab(t)
-	p := serving(t, lab, "")
+	programs := filepath.Join(t.TempDir(), "programs")
+	p := serving(t, lab, fmt.Sprintf("bin = %q", counting(t, programs)))
 	since := time.Now()
 	all := m.submissions(*seed)
 	submitAll(t, lab, all)
@@ -73,6 +74,11 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	for _, e := range exceeded(c.growths, slack, !*long) {
 		t.Error(e)
 	}
+	most := fullest(t, programs, since)
+	t.Logf("at most %d client programs began within a minute", most)
+	if most > crowdedMost {
+		t.Errorf("%d client programs began within a minute, want at most %d", most, crowdedMost)
+	}
 	assertNothingIsLeft(t, lab)
 	if view := p.accordion("status", "--json"); !strings.Contains(view, `"jobs":[]`) {
 		t.Errorf("the sidecar still has jobs: %s", view)
@@ -83,6 +89,9 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 		}
 	}
 }
+
+// crowdedMost is the bound on client programs: 60 in any minute; when they began is known to a second.
+const crowdedMost = 61
 
 // awaitTheEnd waits until no job is left.
 func awaitTheEnd(t *testing.T, lab *labtest.Lab, patience time.Duration) {

@@ -2,8 +2,10 @@
 //
 // It runs Slurm's own client programs and reads what they print: the letters and keys of squeue and scontrol have been
 // stable for ten years, while the JSON and REST layouts change with every release. It is not a binding to libslurm, it
-// schedules nothing, and it remembers nothing between two calls but, for half a minute, what release of Slurm that is:
-// what Slurm says is the truth.
+// schedules nothing, and what it remembers between two calls saves programs and decides nothing: what Slurm says is the truth.
+//
+// Most of it is asked of consoles: programs of scontrol that live for minutes and carry out hundreds of commands (see
+// console). squeue is run where what a console shows is not certain, salloc and scancel for what scontrol cannot do.
 //
 //	cluster, err := slurm.New(slurm.Config{Partitions: []string{"main"}})
 //	if err != nil {
@@ -12,11 +14,13 @@
 //	for _, f := range cluster.Preflight(ctx) {
 //		fmt.Println(f) // what would go wrong on this cluster, and how to mend it
 //	}
-//	now, err := cluster.Observe(ctx) // nodes, jobs and reservations of the pool, by two processes
+//	now, err := cluster.Observe(ctx) // nodes, jobs and reservations of the pool
+//	cluster.Close()
 //
 // It must run as root on a machine where Slurm's clients work: only root (or SlurmUser) may hold, mark and resize the
 // jobs of others.
 //
 // What can be trusted: a job's name and comment are its owner's, who may write anything into them, line ends and forged
-// records included. Every reading of jobs therefore ends its free fields with a word that nobody can guess (see format).
+// records included. squeue therefore ends its free fields with a word that nobody can guess (see format), and of what a
+// console shows only that is believed which no user can write (see list.go).
 package slurm

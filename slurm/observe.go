@@ -14,8 +14,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Observe reads the pool by two processes at the same time: squeue for the jobs, scontrol for all else. The jobs are
-// read a few milliseconds earlier or later than the nodes; a node is idle only when both say so.
+// Observe reads the pool: the jobs, and all else. The jobs are read a few milliseconds earlier or later than the nodes; a
+// node is idle only when both say so.
 //
 // Jobs that cannot come upon the pool are left out; of running jobs and of reservations that reach beyond it, only the
 // nodes inside are told. A pending array stands for its tasks, one job each (see ArrayTask).
@@ -27,7 +27,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	listed := make(chan listing, 1)
 	go func() {
-		jobs, err := s.squeue(ctx)
+		jobs, err := s.list(ctx)
 		listed <- listing{jobs, err}
 	}()
 	in, err := s.inventory(ctx)
@@ -48,7 +48,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 
 // inventory reads nodes, reservations and partitions.
 func (s *System) inventory(ctx context.Context) (inventory, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all"}, input: inventoryCommands})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all"}, input: inventoryCommands, kind: listing})
 	if err != nil {
 		return inventory{}, err
 	}

@@ -17,8 +17,14 @@ import (
 // LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
 const LeastClients = 20
 
-// costs is how many programs an act runs when nothing goes wrong; what it needs beyond that it waits for.
+// costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
+// that it waits for, and so does a console that has to be started.
 var costs = map[string]int{
+	"adopt": 1, "refuse": 2, "expand": 1, "signal": 1, "tell": 1, "publish": 1, "end": 2,
+}
+
+// costsAlone is the same where scontrol carries out one command a program.
+var costsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
 	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "publish": 1, "nudge": 4, "end": 3,
 }
@@ -34,6 +40,7 @@ type allowance struct {
 	total   int64
 	begun   []time.Time   // of the last minute, oldest first
 	kept    int           // programs that may begin at any instant: of admitted acts, and those whose turn has come
+	spared  time.Time     // up to when those that leave room to others have had their even share
 	changed chan struct{} // closed when room came up otherwise than by time
 }
 
@@ -50,16 +57,16 @@ func newAllowance(limit int) *allowance {
 func (a *allowance) turn(ctx context.Context) (*ticket, error) {
 	one := &ticket{left: 1}
 	of, _ := ctx.Value(ticketKey{}).(*ticket)
-	return one, a.wait(ctx, func() bool {
+	return one, a.wait(ctx, func() time.Duration {
 		switch {
 		case of != nil && of.left > 0:
 			of.left--
 		case a.limit > 0 && len(a.begun)+a.kept >= a.limit:
-			return false
+			return minute
 		default:
 			a.kept++
 		}
-		return true
+		return 0
 	})
 }
 
@@ -76,18 +83,29 @@ func (a *allowance) begin(t *ticket) {
 	}
 }
 
-// admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns.
+// admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns. Who spares
+// room for others comes at even distances after the first few: no minute is without a reading.
 func (a *allowance) admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
-	if a.limit == 0 {
+	if a.limit == 0 || cost == 0 {
 		return ctx, func() {}, nil
 	}
 	t := &ticket{left: cost}
-	err := a.wait(ctx, func() bool {
+	err := a.wait(ctx, func() time.Duration {
 		if len(a.begun)+a.kept+cost+spare > a.limit {
-			return false
+			return minute
+		}
+		if spare > 0 {
+			room := time.Duration(a.limit - spare)
+			if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
+				return early
+			}
+			if now := time.Now(); a.spared.Before(now) {
+				a.spared = now
+			}
+			a.spared = a.spared.Add(minute * time.Duration(cost) * 3 / (room * 2))
 		}
 		a.kept += cost
-		return true
+		return 0
 	})
 	if err != nil {
 		return nil, nil, err
@@ -105,18 +123,19 @@ func (a *allowance) give(t *ticket) {
 	a.changed = make(chan struct{})
 }
 
-// wait tries until it succeeds or ctx ends; each try is made alone.
-func (a *allowance) wait(ctx context.Context, try func() bool) error {
+// wait tries until it succeeds, which is 0, or ctx ends; each try is made alone, and says after how long the next may succeed.
+func (a *allowance) wait(ctx context.Context, try func() time.Duration) error {
 	for {
 		a.mu.Lock()
 		a.forget(time.Now())
-		if try() {
+		pause := try()
+		if pause == 0 {
 			a.mu.Unlock()
 			return nil
 		}
-		changed, pause := a.changed, minute
+		changed := a.changed
 		if len(a.begun) > 0 {
-			pause = time.Until(a.begun[0].Add(minute))
+			pause = min(pause, time.Until(a.begun[0].Add(minute)))
 		}
 		a.mu.Unlock()
 		timer := time.NewTimer(max(pause, time.Millisecond))
@@ -145,10 +164,7 @@ var _ adapter.Pacer = (*System)(nil)
 // Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
 // keeps it for them. Readings leave a quarter of it to the acts. It fails only when ctx ends.
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
-	cost, spare := costs[verb], 0
-	if cost == 0 {
-		cost = 3
-	}
+	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
 		spare = s.run.pace.limit / 4
 	}
@@ -157,6 +173,25 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.run.pace.limit, err)
 	}
 	return admitted, done, nil
+}
+
+// cost is how many programs the verb is likely to run. A reading needs squeue when the last one did.
+func (s *System) cost(verb string) int {
+	if !s.run.talk.speaks() {
+		if cost, ok := costsAlone[verb]; ok {
+			return cost
+		}
+		return 3
+	}
+	if verb != "observe" {
+		return costs[verb]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known.asked {
+		return 1
+	}
+	return 0
 }
 
 // Clients is how many client programs were begun so far.

@@ -50,6 +50,10 @@ func (s *System) Preflight(ctx context.Context) []Finding {
 	if err != nil {
 		return append(found, Finding{Fatal, err.Error(), "Is slurmctld up? `scontrol ping` tells"})
 	}
+	if !s.run.talk.speaks() {
+		found = append(found, Finding{Note, "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
+			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late", ""})
+	}
 	found = append(found, c.check(ctx)...)
 	found = append(found, checkPool(c, in, s.config.Partitions)...)
 	found = append(found, checkPlugin(c)...)

@@ -174,7 +174,7 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 
 // reservations reads all of them.
 func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "reservation"}})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "reservation"}, kind: listing})
 	if err != nil {
 		return nil, err
 	}

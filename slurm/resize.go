@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/core/hostlist"
 )
 
@@ -46,11 +46,11 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	list, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
-	if err != nil || len(list) != 1 {
-		return adapter.Key{}, fmt.Errorf("%s: expander %d was made, but cannot be read: %w", doing, id, errors.Join(err, errForm))
+	expander, err := s.job(ctx, core.JobID(id))
+	if err != nil {
+		return adapter.Key{}, fmt.Errorf("%s: expander %d was made, but cannot be read: %w", doing, id, err)
 	}
-	return list[0].Key, nil
+	return expander.Key, nil
 }
 
 // expandArgs is salloc's command line. Everything in it is a separate argument and none begins with what a user chose.
@@ -114,7 +114,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 	if e.State != adapter.Running {
 		return fmt.Errorf("%s: the expander is %s: %w", doing, e.Why, adapter.ErrGone)
 	}
-	if err := s.resize(ctx, expander, "NumNodes=0"); err != nil {
+	if err := s.update(ctx, expander, "NumNodes=0"); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	after, err := s.running(ctx, job)
@@ -154,7 +154,7 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 	if err := s.trapped(ctx); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if err := s.resize(ctx, job, "NodeList="+hostlist.Compact(keep)); err != nil {
+	if err := s.update(ctx, job, "NodeList="+hostlist.Compact(keep)); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	if r, err = s.running(ctx, job); err != nil {
@@ -172,17 +172,6 @@ func same(a, b []string) bool {
 	slices.Sort(a)
 	slices.Sort(b)
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
-}
-
-// resize is an update that changes a running job's nodes. scontrol leaves scripts for the job's owner in its working
-// directory then; they are of no use here.
-func (s *System) resize(ctx context.Context, job adapter.Key, setting string) error {
-	dir, err := os.MkdirTemp("", "accordion-resize-")
-	if err != nil {
-		return fmt.Errorf("a directory for scontrol's resize scripts: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	return s.updateIn(ctx, dir, job, setting)
 }
 
 // Leaked lists nodes that are in use while no job of the snapshot holds them: what a merge that raced with its parent's

@@ -60,6 +60,7 @@ type runner struct {
 	timeout time.Duration
 	slots   chan struct{} // one token a running program
 	pace    *allowance    // programs a minute
+	talk    consoles
 }
 
 // newRunner prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
@@ -88,21 +89,42 @@ func newRunner(c Config) *runner {
 	return r
 }
 
-// call is one run of a program.
+// call is one run of a program, or what a console does in its place.
 type call struct {
 	program string
 	args    []string
 	input   string
 	env     []string // added to the runner's
-	dir     string   // working directory; "": the root directory
+	kind    kind     // of the console that suits it
+	console bool     // by a console or not at all (errSilent)
 }
 
 // output is what a program printed.
 type output struct{ stdout, stderr string }
 
-// run waits for its turn and a slot, runs the program to its end or its deadline, and returns what it printed. The error is a
-// *Failure, or the context's when it ended before the program began.
+// run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
+// The error is a *Failure, or the context's when it ended before anything began.
 func (r *runner) run(ctx context.Context, c call) (output, error) {
+	if !r.talk.speaks() && c.console {
+		return output{}, errSilent
+	}
+	if command := spoken(c); command != "" && r.talk.speaks() {
+		select {
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			return output{}, fmt.Errorf("%s: not begun: %w", c.program, ctx.Err())
+		}
+		out, err := r.tell(ctx, c, command)
+		<-r.slots
+		if c.console || !errors.Is(err, errSilent) {
+			return out, err
+		}
+	}
+	return r.program(ctx, c)
+}
+
+// program waits for its turn and a slot, and runs the program to its end or its deadline.
+func (r *runner) program(ctx context.Context, c call) (output, error) {
 	turn, err := r.pace.turn(ctx)
 	if err != nil {
 		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.program, r.pace.limit, err)
@@ -120,9 +142,11 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 
 	cmd := exec.CommandContext(ctx, r.path(c.program), c.args...)
 	cmd.Env = append(append([]string(nil), r.env...), c.env...)
-	cmd.Dir = c.dir
-	if cmd.Dir == "" {
-		cmd.Dir = "/"
+	if cmd.Dir = "/"; c.program == "scontrol" {
+		if cmd.Dir, err = scratch(); err != nil {
+			return output{}, err
+		}
+		defer os.RemoveAll(cmd.Dir)
 	}
 	cmd.Stdin = strings.NewReader(c.input)
 	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
@@ -150,6 +174,16 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 		f.Code = exit.ExitCode()
 	}
 	return out, f
+}
+
+// scratch makes a directory for a scontrol: after an update that changes a running job's nodes it leaves scripts for the
+// job's owner in the directory it is in, which are of no use here.
+func scratch() (string, error) {
+	dir, err := os.MkdirTemp("", "accordion-scontrol-")
+	if err != nil {
+		return "", fmt.Errorf("a directory for scontrol: %w", err)
+	}
+	return dir, nil
 }
 
 // scontrol runs one scontrol command.

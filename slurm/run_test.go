@@ -31,6 +31,7 @@ func clients(t *testing.T, change func(*Config), scripts map[string]string) *Sys
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -245,7 +246,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	now, err := cluster.Observe(context.Background()) // by two processes: squeue and scontrol
+	defer cluster.Close()
+	now, err := cluster.Observe(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return

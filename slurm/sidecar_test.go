@@ -242,7 +242,8 @@ func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 func clean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
-	lab.Await(t, time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute.
+	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
 	})

@@ -38,9 +38,10 @@ type System struct {
 	config Config
 	run    *runner
 
-	mu      sync.Mutex
-	known   configuration // as last read for a resize; never changed
-	knownAt time.Time
+	mu       sync.Mutex
+	recently configuration // as last read for a resize; never changed
+	readAt   time.Time
+	known    testimony
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
@@ -78,6 +79,9 @@ func New(c Config) (*System, error) {
 	return &System{config: c, run: newRunner(c)}, nil
 }
 
+// Close ends the programs that wait for commands. The system may be used again: it starts others.
+func (s *System) Close() { s.run.talk.close() }
+
 // squeue lists jobs; more are arguments that choose them.
 func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
@@ -97,25 +101,15 @@ func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
-	list, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", job.ID))
-	if says(err, "invalid job id") {
-		return nil, fmt.Errorf("job %d: Slurm does not know it any more: %w", job.ID, adapter.ErrGone)
-	}
+	r, err := s.job(ctx, job.ID)
 	if err != nil {
-		return nil, fmt.Errorf("reading job %d: %w", job.ID, err)
+		return nil, err
 	}
-	for i := range list {
-		r := &list[i]
-		if r.ID != job.ID {
-			continue // an array's other tasks answer to its id too
-		}
-		if r.Submitted != job.Submitted {
-			return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number now: %w",
-				job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
-		}
-		return r, nil
+	if r.Submitted != job.Submitted {
+		return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number now: %w",
+			job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
 	}
-	return nil, fmt.Errorf("job %d: Slurm does not know it any more: %w", job.ID, adapter.ErrGone)
+	return r, nil
 }
 
 // Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge).
@@ -147,13 +141,8 @@ func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) 
 
 // update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
 func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
-	return s.updateIn(ctx, "", job, settings...)
-}
-
-// updateIn is update with scontrol in a directory of its own.
-func (s *System) updateIn(ctx context.Context, dir string, job adapter.Key, settings ...string) error {
 	args := append([]string{"update", fmt.Sprintf("JobId=%d", job.ID)}, settings...)
-	_, err := s.run.run(ctx, call{program: "scontrol", args: args, dir: dir})
+	_, err := s.run.run(ctx, call{program: "scontrol", args: args})
 	if err == nil {
 		return nil
 	}

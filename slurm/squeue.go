@@ -106,9 +106,9 @@ func parseRecord(plain string, seen map[string][]string) (record, error) {
 	}
 	switch {
 	case r.array != 0:
-		r.Unfit = "an array's tasks cannot grow and shrink; submit them as jobs of their own"
+		r.Unfit = unfitArray
 	case text(f[3]) != "" && f[3] != "0":
-		r.Unfit = "a heterogeneous job cannot grow and shrink; submit it as one component"
+		r.Unfit = unfitHet
 	}
 	r.State, r.Held = state(f[4])
 	r.Why = text(f[5])
@@ -127,15 +127,26 @@ func parseRecord(plain string, seen map[string][]string) (record, error) {
 	if e.err != nil {
 		return record{}, e.err
 	}
+	r.settle(f[4], f[2], start, eligible)
+	return r, nil
+}
+
+// Why Slurm cannot resize some kinds of jobs soundly.
+const (
+	unfitArray = "an array's tasks cannot grow and shrink; submit them as jobs of their own"
+	unfitHet   = "a heterogeneous job cannot grow and shrink; submit it as one component"
+)
+
+// settle fills in, and clears, what goes with the job's state.
+func (r *record) settle(word, tasks string, start, eligible core.Time) {
 	switch r.State {
 	case adapter.Pending:
-		waiting(&r, f[2], eligible)
+		waiting(r, tasks, eligible)
 	case adapter.Done:
-		r.Why, r.Nodes = f[4], nil
+		r.Why, r.Nodes = word, nil
 	default:
 		r.Started = start
 	}
-	return r, nil
 }
 
 // hostFirst is the nodes with the batch host before the others. The given list may be another job's too.

@@ -142,7 +142,7 @@ const DefaultPath = "/etc/accordion/accordion.toml"
 func Default() Config {
 	return Config{
 		System:   SystemSlurm,
-		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second},
+		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 60},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: false},

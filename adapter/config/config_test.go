@@ -56,7 +56,7 @@ partition = "wide"
 conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
-clients_per_minute = 60
+clients_per_minute = 50
 [embedded]
 nodes = 7
 [plan]
@@ -96,7 +96,7 @@ listen = "127.0.0.1:9820"
 		t.Fatal(err)
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
-		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Clients: 60},
+		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Clients: 50},
 		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},

@@ -40,7 +40,7 @@ func connect(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, close: func() {}}, nil
+		name: s.ClusterName, identity: s.Identity, close: s.Close}, nil
 }
 
 // weights put the grave findings first.

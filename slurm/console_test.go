@@ -1,0 +1,354 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+
+	"pgregory.net/rapid"
+)
+
+// speaking is a scontrol that carries out commands of its standard input as Slurm's does: %s is the answer to a command,
+// which is in $line. Each command is a line of the file log, each program one of the file programs.
+func speaking(t *testing.T, change func(*Config), answer string) (s *System, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	script := `if [ "$*" != "--oneliner --all" ]; then line="alone $*"; echo "$line" >>` + dir + `/log; ` + "\n" + answer + `; exit; fi
+echo $$ >>` + dir + `/programs
+printf 'scontrol: '
+while read -r line; do
+	printf '%s\n' "$line"
+	case $line in
+	"show hostlist "*) printf '%s\n' "${line##* }" ;;
+	*" "* | reconfigure) echo "$line" >>` + dir + `/log
+	` + answer + ` ;;
+	*) echo "invalid keyword: $line" >&2 ;;
+	esac
+	printf 'scontrol: '
+done`
+	return clients(t, change, map[string]string{"scontrol": script}), dir
+}
+
+// lines is how many lines a file has.
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Fields(strings.ReplaceAll(strings.TrimSpace(string(text)), " ", "_"))
+}
+
+func TestOneConsoleCarriesOutManyCommands(t *testing.T) {
+	s, dir := speaking(t, nil, `case $line in *bad*) echo "slurm_update error: No" >&2 ;; *) echo "for $line" ;; esac`)
+	for i := range 20 {
+		out, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", fmt.Sprint("n", i)}})
+		if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.stdout != want || out.stderr != "" {
+			t.Fatalf("%q, %q, %v; want %q", out.stdout, out.stderr, err, want)
+		}
+		var f *Failure
+		err = s.run.scontrol(t.Context(), "update", "bad")
+		if !errors.As(err, &f) || f.Code != 1 || !says(err, "slurm_update error: no") || !strings.Contains(err.Error(), "scontrol update bad: exit code 1: slurm_update error: No") {
+			t.Fatalf("a command that fails: %v", err)
+		}
+	}
+	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 1 || s.Clients() != 1 {
+		t.Errorf("%d programs were begun, %d counted; want 1", n, s.Clients())
+	}
+}
+
+func TestWhatAConsoleCannotBeToldGoesToAProgramOfItsOwn(t *testing.T) {
+	s, dir := speaking(t, nil, ":")
+	for _, arg := range []string{"two words", `a"b`, "a'b", "tab\t", "line\nend", "ü", "", "\x1b[A"} {
+		if err := s.run.scontrol(t.Context(), "notify", arg); err != nil {
+			t.Errorf("%q: %v", arg, err)
+		}
+	}
+	for _, line := range lines(t, filepath.Join(dir, "log")) {
+		if strings.HasPrefix(line, "notify") {
+			t.Errorf("a console was told %q", line)
+		}
+	}
+	if n := s.Clients(); n != 8 {
+		t.Errorf("%d programs, want one for each", n)
+	}
+}
+
+func TestAConsoleThatHangsIsEndedAtTheDeadlineAndReplaced(t *testing.T) {
+	s, dir := speaking(t, func(c *Config) { c.Timeout = time.Minute }, `case $line in *slow*) sleep 600 ;; esac`)
+	if err := s.run.scontrol(t.Context(), "show", "x"); err != nil {
+		t.Fatal(err)
+	}
+	s.run.timeout = 200 * time.Millisecond
+	err := s.run.scontrol(t.Context(), "update", "slow")
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "is slurmctld up?") {
+		t.Errorf("the error is %v", err)
+	}
+	s.run.timeout = time.Minute
+	if err := s.run.scontrol(t.Context(), "show", "y"); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+	programs := lines(t, filepath.Join(dir, "programs"))
+	if len(programs) != 2 {
+		t.Fatalf("%d consoles, want another after the first hung", len(programs))
+	}
+	if alive(t, programs[0]) {
+		t.Error("the first lives on")
+	}
+}
+
+// alive says whether a process is there and no zombie.
+func alive(t *testing.T, pid string) bool {
+	t.Helper()
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+func TestAConsoleThatEndedIsReplacedBeforeACommandIsLost(t *testing.T) {
+	s, dir := speaking(t, nil, ":")
+	for range 3 {
+		if err := s.run.scontrol(t.Context(), "update", "JobId=7"); err != nil {
+			t.Fatal(err)
+		}
+		one := s.run.talk.pop(acting)
+		if err := syscall.Kill(one.command.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s.run.talk.put(one)
+	}
+	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 {
+		t.Errorf("%d commands were carried out, want 3", n)
+	}
+}
+
+func TestAConsoleThatEndsInACommandIsAFailureAndIsNotAskedAgain(t *testing.T) {
+	s, dir := speaking(t, nil, `case $line in *fatal*) echo "scontrol: fatal: no" >&2; exit 1 ;; esac`)
+	if err := s.run.scontrol(t.Context(), "update", "fatal"); !says(err, "fatal: no") {
+		t.Errorf("%v", err)
+	}
+	if n := len(lines(t, filepath.Join(dir, "log"))); n != 1 {
+		t.Errorf("the command was carried out %d times", n)
+	}
+	if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+		t.Errorf("the next: %v", err)
+	}
+}
+
+func TestAfterALostConnectionTheConsoleIsReplaced(t *testing.T) {
+	s, dir := speaking(t, nil, `case $line in *lost*) echo "slurm_update error: Unable to contact slurm controller (connect failure)" >&2 ;; esac`)
+	if err := s.run.scontrol(t.Context(), "update", "lost"); err == nil {
+		t.Error("no failure")
+	}
+	if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+		t.Error(err)
+	}
+	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 2 {
+		t.Errorf("%d consoles, want 2", n)
+	}
+}
+
+func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		what string
+		*console
+		worn bool
+	}{
+		{"new", &console{born: now, used: now}, false},
+		{"idle", &console{born: now.Add(-consoleIdle), used: now.Add(-consoleIdle)}, true},
+		{"acts for minutes", &console{born: now.Add(-2 * listingLife), used: now}, false},
+		{"lists for minutes", &console{kind: listing, born: now.Add(-listingLife), used: now}, true},
+		{"old", &console{born: now.Add(-consoleLife), used: now}, true},
+	} {
+		if got := c.console.worn(now); got != c.worn {
+			t.Errorf("%s: worn is %v", c.what, got)
+		}
+	}
+	s, dir := speaking(t, nil, ":")
+	if err := s.run.scontrol(t.Context(), "show", "x"); err != nil {
+		t.Fatal(err)
+	}
+	one := s.run.talk.pop(acting)
+	one.used = one.used.Add(-consoleIdle)
+	s.run.talk.put(one)
+	s.run.talk.tidy()
+	if s.run.talk.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
+		t.Error("it lives on")
+	}
+}
+
+func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
+	dir := t.TempDir()
+	s := clients(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
+	// It ends with its input; one that goes on without a word is given up after some seconds.
+	one, err := s.run.openConsole(acting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = one.stdin.Close()
+	if err := one.listens(t.Context()); err == nil {
+		t.Error("it listens")
+	}
+	one.end()
+	s.run.talk.falls(time.Now())
+	for range 3 {
+		if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 || s.Clients() != 3 {
+		t.Errorf("%d programs, %d counted; want 3", n, s.Clients())
+	}
+	if _, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", "job"}, console: true}); !errors.Is(err, errSilent) {
+		t.Errorf("what only a console may do: %v", err)
+	}
+}
+
+func TestConsolesWorkSideBySide(t *testing.T) {
+	s, dir := speaking(t, func(c *Config) { c.AtOnce = 3 }, `sleep 0.01; echo "for $line"`)
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			out, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", fmt.Sprint("n", i)}})
+			if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.stdout != want {
+				t.Errorf("%q, %v; want %q", out.stdout, err, want)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(lines(t, filepath.Join(dir, "programs"))); n > 3 {
+		t.Errorf("%d consoles, at most 3 may be", n)
+	}
+}
+
+func TestAConsoleEndsWithTheSidecar(t *testing.T) {
+	s, dir := speaking(t, nil, ":")
+	one, err := s.run.openConsole(acting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := one.listens(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pid := lines(t, filepath.Join(dir, "programs"))[0]
+	_ = one.stdin.Close() // as the kernel does for whoever is killed
+	_ = one.command.Wait()
+	if alive(t, pid) {
+		t.Error("it lives on")
+	}
+}
+
+// A stream gives what stands before a word, however it comes in pieces, and nothing of what follows is lost.
+func TestAStreamIsReadUpToAWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOfN(rapid.StringMatching(`[ab\n]{0,9}`), 1, 9).Draw(t, "pieces")
+		size := rapid.IntRange(1, 7).Draw(t, "size")
+		s := &stream{from: &drip{text: strings.Join(pieces, "\nW\n") + "\nW\nrest", size: size}}
+		for _, p := range pieces {
+			got, err := s.until([]byte("\nW\n"), []byte("never"))
+			if err != nil || string(got) != p {
+				t.Fatalf("%q, %v; want %q", got, err, p)
+			}
+		}
+		if got, err := s.until([]byte("\nW\n")); err == nil || string(got) != "rest" {
+			t.Fatalf("at the end: %q, %v", got, err)
+		}
+	})
+}
+
+// drip gives a text in pieces of a size.
+type drip struct {
+	text string
+	size int
+}
+
+func (d *drip) Read(p []byte) (int, error) {
+	if d.text == "" {
+		return 0, errors.New("the end")
+	}
+	n := copy(p, d.text[:min(d.size, len(d.text))])
+	d.text = d.text[n:]
+	return n, nil
+}
+
+func TestWhatAConsolePrintedIsFreedOfPromptsAndEcho(t *testing.T) {
+	words := [2]string{"xout", "xerr"}
+	for _, c := range []struct{ printed, commands, want string }{
+		{"scontrol: show job 7\nJobId=7\nscontrol: xerr\nscontrol: show hostlist xout", "show job 7\n", "JobId=7\n"}, // with readline
+		{"scontrol: JobId=7\nscontrol: scontrol: ", "show job 7\n", "JobId=7\nscontrol: "},                           // without
+		{"scontrol: xerr\nscontrol: show hostlist xout", "", ""},
+		{"scontrol: no line endscontrol: xerr\nscontrol: show hostlist xout", "write x\n", "no line end"},
+	} {
+		if got := spokenOf(c.printed, c.commands, words); got != c.want {
+			t.Errorf("%q: %q, want %q", c.printed, got, c.want)
+		}
+	}
+}
+
+func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	unmarked := strings.Replace(recorded(t, "show.txt"), " AdminComment=", " SystemComment=", 1)
+	if err := os.WriteFile(filepath.Join(dir, "show.txt"), []byte(unmarked), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := speaking(t, nil, `case $line in
+	"show job") cat `+dir+`/show.txt ;;
+	"show job "*) grep "^JobId=${line##* } " `+dir+`/show.txt ;;
+	"show node") echo "NodeName=n1 State=IDLE" ;;
+	"show partition") echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n1 PriorityTier=1 State=UP" ;;
+	esac`)
+	for range 5 {
+		jobs, err := s.list(t.Context())
+		if err != nil || len(jobs) == 0 {
+			t.Fatalf("%d jobs, %v", len(jobs), err)
+		}
+		if _, err := s.Inspect(t.Context(), jobs[0].Key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Inspect(t.Context(), adapter.Key{ID: jobs[0].ID, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
+			t.Fatalf("another job of the number: %v", err)
+		}
+	}
+	if n := s.Clients(); n != 2 {
+		t.Errorf("%d programs, want a console for lists and one for jobs", n)
+	}
+}
+
+// TestSqueueSpeaksWhereNobodyVouchesForAJob: a whole record that a user wrote into his job's text is one of a job that
+// Slurm does not know.
+func TestSqueueSpeaksWhereNobodyVouchesForAJob(t *testing.T) {
+	one, _, _ := strings.Cut(recorded(t, "show.txt"), "\n")
+	dir := t.TempDir()
+	list := one + "\n" + strings.Replace(one, "JobId=13 ", "JobId=4711 ", 1) + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "show.txt"), []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := parseShown(list); err != nil || len(jobs) != 2 {
+		t.Fatalf("%d jobs, %v: nothing is wrong with the form of the list", len(jobs), err)
+	}
+	s, _ := speaking(t, nil, `case $line in
+	"show job") cat `+dir+`/show.txt ;;
+	"show job 4711") echo "slurm_load_jobs error: Invalid job id specified" >&2 ;;
+	"show job "*) grep "^JobId=${line##* } " `+dir+`/show.txt ;;
+	esac`)
+	squeue := `printf '13|13|N/A|N/A|PENDING|JobHeldUser|alice|999|995|main|normal|(null)|2|2|6|6|2:00|N/A|N/A|1795303332|0|(null)|(null)|n/a|'
+w=${SQUEUE_FORMAT2##*:}; printf '%s' "${w}(null)${w}wrap${w}(null)${w}"; echo`
+	if err := os.WriteFile(filepath.Join(s.config.Bin, "squeue"), []byte("#!/bin/sh\n"+squeue+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		jobs, err := s.list(t.Context())
+		if err != nil || len(jobs) != 1 || jobs[0].ID != 13 {
+			t.Fatalf("%d jobs, %v; want job 13 alone", len(jobs), err)
+		}
+	}
+}

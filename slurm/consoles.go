@@ -1,0 +1,249 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How long a console lives. slurmctld restarts do not matter to it: each command is a connection of its own. It is
+// replaced all the same, for what a program of a day may have gathered.
+const (
+	consoleLife = 10 * time.Minute
+	listingLife = time.Minute      // scontrol keeps its lists, and asks slurmctld only for what is newer than they are
+	consoleIdle = 30 * time.Second // after its last command
+	silentFor   = 10 * time.Minute // after which a scontrol that never spoke as a console is tried again…
+	silentOnce  = 10 * time.Second // …and one that did before
+)
+
+// consoles keeps the live ones of a runner. Lists have some of their own: a scontrol that was asked for one
+// job takes that for the list of all when slurmctld has nothing newer.
+type consoles struct {
+	mu     sync.Mutex
+	free   map[kind][]*console
+	silent time.Time // when this scontrol last did not carry out commands of its input; zero: it does
+	spoke  bool      // it has done so
+	reap   *time.Timer
+}
+
+// kind is what a console is used for.
+type kind int
+
+const (
+	acting  kind = iota // single jobs, and all changes
+	listing             // lists of everything
+)
+
+// speaks says whether a console may be tried.
+func (c *consoles) speaks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pause := silentFor
+	if c.spoke {
+		pause = silentOnce
+	}
+	return c.silent.IsZero() || time.Since(c.silent) >= pause
+}
+
+// errSilent is a scontrol that carries out no commands of its standard input; nothing was done.
+var errSilent = errors.New("scontrol does not carry out commands of its standard input")
+
+// take is a console that listens: one that lives, or a new one, for which a turn among the programs of a minute is
+// waited for.
+func (r *runner) take(ctx context.Context, k kind) (*console, error) {
+	for live := r.talk.pop(k); live != nil; live = r.talk.pop(k) {
+		if !live.worn(time.Now()) && live.listens(ctx) == nil {
+			return live, nil
+		}
+		live.end()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("scontrol: not begun: %w", err)
+	}
+	turn, err := r.pace.turn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("scontrol: not begun, %d client programs began within a minute: %w", r.pace.limit, err)
+	}
+	fresh, err := r.openConsole(k)
+	if err != nil {
+		r.pace.give(turn)
+		return nil, fmt.Errorf("%w: %w", errSilent, err)
+	}
+	r.pace.begin(turn)
+	if err = fresh.listens(ctx); err == nil {
+		r.talk.speak()
+		return fresh, nil
+	}
+	fresh.end()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("scontrol: not begun: %w", ctx.Err())
+	}
+	r.talk.falls(time.Now())
+	return nil, fmt.Errorf("%w: %w", errSilent, err)
+}
+
+// speak notes that a scontrol answered.
+func (c *consoles) speak() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent, c.spoke = time.Time{}, true
+}
+
+// falls notes that a scontrol did not answer.
+func (c *consoles) falls(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent = at
+}
+
+// pop is the console of the kind that was used last.
+func (c *consoles) pop(k kind) *console {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.free[k]
+	if len(all) == 0 {
+		return nil
+	}
+	last := all[len(all)-1]
+	c.free[k] = all[:len(all)-1]
+	return last
+}
+
+// put gives a console back, and sees to it that it ends when nothing is asked of it.
+func (c *consoles) put(one *console) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.free == nil {
+		c.free = map[kind][]*console{}
+	}
+	c.free[one.kind] = append(c.free[one.kind], one)
+	if c.reap == nil {
+		c.reap = time.AfterFunc(consoleIdle, c.tidy)
+	}
+}
+
+// tidy ends the consoles that are too old, or have had nothing to do.
+func (c *consoles) tidy() {
+	c.mu.Lock()
+	var over []*console
+	left := 0
+	for k, all := range c.free {
+		kept := all[:0:0]
+		for _, one := range all {
+			if one.worn(time.Now()) {
+				over = append(over, one)
+			} else {
+				kept = append(kept, one)
+			}
+		}
+		c.free[k] = kept
+		left += len(kept)
+	}
+	if c.reap = nil; left > 0 {
+		c.reap = time.AfterFunc(consoleIdle, c.tidy)
+	}
+	c.mu.Unlock()
+	for _, one := range over {
+		one.end()
+	}
+}
+
+// close ends all of them.
+func (c *consoles) close() {
+	c.mu.Lock()
+	over := append(c.free[acting], c.free[listing]...)
+	c.free = nil
+	if c.reap != nil {
+		c.reap.Stop()
+		c.reap = nil
+	}
+	c.mu.Unlock()
+	for _, one := range over {
+		one.end()
+	}
+}
+
+// worn says whether a console has lived for long enough. The clock is looked at as well: a list that scontrol keeps is of a
+// second by slurmctld's clock, and nothing seems newer while that is behind it.
+func (c *console) worn(now time.Time) bool {
+	life := consoleLife
+	if c.kind == listing {
+		life = listingLife
+	}
+	lived := now.Sub(c.born)
+	byTheClock := now.Round(0).Sub(c.born.Round(0))
+	return lived >= life || now.Sub(c.used) >= consoleIdle || (byTheClock-lived).Abs() >= 500*time.Millisecond
+}
+
+// spoken is what a console is told for the call; "" when the call needs a program of its own: scontrol does not take quotes
+// off, and readline takes what is not plain for a key that was struck.
+func spoken(c call) string {
+	if c.program != "scontrol" || len(c.env) > 0 {
+		return ""
+	}
+	args := c.args
+	for len(args) > 0 && (args[0] == "--oneliner" || args[0] == "--all") {
+		args = args[1:]
+	}
+	if c.input != "" && len(args) == 0 {
+		return c.input
+	}
+	for _, a := range args {
+		for _, b := range []byte(a) {
+			if b <= ' ' || b > '~' || b == '"' || b == '\'' {
+				return ""
+			}
+		}
+		if a == "" {
+			return ""
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// tell has a console carry out the call. errSilent: no console does, and a program of its own must be run. A console that
+// saw a failure of communication, or whose deadline passed, is ended.
+func (r *runner) tell(ctx context.Context, c call, command string) (output, error) {
+	one, err := r.take(ctx, c.kind)
+	if err != nil {
+		return output{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	out, err := one.carryOut(ctx, command)
+	if err != nil {
+		one.end()
+		f := &Failure{Command: commandLine(c), Code: -1, Said: out.stderr, Cause: err}
+		if ctx.Err() == nil && complaints(out.stderr) != "" {
+			f.Code = 1 // its last words
+		}
+		return out, f
+	}
+	if said := complaints(out.stderr); said != "" {
+		err = &Failure{Command: commandLine(c), Code: 1, Said: said, Cause: errors.New("it says that it failed")}
+	}
+	if one.worn(time.Now()) || says(err, lostWords...) {
+		one.end()
+	} else {
+		r.talk.put(one)
+	}
+	return out, err
+}
+
+// lostWords are of a failure of communication, in Slurm's words.
+var lostWords = []string{"unable to contact", "communication", "connection", "timed out", "zero bytes", "protocol"}
+
+// complaints is what of a console's standard error tells of a failure: scontrol's exit code is not known, and what it
+// says there it says of failures, but for warnings.
+func complaints(stderr string) string {
+	var all []string
+	for line := range strings.Lines(stderr) {
+		if !strings.HasPrefix(line, "scontrol: warning") && strings.TrimSpace(line) != "" {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "")
+}
