@@ -237,6 +237,15 @@ func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 	}
 }
 
+// settled waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
+func settled(t *testing.T, p *process) {
+	t.Helper()
+	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
+	p.lab.Await(t, time.Minute, "the journal knows how every action ended", func() bool {
+		return !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
+	})
+}
+
 // clean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
 // and that each node can be used, by a job over all of them.
 func clean(t *testing.T, p *process) {
@@ -247,10 +256,7 @@ func clean(t *testing.T, p *process) {
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
 	})
-	lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
-	lab.Await(t, time.Minute, "the journal knows how every action ended", func() bool {
-		return !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
-	})
+	settled(t, p)
 	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
 	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
 		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
