@@ -41,7 +41,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	awaitTheEnd(t, lab, 3*m.over+10*time.Minute)
 	t.Logf("the last job ended after %.0f s", time.Since(since).Seconds())
 
-	settled(t, p)
+	knowsTheEnd(t, p)
 	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
 	c.accounts, c.held = assertNoNodeWasInTwoJobs(t, lab, since)
 	c.keep()

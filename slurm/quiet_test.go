@@ -40,7 +40,7 @@ func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
 		submitAll(t, lab, all[begun:])
 		awaitTheEnd(t, lab, 5*time.Minute)
 	}
-	settled(t, p)
+	knowsTheEnd(t, p)
 	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
 	c.accounts, c.held = assertNoNodeWasInTwoJobs(t, lab, since)
 	c.keep()

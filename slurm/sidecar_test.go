@@ -237,8 +237,8 @@ func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 	}
 }
 
-// settled waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
-func settled(t *testing.T, p *process) {
+// knowsTheEnd waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
+func knowsTheEnd(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
 	p.lab.Await(t, time.Minute, "the journal knows how every action ended", func() bool {
@@ -256,7 +256,7 @@ func clean(t *testing.T, p *process) {
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
 	})
-	settled(t, p)
+	knowsTheEnd(t, p)
 	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
 	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
 		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
