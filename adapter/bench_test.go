@@ -89,7 +89,7 @@ func BenchmarkCycle(b *testing.B) {
 
 // turn is a cycle that finds nothing to do.
 func turn(s *Sidecar) error {
-	v := s.look()
+	v := s.look(s.clock.Now().Unix())
 	s.plan(v)
 	s.wanted(v)
 	return s.show(v)
@@ -104,7 +104,7 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 	for range 5 {
 		begin := processorTime(t)
-		v := s.look()
+		v := s.look(s.clock.Now().Unix())
 		s.plan(v)
 		s.wanted(v)
 		quickest = min(quickest, processorTime(t)-begin)

@@ -63,8 +63,10 @@ const settling core.Time = 2
 // for some seconds, and no promise must move for that. Nothing is put on it meanwhile.
 const absence = 30 * time.Second
 
-func (s *Sidecar) look() *sight {
-	v := &sight{now: s.clock.Now().Unix(), index: make(map[string]int, len(s.snapshot.Nodes)), awaited: map[core.JobID]bool{}}
+// look is the world at a second: that in which keepTime looked last, for a clock that is set just after it must not end
+// what runs.
+func (s *Sidecar) look(now core.Time) *sight {
+	v := &sight{now: now, index: make(map[string]int, len(s.snapshot.Nodes)), awaited: map[core.JobID]bool{}}
 	v.nodes = make([]string, len(s.snapshot.Nodes))
 	v.taken = make([]holder, len(s.snapshot.Nodes))
 	v.guards = make([]guard, len(s.snapshot.Nodes))

@@ -28,7 +28,7 @@ func viewed(t testing.TB) (*Sidecar, *published, *sight, []JobView) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.journal.(*journal.Journal)}
 	s.journal = p
-	v := s.look()
+	v := s.look(s.clock.Now().Unix())
 	s.plan(v)
 	var views []JobView
 	for _, r := range s.sorted() {

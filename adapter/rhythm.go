@@ -152,7 +152,7 @@ func (s *Sidecar) observe(ctx context.Context) {
 			defer cancel()
 			begin := s.clock.Now()
 			r.snapshot, r.err = s.system.Observe(ctx)
-			r.took = s.clock.Now().Sub(begin)
+			r.took = s.passed(begin, s.clock.Now())
 			s.meter.Call("observe", r.took, r.err)
 			admitted()
 		}

@@ -107,17 +107,21 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	defer s.crew.Wait()
 	for {
 		s.observe(calls)
-		var err error
+		news := func() error { return nil }
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.clock.After(s.pause()):
 		case r := <-s.readings:
-			err = s.absorb(r)
+			news = func() error { return s.absorb(r) }
 		case c := <-s.finished:
-			err = s.conclude(c)
+			news = func() error { return s.conclude(c) }
 		case call := <-s.calls:
-			s.hear(call)
+			news = func() error { s.hear(call); return nil }
+		}
+		err := s.keepTime() // before anything is written down by the new time
+		if err == nil {
+			err = news()
 		}
 		if err == nil {
 			err = s.cycle(calls)
@@ -137,7 +141,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		return nil
 	}
 	begin := s.clock.Now()
-	v := s.look()
+	v := s.look(s.ticked.Unix())
 	s.plan(v)
 	for _, part := range []func() error{
 		func() error { return s.account(v) },

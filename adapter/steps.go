@@ -17,11 +17,7 @@ func (s *Sidecar) keepTime() error {
 	if last.IsZero() {
 		return nil
 	}
-	passed := now.Sub(last)
-	if w, ok := s.clock.(Stopwatch); ok {
-		passed = w.Passed(last, now)
-	}
-	by := now.Round(0).Sub(last.Round(0)) - passed
+	by := now.Round(0).Sub(last.Round(0)) - s.passed(last, now)
 	if by.Abs() < jump {
 		return nil
 	}
@@ -45,6 +41,14 @@ func (s *Sidecar) keepTime() error {
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.log.Warn(text, "cluster", s.settings.Cluster)
 	return s.remark("clock", text, map[string]any{"seconds": by.Seconds()})
+}
+
+// passed is the time between two readings of the clock, whether it was set or not.
+func (s *Sidecar) passed(from, to time.Time) time.Duration {
+	if w, ok := s.clock.(Stopwatch); ok {
+		return w.Passed(from, to)
+	}
+	return to.Sub(from)
 }
 
 // shift moves everything that is planned for the job, and everything that is remembered in order to wait.
