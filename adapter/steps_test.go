@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ type settable struct {
 	adapter.Wall
 	lock  sync.Mutex
 	ahead time.Duration
+	looks int                     // at the clock until it is set by itself; 0: it is not
+	then  time.Duration           // to so much ahead
 	real  map[time.Time]time.Time // the bubble's time of each reading
 }
 
@@ -21,6 +24,11 @@ var _ adapter.Stopwatch = (*settable)(nil)
 func (c *settable) Now() time.Time {
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if c.looks > 0 {
+		if c.looks--; c.looks == 0 {
+			c.ahead = c.then
+		}
+	}
 	now := time.Now()
 	shown := now.Add(c.ahead).Round(0)
 	c.real[shown] = now
@@ -31,6 +39,13 @@ func (c *settable) Passed(from, to time.Time) time.Duration {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.real[to].Sub(c.real[from])
+}
+
+// setAfter sets it right before a look at it: 1 is the next.
+func (c *settable) setAfter(looks int, ahead time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.looks, c.then = looks, ahead
 }
 
 func (c *settable) set(ahead time.Duration) {
@@ -66,5 +81,35 @@ func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T)
 				w.clean()
 			})
 		})
+	}
+}
+
+// A cycle looks at the clock many times, and it may be set between any two of them.
+func TestAClockThatIsSetAtAnyLookAtItEndsNoJobAndMovesNoStep(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		for looks := 1; looks <= 60; looks++ {
+			t.Run(fmt.Sprintf("%v, look %d", ahead, looks), func(t *testing.T) {
+				inWorld(t, slurmish, func(w *world) {
+					w.halt()
+					clock := &settable{real: map[time.Time]time.Time{}}
+					w.clock = clock
+					w.serve()
+					job := w.evolving("2x20s,5x20s,3x20s")
+					w.at(10)
+					clock.setAfter(looks, ahead)
+					w.at(15)
+					clock.setAfter(looks, 0)
+					w.quiet(200)
+					if got := w.steps(job); got != "2 5 3" {
+						t.Errorf("it held %s\n%s", w.sizes(job), w.journalled())
+					}
+					for _, span := range w.record(job).Spans {
+						if end := span.To.Sub(w.begin); end > 70*time.Second {
+							t.Errorf("it held %s until second %.0f, want 70 at most", span.Node, end.Seconds())
+						}
+					}
+				})
+			})
+		}
 	}
 }
