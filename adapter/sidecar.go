@@ -134,7 +134,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 
 // cycle plans and acts on the newest reading.
 func (s *Sidecar) cycle(ctx context.Context) error {
-	if err := s.keepTime(); err != nil {
+	if err := s.keepTime(); err != nil { // again: writing the news down takes time, and the plan goes by its second
 		return err
 	}
 	if s.snapshot == nil {

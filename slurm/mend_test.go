@@ -47,3 +47,19 @@ func TestSlurmctldIsNotReconfiguredOverAndOver(t *testing.T) {
 		t.Errorf("slurmctld was reconfigured %d times, want once", n)
 	}
 }
+
+func TestANodeThatSomebodyDrainedIsNotNudged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "undrained")
+	s := clients(t, nil, map[string]string{
+		"squeue": "true",
+		"scontrol": `if [ "$1" = update ]; then echo "$*" >>` + file + `; exit; fi
+echo "NodeName=n1 State=IDLE"; echo "NodeName=n2 State=IDLE+DRAIN"; echo "NodeName=n3 State=ALLOCATED"
+echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-3] PriorityTier=1 State=UP"`,
+	})
+	if err := s.Nudge(t.Context(), []string{"n1", "n2"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(file); string(text) != "update NodeName=n1 State=UNDRAIN\n" {
+		t.Errorf("slurmctld was told %q, want n1 alone undrained", text)
+	}
+}

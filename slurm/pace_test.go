@@ -88,6 +88,18 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 	})
 }
 
+// programs begins n programs of an act that was admitted, one after the other.
+func programs(ctx context.Context, t *testing.T, a *allowance, n int) {
+	t.Helper()
+	for range n {
+		one, err := a.turn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.begin(one)
+	}
+}
+
 func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Partitions: []string{"main"}, Clients: 60})
@@ -95,15 +107,6 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.run.talk.falls(time.Now()) // one program a command
-		programs := func(ctx context.Context, n int) {
-			for range n {
-				one, err := s.run.pace.turn(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.run.pace.begin(one)
-			}
-		}
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as they may
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -111,7 +114,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 			if cancel(); err != nil {
 				continue
 			}
-			programs(admitted, 2)
+			programs(admitted, t, s.run.pace, 2)
 			done()
 			readings++
 		}
@@ -124,7 +127,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("an act has to wait for readings: %v", err)
 		}
-		programs(admitted, 6)
+		programs(admitted, t, s.run.pace, 6)
 		done()
 		if got := s.Clients(); got != int64(2*readings+6) {
 			t.Errorf("%d client programs were counted, want %d", got, 2*readings+6)
@@ -143,11 +146,7 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one, err := a.turn(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.begin(one)
+			programs(ctx, t, a, 1)
 			done()
 			if !last.IsZero() {
 				longest = max(longest, time.Since(last))
@@ -213,11 +212,7 @@ func TestWithoutABoundNothingWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := a.turn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.begin(one)
+		programs(ctx, t, a, 1)
 		done()
 	}
 	if len(a.begun) != 0 || a.total != 1000 {

@@ -206,9 +206,10 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	return fmt.Errorf("deleting reservation %s: %w", name, err)
 }
 
-// Nudge gives nodes that are in use by no job to Mend. Of the others it clears the drain flag, which they do not have: the
-// update makes slurmctld set the node's bits anew, which cures a node that it shows as idle and never allocates (Slurm
-// 22.05, after shrinks by NodeList=). Not of the lost ones: it cures none, and hides them from Mend as not responding.
+// Nudge gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
+// that somebody drained meanwhile) it clears the drain flag, which they do not have: the update makes slurmctld set the
+// node's bits anew, which cures a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
+// Not of the lost ones: it cures none, and hides them from Mend as not responding.
 func (s *System) Nudge(ctx context.Context, nodes []string) error {
 	doing := "nudging " + hostlist.Compact(nodes)
 	snapshot, err := s.Observe(ctx)
@@ -216,7 +217,7 @@ func (s *System) Nudge(ctx context.Context, nodes []string) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	lost := within(Leaked(snapshot), toSet(nodes))
-	var idle []string // not what an administrator has drained meanwhile
+	var idle []string
 	wanted := toSet(nodes)
 	for _, n := range snapshot.Nodes {
 		if wanted[n.Name] && n.Usable && n.Idle {
