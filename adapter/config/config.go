@@ -145,7 +145,7 @@ func Default() Config {
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 60},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
-		Early:    Early{Advance: false},
+		Early:    Early{Advance: true},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},

@@ -73,7 +73,7 @@ least = "45s"
 grace = "20s"
 signal = "USR1"
 [early]
-advance = true
+advance = false
 [silent]
 notice = "3s"
 signal = "B:USR2"
@@ -100,7 +100,7 @@ listen = "127.0.0.1:9820"
 		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
-		Early:   Early{Advance: true},
+		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
