@@ -1,0 +1,144 @@
+package swf
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// dumb reads plain text with the standard library's tools, a field at a time, as the format's definition reads: the second
+// opinion on the fast reader. It gives the jobs, and how many problems of each kind there are.
+func dumb(text string) (records []Record, problems [kinds]int) {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	for i, line := range strings.Split(text, "\n") {
+		if i == 0 {
+			line = strings.TrimPrefix(strings.Trim(line, " \t\v\f\x00"), "\xef\xbb\xbf")
+		}
+		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\x00", r) })
+		if len(fields) == 0 || fields[0][0] == ';' {
+			continue
+		}
+		if kind, _ := dumbField(1, fields[0]); kind == NotNumber || kind == OutOfRange {
+			problems[NotJob]++
+			continue
+		}
+		if len(fields) < Fields {
+			problems[Missing]++
+		}
+		if len(fields) > Fields {
+			problems[Surplus]++
+		}
+		var job [Fields]float64
+		for f := range job {
+			job[f] = -1
+			if f >= len(fields) {
+				continue
+			}
+			kind, value := dumbField(f+1, fields[f])
+			if kind < kinds {
+				problems[kind]++
+			}
+			job[f] = value
+		}
+		records = append(records, Record{
+			Number: int64(job[0]), Submit: int64(job[1]), Wait: int64(job[2]), Run: int64(job[3]), Processors: int32(job[4]), CPU: job[5],
+			UsedMemory: int64(job[6]), RequestedProcessors: int32(job[7]), RequestedTime: int64(job[8]), RequestedMemory: int64(job[9]),
+			Status: Status(job[10]), User: int32(job[11]), Group: int32(job[12]), Application: int32(job[13]), Queue: int32(job[14]),
+			Partition: int32(job[15]), Preceding: int64(job[16]), Think: int64(job[17]),
+		})
+	}
+	return records, problems
+}
+
+var decimal = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+
+// dumbField is the value of a field, counted from 1, and what is wrong with it: kinds when nothing is.
+func dumbField(f int, text string) (Kind, float64) {
+	if !decimal.MatchString(text) {
+		return NotNumber, -1
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	bound := 999_999_999_999_999.0
+	if slices.Contains([]int{5, 8, 11, 12, 13, 14, 15, 16}, f) {
+		bound = math.MaxInt32
+	}
+	switch {
+	case err != nil || math.Abs(math.Trunc(value)) > bound:
+		return OutOfRange, -1
+	case f != 6 && value != math.Trunc(value):
+		return Fraction, math.Trunc(value)
+	}
+	return kinds, value
+}
+
+func (w *Warnings) counts() (c [kinds]int) {
+	for kind := range w {
+		c[kind] = w[kind].Count
+	}
+	return c
+}
+
+// traces is where real logs are; tests that need one are skipped without.
+func traces(t testing.TB) []string {
+	t.Helper()
+	folder := os.Getenv("ACCORDION_TRACES")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "traces")
+	}
+	logs, err := filepath.Glob(filepath.Join(folder, "*.swf*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(logs) == 0 {
+		t.Skipf("no workload logs in %s: set ACCORDION_TRACES to the folder where scripts/fetch-traces put them", folder)
+	}
+	return logs
+}
+
+func plain(t testing.TB, path string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(packed, []byte("\x1f\x8b")) {
+		return packed
+	}
+	unzip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestRealLogsReadAsADumbReaderReadsThem(t *testing.T) {
+	for _, path := range traces(t) {
+		log, err := ReadFile(path, Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		want, problems := dumb(string(plain(t, path)))
+		if problems != log.Warnings.counts() {
+			t.Errorf("%s: problems by kind are %v, want %v", log.Name, log.Warnings.counts(), problems)
+		}
+		for i := range max(len(want), len(log.Records)) {
+			if i >= len(want) || i >= len(log.Records) || want[i] != log.Records[i] {
+				t.Errorf("%s: %d jobs, want %d; number %d in the log is not as the dumb reader has it", log.Name, len(log.Records), len(want), i)
+				break
+			}
+		}
+	}
+}

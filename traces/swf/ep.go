@@ -1,0 +1,34 @@
+package swf
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// profileKey begins the header lines that give evolving jobs their requested profiles:
+//
+//	; EP: 17 4x1h,8x30m
+//
+// job 17 asked for 4 processors for an hour, then for 8. Its record has the peak as requested processors and the whole length
+// as requested time, so that tools that know nothing of profiles see the rigid job that holds as much.
+const profileKey = "EP"
+
+// parseProfile reads "17 4x1h,8x30m".
+func parseProfile(text string) (number int64, ep core.EP, err error) {
+	job, profile, _ := strings.Cut(text, " ")
+	number, err = strconv.ParseInt(job, 10, 64)
+	if err != nil || number < 0 || number > MaxValue {
+		return 0, nil, fmt.Errorf("%s is no job number; write EP: 17 4x1h,8x30m", core.Shown(job))
+	}
+	ep, err = evolve.Parse(profile)
+	var wrong *core.SyntaxError
+	if errors.As(err, &wrong) {
+		return 0, nil, fmt.Errorf("job %d: %w", number, wrong)
+	}
+	return number, ep, err
+}

@@ -1,0 +1,86 @@
+package swf
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"accordion/core"
+)
+
+// Log is a whole log in memory.
+type Log struct {
+	Name     string // the file's, without folder and .swf.gz
+	Header   Header
+	Records  []Record          // in the order of the file
+	EPs      map[int64]core.EP // requested profiles of evolving jobs by their numbers, in processors; nil without any
+	Warnings Warnings          // what was wrong and read nevertheless
+}
+
+// ReadFile reads a log, gzipped or not. Its errors say file and line, and are all the user's: no such file, no log, a truncated
+// one, or, strictly, a *Problem.
+func ReadFile(path string, o Options) (*Log, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a workload log: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading a workload log: %w", err)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name a workload log in it", path)
+	}
+	return read(NewReader(file, path, o), LogName(path), info.Size())
+}
+
+// Read reads a whole log, gzipped or not. The name, of a file or "standard input", is for messages.
+func Read(in io.Reader, name string, o Options) (*Log, error) {
+	return read(NewReader(in, name, o), LogName(name), 0)
+}
+
+// LogName is the name of a file's log: without folder, .gz and .swf.
+func LogName(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".swf")
+}
+
+// read reads all jobs; size is that of the file, 0 when it is not known.
+func read(in *Reader, name string, size int64) (*Log, error) {
+	log := &Log{Name: name}
+	for {
+		if len(log.Records) == cap(log.Records) {
+			log.Records = grow(log.Records, in, size)
+		}
+		at := len(log.Records)
+		log.Records = log.Records[:at+1]
+		if err := in.Next(&log.Records[at]); err == io.EOF {
+			log.Records = log.Records[:at]
+			log.Header, log.EPs, log.Warnings = in.Header, in.EPs, in.Warnings
+			return log, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// grow makes room for more records. It trusts the header's count (MaxRecords) as far as the file's size lets it be true, so
+// that a whole log is seldom copied.
+func grow(records []Record, in *Reader, size int64) []Record {
+	const (
+		first  = 256
+		packed = 9  // bytes of a job in a compressed log; real ones have 10 and more
+		plain  = 40 // bytes of a job in one that is not
+	)
+	room := max(first, cap(records)/2)
+	if told, ok := in.Header.Number("MaxRecords"); ok && len(records) == first {
+		most := size / plain
+		if in.unzip != nil {
+			most = size / packed
+		}
+		room = max(room, int(min(told, most))+1-first)
+	}
+	return append(make([]Record, 0, len(records)+room), records...)
+}

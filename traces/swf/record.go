@@ -1,0 +1,139 @@
+package swf
+
+// Unknown is what a log writes for a value that nobody knows.
+const Unknown = -1
+
+// Record is one job as a log has it, field by field in the order of the format. Each may be Unknown; none is checked against
+// another. It takes 112 bytes: logs of millions of jobs are kept in memory.
+type Record struct {
+	Number int64 // of the job; counted from 1 in a clean log
+	Submit int64 // seconds after the log's beginning (Header.UnixStart)
+	Wait   int64 // seconds from the submission to the start
+	Run    int64 // seconds from the start to the end
+
+	CPU        float64 // seconds of processor time used, the mean over the processors
+	UsedMemory int64   // KB a processor, the mean
+
+	RequestedTime   int64 // seconds; the user's limit or estimate
+	RequestedMemory int64 // KB a processor
+
+	Preceding int64 // number of the job that this one waited for
+	Think     int64 // seconds from the preceding job's end to this one's submission
+
+	Processors          int32 // allocated
+	RequestedProcessors int32
+
+	Status      Status
+	User        int32 // 1 to the number of users, as are the next ones in their kind
+	Group       int32
+	Application int32
+	Queue       int32 // 0: interactive jobs, where a log has these
+	Partition   int32
+}
+
+// Status says how a job ended.
+type Status int32
+
+// The statuses of the format. A job that was checkpointed has a line for each part: Part and LastPart, or LastPartFailed.
+const (
+	Failed         Status = 0
+	Completed      Status = 1
+	Part           Status = 2 // to be continued
+	LastPart       Status = 3 // of a job that completed
+	LastPartFailed Status = 4
+	Cancelled      Status = 5 // before or after its start
+)
+
+// Size is the number of processors that a job stands for in a replay: those it asked for, else those it got. It is below 1
+// where the log knows neither.
+func (r *Record) Size() int32 {
+	if r.RequestedProcessors > 0 {
+		return r.RequestedProcessors
+	}
+	return r.Processors
+}
+
+// Field is one of the 18 fields of a line, counted from 1 as the format's definition does; 0 is the whole line.
+type Field int
+
+// Fields is how many fields a line has.
+const Fields = 18
+
+// The fields by their names.
+const (
+	FieldNumber Field = 1 + iota
+	FieldSubmit
+	FieldWait
+	FieldRun
+	FieldProcessors
+	FieldCPU
+	FieldUsedMemory
+	FieldRequestedProcessors
+	FieldRequestedTime
+	FieldRequestedMemory
+	FieldStatus
+	FieldUser
+	FieldGroup
+	FieldApplication
+	FieldQueue
+	FieldPartition
+	FieldPreceding
+	FieldThink
+)
+
+var fieldNames = [Fields + 1]string{
+	"line", "job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time", "used memory",
+	"requested processors", "requested time", "requested memory", "status", "user", "group", "application", "queue", "partition",
+	"preceding job", "think time",
+}
+
+// String names the field in words: "run time".
+func (f Field) String() string {
+	if f < 0 || int(f) >= len(fieldNames) {
+		return "no field"
+	}
+	return fieldNames[f]
+}
+
+// most is the largest magnitude of each field: sums of some of them do not overflow, and what is 32 bits wide fits.
+func (f Field) most() int64 {
+	switch f {
+	case FieldProcessors, FieldRequestedProcessors, FieldStatus, FieldUser, FieldGroup, FieldApplication, FieldQueue, FieldPartition:
+		return 1<<31 - 1
+	}
+	return MaxValue
+}
+
+// MaxValue is the largest number that a field may hold, and −MaxValue the smallest; those of processors, status, user, group,
+// application, queue and partition are within 2³¹−1. It is 31 million years of seconds.
+const MaxValue = 999_999_999_999_999
+
+// values are the fields of one line in their order, before they are put into a Record. The average CPU time has its own.
+type values [Fields]int64
+
+// none are the values of a line without any field.
+var none = func() (v values) {
+	for i := range v {
+		v[i] = Unknown
+	}
+	return v
+}()
+
+// record puts the values into the record.
+func (v *values) record(r *Record, cpu float64) {
+	r.Number, r.Submit, r.Wait, r.Run = v[0], v[1], v[2], v[3]
+	r.Processors, r.CPU, r.UsedMemory = int32(v[4]), cpu, v[6]
+	r.RequestedProcessors, r.RequestedTime, r.RequestedMemory = int32(v[7]), v[8], v[9]
+	r.Status, r.User, r.Group = Status(v[10]), int32(v[11]), int32(v[12])
+	r.Application, r.Queue, r.Partition = int32(v[13]), int32(v[14]), int32(v[15])
+	r.Preceding, r.Think = v[16], v[17]
+}
+
+// of is the inverse of record; the average CPU time is absent.
+func of(r *Record) values {
+	return values{
+		r.Number, r.Submit, r.Wait, r.Run, int64(r.Processors), 0, r.UsedMemory, int64(r.RequestedProcessors), r.RequestedTime,
+		r.RequestedMemory, int64(r.Status), int64(r.User), int64(r.Group), int64(r.Application), int64(r.Queue), int64(r.Partition),
+		r.Preceding, r.Think,
+	}
+}
