@@ -21,7 +21,7 @@ func (s *Sidecar) because(r *record, meant, now core.Time) string {
 	case now > meant+tolerance && r.obstacle != nobody:
 		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.obstacle.forUsers())
 	case asked < meant-tolerance && !s.settings.Advance:
-		return fmt.Sprintf("the application was %d s early and waited for the planned second", now-asked)
+		return fmt.Sprintf("the application asked %d s early and waited for the planned second", now-asked)
 	case asked < meant-tolerance:
 		return fmt.Sprintf("the application was %d s early and had to wait: going on at once would have delayed others", now-asked)
 	}

@@ -22,9 +22,10 @@ type Explanation struct {
 
 	// Job is the job as the sidecar sees it; null when it is over.
 	Job *adapter.QueueEntry `json:"job"`
-	// Lack is where the plan would fail if the job started a second earlier; null when it does not wait, can start now, or
-	// has no place in the plan.
-	Lack *Lack `json:"lack"`
+	// LackNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
+	// null when it does not wait, can start now, or has no place in the plan.
+	LackNow *Lack `json:"lack_now"`
+	Lack    *Lack `json:"lack"`
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
 	Releases []Release `json:"releases"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
@@ -61,10 +62,12 @@ type Lack struct {
 type Release struct {
 	At      core.Time  `json:"at"`
 	Nodes   int        `json:"nodes"`
-	Job     core.JobID `json:"job,omitempty"` // 0: a reservation ends
+	Keeps   int        `json:"keeps,omitempty"` // the job has so many left
+	Job     core.JobID `json:"job,omitempty"`   // 0: a reservation ends
 	User    string     `json:"user,omitempty"`
 	Closure string     `json:"closure,omitempty"`
-	Holds   bool       `json:"holds"` // the job has them now; otherwise it will, for it stands before
+	Holds   bool       `json:"holds"`   // the job has them now; otherwise it will, for it stands before
+	Managed bool       `json:"managed"` // by Accordion: a plan, where an ordinary job has a limit
 }
 
 // Change is one event in the job's life.
@@ -168,7 +171,7 @@ func (x *Explanation) survey(r QueueReport) {
 	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 && !r.due(x.Job) {
 		v.others = slices.Concat(x.Holders, x.Before)
-		x.Lack = v.lack(x.Job)
+		x.LackNow, x.Lack = v.lack(x.Job, v.now), v.lack(x.Job, x.Job.Start-1)
 		until := x.Job.Start
 		if x.Lack != nil {
 			until = max(until, x.Lack.At+1)
@@ -231,10 +234,9 @@ func profile(e *adapter.QueueEntry) core.EP {
 	return core.EP{{Duration: max(1, never(e.Free)-e.Start), Nodes: e.Size}}
 }
 
-// lack is the first instant at which the job, begun a second earlier, has too few nodes; nil when none is found, for the
-// plan knows more than the queue shows (a node that a job is just leaving).
-func (v vantage) lack(e *adapter.QueueEntry) *Lack {
-	begin := e.Start - 1
+// lack is the first instant at which the job, begun earlier than planned, has too few nodes; nil when none is found, for
+// the plan knows more than the queue shows (a node that a job is just leaving).
+func (v vantage) lack(e *adapter.QueueEntry, begin core.Time) *Lack {
 	from := begin
 	for i, s := range profile(e) {
 		for _, t := range v.instants(from, from+s.Duration) {
@@ -281,7 +283,7 @@ func (v vantage) releases(until core.Time) []Release {
 	}
 	for i := range v.others {
 		o := &v.others[i]
-		r := Release{Job: o.ID, User: o.User, Holds: o.Holds()}
+		r := Release{Job: o.ID, User: o.User, Holds: o.Holds(), Managed: o.Request != ""}
 		if o.Start == 0 {
 			continue
 		}
@@ -298,6 +300,7 @@ func (v vantage) releases(until core.Time) []Release {
 			if k+1 < len(o.Plan) {
 				next = o.Plan[k+1].Nodes
 			}
+			r.Keeps = next
 			add(second, s.Nodes-next, r)
 		}
 	}

@@ -162,10 +162,10 @@ func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
 		Plan: core.EP{{Duration: 7200, Nodes: 3}, {Duration: 1800, Nodes: 5}}}
 	for phase, want := range map[string]string{
 		"starting":  "It is being started on 3 nodes (n[1-3]), in step 1 of 2.",
-		"running":   "It runs on 3 nodes (n[1-3]), in step 1 of 2, since 10:01:00.",
-		"growing":   "It runs on 3 nodes (n[1-3]), in step 1 of 2, and is growing now.",
+		"running":   "It has run since 10:01:00, on 3 nodes (n[1-3]), in step 1 of 2.",
+		"growing":   "It has run since 10:01:00, on 3 nodes (n[1-3]), in step 1 of 2, and is growing now.",
 		"shrinking": "and is shrinking now.",
-		"late":      "It runs on 3 nodes (n[1-3]), in step 1 of 2, and is late.",
+		"late":      "It has run since 10:01:00, on 3 nodes (n[1-3]), in step 1 of 2, and is late.",
 		"ending":    "It is ending.",
 	} {
 		q := queue()

@@ -10,8 +10,8 @@ import (
 )
 
 // dumbLack looks at every second.
-func dumbLack(v vantage, e *adapter.QueueEntry) *Lack {
-	second := e.Start - 1
+func dumbLack(v vantage, e *adapter.QueueEntry, begin core.Time) *Lack {
+	second := begin
 	for i, s := range profile(e) {
 		for range s.Duration {
 			if free := v.free(second); free < s.Nodes {
@@ -47,7 +47,8 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 			v.others = append(v.others, o)
 		}
 		job := adapter.QueueEntry{Rank: 9, Start: v.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
-		got, want := v.lack(&job), dumbLack(v, &job)
+		begin := rapid.Int64Range(v.now, job.Start-1).Draw(rt, "begun")
+		got, want := v.lack(&job, begin), dumbLack(v, &job, begin)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
 			rt.Fatalf("lack %+v, second by second %+v", got, want)
 		}

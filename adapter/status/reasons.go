@@ -80,21 +80,17 @@ func (t *teller) shortage() []string {
 	}
 	lines := []string{needs + " " + t.pool()}
 	start := t.moment(e.Start)
-	l, later := t.Lack, false
+	l, now := t.Lack, t.LackNow
+	later := l != nil && (l.Step > 1 || l.At >= e.Start) // its first moment is not what is missing
+	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
+	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
+		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now))
+	}
 	switch {
-	case l == nil:
-	case l.Step > 1:
-		later = true
-		lines = append(lines, fmt.Sprintf("Started before %s, it would lack nodes later: its step %d needs %d, and at %s others leave it %s.",
-			start, l.Step, l.Needs, t.moment(l.At), only(l.Free)))
-	case l.At >= e.Start:
-		later = true
-		lines = append(lines, fmt.Sprintf("Started before %s, it would still need %d at %s, when others leave it %s.",
-			start, l.Needs, t.moment(l.At), only(l.Free)))
-	case t.Pool.Free >= e.Size:
-		lines = append(lines, fmt.Sprintf("The free ones are spoken for: until %s others leave it %s.", start, only(l.Free)))
-	default:
-		lines = append(lines, fmt.Sprintf("Until %s others leave it %s.", start, only(l.Free)))
+	case later:
+		lines = append(lines, fmt.Sprintf("Started before %s, it would lack nodes: %s", start, t.lacking(l)))
+	case l != nil:
+		lines = append(lines, fmt.Sprintf("Right before %s others leave it %s.", start, only(l.Free)))
 	}
 	if given := t.given(); given != "" && later {
 		lines = append(lines, "There are more only when "+given+".")
@@ -108,6 +104,14 @@ func (t *teller) shortage() []string {
 		lines = append(lines, t.word()...)
 	}
 	return lines
+}
+
+// lacking is the instant at which it would have too few nodes.
+func (t *teller) lacking(l *Lack) string {
+	if len(t.Job.Plan) > 1 {
+		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
+	}
+	return fmt.Sprintf("it needs %d, and at %s others leave it %s.", l.Needs, t.moment(l.At), only(l.Free))
 }
 
 // pool says how the machine is used now.
@@ -151,6 +155,7 @@ func (t *teller) given() string {
 		return ""
 	}
 	last := t.Releases[0].At
+	sure := "at the latest" // as far as the batch system ends what is over its limit
 	var who []string
 	for _, r := range t.Releases {
 		if r.At < last-2 || len(who) == 4 {
@@ -160,12 +165,24 @@ func (t *teller) given() string {
 		case r.Closure != "":
 			who = append(who, fmt.Sprintf("reservation %s ends (%s)", clean(r.Closure), nodesWord(r.Nodes)))
 		case r.Holds:
-			who = append(who, fmt.Sprintf("job %d of %s gives back %s", r.Job, clean(r.User), nodesWord(r.Nodes)))
+			who = append(who, fmt.Sprintf("job %d of %s gives back %s", r.Job, clean(r.User), r.nodes()))
 		default:
-			who = append(who, fmt.Sprintf("job %d of %s, which is before it, gives back %s", r.Job, clean(r.User), nodesWord(r.Nodes)))
+			sure = "as planned now"
+			who = append(who, fmt.Sprintf("job %d of %s, which is before it, gives back %s", r.Job, clean(r.User), r.nodes()))
+		}
+		if r.Managed {
+			sure = "as planned now"
 		}
 	}
-	return fmt.Sprintf("%s, at %s at the latest (%s)", strings.Join(who, " and "), t.moment(last), t.in(last))
+	return fmt.Sprintf("%s, at %s %s (%s)", strings.Join(who, " and "), t.moment(last), sure, t.in(last))
+}
+
+// nodes is what a job gives back, of how many.
+func (r Release) nodes() string {
+	if r.Keeps > 0 {
+		return fmt.Sprintf("%d of its %s", r.Nodes, nodesWord(r.Nodes+r.Keeps))
+	}
+	return "its " + nodesWord(r.Nodes)
 }
 
 // holders tells who has nodes, and until when.
@@ -207,7 +224,7 @@ func (t *teller) holding(e *adapter.QueueEntry) string {
 	for i, s := range e.Plan {
 		second += s.Duration
 		if i+1 < len(e.Plan) && second > t.Read && i+1 >= e.Step {
-			text += fmt.Sprintf(", %d from %s", e.Plan[i+1].Nodes, t.moment(second))
+			text += fmt.Sprintf(", %s at %s", resized(s.Nodes, e.Plan[i+1].Nodes), t.moment(second))
 		}
 	}
 	switch {
@@ -220,7 +237,23 @@ func (t *teller) holding(e *adapter.QueueEntry) string {
 	case e.Request == "":
 		return text + fmt.Sprintf(" until %s at the latest (%s)", t.moment(e.Free), t.in(e.Free))
 	}
-	return text + fmt.Sprintf(", until %s as promised (%s)", t.moment(e.Free), t.in(e.Free))
+	return text + fmt.Sprintf(", is over at %s as promised (%s)", t.moment(e.Free), t.in(e.Free))
+}
+
+// resized is a change of a job's size, as a planned act.
+func resized(from, to int) string {
+	if to > from {
+		return fmt.Sprintf("grows to %d", to)
+	}
+	return fmt.Sprintf("shrinks to %d", to)
+}
+
+// wanted is the sizes of a job that waits: "6,10 nodes".
+func wanted(e *adapter.QueueEntry) string {
+	if len(e.Plan) > 1 {
+		return sizes(e) + " nodes"
+	}
+	return nodesWord(e.Size)
 }
 
 // before tells who is before the job in the queue, and who keeps nodes for other reasons.
@@ -239,9 +272,9 @@ func (t *teller) before() []string {
 		switch start, end := t.moment(e.Start), t.moment(e.End); {
 		case e.Start == 0:
 		case e.End == 0:
-			what = fmt.Sprintf("%s from %s on", sizes(e), start)
+			what = fmt.Sprintf("%s, planned from %s on", wanted(e), start)
 		default:
-			what = fmt.Sprintf("%s from %s to %s", sizes(e), start, end)
+			what = fmt.Sprintf("%s, planned from %s to %s", wanted(e), start, end)
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", who(e), what))
 	}

@@ -109,6 +109,7 @@ func inWords(ep core.EP) string {
 // standing is where the job is now.
 func (t *teller) standing(e *adapter.QueueEntry) string {
 	on := fmt.Sprintf("on %s (%s)", nodesWord(e.Size), clean(e.Nodes))
+	since := "It has run since " + t.moment(e.Start)
 	if e.Step > 0 && len(e.Plan) > 1 {
 		on += fmt.Sprintf(", in step %d of %d", e.Step, len(e.Plan))
 	}
@@ -121,13 +122,13 @@ func (t *teller) standing(e *adapter.QueueEntry) string {
 	case "starting":
 		return "It is being started " + on + "."
 	case "late":
-		return "It runs " + on + ", and is late."
+		return since + ", " + on + ", and is late."
 	case "growing", "shrinking":
-		return "It runs " + on + ", and is " + e.Phase + " now."
+		return since + ", " + on + ", and is " + e.Phase + " now."
 	case "ending":
 		return "It is ending."
 	}
-	return fmt.Sprintf("It runs %s, since %s.", on, t.moment(e.Start))
+	return since + ", " + on + "."
 }
 
 // nth is first, second, 3rd, 11th, 22nd.
@@ -184,11 +185,7 @@ func (t *teller) plan() []string {
 		if second += s.Duration; i+1 == len(e.Plan) || i+1 < e.Step {
 			continue
 		}
-		if next := e.Plan[i+1].Nodes; next > s.Nodes {
-			tell(second, fmt.Sprintf("grows to %d", next))
-		} else {
-			tell(second, fmt.Sprintf("shrinks to %d", next))
-		}
+		tell(second, resized(s.Nodes, e.Plan[i+1].Nodes))
 	}
 	switch {
 	case e.End == 0:
@@ -201,15 +198,20 @@ func (t *teller) plan() []string {
 	if e.End == 0 {
 		lines = append(lines, "It has no time limit.")
 	}
-	if e.Rank == 0 {
+	switch {
+	case e.Rank == 0 && e.Request == "":
 		return lines
+	case e.Rank == 0:
+		return append(lines, "The nodes are kept for it at these seconds. Lost nodes and late applications alone can put them off, and it is told why.",
+			"If it needs longer itself, it is late: it goes on while no promise to another is in the way, and is warned before it is ended.")
 	}
 	if e.Request == "" {
 		return append(lines, "This is an estimate: the batch system starts ordinary jobs itself, and sooner where it finds room.",
 			"Managed jobs that are submitted later do not delay it.")
 	}
-	return append(lines, "It becomes a promise when the job starts. Until then it gets better when others end before their time,",
-		"and worse only when nodes go away or others before it need longer. What is submitted later does not delay it.")
+	return append(lines, "It becomes a promise when the job starts. Until then it gets better when others end before their time, and worse",
+		"only when nodes are lost or drained, or when a job that runs or is before it needs longer than planned. What is",
+		"submitted later, and is not before it in the queue, does not delay it.")
 }
 
 // columns joins texts side by side, each column as wide as its widest.
@@ -248,8 +250,13 @@ func (t *teller) changes() []string {
 		lines = append(lines, fmt.Sprintf("(%d earlier ones: accordion journal --job %d)", more, t.ID))
 		changes = changes[more:]
 	}
+	moved := false
 	for _, c := range changes {
+		moved = moved || c.Kind == "replanned"
 		lines = append(lines, fmt.Sprintf("%s  %s", t.moment(c.At), t.change(c)))
+	}
+	if moved {
+		lines = append(lines, "(Small moves of its start are not told one by one, but with the next large one.)")
 	}
 	if t.Failed > 0 {
 		what := "1 action of the sidecar for it failed"

@@ -100,11 +100,19 @@ func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	case s.Running && p.now.Unix()-at > stale:
 		return fmt.Sprintf("%s: THE BATCH SYSTEM DOES NOT ANSWER, since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
 	case s.Running:
-		return fmt.Sprintf("%s: %s, as of %s", where, what, p.moment(at))
+		return fmt.Sprintf("%s: %s, as of %s%s", where, what, p.moment(at), p.ago(at))
 	case at == 0:
 		return where + ": the sidecar is not running, and has never read the batch system"
 	}
 	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
+}
+
+// ago is how old what is told is, where that is not this very second.
+func (p page) ago(at core.Time) string {
+	if p.now.Unix()-at < 2 {
+		return ""
+	}
+	return ", " + p.since(at)
 }
 
 // since says how long ago a Unix second was, rounded to what matters after so long.

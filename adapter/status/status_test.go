@@ -51,7 +51,7 @@ JOB  USER  NAME          KIND      PHASE    STEP  NODES           START     END 
   9  bob   wide          evolving  waiting  -/2   -               -         -                     no place in the plan
 `},
 		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 5}},
-			"\nAccordion: no managed jobs, as of 11:59:55\n"},
+			"\nAccordion: no managed jobs, as of 11:59:55, 5 s ago\n"},
 		{"a dead batch system", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
 			"\nAccordion: THE BATCH SYSTEM DOES NOT ANSWER, since 2026-02-28T12:00:00 (24 h ago); then: no managed jobs\n"},
 		{"a dead sidecar", status.Report{View: adapter.View{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
