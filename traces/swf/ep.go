@@ -32,3 +32,6 @@ func parseProfile(text string) (number int64, ep core.EP, err error) {
 	}
 	return number, ep, err
 }
+
+// profileNote explains the EP lines to those who read the log.
+const profileNote = " Note: EP lines give an evolving job's number and the steps it asked for, processors x duration"

@@ -1,0 +1,64 @@
+// Package model makes workloads that nobody recorded, from a seed: the same seed gives the same jobs on every machine.
+//
+//	log := model.Generated(10_000, 42) // the log of the benchmarks
+//
+// It makes logs (package swf), not plans: what a replay does with them is traces/replay's matter.
+package model
+
+import (
+	"fmt"
+
+	"accordion/traces/swf"
+)
+
+// GeneratedNodes is the size of the machine of Generated.
+const GeneratedNodes = 1024
+
+// GeneratedSeed is the seed of the log of the benchmarks, which has 10,000 jobs.
+const GeneratedSeed = 42
+
+// Generated is a log of jobs for a machine of 1,024 nodes that other programs can make in a few lines, to compare schedules
+// start by start. For each job five numbers r are drawn by splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014), whose state is the seed at first: it is submitted r mod 7592 seconds after the job before it; with
+// k = r mod 10 it has 2^k + r mod 2^k nodes; it asks for 60 + r mod 86341 seconds and runs 1 + r mod that.
+func Generated(jobs int, seed uint64) *swf.Log {
+	log := &swf.Log{Name: fmt.Sprintf("generated-%d-%d", jobs, seed), Records: make([]swf.Record, jobs)}
+	random := splitmix(seed)
+	var now int64
+	for i := range log.Records {
+		now += random.below(7592)
+		half := int64(1) << random.below(10)
+		size := half + random.below(half)
+		request := 60 + random.below(86341)
+		log.Records[i] = swf.Record{
+			Number: int64(i) + 1, Submit: now, Wait: swf.Unknown, Run: 1 + random.below(request), Processors: int32(size), CPU: swf.Unknown,
+			UsedMemory: swf.Unknown, RequestedProcessors: int32(size), RequestedTime: request, RequestedMemory: swf.Unknown,
+			Status: swf.Completed, User: swf.Unknown, Group: swf.Unknown, Application: swf.Unknown, Queue: swf.Unknown,
+			Partition: swf.Unknown, Preceding: swf.Unknown, Think: swf.Unknown,
+		}
+	}
+	h := &log.Header
+	h.Add("Version", "2.2")
+	h.Add("Computer", "none: generated, splitmix64")
+	h.Add("MaxJobs", fmt.Sprint(jobs))
+	h.Add("MaxRecords", fmt.Sprint(jobs))
+	h.Add("UnixStartTime", "0")
+	h.Add("MaxNodes", fmt.Sprint(GeneratedNodes))
+	h.Add("MaxProcs", fmt.Sprint(GeneratedNodes))
+	h.Add("Note", fmt.Sprintf("made by accordion trace generate --jobs %d --seed %d", jobs, seed))
+	return log
+}
+
+// splitmix is the state of splitmix64.
+type splitmix uint64
+
+func (s *splitmix) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below is the next number modulo n.
+func (s *splitmix) below(n int64) int64 { return int64(s.next() % uint64(n)) }

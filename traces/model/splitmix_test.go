@@ -1,0 +1,33 @@
+package model
+
+import "testing"
+
+// The published first numbers of the generator for a state of 0.
+func TestSplitmixGivesThePublishedNumbers(t *testing.T) {
+	var s splitmix
+	for _, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
+		if got := s.next(); got != want {
+			t.Errorf("splitmix64 gives %#x, want %#x", got, want)
+		}
+	}
+}
+
+// An independent program drew these sums for the log of the benchmarks, whose EASY schedule by the rules of the replay it
+// found to wait 51954.9093 seconds on average.
+func TestTheLogOfTheBenchmarksIsTheOneOthersGenerate(t *testing.T) {
+	log := Generated(10_000, GeneratedSeed)
+	var size, request, run int64
+	for i, r := range log.Records {
+		size, request, run = size+int64(r.Processors), request+r.RequestedTime, run+r.Run
+		if r.Number != int64(i)+1 || r.Processors > GeneratedNodes || r.Run > r.RequestedTime || r.Size() != r.Processors {
+			t.Fatalf("job %d: %+v", i+1, r)
+		}
+	}
+	last := log.Records[9999].Submit
+	if last != 38042469 || size != 1510721 || request != 434259435 || run != 215013022 {
+		t.Errorf("last submission, sums of sizes, requests, run times: %d, %d, %d, %d", last, size, request, run)
+	}
+	if n, ok := log.Header.Machine(); n != GeneratedNodes || !ok {
+		t.Errorf("the header says %d nodes, %v", n, ok)
+	}
+}

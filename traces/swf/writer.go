@@ -1,0 +1,133 @@
+package swf
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// Writer writes a log job by job, in columns. Make one with NewWriter, and Flush it at the end.
+type Writer struct {
+	out  *bufio.Writer
+	line []byte
+}
+
+// NewWriter writes the header, then the profiles of evolving jobs. Its errors are the output's, or about a profile that
+// nobody may request.
+func NewWriter(out io.Writer, h *Header, eps map[int64]core.EP) (*Writer, error) {
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10)}
+	for _, line := range h.Lines {
+		w.comment(line)
+	}
+	if len(eps) > 0 && !slices.Contains(h.Lines, profileNote) {
+		w.comment(profileNote)
+	}
+	for _, number := range slices.Sorted(maps.Keys(eps)) {
+		if err := evolve.Check(eps[number], core.MaxNodes); err != nil {
+			return nil, fmt.Errorf("job %d: %w", number, err)
+		}
+		w.comment(fmt.Sprintf(" %s: %d %s", profileKey, number, evolve.Format(eps[number])))
+	}
+	return w, w.out.Flush()
+}
+
+// comment writes a header line; whatever it holds, it stays one. Errors come back from Flush.
+func (w *Writer) comment(line string) {
+	w.out.WriteByte(';')
+	w.out.WriteString(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, line))
+	w.out.WriteByte('\n')
+}
+
+// widths of the columns: those of the archive's logs.
+var widths = [Fields]int{5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2, 5, 2}
+
+// Write writes a job.
+func (w *Writer) Write(r *Record) error {
+	line := w.line[:0]
+	for i, n := range of(r) {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		var digits [32]byte
+		text := strconv.AppendInt(digits[:0], n, 10)
+		if i == int(FieldCPU)-1 {
+			text = strconv.AppendFloat(digits[:0], r.CPU, 'f', -1, 64)
+		}
+		for range widths[i] - len(text) {
+			line = append(line, ' ')
+		}
+		line = append(line, text...)
+	}
+	w.line = append(line, '\n')
+	_, err := w.out.Write(w.line)
+	return err
+}
+
+// Flush writes what is still kept back.
+func (w *Writer) Flush() error { return w.out.Flush() }
+
+// Write writes a whole log as plain text.
+func Write(out io.Writer, log *Log) error {
+	w, err := NewWriter(out, &log.Header, log.EPs)
+	if err != nil {
+		return err
+	}
+	for i := range log.Records {
+		if err := w.Write(&log.Records[i]); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// WriteFile writes a whole log to a file, gzipped where the name ends in .gz. The file is there whole or not at all; what was
+// there before is replaced.
+func WriteFile(path string, log *Log) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", path, err)
+			file.Close()
+			os.Remove(file.Name())
+		}
+	}()
+	if err := file.Chmod(0o644); err != nil { // CreateTemp's files are for their owner alone
+		return err
+	}
+	if err := writeTo(file, log, strings.HasSuffix(path, ".gz")); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+func writeTo(file io.Writer, log *Log, zip bool) error {
+	if !zip {
+		return Write(file, log)
+	}
+	packed := gzip.NewWriter(file)
+	if err := Write(packed, log); err != nil {
+		return err
+	}
+	return packed.Close()
+}
