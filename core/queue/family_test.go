@@ -24,7 +24,7 @@ func TestTheSizesOfAModelAreChosenAsIfEachHadBeenTried(t *testing.T) {
 		}
 		j := core.Job{ID: 1, Begin: rapid.Int64Range(0, 30).Draw(t, "begin"), Choices: choices}
 		r.renew(0)
-		got, ok := r.best(r.view, 0, j)
+		got, ok := r.placer.best(r.view, 0, j)
 		var want core.Planned
 		found := false
 		for i, ep := range choices {

@@ -32,8 +32,18 @@ type State interface {
 	Nodes(now core.Time, m core.Machine)
 	// Starts appends what starts, grows or shrinks at this instant. What starts is running from then on.
 	Starts(now core.Time, into []core.Start) []core.Start
+	// Next is the first instant after now at which Starts may have something to say, though nothing was told before: a
+	// start or a resize is due, or the nodes of a job are free by its request. Forever when there is none. It counts from
+	// the last call of Starts, which was at now.
+	Next(now core.Time) core.Time
 	// Plan says when everything that waits would start; computed only when somebody looks.
 	Plan(now core.Time) core.Plan
 	// Clone is an independent copy.
 	Clone() State
+}
+
+// Promiser is a State that keeps promises other than the choice that a job began with: it expands steps.
+type Promiser interface {
+	// Promise is what a running job was promised. Its EP is read only.
+	Promise(id core.JobID) (core.Allocation, bool)
 }

@@ -32,7 +32,10 @@ func (r Repeated) algorithm() evolve.Algorithm {
 	return evolve.Algorithm{Limit: r.Limit, Compact: r.Compact, LeastWaste: r.LeastWaste}
 }
 
-var _ Policy = Repeated{}
+var (
+	_ Policy   = Repeated{}
+	_ Promiser = (*repeated)(nil)
+)
 
 // New is the state of a machine without jobs. A node count below 0 is 0.
 //
@@ -40,7 +43,7 @@ var _ Policy = Repeated{}
 // exceeds the machine (nodes were lost), nothing is free. An allocation that lay in the future when Running told of it
 // is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
 func (r Repeated) New(m core.Machine) State {
-	return &repeated{policy: r, machine: m}
+	return &repeated{policy: r, machine: m, placer: placer{algorithm: r.algorithm()}}
 }
 
 // repeated is the state of Repeated. A plan is kept until something changes it. Invariant: view is nil (the plan is out
@@ -56,17 +59,10 @@ type repeated struct {
 	slots  []slot
 	asOf   core.Time // when view was begun
 	memory *profile.Profile
-	fitter evolve.Fitter
+	placer placer
 
 	guarded bool     // a job has, or had, a guard
 	outlook *outlook // beside view, where guarded
-}
-
-// running is a job on the machine.
-type running struct {
-	core.Allocation
-	told    int  // its size as the world knows it
-	foreign bool // it lay in the future when we were told
 }
 
 // slot is the place of a waiting job in the plan.
@@ -128,8 +124,7 @@ func (s *repeated) Nodes(_ core.Time, m core.Machine) {
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue. When it was not
 // called at the instant of a change, the change is reported late, at the size of this instant.
 func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
-	into = s.resizes(now, into, func(size, told int) bool { return size < told })
-	into = s.resizes(now, into, func(size, told int) bool { return size > told })
+	into = resize(s.running, now, into)
 	s.plan(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start <= now {
@@ -160,19 +155,26 @@ func (s *repeated) leave(now core.Time) {
 	s.queue = s.queue[:kept]
 }
 
-// resizes reports the running jobs whose size has changed in the way asked for.
-func (s *repeated) resizes(now core.Time, into []core.Start, which func(size, told int) bool) []core.Start {
+// Next implements State.
+func (s *repeated) Next(now core.Time) core.Time {
+	next := core.Forever
 	for i := range s.running {
-		r := &s.running[i]
-		if r.foreign || now >= r.Allocation.End() {
-			continue
-		}
-		if size := r.EP.At(now - r.Start); which(size, r.told) {
-			r.told = size
-			into = append(into, core.Start{Job: r.Job, Nodes: size})
+		next = min(next, s.running[i].next(now))
+	}
+	for i := range s.slots {
+		if p := &s.slots[i]; p.ok && p.Start > now {
+			next = min(next, p.Start)
 		}
 	}
-	return into
+	return next
+}
+
+// Promise implements Promiser.
+func (s *repeated) Promise(id core.JobID) (core.Allocation, bool) {
+	if i := s.find(id); i >= 0 {
+		return s.running[i].Allocation, true
+	}
+	return core.Allocation{}, false
 }
 
 // Plan implements State: everything that waits and fits the machine has a place.
@@ -200,6 +202,7 @@ func (s *repeated) Clone() State {
 		slots:   slices.Clone(s.slots),
 		asOf:    s.asOf,
 		guarded: s.guarded,
+		placer:  placer{algorithm: s.placer.algorithm},
 	}
 	if s.view != nil {
 		c.view = s.view.Clone()
@@ -217,7 +220,7 @@ func (s *repeated) plan(now core.Time) {
 		s.renew(now)
 	}
 	for _, j := range s.queue[len(s.slots):] {
-		p, ok := s.best(s.room(j), now, j)
+		p, ok := s.placer.best(s.room(j), now, j)
 		if ok {
 			s.occupy(&p, max(now, j.Begin))
 		}
@@ -243,45 +246,4 @@ func (s *repeated) renew(now core.Time) {
 	if s.guarded {
 		s.outlook = s.outlook.renew(now, s.view, s.running)
 	}
-}
-
-// best is a job's earliest completion in a view.
-func (s *repeated) best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
-	notBefore := max(now, j.Begin)
-	if isFamily(j.Choices) {
-		return bestSize(view, notBefore, j)
-	}
-	var best core.Planned
-	found := false
-	for i, ep := range j.Choices {
-		if found && notBefore+ep.Total() > best.End() {
-			continue // it cannot win
-		}
-		start, scheduled, ok := s.fit(view, ep, notBefore)
-		if !ok {
-			continue
-		}
-		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled, Guard: j.Guard}, Choice: i}
-		if !found || p.End() < best.End() || p.End() == best.End() && ep.Peak() < best.EP.Peak() {
-			best, found = p, true
-		}
-	}
-	if found {
-		best.Start, best.EP = s.policy.algorithm().Improve(&s.fitter, j.Choices[best.Choice], view, best.Start, best.EP)
-	}
-	return best, found
-}
-
-// fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
-func (s *repeated) fit(view *profile.Profile, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
-	switch {
-	case len(ep) == 0:
-		return 0, nil, false
-	case len(ep) > 1:
-		return s.fitter.Fit(ep, view, s.policy.Limit, notBefore)
-	case ep[0].Duration < 1 || ep[0].Nodes < 0:
-		return 0, nil, false
-	}
-	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
-	return start, ep, ok && start < core.Forever
 }

@@ -61,8 +61,24 @@ type Workload struct {
 type Outcome struct {
 	Start  core.Time // −1: it never began
 	End    core.Time
-	Choice int     // which of its choices
+	Choice int     // which of its choices; AsRequested when the policy did not look at them
 	Held   core.EP // an evolving job's sizes from Start to End, as it held them; nil: one size throughout
+}
+
+// AsRequested is the Choice of a job with choices under a policy that knows rigid jobs only: Size nodes.
+const AsRequested = -1
+
+// Nodes is how many nodes a job held at its peak; 0 when it never began.
+func (o *Outcome) Nodes(j *Job) int {
+	switch {
+	case o.Start < 0:
+		return 0
+	case o.Held != nil:
+		return o.Held.Peak()
+	case len(j.Choices) == 0 || o.Choice == AsRequested:
+		return j.Size
+	}
+	return j.Choices[o.Choice].Peak()
 }
 
 // Result is a whole replay.

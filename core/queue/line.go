@@ -1,0 +1,252 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"accordion/core"
+)
+
+// line is a queue of rigid jobs and what runs, for the policies that see a job as so many nodes for so long: FCFS and EASY.
+// A job whose profile changes is its peak for its total duration there, and of several choices the first one counts.
+//
+// It is made for millions of jobs a second: what runs is sorted by requested end, nothing is searched by hashing, and once
+// its arrays have grown it asks for no memory.
+type line struct {
+	order   Order
+	machine core.Machine
+	free    int       // nodes; below 0 when nodes were lost
+	asOf    core.Time // when free was counted
+	came    uint32    // jobs submitted so far
+	waiting ranks
+	aside   []aside          // neither first nor back-filled, whatever is free
+	held    []held           // by end
+	expired int              // of held: the first ones, whose end has come; their nodes count as free
+	ends    table[core.Time] // of held
+	others  []running
+	stale   bool // something may start that was passed over before
+}
+
+// want is a job that waits.
+type want struct {
+	length core.Time // requested
+	id     core.JobID
+	nodes  int32
+	came   uint32 // its rank among equals
+}
+
+// aside is a job that cannot start: it begins later, or exceeds the machine.
+type aside struct {
+	want
+	begin core.Time
+}
+
+// held is a job that runs: its nodes are free at end, by its request.
+type held struct {
+	end   core.Time
+	id    core.JobID
+	nodes int
+}
+
+// never is more nodes than any machine has: of a job without a profile that can be run.
+const never = 1<<31 - 1
+
+func newLine(m core.Machine, o Order) line {
+	m.Nodes = max(m.Nodes, 0)
+	return line{order: o, machine: m, free: m.Nodes, stale: true}
+}
+
+// Submit implements State. A job that exceeds the machine waits and holds nobody up.
+func (s *line) Submit(now core.Time, j core.Job) {
+	w := want{length: core.Forever, id: j.ID, nodes: never, came: s.came}
+	s.came++
+	if len(j.Choices) > 0 && runnable(j.Choices[0]) {
+		w.length, w.nodes = j.Choices[0].Total(), int32(min(j.Choices[0].Peak(), never))
+	}
+	if j.Begin > now || int(w.nodes) > s.machine.Nodes {
+		s.aside = append(s.aside, aside{w, j.Begin})
+		return
+	}
+	s.enqueue(w)
+}
+
+// runnable says whether all steps take time and no negative number of nodes.
+func runnable(ep core.EP) bool {
+	for _, step := range ep {
+		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
+			return false
+		}
+	}
+	return len(ep) > 0
+}
+
+// enqueue puts a job in its place of the queue.
+func (s *line) enqueue(w want) {
+	all := s.waiting.all()
+	n := len(all)
+	if n == 0 || s.order == FirstCome && all[n-1].came < w.came {
+		s.waiting.push(w)
+		s.stale = s.stale || n == 0
+		return
+	}
+	key := s.order.key(w.length)
+	i := sort.Search(n, func(i int) bool {
+		return cmp.Or(cmp.Compare(s.order.key(all[i].length), key), cmp.Compare(all[i].came, w.came)) > 0
+	})
+	s.waiting.insert(i, w)
+	s.stale = true
+}
+
+// admit lets those into the queue for which there is no reason any more to stand aside.
+func (s *line) admit(now core.Time) {
+	kept := s.aside[:0]
+	for _, a := range s.aside {
+		if a.begin > now || int(a.nodes) > s.machine.Nodes {
+			kept = append(kept, a)
+			continue
+		}
+		s.enqueue(a.want)
+	}
+	s.aside = kept
+}
+
+// Running implements State.
+func (s *line) Running(now core.Time, a core.Allocation) {
+	s.End(now, a.Job)
+	s.stale = true
+	if len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever {
+		s.hold(held{end: a.End(), id: a.Job, nodes: a.EP[0].Nodes})
+		return
+	}
+	s.others = append(s.others, running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
+}
+
+// hold enters a job that runs.
+func (s *line) hold(h held) {
+	i := s.after(h.end)
+	s.held = append(s.held, h)
+	copy(s.held[i+1:], s.held[i:])
+	s.held[i] = h
+	s.ends.set(h.id, h.end)
+	if i < s.expired {
+		s.expired++
+		return
+	}
+	s.free -= h.nodes
+}
+
+// after is the number of running jobs that end at an instant or before.
+func (s *line) after(end core.Time) int {
+	low, high := 0, len(s.held)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); s.held[middle].end <= end {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// End implements State. It is nothing when the job is unknown.
+func (s *line) End(_ core.Time, id core.JobID) {
+	if end, runs := s.ends.take(id); runs {
+		s.release(end, id)
+		return
+	}
+	s.stale = true
+	if i := slices.IndexFunc(s.waiting.all(), func(w want) bool { return w.id == id }); i >= 0 {
+		s.waiting.remove(i)
+		return
+	}
+	s.aside = slices.DeleteFunc(s.aside, func(a aside) bool { return a.id == id })
+	s.others = slices.DeleteFunc(s.others, func(r running) bool { return r.Job == id })
+}
+
+// release takes a running job out.
+func (s *line) release(end core.Time, id core.JobID) {
+	i := s.after(end) - 1
+	for s.held[i].id != id {
+		i--
+	}
+	if i < s.expired {
+		s.expired--
+	} else {
+		s.free += s.held[i].nodes
+		s.stale = true
+	}
+	s.held = append(s.held[:i], s.held[i+1:]...)
+}
+
+// Nodes implements State.
+func (s *line) Nodes(_ core.Time, m core.Machine) {
+	m.Nodes = max(m.Nodes, 0)
+	s.free += m.Nodes - s.machine.Nodes
+	s.machine, s.stale = m, true
+	s.aside = slices.Grow(s.aside, s.waiting.len())
+	for _, w := range s.waiting.all() { // some may exceed it now
+		s.aside = append(s.aside, aside{want: w, begin: -core.Forever})
+	}
+	s.waiting = ranks{}
+}
+
+// advance counts what is free at an instant.
+func (s *line) advance(now core.Time) {
+	if now < s.asOf {
+		for ; s.expired > 0; s.expired-- {
+			s.free -= s.held[s.expired-1].nodes
+		}
+		s.stale = true
+	}
+	s.asOf = now
+	for s.expired < len(s.held) && s.held[s.expired].end <= now {
+		s.free += s.held[s.expired].nodes
+		s.expired++
+		s.stale = true
+	}
+	if len(s.aside) > 0 {
+		s.admit(now)
+	}
+}
+
+// start moves number i of the queue to what runs.
+func (s *line) start(now core.Time, i int, into []core.Start) []core.Start {
+	w := s.waiting.remove(i)
+	s.hold(held{end: min(core.Forever, now+min(w.length, core.Forever)), id: w.id, nodes: int(w.nodes)})
+	return append(into, core.Start{Job: w.id, Nodes: int(w.nodes), Begins: true})
+}
+
+// heads starts the first jobs of the queue as long as they fit.
+func (s *line) heads(now core.Time, into []core.Start) []core.Start {
+	for s.waiting.len() > 0 && int(s.waiting.all()[0].nodes) <= s.free {
+		into = s.start(now, 0, into)
+	}
+	return into
+}
+
+// Next implements State: the next requested end of a running job, or what stands aside.
+func (s *line) Next(now core.Time) core.Time {
+	next := core.Forever
+	if i := s.after(now); i < len(s.held) {
+		next = s.held[i].end
+	}
+	for _, a := range s.aside {
+		if a.begin > now && int(a.nodes) <= s.machine.Nodes {
+			next = min(next, a.begin)
+		}
+	}
+	for i := range s.others {
+		next = min(next, s.others[i].next(now))
+	}
+	return next
+}
+
+// clone is an independent copy.
+func (s *line) clone() line {
+	c := *s
+	c.waiting = ranks{list: slices.Clone(s.waiting.all())}
+	c.aside, c.held, c.others = slices.Clone(s.aside), slices.Clone(s.held), slices.Clone(s.others)
+	c.ends = s.ends.clone()
+	return c
+}

@@ -1,0 +1,79 @@
+package queue
+
+import (
+	"maps"
+	"slices"
+
+	"accordion/core"
+)
+
+// table is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
+type table[V any] struct {
+	small []entry[V]
+	large map[core.JobID]V
+}
+
+type entry[V any] struct {
+	known bool
+	value V
+}
+
+// smallIDs is the number from which on there is hashing.
+const smallIDs = 1 << 20
+
+// set notes what is known of a job.
+func (t *table[V]) set(id core.JobID, v V) {
+	if id < 0 || id >= smallIDs {
+		if t.large == nil {
+			t.large = map[core.JobID]V{}
+		}
+		t.large[id] = v
+		return
+	}
+	for int(id) >= len(t.small) {
+		t.small = append(t.small, entry[V]{})
+	}
+	t.small[id] = entry[V]{true, v}
+}
+
+// get is what is known of a job.
+func (t *table[V]) get(id core.JobID) (v V, known bool) {
+	if id < 0 || id >= smallIDs {
+		v, known = t.large[id]
+		return v, known
+	}
+	if int(id) >= len(t.small) {
+		return v, false
+	}
+	e := &t.small[id]
+	return e.value, e.known
+}
+
+// take is get, and forgets the job.
+func (t *table[V]) take(id core.JobID) (v V, known bool) {
+	if v, known = t.get(id); !known {
+		return v, false
+	}
+	if id < 0 || id >= smallIDs {
+		delete(t.large, id)
+	} else {
+		t.small[id] = entry[V]{}
+	}
+	return v, true
+}
+
+// each visits all, in no order.
+func (t *table[V]) each(visit func(V)) {
+	for i := range t.small {
+		if t.small[i].known {
+			visit(t.small[i].value)
+		}
+	}
+	for _, v := range t.large {
+		visit(v)
+	}
+}
+
+func (t *table[V]) clone() table[V] {
+	return table[V]{slices.Clone(t.small), maps.Clone(t.large)}
+}

@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// Run replays a workload under a policy, in virtual time.
+//
+// Events come one at a time; at equal times submissions, in the order of the log, come before ends, in the order of the
+// starts; and the policy is asked after each. Where it has something to say in between (a job's reserved instant, a step)
+// it is asked then. A job ends when it has worked for its run time; in an expanded step it works for the requested duration
+// and then waits for the nodes of the next.
+//
+// A policy that knows rigid jobs only sees every job as it was requested: Size nodes for Request seconds. A job that it
+// never starts (it exceeds the machine) has a Start of −1.
+func Run(w Workload, p queue.Policy) Result { return RunWatched(w, p, nil) }
+
+// RunWatched is Run that tells from time to time how many jobs are over, for a progress bar.
+func RunWatched(w Workload, p queue.Policy, watch func(over int)) Result {
+	e := engine{
+		jobs:     w.Jobs,
+		state:    p.New(w.Machine),
+		outcomes: make([]Outcome, len(w.Jobs)),
+		asAsked:  knowsRigidOnly(p),
+		watch:    watch,
+	}
+	e.promiser, _ = e.state.(queue.Promiser)
+	for i := range e.outcomes {
+		e.outcomes[i].Start = -1
+	}
+	e.run()
+	result := Result{Outcomes: e.outcomes}
+	if named, ok := p.(fmt.Stringer); ok {
+		result.Policy = named.String()
+	}
+	return result
+}
+
+// engine is a replay under way.
+type engine struct {
+	jobs     []Job
+	next     int // the first one not submitted yet
+	state    queue.State
+	promiser queue.Promiser // nil when the state is none
+	asAsked  bool           // every job is rigid
+	outcomes []Outcome
+
+	ends   ends
+	seats  seats
+	starts []core.Start // memory
+	order  uint32       // starts so far
+	over   int
+	watch  func(over int)
+}
+
+// run goes from event to event until there is none.
+func (e *engine) run() {
+	now := -core.Forever
+	for {
+		submit, end := core.Forever, core.Forever
+		if e.next < len(e.jobs) {
+			submit = e.jobs[e.next].Submit
+		}
+		if len(e.ends) > 0 {
+			end = e.ends[0].at
+		}
+		due := e.state.Next(now)
+		switch {
+		case due < submit && due < end:
+			now = due
+		case submit <= end && submit < core.Forever:
+			now = submit
+			e.submit()
+		case end < core.Forever:
+			now = end
+			e.end()
+		default:
+			return
+		}
+		e.starts = e.state.Starts(now, e.starts[:0])
+		for i := range e.starts {
+			if s := &e.starts[i]; s.Begins {
+				e.begin(now, s)
+			}
+		}
+	}
+}
+
+// submit hands the next job to the policy.
+func (e *engine) submit() {
+	j := &e.jobs[e.next]
+	id := e.seats.take(int32(e.next))
+	e.next++
+	job := core.Job{ID: id, Submit: j.Submit, Choices: j.Choices}
+	if e.asAsked || len(j.Choices) == 0 {
+		job.Choices = e.seats.at(id).rigid(j)
+	}
+	e.state.Submit(j.Submit, job)
+}
+
+// end takes the job that ends first out.
+func (e *engine) end() {
+	first := e.ends.pop()
+	e.state.End(first.at, first.id)
+	e.seats.leave(first.id)
+	e.over++
+	if e.watch != nil && e.over%watched == 0 {
+		e.watch(e.over)
+	}
+}
+
+// watched is the number of jobs after which a watch is told.
+const watched = 1 << 10
+
+// begin notes a start, and when the job will end.
+func (e *engine) begin(now core.Time, s *core.Start) {
+	i := e.seats.at(s.Job).job
+	j, o := &e.jobs[i], &e.outcomes[i]
+	o.Start, o.End = now, now+j.Run
+	switch {
+	case len(j.Choices) == 0:
+	case e.asAsked:
+		o.Choice = AsRequested
+	default:
+		o.Choice = s.Choice
+		e.choose(j, o, s.Job)
+	}
+	e.ends.push(end{at: o.End, order: e.order, id: s.Job})
+	e.order++
+}
+
+// choose finds out when a job with choices will end in the one that it got, and what it holds until then.
+func (e *engine) choose(j *Job, o *Outcome, id core.JobID) {
+	run, requested := j.Run, j.Choices[o.Choice]
+	if j.Runs != nil {
+		run = j.Runs[o.Choice]
+	}
+	scheduled := requested
+	if e.promiser != nil {
+		if a, ok := e.promiser.Promise(id); ok {
+			scheduled = a.EP
+		}
+	}
+	length := worked(requested, scheduled, run)
+	o.End = o.Start + length
+	if len(scheduled) > 1 {
+		o.Held = until(scheduled, length)
+	}
+}
+
+// worked is how long an application runs that works so many seconds: those that its steps were requested for count, those
+// that they were expanded by do not. A scheduled profile of another number of steps (rigid) is not a staircase: all
+// seconds count.
+func worked(requested, scheduled core.EP, run core.Time) core.Time {
+	if len(requested) != len(scheduled) {
+		return run
+	}
+	var begin core.Time
+	for i, s := range requested {
+		if run <= s.Duration || i+1 == len(requested) {
+			return begin + run
+		}
+		run -= s.Duration
+		begin += scheduled[i].Duration
+	}
+	return run
+}
+
+// until is the beginning of a profile.
+func until(ep core.EP, length core.Time) core.EP {
+	held := slices.Clone(ep)
+	for i := range held {
+		if length <= held[i].Duration {
+			held[i].Duration = length
+			return held[:i+1]
+		}
+		length -= held[i].Duration
+	}
+	return held
+}
