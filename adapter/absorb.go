@@ -13,6 +13,9 @@ import (
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
 func (s *Sidecar) absorb(r reading) error {
 	s.reading, s.slow = false, r.took
+	if err := s.noteSlow(r); err != nil {
+		return err
+	}
 	if r.err != nil {
 		if s.failures++; s.failures == 1 {
 			s.log.Error("the batch system cannot be read; nothing is done until it answers", "cluster", s.settings.Cluster, "error", r.err)
@@ -48,6 +51,21 @@ func (s *Sidecar) absorb(r reading) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// noteSlow writes down when the batch system becomes slow, and when it is no more: what is due meanwhile waits for readings
+// that are few.
+func (s *Sidecar) noteSlow(r reading) error {
+	switch slow := r.took >= sluggish; {
+	case r.err != nil: // that is told otherwise
+	case slow && !s.crawls:
+		s.crawls = true
+		return s.remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", r.took.Seconds()), nil)
+	case !slow && s.crawls:
+		s.crawls = false
+		return s.remark("prompt", "the batch system is read promptly again", nil)
 	}
 	return nil
 }
@@ -260,10 +278,11 @@ func (s *Sidecar) forget(r *record, kind string, j *Job) error {
 	s.answer(r, wire.Over, "the job is over")
 	delete(s.records, r.Key)
 	delete(s.told, r.Key)
-	if err := s.journal.Delete(int64(r.ID), r.Submitted); err != nil {
+	// In this order: whoever dies in between says it twice, and not never.
+	if err := s.event(r, kind, text, fields); err != nil {
 		return err
 	}
-	return s.event(r, kind, text, fields)
+	return s.journal.Delete(int64(r.ID), r.Submitted)
 }
 
 // touch marks what is known of the job as newer than any reading that has begun.

@@ -121,6 +121,10 @@ type conclusion struct {
 	done    func() error
 }
 
+// talk says whether the operation was between the sidecar and the job alone: what the batch system shows is as true as
+// before, and what has to be done next need not wait for another reading.
+func (c conclusion) talk() bool { return c.name == "listen" || c.name == "publish" || c.name == "warn" }
+
 // conclude takes in how an operation ended.
 func (s *Sidecar) conclude(c conclusion) error {
 	if c.journal != nil {
@@ -131,11 +135,15 @@ func (s *Sidecar) conclude(c conclusion) error {
 		return c.done()
 	}
 	r.busy = ""
-	s.touch(r)
 	if c.name == "resize" {
 		s.resizes--
 	}
-	s.refresh()
+	if c.talk() {
+		s.stir()
+	} else {
+		s.touch(r)
+		s.refresh()
+	}
 	if s.records[r.Key] != r {
 		return nil // over meanwhile
 	}

@@ -20,6 +20,12 @@ func (s *Sidecar) because(r *record, meant, now core.Time) string {
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+tolerance && r.obstacle != nobody:
 		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.obstacle.forUsers())
+	case asked < meant-tolerance && now > r.due()+tolerance: // from then on nobody minded
+		why := "the batch system was slow, or resized others first"
+		if r.obstacle != nobody {
+			why = r.obstacle.forUsers()
+		}
+		return fmt.Sprintf("the application was %d s early and might have gone on %d s ago: %s", now-asked, now-r.due(), why)
 	case asked < meant-tolerance && !s.settings.Advance:
 		return fmt.Sprintf("the application asked %d s early and waited for the planned second", now-asked)
 	case asked < meant-tolerance:

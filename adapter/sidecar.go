@@ -47,6 +47,7 @@ type Sidecar struct {
 	stirred  time.Time       // when something last happened to a managed job, or was done
 	stale    bool            // something was done since: the next reading is wanted soon
 	slow     time.Duration   // what the last reading took
+	crawls   bool            // the batch system was slow, as last said
 	alive    <-chan struct{} // closed when the sidecar is to end
 	failures int             // readings that failed in a row
 	told     map[Key]string

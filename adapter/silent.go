@@ -18,6 +18,9 @@ func (s *Sidecar) speak(ctx context.Context, v *sight, r *record) (bool, error) 
 		return false, nil
 	}
 	switch {
+	case r.Voice == unheard && r.ask != nil:
+		r.Voice, r.dirty = speaking, true
+		return false, nil
 	case r.Voice == unheard:
 		s.listen(ctx, r)
 		return true, nil

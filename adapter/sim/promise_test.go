@@ -100,7 +100,7 @@ func (w *world) excuse(entries []journal.Entry, late journal.Entry, planned floa
 		case e.Kind == journal.KindIntent && around && e.Took > time.Second:
 			why = fmt.Sprint(e.Verb, " took ", e.Took)
 		case e.Kind != journal.KindEvent:
-		case around && (e.Verb == "ready" || e.Verb == "unreadable" || e.Verb == "readable"):
+		case around && (slices.Contains([]string{"ready", "unreadable", "readable", "slow", "prompt"}, e.Verb)):
 			why = e.Text
 		case keyOf(e) != keyOf(late):
 		case e.Verb == "promise broken" || e.Verb == "changed" || e.Verb == "requeued":
