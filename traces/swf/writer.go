@@ -66,7 +66,7 @@ func (w *Writer) Write(r *Record) error {
 		var digits [32]byte
 		text := strconv.AppendInt(digits[:0], n, 10)
 		if i == int(FieldCPU)-1 {
-			text = strconv.AppendFloat(digits[:0], r.CPU, 'f', -1, 64)
+			text = strconv.AppendFloat(digits[:0], r.CPU+0, 'f', -1, 64) // +0: never -0
 		}
 		for range widths[i] - len(text) {
 			line = append(line, ' ')

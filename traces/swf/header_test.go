@@ -1,0 +1,120 @@
+package swf
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// As the headers of the archive's logs are written.
+const header = `; Version: 2.2
+;Computer: Compaq DS10L 1U servers
+; Copyright: Data Usage Agreement:
+;   This Job Trace Repository is brought to you
+;   by a leading-edge site.
+; Information: http://www.tc.cornell.edu/
+;              http://www.cs.huji.ac.il/labs/parallel/workload/
+; MaxNodes: 338 (batch partition; 512 total)
+; MaxProcs: -1
+; MaxProcs: 512
+; UnixStartTime: 835823160
+; TimeZone: -18000
+; TimeZoneString: US/Eastern
+; Queue:  1 DSI
+; Queue:  2 astro
+;
+; Note: Curie is composed of 3 types of nodes,
+;	see: http://www-hpc.cea.fr/
+; Note: THIS IS A CLEANED VERSION
+; plain remark
+; My Own Field : 7
+`
+
+func headerOf(t *testing.T, text string) Header {
+	t.Helper()
+	log, err := Read(strings.NewReader(text), "a.swf", Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log.Header
+}
+
+func TestHeaderFields(t *testing.T) {
+	h := headerOf(t, header)
+	for key, want := range map[string][]string{
+		"version":      {"2.2"},
+		"Computer":     {"Compaq DS10L 1U servers"},
+		"Copyright":    {"Data Usage Agreement: This Job Trace Repository is brought to you by a leading-edge site."},
+		"Information":  {"http://www.tc.cornell.edu/ http://www.cs.huji.ac.il/labs/parallel/workload/"},
+		"Queue":        {"1 DSI", "2 astro"},
+		"NOTE":         {"Curie is composed of 3 types of nodes, see: http://www-hpc.cea.fr/", "THIS IS A CLEANED VERSION"},
+		"My Own Field": {"7"},
+		"see":          nil,
+		"http":         nil,
+		"MaxRecords":   nil,
+	} {
+		if diff := cmp.Diff(want, h.All(key)); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", key, diff)
+		}
+	}
+	if start, ok := h.UnixStart(); start != 835823160 || !ok {
+		t.Errorf("the log begins at %d, %v", start, ok)
+	}
+	if zone := h.Location(); time.Unix(835823160, 0).In(zone).Format(time.TimeOnly) != "17:06:00" {
+		t.Errorf("the time zone is %v", zone)
+	}
+}
+
+func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
+	for text, want := range map[string]int{
+		header:                               512,
+		"; MaxNodes: 338 (batch; 512 all)":   338,
+		"; MaxProcs: 9216\n; MaxNodes: 1152": 9216,
+		"; MaxNodes: 1152\n; MaxProcs: 9216": 9216,
+		"; MaxNodes: 1152\n; MaxProcs: N/A":  1152,
+		"; MaxProcs: -1":                     0,
+		"; MaxProcs: 0":                      0,
+		"; MaxProcs:":                        0,
+		"; MaxProcs: 99999999999":            0,
+		"; MaxProcs: 99999999999999999999":   0,
+		"; Note: MaxProcs: 7":                0,
+	} {
+		h := headerOf(t, text)
+		if got, ok := h.Machine(); got != want || ok != (want > 0) {
+			t.Errorf("%q: the machine is %d, %v; want %d", text, got, ok, want)
+		}
+	}
+}
+
+func TestAZoneThatNobodyKnowsIsItsOffset(t *testing.T) {
+	for text, want := range map[string]string{
+		"; TimeZone: 3600\n; TimeZoneString: Europe/Atlantis": "01:00:00",
+		"; TimeZone: -3600":       "23:00:00",
+		"; TimeZone: 99999999":    "00:00:00",
+		"; x":                     "00:00:00",
+		"; TimeZoneString: Local": "00:00:00",
+	} {
+		h := headerOf(t, text)
+		if got := time.Unix(0, 0).In(h.Location()).Format(time.TimeOnly); got != want {
+			t.Errorf("%q: the epoch is at %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestSettingAFieldLeavesTheOthers(t *testing.T) {
+	h := headerOf(t, header)
+	before := slices.Clone(h.Lines)
+	h.Set("information", "none")
+	h.Set("MaxProcs", "64")
+	h.Set("MaxRecords", "7")
+	want := slices.Clone(before)
+	want[5] = " information: none"
+	want[8] = " MaxProcs: 64"
+	want = append(slices.Delete(slices.Delete(want, 9, 10), 6, 7), " MaxRecords: 7")
+	if diff := cmp.Diff(want, h.Lines); diff != "" {
+		t.Errorf("the header differs (-want +got):\n%s", diff)
+	}
+}
