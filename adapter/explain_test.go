@@ -74,9 +74,9 @@ func TestEveryJobIsInTheQueueWithItsPlannedStartAndSize(t *testing.T) {
 		if got, want := w.queued(), "1 ordinary running 12@2, 2 ordinary waiting 10@632, 3 evolving waiting 5@707, 4 ordinary held 1@?"; got != want {
 			t.Errorf("the queue is\n%s, want\n%s", got, want)
 		}
-		w.says(wide, "Job 2 of bob is an ordinary job of 10 nodes.", "It can start when job 1 of bob gives back 12 nodes, at", "Nobody: it is the first in the queue.",
+		w.says(wide, "Job 2 of bob is an ordinary job of 10 nodes.", "It can start when job 1 of bob gives back its 12 nodes, at", "Nobody: it is the first in the queue.",
 			"This is an estimate")
-		w.says(job, "Job 3 of ada is evolving: 5 nodes for 5m, then 10 for 3m20s, then 2 for 1m40s.", "2nd in the queue", "job 2 of bob (ordinary): 10 from")
+		w.says(job, "Job 3 of ada is evolving: 5 nodes for 5m, then 10 for 3m20s, then 2 for 1m40s.", "2nd in the queue", "job 2 of bob (ordinary): 10 nodes, planned from")
 	})
 }
 
@@ -87,7 +87,7 @@ func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
 		w.after(10)
 		job := w.evolving("10x300s,12x200s")
 		w.after(15)
-		w.says(job, "It can start when job 1 of bob gives back 12 nodes", "planned to start at")
+		w.says(job, "It can start when job 1 of bob gives back its 12 nodes", "planned to start at")
 		away := []string{"n1", "n15", "n16"} // 13 are left, and 2 of them are held for two hours
 		for _, n := range away {
 			if err := w.DrainNode(n); err != nil {
