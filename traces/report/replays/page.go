@@ -1,0 +1,147 @@
+package replays
+
+import (
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// page has two templates, "head" and "tail": the packed columns stand between them and pass through no template.
+var page = template.Must(template.ParseFS(pageFiles, "page/page.html"))
+
+// scripts are the page's own, in the order in which they build on each other.
+var scripts = []string{"data", "time", "series", "raster", "view", "charts", "plots", "gantt", "hand", "main"}
+
+// Write writes the report as one HTML page. Whatever names the jobs, policies and notes have, they are shown as text. A
+// report that cannot be shown is refused before anything is written.
+func (r *Report) Write(w io.Writer) error {
+	if err := r.check(); err != nil {
+		return fmt.Errorf("report %q: %w", r.Title, err)
+	}
+	shown, err := r.show()
+	if err != nil {
+		return fmt.Errorf("report %q: %w", r.Title, err)
+	}
+	p := writer{to: w}
+	p.template("head", shown)
+	p.column("jobs", packJobs(r.Workload.Jobs))
+	for i := range r.Replays {
+		replay := &r.Replays[i]
+		p.column(fmt.Sprintf("times-%d", i), packTimes(r.Workload.Jobs, replay.Result.Outcomes))
+		if replay.Held != nil {
+			p.column(fmt.Sprintf("held-%d", i), packHeld(replay.Result.Outcomes, replay.Held))
+		}
+	}
+	p.template("tail", shown)
+	if p.err != nil {
+		return fmt.Errorf("write the report %q: %w", r.Title, p.err)
+	}
+	return nil
+}
+
+// writer remembers the first error, so that whoever writes much needs to look once.
+type writer struct {
+	to  io.Writer
+	err error
+}
+
+func (w *writer) template(name string, shown any) {
+	if w.err == nil {
+		w.err = page.ExecuteTemplate(w.to, name, shown)
+	}
+}
+
+// column writes packed bytes where the page's scripts find them by name.
+func (w *writer) column(name string, packed []byte) {
+	w.text(`<script type="application/octet-stream" id="` + name + `">`)
+	if w.err == nil {
+		to := base64.NewEncoder(base64.StdEncoding, w.to)
+		_, w.err = to.Write(packed)
+		if err := to.Close(); w.err == nil {
+			w.err = err
+		}
+	}
+	w.text("</script>\n")
+}
+
+func (w *writer) text(s string) {
+	if w.err == nil {
+		_, w.err = io.WriteString(w.to, s)
+	}
+}
+
+// shown is what the templates show.
+type shown struct {
+	Title, Note string
+	Style       template.CSS
+	Script      template.JS
+	Policies    []policy
+	Columns     int // of the table
+	Table       []group
+	Notes       []Note
+	Facts       facts // for the scripts
+	Chart       bool  // somebody knows who held which nodes
+}
+
+// policy is one column of the table.
+type policy struct {
+	Name  string
+	Index int
+}
+
+func (r *Report) show() (*shown, error) {
+	s := &shown{Title: r.Title, Note: r.Note, Notes: r.Notes, Table: r.table(), Facts: r.facts(), Columns: len(r.Replays) + 1}
+	for i := range r.Replays {
+		s.Policies = append(s.Policies, policy{Name: r.Replays[i].Result.Policy, Index: i})
+		s.Chart = s.Chart || r.Replays[i].Held != nil
+	}
+	style, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		return nil, err
+	}
+	s.Style = template.CSS(style)
+	var code strings.Builder
+	code.WriteString("\"use strict\";\n(() => {\n")
+	for _, name := range scripts {
+		text, err := pageFiles.ReadFile("page/" + name + ".js")
+		if err != nil {
+			return nil, err
+		}
+		code.Write(text)
+	}
+	code.WriteString("})();\n")
+	s.Script = template.JS(code.String())
+	return s, nil
+}
+
+// facts is what the scripts need beside the columns.
+type facts struct {
+	Begin    *int64   `json:"begin"` // Unix seconds of second 0, as the site's clock showed them; nil: unknown
+	Nodes    int      `json:"nodes"`
+	Policies []string `json:"policies"`
+	Held     []bool   `json:"held"` // of each policy: there is a Gantt chart
+
+	Cumulative []cumulative `json:"cumulative"`
+	Classes    []classes    `json:"classes"`
+}
+
+func (r *Report) facts() facts {
+	f := facts{Nodes: r.Workload.Machine.Nodes}
+	f.Cumulative, f.Classes = r.distributions()
+	if !r.Begin.IsZero() {
+		_, offset := r.Begin.Zone()
+		begin := r.Begin.Unix() + int64(offset)
+		f.Begin = &begin
+	}
+	for i := range r.Replays {
+		f.Policies = append(f.Policies, r.Replays[i].Result.Policy)
+		f.Held = append(f.Held, r.Replays[i].Held != nil)
+	}
+	return f
+}

@@ -1,0 +1,248 @@
+// The Gantt chart: nodes from top to bottom, time from left to right, a job in one colour; an evolving job is the staircase
+// of the nodes it held.
+
+const TILE = 256, CRISP = 5000; // pixels a tile; up to so many rectangles are drawn one by one
+
+class Gantt {
+  constructor(jobs, policies) {
+    this.jobs = jobs;
+    this.policies = policies; // of each: times, and rects once they are unpacked
+    this.canvas = document.getElementById("gantt");
+    this.tip = document.getElementById("tip");
+    this.tiles = new Tiles(TILE);
+    this.backdrop = null; // the last whole picture, shown stretched until a new one is there
+    this.hovered = this.selected = -1;
+    this.mode = "kind";
+    this.box = { top: 2, bottom: 100, plot: 1 };
+  }
+
+  get rects() { return this.policies[view.policy].rects; }
+  get times() { return this.policies[view.policy].times; }
+
+  // colourBy prepares one colour a job.
+  colourBy(mode) {
+    this.mode = mode;
+    const { n, kind } = this.jobs;
+    const colour = this.colour = new Uint8Array(n);
+    if (mode === "kind") colour.set(kind);
+    else if (mode === "user") this.userColours(colour);
+    else {
+      const value = mode === "wait" ? i => this.times.start[i] - this.jobs.submit[i] : i => this.slowdown(i);
+      const steps = mode === "wait" ? waitSteps : slowdownSteps;
+      for (let i = 0; i < n; i++) while (colour[i] < steps.length && value(i) >= steps[colour[i]]) colour[i]++;
+    }
+    this.legend();
+    this.forget();
+  }
+
+  // The users with the most node-time get colours of their own, in that order; the others share the last one.
+  userColours(colour) {
+    const used = new Map(), { n, user, size, run } = this.jobs;
+    for (let i = 0; i < n; i++) used.set(user[i], (used.get(user[i]) || 0) + size[i] * run[i]);
+    used.delete(-1);
+    this.users = [...used.keys()].sort((a, b) => used.get(b) - used.get(a) || a - b).slice(0, 9);
+    const place = new Map(this.users.map((u, k) => [u, k]));
+    for (let i = 0; i < n; i++) colour[i] = place.has(user[i]) ? place.get(user[i]) : 9;
+  }
+
+  slowdown(i) { // bounded: of jobs of at least 10 seconds
+    const { start, end } = this.times, run = end[i] - start[i];
+    return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
+  }
+
+  palette() { return palette(this.mode === "slowdown" || this.mode === "wait" ? "scale" : this.mode); }
+
+  legend() {
+    const colours = this.palette();
+    const ladder = (steps, text) => colours.map((c, k) => [c, k === 0 ? "under " + text(steps[0]) : k === steps.length ? text(steps[k - 1]) + " and more" : text(steps[k - 1]) + " – " + text(steps[k])]);
+    let entries;
+    if (this.mode === "kind") entries = kinds.map((name, k) => [colours[k], name]).filter((_, k) => this.jobs.kind.includes(k));
+    else if (this.mode === "user") {
+      entries = this.users.map((u, k) => [colours[k], "user " + u]);
+      if (this.colour.includes(9)) entries.push([colours[9], entries.length ? "others" : "unknown"]);
+    } else if (this.mode === "wait") entries = ladder(waitSteps, span);
+    else entries = ladder(slowdownSteps, v => String(v));
+    const legend = document.getElementById("legend");
+    legend.replaceChildren(...entries.map(([c, name]) => {
+      const item = document.createElement("span"), swatch = document.createElement("i");
+      swatch.style.background = c;
+      item.append(swatch, name);
+      return item;
+    }));
+  }
+
+  forget() {
+    this.tiles.key = "";
+    this.backdrop = null;
+    view.changed();
+  }
+
+  draw() {
+    const surfaced = surface(this.canvas), { pen, height, plot } = surfaced;
+    this.box = { top: 2, bottom: height - 26, plot };
+    const { top, bottom } = this.box;
+    pen.fillStyle = theme.wash;
+    pen.fillRect(GUTTER, top, plot, bottom - top);
+    if (this.rects) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(GUTTER, top, plot, bottom - top);
+      pen.clip();
+      this.count = this.rects.between(view.from, view.to, view.top, view.bottom, CRISP);
+      if (this.count <= CRISP) this.drawCrisp(pen);
+      else this.drawTiles(surfaced);
+      this.drawChosen(pen);
+      pen.restore();
+    } else {
+      pen.fillStyle = theme.soft;
+      pen.textAlign = "center";
+      pen.fillText(facts.held[view.policy] ? "Unpacking…" : "Nobody knows which nodes the jobs of this policy held.", GUTTER + plot / 2, (top + bottom) / 2);
+    }
+    timeAxis(pen, plot, view.from, view.to, bottom, bottom, true);
+    this.nodeAxis(pen);
+    crosshair(pen, plot, top, bottom);
+    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up" });
+  }
+
+  nodeAxis(pen) {
+    const { top, bottom } = this.box;
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    pen.fillStyle = theme.soft;
+    const nodes = view.bottom - view.top;
+    let step = 1;
+    for (let k = 0; nodes / step > 10; k++) step *= [2, 2.5, 2][k % 3];
+    for (let n = Math.ceil(view.top / step) * step; n < view.bottom; n += step) {
+      const y = this.y(n) + Math.min(step === 1 ? (bottom - top) / nodes / 2 : 0, 40);
+      if (y < top + 4 && n > view.top) continue;
+      pen.fillText(grouped(n), GUTTER - 8, Math.min(bottom - 6, Math.max(y, top + 6)));
+    }
+  }
+
+  x(t) { return GUTTER + (t - view.from) / (view.to - view.from) * this.box.plot; }
+  y(node) { return this.box.top + (node - view.top) / (view.bottom - view.top) * (this.box.bottom - this.box.top); }
+
+  drawTiles({ pen, ratio }) {
+    const { top, bottom, plot } = this.box;
+    const perTile = TILE * (view.to - view.from) / plot; // seconds
+    const key = [view.policy, this.mode, theme.dark, plot, bottom, ratio, (view.to - view.from).toPrecision(12), view.top, view.bottom].join();
+    const high = Math.round((bottom - top) * ratio), wide = Math.round(TILE * ratio);
+    const colours = this.palette().map(rgb);
+    const deadline = performance.now() + 12;
+    const first = Math.floor((view.from - view.whole.from) / perTile), last = Math.floor((view.to - view.whole.from) / perTile);
+    const ready = [];
+    let missing = 0;
+    for (let k = first; k <= last; k++) {
+      const tile = this.tiles.get(k, key, ready.length || this.backdrop ? deadline : Infinity, k => {
+        const from = view.whole.from + k * perTile;
+        const canvas = document.createElement("canvas");
+        canvas.width = wide;
+        canvas.height = high;
+        canvas.getContext("2d").putImageData(rasterise(this.rects, { from, to: from + perTile, top: view.top, bottom: view.bottom }, wide, high, this.colour, colours), 0, 0);
+        return canvas;
+      });
+      if (tile) ready.push([k, tile]);
+      else missing++;
+    }
+    if (missing) {
+      this.drawBackdrop(pen);
+      view.changed(); // the rest in the next frames
+    }
+    for (const [k, tile] of ready) {
+      const x = this.x(view.whole.from + k * perTile);
+      if (missing) { // over the backdrop
+        pen.fillStyle = theme.wash;
+        pen.fillRect(x, top, TILE, bottom - top);
+      }
+      pen.drawImage(tile, x, top, TILE, bottom - top);
+    }
+    if (!missing) this.keepBackdrop(pen, ratio);
+  }
+
+  keepBackdrop(pen, ratio) {
+    const { top, bottom, plot } = this.box;
+    const b = this.backdrop || (this.backdrop = { canvas: document.createElement("canvas") });
+    const w = Math.round(plot * ratio), h = Math.round((bottom - top) * ratio);
+    if (b.canvas.width !== w || b.canvas.height !== h) Object.assign(b.canvas, { width: w, height: h });
+    const copy = b.canvas.getContext("2d");
+    copy.clearRect(0, 0, w, h);
+    copy.drawImage(this.canvas, Math.round(GUTTER * ratio), Math.round(top * ratio), w, h, 0, 0, w, h);
+    Object.assign(b, { from: view.from, to: view.to, top: view.top, bottom: view.bottom });
+  }
+
+  drawBackdrop(pen) {
+    const b = this.backdrop;
+    if (!b) return;
+    const x = this.x(b.from), y = this.y(b.top);
+    pen.imageSmoothingEnabled = true;
+    pen.drawImage(b.canvas, x, y, this.x(b.to) - x, this.y(b.bottom) - y);
+  }
+
+  // drawCrisp draws each rectangle by itself, with a gap to its neighbours, and names what has room for it.
+  drawCrisp(pen) {
+    this.backdrop = null;
+    const r = this.rects, { kind, number } = this.jobs, { end } = this.times;
+    const colours = this.palette(), row = this.y(1) - this.y(0), gap = row >= 4 ? 1 : 0;
+    const evolving = new Set(), labels = [];
+    for (let k = 0; k < this.count; k++) {
+      const i = r.found[k], job = r.job[i];
+      if (kind[job] === EVOLVING) evolving.add(job);
+      const x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
+      const after = r.to[i] === end[job] && x1 - x0 > 3 ? 1 : 0;
+      pen.fillStyle = colours[this.colour[job]];
+      pen.fillRect(x0, y0, Math.max(0.4, x1 - x0 - after), Math.max(0.4, y1 - y0 - Math.min(gap, (y1 - y0) / 3)));
+      if (x1 - x0 > 40 && y1 - y0 > 14) labels.push(i);
+    }
+    for (const job of evolving) this.staircase(pen, job, theme.ink, 1, colours[this.colour[job]]);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    for (const i of labels) {
+      const x0 = Math.max(GUTTER, this.x(r.from[i])), x1 = Math.min(GUTTER + this.box.plot, this.x(r.to[i]));
+      const text = String(number[r.job[i]]);
+      if (pen.measureText(text).width > x1 - x0 - 8) continue;
+      pen.fillStyle = readable(colours[this.colour[r.job[i]]]);
+      pen.fillText(text, (x0 + x1) / 2, (this.y(r.first[i]) + this.y(r.last[i] + 1)) / 2);
+    }
+  }
+
+  // staircase draws one job with a border around all it held, none between its own parts.
+  staircase(pen, job, border, wide, fill) {
+    const r = this.rects, own = r.of(job, this.jobs.n);
+    for (const [style, by] of [[border, wide], [fill, 0]]) {
+      pen.fillStyle = style;
+      for (const i of own) {
+        if (r.to[i] <= view.from || r.from[i] >= view.to) continue;
+        const x0 = Math.max(this.x(r.from[i]), GUTTER - 9), x1 = Math.min(this.x(r.to[i]), GUTTER + this.box.plot + 9);
+        const y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
+        pen.fillRect(x0 - by, y0 - by, Math.max(0.4, x1 - x0) + 2 * by, Math.max(0.4, y1 - y0) + 2 * by);
+      }
+    }
+  }
+
+  // drawChosen shows the job under the pointer and the one that was clicked, and how long it had waited.
+  drawChosen(pen) {
+    const colours = this.palette();
+    for (const job of new Set([this.selected, this.hovered])) {
+      if (job < 0 || !(this.times.start[job] <= view.to)) continue;
+      const own = this.rects.of(job, this.jobs.n);
+      if (!own.length) continue;
+      const y = Math.round((this.y(this.rects.first[own[0]]) + this.y(this.rects.last[own[0]] + 1)) / 2);
+      const x0 = Math.max(GUTTER - 9, this.x(this.jobs.submit[job])), x1 = this.x(this.times.start[job]);
+      if (x1 > x0 + 2) {
+        pen.fillStyle = theme.ink;
+        pen.fillRect(x0, y, x1 - x0, 1);
+        pen.fillRect(x0, y - 4, 1, 9);
+      }
+      this.staircase(pen, job, theme.ink, job === this.selected ? 2 : 1.5, colours[this.colour[job]]);
+    }
+  }
+}
+
+const slowdownSteps = [1.1, 2, 5, 10, 50, 200];
+const waitSteps = [MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 3 * DAY];
+
+// readable is black or white, whichever is read better on a colour.
+function readable(hex) {
+  const [r, g, b] = rgb(hex);
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#14181f" : "#ffffff";
+}

@@ -1,0 +1,141 @@
+// From rectangles to pixels. Far out, where jobs are smaller than a pixel, each pixel takes the colours of the jobs in it by
+// the share of node-time that they occupied there: no job hides another, and what is free stays the background's. Two jobs
+// never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
+
+const BLOCK = 128; // rectangles that are skipped together
+
+// Rects are one policy's rectangles, by their beginnings, with an index by time.
+class Rects {
+  constructor(r) {
+    Object.assign(this, r);
+    this.latest = new Float64Array(Math.ceil(r.n / BLOCK)).fill(-Infinity); // end of each block
+    for (let i = 0; i < r.n; i++) {
+      const b = i / BLOCK | 0;
+      if (r.to[i] > this.latest[b]) this.latest[b] = r.to[i];
+    }
+    this.found = new Int32Array(1024);
+    this.ofJob = null;
+  }
+
+  // between fills this.found with the rectangles that touch a window of time and nodes, and returns how many; at most
+  // `enough` and one more are looked for.
+  between(from, to, top, bottom, enough = Infinity) {
+    let n = 0;
+    for (let b = 0; b < this.latest.length; b++) {
+      const begin = b * BLOCK;
+      if (this.from[begin] >= to) break;
+      if (this.latest[b] <= from) continue;
+      const end = Math.min(begin + BLOCK, this.n);
+      for (let i = begin; i < end; i++) {
+        if (this.from[i] >= to || this.to[i] <= from || this.first[i] >= bottom || this.last[i] < top) continue;
+        if (n > enough) return n;
+        if (n === this.found.length) {
+          const more = new Int32Array(2 * n);
+          more.set(this.found);
+          this.found = more;
+        }
+        this.found[n++] = i;
+      }
+    }
+    return n;
+  }
+
+  // at is the rectangle that holds a node at an instant, −1 when none does.
+  at(t, node) {
+    for (let b = 0; b < this.latest.length; b++) {
+      const begin = b * BLOCK;
+      if (this.from[begin] > t) break;
+      if (this.latest[b] <= t) continue;
+      for (let i = begin; i < Math.min(begin + BLOCK, this.n); i++) {
+        if (this.from[i] <= t && t < this.to[i] && this.first[i] <= node && node <= this.last[i]) return i;
+      }
+    }
+    return -1;
+  }
+
+  // of is the rectangles of one job, by time.
+  of(job, jobs) {
+    if (!this.ofJob) {
+      const begin = new Int32Array(jobs + 1), list = new Int32Array(this.n);
+      for (let i = 0; i < this.n; i++) begin[this.job[i] + 1]++;
+      for (let k = 0; k < jobs; k++) begin[k + 1] += begin[k];
+      const next = begin.slice();
+      for (let i = 0; i < this.n; i++) list[next[this.job[i]]++] = i;
+      this.ofJob = { begin, list };
+    }
+    return this.ofJob.list.subarray(this.ofJob.begin[job], this.ofJob.begin[job + 1]);
+  }
+}
+
+let sums = new Float32Array(0);
+
+// rasterise draws a window of time and nodes into w × h pixels. palette is [r, g, b] of each colour, colour the colour of
+// each job.
+function rasterise(rects, window, w, h, colour, palette) {
+  const cells = w * h * 4;
+  if (sums.length < cells) sums = new Float32Array(cells);
+  else sums.fill(0, 0, cells);
+  const found = rects.between(window.from, window.to, window.top, window.bottom);
+  const sx = w / (window.to - window.from), sy = h / (window.bottom - window.top);
+  for (let k = 0; k < found; k++) {
+    const i = rects.found[k];
+    const x0 = Math.max(0, (rects.from[i] - window.from) * sx), x1 = Math.min(w, (rects.to[i] - window.from) * sx);
+    const y0 = Math.max(0, (rects.first[i] - window.top) * sy), y1 = Math.min(h, (rects.last[i] + 1 - window.top) * sy);
+    if (x1 > x0 && y1 > y0) cover(x0, x1, y0, y1, w, palette[colour[rects.job[i]]]);
+  }
+  const image = new ImageData(w, h), out = image.data;
+  for (let p = 0; p < cells; p += 4) {
+    const share = sums[p + 3];
+    if (share <= 0) continue;
+    out[p] = sums[p] / share;
+    out[p + 1] = sums[p + 1] / share;
+    out[p + 2] = sums[p + 2] / share;
+    out[p + 3] = Math.min(255, share * 255 + 0.5);
+  }
+  return image;
+}
+
+// cover adds a rectangle's colour to the pixels it touches, each by the part of it that it covers.
+function cover(x0, x1, y0, y1, w, rgb) {
+  const [r, g, b] = rgb;
+  const left = x0 | 0, right = Math.ceil(x1) - 1, bottom = Math.ceil(y1) - 1;
+  for (let y = y0 | 0; y <= bottom; y++) {
+    const high = Math.min(y1, y + 1) - Math.max(y0, y);
+    let p = (y * w + left) * 4;
+    for (let x = left; x <= right; x++, p += 4) {
+      const share = x > left && x < right ? high : high * (Math.min(x1, x + 1) - Math.max(x0, x));
+      sums[p] += r * share;
+      sums[p + 1] += g * share;
+      sums[p + 2] += b * share;
+      sums[p + 3] += share;
+    }
+  }
+}
+
+// Tiles are pictures of stretches of time at one scale: panning shows them again and draws only what is new.
+class Tiles {
+  constructor(width) {
+    this.width = width; // pixels of the screen
+    this.kept = new Map();
+    this.key = "";
+  }
+
+  // of the tile that begins at k·span; null when the frame's time is over and it has to wait.
+  get(k, key, deadline, draw) {
+    if (key !== this.key) {
+      this.kept.clear();
+      this.key = key;
+    }
+    let tile = this.kept.get(k);
+    if (tile) {
+      this.kept.delete(k); // the last used is kept longest
+      this.kept.set(k, tile);
+      return tile;
+    }
+    if (performance.now() > deadline) return null;
+    tile = draw(k);
+    this.kept.set(k, tile);
+    if (this.kept.size > 40) this.kept.delete(this.kept.keys().next().value);
+    return tile;
+  }
+}
