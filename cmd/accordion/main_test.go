@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,5 +23,24 @@ func TestCommands(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			return nil
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exits},
 	})
+}
+
+// exits is the command status of the scripts: "status 2 accordion …" runs a program that exits with this status, and no other.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status STATUS PROGRAM…")
+	}
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
 }

@@ -1,6 +1,12 @@
 package model
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/traces/swf"
+)
 
 // The published first numbers of the generator for a state of 0.
 func TestSplitmixGivesThePublishedNumbers(t *testing.T) {
@@ -29,5 +35,16 @@ func TestTheLogOfTheBenchmarksIsTheOneOthersGenerate(t *testing.T) {
 	}
 	if n, ok := log.Header.Machine(); n != GeneratedNodes || !ok {
 		t.Errorf("the header says %d nodes, %v", n, ok)
+	}
+}
+
+// examples/generated.swf is for those who have no log at hand.
+func TestTheBundledLogIsWhatTheGeneratorMakes(t *testing.T) {
+	bundled, err := swf.ReadFile("../../examples/generated.swf", swf.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Generated(200, GeneratedSeed).Records, bundled.Records); diff != "" {
+		t.Errorf("make it anew (accordion trace generate --jobs 200): it differs (-want +got):\n%s", diff)
 	}
 }

@@ -85,7 +85,7 @@ func (w *Warnings) Lines() []string {
 	var lines []string
 	for kind, k := range w {
 		if k.Count > 0 {
-			lines = append(lines, fmt.Sprintf("%d %s; first %v", k.Count, done[kind], k.First))
+			lines = append(lines, fmt.Sprintf("%s: %d, first %v", done[kind], k.Count, k.First))
 		}
 	}
 	return lines

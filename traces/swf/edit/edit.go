@@ -1,0 +1,138 @@
+// Package edit makes a workload log into another one: some of its jobs, counted anew, from another second 0.
+//
+//	month := edit.Selection{From: 0, To: 30 * 86400, MinSize: 2}
+//	removed := edit.Select(log, month)
+//	edit.Rezero(log)
+//
+// The header is kept true: MaxRecords, UnixStartTime and StartTime follow. It invents no jobs; transformations for what-if
+// studies are traces/replay's.
+package edit
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"accordion/core"
+	"accordion/traces/swf"
+)
+
+// Selection says which jobs stay: those that meet all of it. The zero value keeps every job.
+type Selection struct {
+	From, To core.Time // seconds of the log; submitted at From or later and before To. To 0: to the end
+	Skip     int       // so many of the jobs that meet everything else are left out first
+	Jobs     int       // and so many of the next ones kept; 0: all
+
+	MinSize, MaxSize int64 // processors, requested or else allocated; 0: any
+	MinRun, MaxRun   core.Time
+	MinRequest       core.Time // of the requested time; 0: any, known or not
+	MaxRequest       core.Time
+
+	// The values of these fields that stay; empty: any.
+	Users, Groups, Applications, Queues, Partitions []int32
+	Statuses                                        []swf.Status
+
+	Invert bool // what would stay goes, and the other way round; not of Skip and Jobs
+}
+
+// keeps says whether a job meets everything but Skip and Jobs.
+func (s *Selection) keeps(r *swf.Record) bool {
+	within := func(n, least, most int64) bool {
+		return (least == 0 && most == 0) || n >= max(least, 0) && (most == 0 || n <= most)
+	}
+	one := func(n int32, of []int32) bool { return len(of) == 0 || slices.Contains(of, n) }
+	meets := (s.From == 0 || r.Submit >= s.From) && (s.To == 0 || r.Submit < s.To) &&
+		within(int64(r.Size()), s.MinSize, s.MaxSize) && within(r.Run, s.MinRun, s.MaxRun) &&
+		within(r.RequestedTime, s.MinRequest, s.MaxRequest) &&
+		one(r.User, s.Users) && one(r.Group, s.Groups) && one(r.Application, s.Applications) && one(r.Queue, s.Queues) &&
+		one(r.Partition, s.Partitions) && (len(s.Statuses) == 0 || slices.Contains(s.Statuses, r.Status))
+	return meets != s.Invert
+}
+
+// Select leaves the selected jobs in the log, and says how many it removed.
+func Select(log *swf.Log, s Selection) (removed int) {
+	before := len(log.Records)
+	met := 0
+	log.Records = slices.DeleteFunc(log.Records, func(r swf.Record) bool {
+		if !s.keeps(&r) {
+			return true
+		}
+		met++
+		return met <= s.Skip || s.Jobs > 0 && met > s.Skip+s.Jobs
+	})
+	removed = before - len(log.Records)
+	if removed > 0 {
+		prune(log)
+	}
+	log.Header.Set("MaxRecords", fmt.Sprint(len(log.Records)))
+	return removed
+}
+
+// prune drops the profiles of jobs that are no longer there.
+func prune(log *swf.Log) {
+	there := make(map[int64]bool, len(log.EPs))
+	for i := range log.Records {
+		if n := log.Records[i].Number; log.EPs[n] != nil {
+			there[n] = true
+		}
+	}
+	maps.DeleteFunc(log.EPs, func(n int64, _ core.EP) bool { return !there[n] })
+}
+
+// Rezero moves the log's second 0 to its first submission. A log whose first job is submitted before its second 0 has no
+// negative submissions afterwards.
+func Rezero(log *swf.Log) {
+	if len(log.Records) == 0 {
+		return
+	}
+	first := log.Records[0].Submit
+	for i := range log.Records {
+		first = min(first, log.Records[i].Submit)
+	}
+	for i := range log.Records {
+		log.Records[i].Submit -= first
+	}
+	if start, ok := log.Header.UnixStart(); ok {
+		log.Header.Set("UnixStartTime", fmt.Sprint(start+first))
+		if _, said := log.Header.Get("StartTime"); said {
+			log.Header.Set("StartTime", time.Unix(start+first, 0).In(log.Header.Location()).Format(time.UnixDate))
+		}
+	}
+}
+
+// Renumber numbers the jobs from 1 in the order of the log. Profiles go with their jobs, and so do references to preceding
+// ones; those to a job that is not in the log become unknown. Where several jobs have one number, it means the first.
+func Renumber(log *swf.Log) {
+	now := make(map[int64]int64, len(log.Records))
+	for i := range log.Records {
+		if _, again := now[log.Records[i].Number]; !again {
+			now[log.Records[i].Number] = int64(i) + 1
+		}
+	}
+	var eps map[int64]core.EP
+	for old, ep := range log.EPs {
+		if n, there := now[old]; there {
+			if eps == nil {
+				eps = map[int64]core.EP{}
+			}
+			eps[n] = ep
+		}
+	}
+	log.EPs = eps
+	for i := range log.Records {
+		r := &log.Records[i]
+		r.Number = int64(i) + 1
+		if n, there := now[r.Preceding]; there {
+			r.Preceding = n
+		} else {
+			r.Preceding = swf.Unknown
+		}
+	}
+}
+
+// Sort puts the jobs in the order of submission; those submitted at one second keep theirs.
+func Sort(log *swf.Log) {
+	slices.SortStableFunc(log.Records, func(a, b swf.Record) int { return cmp.Compare(a.Submit, b.Submit) })
+}

@@ -1,0 +1,185 @@
+package survey
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/traces/model"
+	"accordion/traces/swf"
+)
+
+func read(t *testing.T, text string) *swf.Log {
+	t.Helper()
+	log, err := swf.Read(strings.NewReader(text), "small.swf", swf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// A log in which everything looks wrong that can.
+const odd = `; Computer: a` + "\x1b" + `[31mb
+; MaxProcs: 8
+; UnixStartTime: 843480031
+; TimeZoneString: Europe/Stockholm
+; EP: 2 4x1h,8x30m
+1      0  10  3600   4  -1 -1   4  7200 -1  1  1 -1 -1 -1 -1 -1 -1
+2    100  20  5400   8  -1 -1   8  5400 -1  1  2 -1 -1 -1 -1 -1 -1
+3     -5  -1    60   1  -1 -1   1    60 -1  1  2 -1 -1 -1 -1 -1 -1
+3     -1  -1     0   1  -1 -1   1    60 -1  0  2 -1 -1 -1 -1 -1 -1
+5 700000   0    60  16  -1 -1  16    60 -1  5  2 -1 -1 -1 -1 -1 -1
+6 650000   0    90   1 100 -1  -1    60 -1  9 -1 -1 -1 -1 -1 -1 -1
+7 700000   0    -1  -1  -1 -1  -1    -1 -1 -1  2 -1 -1 -1 -1 -1 -1
+8 700000   0    60   1  -1 -1   1 1000000000 -1 1 2 -1 -1
+`
+
+func TestWhatLooksWrongIsFoundByKind(t *testing.T) {
+	got := Of(read(t, odd), 0).Wrong()
+	want := []string{
+		"lines with fewer than 18 fields, the others taken as unknown: 1, first small.swf:13: 14 fields; a job has 18",
+		"jobs submitted before the log's second 0, or nobody knows when: 2, first job 3, the 3rd of the log",
+		"jobs submitted before the job above them: 2, first job 3, the 3rd of the log",
+		"jobs whose number another job has: 1, first job 3, the 4th of the log",
+		"jobs whose run time is unknown: 1, first job 7, the 7th of the log",
+		"jobs that ran for no second: 1, first job 3, the 4th of the log",
+		"jobs without processors, requested or allocated: 1, first job 7, the 7th of the log",
+		"jobs larger than the machine: 1, first job 5, the 5th of the log",
+		"jobs without a requested time: 1, first job 7, the 7th of the log",
+		"jobs that ran longer than they asked for: 1, first job 6, the 6th of the log",
+		"jobs that used more processor time than they had: 1, first job 6, the 6th of the log",
+		"jobs with a time of 10^9 seconds or more: 1, first job 8, the 8th of the log",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what is wrong differs (-want +got):\n%s", diff)
+	}
+	kinds := map[string]bool{}
+	for _, a := range Of(read(t, odd), 0).Anomalies {
+		kinds[a.Kind] = true
+	}
+	for _, sign := range signs {
+		if !kinds[sign.kind] {
+			t.Errorf("the odd log shows no %s", sign.kind)
+		}
+	}
+}
+
+func TestASoundLogHasNothingWrong(t *testing.T) {
+	if wrong := Of(model.Generated(500, 1), 0).Wrong(); len(wrong) > 0 {
+		t.Errorf("the generated log: %q", wrong)
+	}
+	log := read(t, "; x\n1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 -1 -1\n")
+	if wrong := Of(log, 0).Wrong(); len(wrong) != 1 || !strings.Contains(wrong[0], "machine is unknown") {
+		t.Errorf("a log without a machine: %q", wrong)
+	}
+	if wrong := Of(log, 4).Wrong(); len(wrong) > 0 {
+		t.Errorf("with a machine from outside: %q", wrong)
+	}
+}
+
+func TestThePageForPeople(t *testing.T) {
+	text := Of(read(t, odd), 0).Text()
+	page, _, _ := strings.Cut(text, "\nwhat looks wrong\n")
+	want := `log          small
+computer     a?[31mb
+machine      8 processors
+jobs         8 of 2 users
+status       1 cancelled, 4 completed, 1 failed, 2 unknown
+evolving     1 jobs have a profile
+submitted    1996-09-23 14:00:31 CEST to 1996-10-01 16:27:11 CEST (8d2h26m40s)
+last end     1996-10-01 16:28:11 CEST
+sizes        57.1 % serial, 100.0 % powers of two
+work         12.31 processor-hours, 0.8 % of the machine from the first submission to the last end
+
+                       jobs       mean      least       10 %       25 %     median       75 %       90 %       99 %       most
+processors                7        4.6          1          1          1          1          4          8          8         16
+run time, s               7     1324.3          0          0         60         60         90       3600       3600       5400
+requested, s              7 142858977.1         60         60         60         60       5400       7200       7200 1000000000
+waited, s                 6        5.0          0          0          0          0          0         10         10         20
+between jobs, s           5   140000.0          0          0          0        100      50000      50000      50000     649900
+
+week from           jobs  load submitted
+1996-09-23             2   0.01 ` + `
+1996-09-30             4   0.00 ` + `
+`
+	if diff := cmp.Diff(want, page); diff != "" {
+		t.Errorf("the page differs (-want +got):\n%s", diff)
+	}
+	for name, log := range map[string]*swf.Log{"no jobs": read(t, "; Computer: x\n"), "far": read(t, "; UnixStartTime: 0\n1 900000000000000 1 999999999999999 2147483647\n")} {
+		if text := Of(log, 0).Text(); !strings.HasPrefix(text, "log ") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
+func TestWeeksAddUpToTheWhole(t *testing.T) {
+	log := model.Generated(2000, 3)
+	s := Of(log, 0)
+	jobs, area := 0, 0.0
+	for i, w := range s.Weeks {
+		jobs, area = jobs+w.Jobs, area+w.Area
+		if (w.From-s.FirstSubmit)%week != 0 || i > 0 && w.From <= s.Weeks[i-1].From {
+			t.Errorf("week %d begins at %d", i, w.From)
+		}
+		if got := w.Area / week / model.GeneratedNodes; math.Abs(got-w.Load) > 1e-12 {
+			t.Errorf("week %d: load %v, want %v", i, w.Load, got)
+		}
+	}
+	want := 0.0
+	for _, r := range log.Records {
+		want += float64(r.Processors) * float64(r.Run)
+	}
+	if jobs != 2000 || area != s.Area || area != want {
+		t.Errorf("%d jobs, area %v in weeks, %v in all, %v counted", jobs, area, s.Area, want)
+	}
+}
+
+// The definition, written down plainly: the smallest value with at least that share of the others, less one, at or below it.
+func TestQuantilesAreValuesThatOccur(t *testing.T) {
+	for n := 1; n < 250; n++ {
+		values := make([]int64, n)
+		for i := range values {
+			values[i] = int64(i * 251 % n * 3)
+		}
+		q := quantiles(slices.Clone(values))
+		for percent, got := range map[int]int64{0: q.Min, 10: q.P10, 25: q.P25, 50: q.P50, 75: q.P75, 90: q.P90, 99: q.P99, 100: q.Max} {
+			below, at := 0, false
+			for _, v := range values {
+				if v < got {
+					below++
+				}
+				at = at || v == got
+			}
+			if !at || 100*below > (n-1)*percent || 100*(below+1) <= (n-1)*percent {
+				t.Errorf("%d values: %d %% is %d, %d are below", n, percent, got, below)
+			}
+		}
+	}
+	if q := quantiles(nil); q != (Quantiles{}) {
+		t.Errorf("of nothing: %+v", q)
+	}
+}
+
+func TestJSONHasListsEvenWhenTheyAreEmpty(t *testing.T) {
+	text, err := json.Marshal(Of(read(t, "; MaxProcs: 1\n"), 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{`"weeks":[]`, `"anomalies":[]`, `"problems":[]`, `"status":{}`, `"unix_start_time":-1`} {
+		if !strings.Contains(string(text), list) {
+			t.Errorf("%s is not in %s", list, text)
+		}
+	}
+}
+
+func TestOrdinals(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 111: "111th", 122: "122nd"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
