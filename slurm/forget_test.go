@@ -2,10 +2,32 @@ package slurm_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"accordion/slurm/labtest"
 )
+
+// registers makes the slurmd of a node report to slurmctld, which it does now and then by itself, what runs there.
+func registers(t *testing.T, lab *labtest.Lab, node string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", node+".pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGHUP)
+	}
+	if err != nil {
+		t.Fatalf("the slurmd of %s: %v", node, err)
+	}
+}
 
 // slurmctld that reads its configuration again, or is started again, takes the first node of a job that has grown for
 // the one that runs its script (22.05). Giving that one back then ends the script and leaves the job running without.
@@ -37,10 +59,17 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if len(grown) != 3 || grown[2] != last || host() != last {
 		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
 	}
+	// slurmctld hears of a job from the first of its nodes, and looks for its script on that of the script: a job that it has
+	// not heard of for BatchStartTimeout and 10 s it takes for lost. With Slurm's 10 s this one would be.
+	lab.Await(t, time.Minute, "the job has run for 25 s", everySecond(func() bool {
+		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
+	}))
+	registers(t, lab, last)
 	client(t, lab, "scontrol", "reconfigure")
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
 	claimed := host()
 	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
+	registers(t, lab, claimed)
 	lab.Run(t, "alice", "touch", "forgotten")
 	two := says("two")
 	if two["status"] != "0" || two["nodes"] != sorted(t, claimed+","+last) && claimed != last {

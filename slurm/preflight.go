@@ -80,6 +80,11 @@ func (s *System) checkHere() []Finding {
 	return found
 }
 
+// leastBatchPatience is the BatchStartTimeout, in seconds, with which jobs may grow by whatever nodes: slurmctld (22.05) hears
+// of a batch job from the first of the job's nodes, and misses it on that of its script, once it has not heard of it for
+// so long. A job's next srun starts that time anew. 65,535 s is the most that Slurm takes.
+const leastBatchPatience = 12 * 3600
+
 // check looks at slurmctld's settings.
 func (c configuration) check(ctx context.Context) []Finding {
 	var found []Finding
@@ -103,6 +108,11 @@ func (c configuration) check(ctx context.Context) []Finding {
 	if over := c["OverTimeLimit"]; over == "UNLIMITED" {
 		add(Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
 			"their limits, so nothing that waits for their nodes can be promised")
+	}
+	if patience, ok := c.number("BatchStartTimeout"); ok && patience < leastBatchPatience {
+		add(Warning, "Set BatchStartTimeout=65000 in slurm.conf, then `scontrol reconfigure`", "BatchStartTimeout is %d s: a batch "+
+			"job that has grown by a node before that of its script is taken for lost, and ended or requeued, when the script's node "+
+			"registers, which each node does twice an hour or so", patience)
 	}
 	if mode := c["PreemptMode"]; mode != "" && mode != "OFF" {
 		add(Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",

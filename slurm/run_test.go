@@ -218,6 +218,7 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
 		{Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
 		{Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
+		{Warning, "BatchStartTimeout is 10 s", func(c configuration, _ inventory) { c["BatchStartTimeout"] = "10 sec" }},
 		{Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
 		{Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
 		{Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},

@@ -78,6 +78,7 @@ SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=30
+BatchStartTimeout=65000
 MaxJobCount=20000
 TreeWidth=65533
 SchedulerType=sched/backfill
