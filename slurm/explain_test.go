@@ -65,7 +65,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	p.explains(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
 		"It waits, first in the queue.", "It needs 4 nodes for its first step. Of the pool's 24, 22 are held by jobs, 2 are free.",
 		"It can start when job "+long+" of bob gives back its 22 nodes, at ", "job "+long+" of bob (ordinary): 22 nodes until ", "planned to start at ")
-	p.explains(wide, "is an ordinary job of 24 nodes.", "2nd in the queue", "job "+job+" of alice (evolving): 4,6 from ", "This is an estimate")
+	p.explains(wide, "is an ordinary job of 24 nodes.", "2nd in the queue", "job "+job+" of alice (evolving): 4,6 nodes, planned from ", "This is an estimate")
 
 	var queue adapter.Queue
 	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &queue); err != nil || len(queue.Jobs) != 3 {
