@@ -1,0 +1,110 @@
+package replay
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+)
+
+// Factor is a decimal of at most six places, counted in millionths and read exactly: 11 seconds at 1.1 times the load are
+// 10, where in floating point they are perhaps 9.
+type Factor int64
+
+const (
+	one        Factor = 1_000_000
+	mostFactor        = 1_000_000 * one
+)
+
+// ParseFactor reads a decimal above 0 and up to 1000000 with at most six places, such as 1.25. An error is a
+// *core.SyntaxError; what says what is being read.
+func ParseFactor(what, text string) (Factor, error) {
+	whole, places, point := strings.Cut(text, ".")
+	plain := strings.Trim(whole+places, "0123456789") == "" && whole != "" && (!point || places != "")
+	var f Factor
+	if plain && len(whole) <= 7 && len(places) <= 6 {
+		n, _ := strconv.ParseInt(whole+(places + "000000")[:6], 10, 64) // at most 13 digits
+		f = Factor(n)
+	}
+	if f <= 0 || f > mostFactor {
+		return 0, &core.SyntaxError{What: what, Column: 1, Piece: text, Want: "a number above 0 and up to 1000000 with at most six places, as in 1.25"}
+	}
+	return f, nil
+}
+
+// String writes the factor as ParseFactor reads it: "1.25".
+func (f Factor) String() string {
+	return strconv.FormatFloat(float64(f)/float64(one), 'f', -1, 64)
+}
+
+// Divide is the whole part of n / f, for n ≥ 0.
+func (f Factor) Divide(n int64) int64 { return mulDiv(n, int64(one), int64(f)) }
+
+// Multiply is the whole part of n · f, for n ≥ 0.
+func (f Factor) Multiply(n int64) int64 { return mulDiv(n, int64(f), int64(one)) }
+
+// mulDiv is the whole part of a·b/c, exactly; core.Forever when that is larger still.
+func mulDiv(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	if high >= uint64(c) {
+		return core.Forever
+	}
+	quotient, _ := bits.Div64(high, low, uint64(c))
+	return int64(min(quotient, uint64(core.Forever)))
+}
+
+// Estimates say how long jobs ask for: as the log has it (the zero value), or so many times as long as they run.
+type Estimates struct{ times Factor }
+
+// Actual estimates are what jobs run: nobody is wrong.
+var Actual = Estimates{times: one}
+
+// estimateForms names the ways to write Estimates, for messages.
+const estimateForms = "requested, actual, or how many times a job's run time it asks for, as in ×2 or x2.5"
+
+// ParseEstimates reads "requested", "actual", or ×F (xF): so many times what a job runs, 1 or more. An error is a
+// *core.SyntaxError.
+func ParseEstimates(text string) (Estimates, error) {
+	wrong := &core.SyntaxError{What: "estimates", Column: 1, Piece: text, Want: estimateForms}
+	switch text {
+	case "requested":
+		return Estimates{}, nil
+	case "actual":
+		return Actual, nil
+	}
+	number, ok := strings.CutPrefix(text, "×")
+	if !ok {
+		if number, ok = strings.CutPrefix(text, "x"); !ok {
+			return Estimates{}, wrong
+		}
+	}
+	f, err := ParseFactor("estimates", number)
+	if err != nil {
+		return Estimates{}, wrong
+	}
+	if f < one {
+		return Estimates{}, fmt.Errorf("%w: below 1 every job would be killed before its end", wrong)
+	}
+	return Estimates{times: f}, nil
+}
+
+// String writes the estimates as ParseEstimates reads them.
+func (e Estimates) String() string {
+	switch e.times {
+	case 0:
+		return "requested"
+	case one:
+		return "actual"
+	}
+	return "×" + e.times.String()
+}
+
+// request is what a job asks for that runs so long and asked for request in the log.
+func (e Estimates) request(run, request core.Time) core.Time {
+	if e.times == 0 {
+		return request
+	}
+	return min(e.times.Multiply(run), MaxTime)
+}

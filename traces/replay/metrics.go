@@ -1,0 +1,273 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"accordion/core"
+)
+
+// Metrics are the figures of one replay: the content of metrics.json. Times and their means are seconds, areas
+// node-seconds, shares percentages.
+//
+// A job that never began is in NeverBegan and in no other figure.
+type Metrics struct {
+	Trace      string `json:"trace"`
+	Policy     string `json:"policy"`
+	Nodes      int    `json:"nodes"`       // of the machine
+	Jobs       int    `json:"jobs"`        // in the workload
+	Evolving   int    `json:"evolving"`    // of them
+	Moldable   int    `json:"moldable"`    // of them
+	Cut        int    `json:"cut"`         // ran longer in the log than they asked for, and end there
+	NeverBegan int    `json:"never_began"` // got no place
+	// FirstSubmit and LastEnd are seconds of the log; Makespan lies between them.
+	FirstSubmit core.Time `json:"first_submit"`
+	LastEnd     core.Time `json:"last_end"`
+	Makespan    core.Time `json:"makespan"`
+	// HeldArea is what jobs occupied, WorkedArea what they needed for their work: less where an evolving job waited in a
+	// step or was run rigidly. Utilisation and EffectiveUtilisation are their shares of machine × makespan; Waste is
+	// what was held for nothing, in percent of what was needed.
+	HeldArea             float64 `json:"held_area"`
+	WorkedArea           float64 `json:"worked_area"`
+	Utilisation          float64 `json:"utilisation"`
+	EffectiveUtilisation float64 `json:"effective_utilisation"`
+	Waste                float64 `json:"waste"`
+
+	Figures
+	BySize   []Class `json:"by_size"`   // of the nodes that jobs asked for: their peak
+	ByLength []Class `json:"by_length"` // of their run time in the log
+	Weeks    []Week  `json:"weeks"`     // from FirstSubmit on, 604,800 seconds each; at most MaxWeeks
+}
+
+// Figures are what users feel, of some jobs.
+type Figures struct {
+	Waiting    Distribution `json:"waiting"`          // from submission to start
+	Turnaround Distribution `json:"turnaround"`       // from submission to end
+	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time, runs below 10 s counted as 10 s; at least 1
+}
+
+// Distribution tells how values are spread. A quantile is the least value that so many percent of the values do not exceed.
+// Of no values all are 0.
+type Distribution struct {
+	Mean   float64 `json:"mean"`
+	P25    float64 `json:"p25"`
+	Median float64 `json:"median"`
+	P75    float64 `json:"p75"`
+	P90    float64 `json:"p90"`
+	P95    float64 `json:"p95"`
+	P99    float64 `json:"p99"`
+	Max    float64 `json:"max"`
+}
+
+// Class is the jobs of similar size or length.
+type Class struct {
+	Class string    `json:"class"` // in words: "9-64"
+	From  core.Time `json:"from"`  // nodes, or seconds
+	To    core.Time `json:"to"`    // included; −1: without end
+	Jobs  int       `json:"jobs"`
+	Held  float64   `json:"held_area"`
+	Figures
+}
+
+// Week is one week of a replay.
+type Week struct {
+	Week      int       `json:"week"`      // from 0
+	From      core.Time `json:"from"`      // its first second
+	Submitted int       `json:"submitted"` // jobs
+	Waiting   float64   `json:"waiting"`   // mean of the jobs submitted in it, seconds
+	Slowdown  float64   `json:"bounded_slowdown"`
+	Held      float64   `json:"held_area"`   // within it
+	Busy      float64   `json:"utilisation"` // Held in percent of the machine; the last week up to the last end
+	Queue     float64   `json:"queue"`       // jobs that wait, on average over it
+}
+
+const (
+	week     core.Time = 7 * 24 * 60 * 60
+	MaxWeeks           = 5218 // of a hundred years: later ones are not in the series
+	bound    core.Time = 10   // seconds: Figures.Slowdown
+)
+
+// classes are ranges of whole numbers: each ends at its value, and the last has no end.
+type classes struct {
+	names []string
+	ends  []int64
+}
+
+var (
+	sizeClasses   = classes{[]string{"1", "2-8", "9-64", "65-512", "more than 512"}, []int64{1, 8, 64, 512}}
+	lengthClasses = classes{
+		[]string{"up to 1 min", "1-10 min", "10-60 min", "1-6 h", "6-24 h", "more than 24 h"},
+		[]int64{60, 600, 3600, 6 * 3600, 24 * 3600},
+	}
+)
+
+// of is the class of a value.
+func (c classes) of(value int64) int {
+	at, _ := slices.BinarySearch(c.ends, value)
+	return at
+}
+
+// BoundedSlowdown is how many times as long a job was in the system as it ran, where a run below 10 seconds counts as 10;
+// at least 1.
+func BoundedSlowdown(submit, start, end core.Time) float64 {
+	return max(1, float64(end-submit)/float64(max(end-start, bound)))
+}
+
+// Measure computes the metrics of a result.
+func Measure(w Workload, r Result) Metrics {
+	m := Metrics{Trace: w.Name, Policy: r.Policy, Nodes: w.Machine.Nodes, Jobs: len(w.Jobs)}
+	var (
+		all     samples
+		sizes   = make([]samples, len(sizeClasses.names))
+		lengths = make([]samples, len(lengthClasses.names))
+	)
+	for i, o := range r.Outcomes {
+		j := &w.Jobs[i]
+		m.count(j, o)
+		if o.Start < 0 {
+			continue
+		}
+		held := float64(j.held(o))
+		m.HeldArea += held
+		m.WorkedArea += float64(j.worked(o))
+		all.add(j, o, held)
+		sizes[sizeClasses.of(int64(j.Size))].add(j, o, held)
+		lengths[lengthClasses.of(j.Run)].add(j, o, held)
+	}
+	if len(w.Jobs) > 0 {
+		m.FirstSubmit = w.Jobs[0].Submit
+		m.LastEnd = max(m.LastEnd, m.FirstSubmit)
+	}
+	m.Makespan = m.LastEnd - m.FirstSubmit
+	if room := float64(m.Nodes) * float64(m.Makespan); room > 0 {
+		m.Utilisation = 100 * m.HeldArea / room
+		m.EffectiveUtilisation = 100 * m.WorkedArea / room
+	}
+	if m.WorkedArea > 0 {
+		m.Waste = 100 * (m.HeldArea - m.WorkedArea) / m.WorkedArea
+	}
+	m.Figures = all.figures()
+	m.BySize = sizeClasses.measure(sizes)
+	m.ByLength = lengthClasses.measure(lengths)
+	m.Weeks = weeks(w, r, m.FirstSubmit, m.LastEnd)
+	return m
+}
+
+// count notes what kind of job it is, and when it ended.
+func (m *Metrics) count(j *Job, o Outcome) {
+	switch j.Kind() {
+	case Evolving:
+		m.Evolving++
+	case Moldable:
+		m.Moldable++
+	}
+	if j.Cut {
+		m.Cut++
+	}
+	if o.Start < 0 {
+		m.NeverBegan++
+	} else {
+		m.LastEnd = max(m.LastEnd, o.End)
+	}
+}
+
+// measure gives each class its figures.
+func (c classes) measure(of []samples) []Class {
+	all := make([]Class, len(of))
+	from := int64(0)
+	for i := range of {
+		to := int64(-1)
+		if i < len(c.ends) {
+			to = c.ends[i]
+		}
+		all[i] = Class{Class: c.names[i], From: from + 1, To: to, Jobs: len(of[i].waits), Held: of[i].held, Figures: of[i].figures()}
+		from = to
+	}
+	return all
+}
+
+// samples are the values of some jobs.
+type samples struct {
+	waits, turnarounds, slowdowns []float64
+	held                          float64
+}
+
+func (s *samples) add(j *Job, o Outcome, held float64) {
+	s.waits = append(s.waits, float64(o.Start-j.Submit))
+	s.turnarounds = append(s.turnarounds, float64(o.End-j.Submit))
+	s.slowdowns = append(s.slowdowns, BoundedSlowdown(j.Submit, o.Start, o.End))
+	s.held += held
+}
+
+// figures sorts the samples.
+func (s *samples) figures() Figures {
+	return Figures{Waiting: distribution(s.waits), Turnaround: distribution(s.turnarounds), Slowdown: distribution(s.slowdowns)}
+}
+
+// distribution sorts the values.
+func distribution(values []float64) Distribution {
+	if len(values) == 0 {
+		return Distribution{}
+	}
+	sum := 0.0
+	for _, v := range values { // before they are sorted: the order of the workload, in which others sum them up
+		sum += v
+	}
+	slices.Sort(values)
+	at := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
+	return Distribution{
+		Mean: sum / float64(len(values)), P25: at(25), Median: at(50), P75: at(75), P90: at(90), P95: at(95), P99: at(99),
+		Max: values[len(values)-1],
+	}
+}
+
+// weeks is the weekly series from one second to another.
+func weeks(w Workload, r Result, from, to core.Time) []Week {
+	n := int(min((to-from+week-1)/week, MaxWeeks))
+	all := make([]Week, n)
+	for k := range all {
+		all[k].Week, all[k].From = k, from+core.Time(k)*week
+	}
+	for i, o := range r.Outcomes {
+		j := &w.Jobs[i]
+		if o.Start < 0 {
+			continue
+		}
+		if k := (j.Submit - from) / week; k < int64(n) {
+			all[k].Submitted++
+			all[k].Waiting += float64(o.Start - j.Submit)
+			all[k].Slowdown += BoundedSlowdown(j.Submit, o.Start, o.End)
+		}
+		spread(all, j.Submit, o.Start, func(k *Week, seconds float64) { k.Queue += seconds })
+		at := o.Start
+		for s := range j.sizes(o) {
+			spread(all, at, at+s.Duration, func(k *Week, seconds float64) { k.Held += seconds * float64(s.Nodes) })
+			at += s.Duration
+		}
+	}
+	for k := range all {
+		length := float64(min(week, to-all[k].From))
+		all[k].Queue /= length
+		all[k].Busy = 100 * all[k].Held / (length * float64(w.Machine.Nodes))
+		all[k].Waiting /= math.Max(float64(all[k].Submitted), 1)
+		all[k].Slowdown /= math.Max(float64(all[k].Submitted), 1)
+	}
+	return all
+}
+
+// spread gives each week the seconds of a stretch that lie in it.
+func spread(all []Week, from, to core.Time, add func(*Week, float64)) {
+	for k := weekOf(all, from); k < len(all) && all[k].From < to; k++ {
+		if seconds := min(to, all[k].From+week) - max(from, all[k].From); seconds > 0 {
+			add(&all[k], float64(seconds))
+		}
+	}
+}
+
+// weekOf is in which week a second lies.
+func weekOf(all []Week, at core.Time) int {
+	if len(all) == 0 {
+		return 0
+	}
+	return int(max(0, min((at-all[0].From)/week, int64(len(all)))))
+}

@@ -1,0 +1,186 @@
+package replay
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/traces/swf"
+)
+
+// jobsHeader are the columns of jobs.csv: Batsim's, as evalys reads them.
+const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_resources,requested_time,success,starting_time," +
+	"execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources\n"
+
+// WriteJobs writes jobs.csv: a row a job, in the order of the log. Times are whole seconds; success is 0 for a job that was cut
+// at its requested time; stretch is turnaround over execution time; consumed_energy is −1, for nobody knows it. The
+// requested resources are the nodes of a rigid job, those of the chosen size of a moldable one, and the peak of an
+// evolving one, whose allocated resources are all nodes that it ever held: which ones when is in steps.csv. What a job that
+// never began has not got is empty.
+func WriteJobs(out io.Writer, s *Selected, r Result, p *Placement) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	w.WriteString(jobsHeader)
+	name := quoted(s.Name)
+	var row []byte
+	for _, i := range s.inLogOrder() {
+		row = appendJob(row[:0], &s.Jobs[i], r.Outcomes[i], name)
+		row = append(p.Job(i).Append(row), '\n')
+		w.Write(row) // an error stays with the writer
+	}
+	return w.Flush()
+}
+
+// appendJob appends a row up to the allocated resources.
+func appendJob(row []byte, j *Job, o Outcome, name string) []byte {
+	number := func(n int64) { row = append(strconv.AppendInt(row, n, 10), ',') }
+	text := func(s string) { row = append(append(row, s...), ',') }
+	nodes, request := j.Size, j.Request
+	if j.Kind() == Moldable && o.Choice >= 0 && o.Start >= 0 {
+		nodes, request = j.nodes(o), j.Choices[o.Choice].Total()
+	}
+	number(j.Number)
+	text(name)
+	number(j.Submit)
+	number(int64(nodes))
+	number(request)
+	if o.Start < 0 {
+		return append(row, "0,,,,,,,,"...)
+	}
+	if j.Cut {
+		number(0)
+	} else {
+		number(1)
+	}
+	number(o.Start)
+	number(o.End - o.Start)
+	number(o.End)
+	number(o.Start - j.Submit)
+	number(o.End - j.Submit)
+	row = append(appendMillionths(row, o.End-j.Submit, o.End-o.Start), ',')
+	number(-1)
+	return row
+}
+
+// appendMillionths appends a/b with six places, rounded.
+func appendMillionths(text []byte, a, b int64) []byte {
+	const places = 1_000_000
+	b = max(b, 1)
+	whole, rest := a/b, mulDiv(a%b, places, b)
+	if twice := mulDiv(a%b, 2*places, b); twice-2*rest == 1 { // half of the last place, or more
+		rest++
+	}
+	if rest == places {
+		whole, rest = whole+1, 0
+	}
+	text = append(strconv.AppendInt(text, whole, 10), '.')
+	for unit := int64(places / 10); unit > 0; unit /= 10 {
+		text = append(text, '0'+byte(rest/unit%10))
+	}
+	return text
+}
+
+// quoted is a field of a CSV file.
+func quoted(field string) string {
+	if strings.ContainsAny(field, ",\"\r\n") {
+		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+	}
+	return field
+}
+
+// inLogOrder are the places of the jobs in the order of the log.
+func (s *Selected) inLogOrder() []int {
+	order := make([]int, len(s.Jobs))
+	for i := range order {
+		order[i] = i
+	}
+	if !slices.IsSorted(s.Records) {
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.Records[a], s.Records[b]) })
+	}
+	return order
+}
+
+// stepsHeader are the columns of steps.csv, those that jobs.csv has too by the same names.
+const stepsHeader = "job_id,step,starting_time,execution_time,finish_time,requested_number_of_resources,allocated_resources\n"
+
+// WriteSteps writes steps.csv: a row for each stretch of time in which an evolving job held the same nodes, jobs in the
+// order of the log, steps from 0. A job that was run rigidly has one.
+func WriteSteps(out io.Writer, s *Selected, r Result, p *Placement) error {
+	w := bufio.NewWriter(out)
+	w.WriteString(stepsHeader)
+	for _, i := range s.inLogOrder() {
+		if s.Jobs[i].Kind() != Evolving {
+			continue
+		}
+		for k, step := range p.Steps(i, r) {
+			fmt.Fprintf(w, "%d,%d,%d,%d,%d,%d,%s\n", s.Jobs[i].Number, k, step.From, step.To-step.From, step.To, step.Nodes.Count(), step.Nodes)
+		}
+	}
+	return w.Flush()
+}
+
+// metricsFile is the content of metrics.json: the metrics, how the workload came about, and what was left out.
+type metricsFile struct {
+	Metrics
+	Records   int            `json:"records"`  // jobs in the log
+	LeftOut   map[string]int `json:"left_out"` // of them, by reason; what is 0 is not there
+	Estimates string         `json:"estimates"`
+}
+
+// WriteMetrics writes metrics.json.
+func WriteMetrics(out io.Writer, m Metrics, s *Selected) error {
+	file := metricsFile{Metrics: m, Records: len(s.Jobs) + s.LeftOut.Total(), LeftOut: map[string]int{}, Estimates: s.Selection.Estimates.String()}
+	for why, n := range s.LeftOut {
+		if n > 0 {
+			file.LeftOut[Reason(why).Key()] = n
+		}
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", " ")
+	return e.Encode(file)
+}
+
+// WriteSWF writes replayed.swf: the jobs of the replay in the order of submission, with what became of them. Wait time, run time
+// and allocated processors are those of the replay, in the nodes that it counted; so is what they asked for. Evolving jobs have the
+// profiles that they asked for (swf.Log.EPs). Everything else is as in the log. A job that never began has −1 for all three.
+func WriteSWF(out io.Writer, log *swf.Log, s *Selected, r Result) error {
+	header := swf.Header{Lines: slices.Clone(log.Header.Lines)}
+	nodes := strconv.Itoa(s.Machine.Nodes)
+	header.Set("MaxJobs", strconv.Itoa(len(s.Jobs)))
+	header.Set("MaxRecords", strconv.Itoa(len(s.Jobs)))
+	header.Set("MaxNodes", nodes)
+	header.Set("MaxProcs", nodes)
+	header.Add("Note", "replayed by accordion under "+r.Policy+": wait, run time and allocated processors are not the log's")
+	eps := map[int64]core.EP{}
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Kind() == Evolving && evolve.Check(j.Choices[0], s.Machine.Nodes) == nil {
+			eps[j.Number] = j.Choices[0]
+		}
+	}
+	w, err := swf.NewWriter(out, &header, eps)
+	if err != nil {
+		return err
+	}
+	for i, o := range r.Outcomes {
+		j := &s.Jobs[i]
+		rec := log.Records[s.Records[i]]
+		rec.Submit, rec.Wait, rec.Run, rec.Processors = j.Submit, swf.Unknown, swf.Unknown, swf.Unknown
+		rec.RequestedProcessors, rec.RequestedTime = int32(j.Size), j.Request
+		if o.Start >= 0 {
+			rec.Wait, rec.Run, rec.Processors = o.Start-j.Submit, o.End-o.Start, int32(j.peak(o))
+		}
+		if j.Cut {
+			rec.Status = swf.Failed
+		}
+		if err := w.Write(&rec); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

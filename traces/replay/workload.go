@@ -1,0 +1,271 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/traces/swf"
+)
+
+// Bounds of what is replayed: a longer time or a larger machine is a mistake in the log, and would overflow sums.
+const (
+	MaxTime  core.Time = 10_000_000_000 // seconds of one job: 300 years
+	MaxNodes           = 20_000_000     // of the machine, in processors
+)
+
+// ErrNoMachine says that a log does not tell the size of its machine.
+var ErrNoMachine = errors.New("the header has neither MaxProcs nor MaxNodes: give the size of the machine, as in --machine 128")
+
+// Selection says which jobs of a log are replayed, and what of them is changed before. The zero value is every usable job,
+// as the log has it.
+type Selection struct {
+	Machine      int       // processors; 0: as the header says
+	ProcsPerNode int       // processors of a node: sizes become whole nodes; below 2: a processor is a node
+	Estimates    Estimates // how long jobs ask for
+	Window       Window    // jobs submitted outside are left out
+	Limit        int       // the first jobs only; 0: all
+	ScaleLoad    Factor    // jobs arrive so many times as fast; 0: as in the log
+	ArrivalRate  Factor    // jobs arrive evenly, so many a second; 0: as in the log
+}
+
+// Window is a time of a log, From to before To, in its seconds; To 0: to its end.
+type Window struct{ From, To core.Time }
+
+func (w Window) holds(t core.Time) bool { return t >= w.From && (w.To == 0 || t < w.To) }
+
+// Reason is why a job of a log is not replayed.
+type Reason uint8
+
+// The reasons, in the order in which they are looked for.
+const (
+	NoSubmit      Reason = iota // its submission is before the log's beginning, or unknown
+	NoRun                       // it did not run, or nobody knows how long
+	NoProcessors                // neither requested nor allocated processors are known
+	TooLarge                    // it asked for or got more than the machine has
+	NoRequest                   // it has no requested time, though others have
+	TooLong                     // one of its times is above MaxTime
+	OutsideWindow               // Selection.Window
+	BeyondLimit                 // Selection.Limit
+	reasons
+)
+
+var reasonNames = [reasons][2]string{
+	NoSubmit:      {"no_submit_time", "without a submission time"},
+	NoRun:         {"no_run_time", "that did not run"},
+	NoProcessors:  {"no_processors", "without processors"},
+	TooLarge:      {"larger_than_machine", "larger than the machine"},
+	NoRequest:     {"no_requested_time", "without a requested time"},
+	TooLong:       {"time_out_of_range", "with a time of more than 300 years"},
+	OutsideWindow: {"outside_window", "outside the window"},
+	BeyondLimit:   {"beyond_limit", "beyond the limit"},
+}
+
+// Key names the reason for programs: "larger_than_machine".
+func (r Reason) Key() string { return reasonNames[r][0] }
+
+// String says the reason after "jobs": "larger than the machine".
+func (r Reason) String() string { return reasonNames[r][1] }
+
+// LeftOut counts the jobs of a log that are not replayed, by reason.
+type LeftOut [reasons]int
+
+// Total is how many there are.
+func (l LeftOut) Total() int {
+	sum := 0
+	for _, n := range l {
+		sum += n
+	}
+	return sum
+}
+
+// String lists what is left out and why: "12 that did not run, 1 larger than the machine"; "" when nothing is.
+func (l LeftOut) String() string {
+	var parts []string
+	for r, n := range l {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, Reason(r)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Selected is what of a log is replayed.
+type Selected struct {
+	Workload
+	Selection Selection // what was asked for
+	Records   []int32   // beside Jobs: each job's place in the log's records
+	LeftOut   LeftOut
+	RunOnly   bool // no job of the log has a requested time: the run times stand in
+}
+
+// Select makes the workload of a log, by the rules that make replays comparable: the machine is the header's MaxProcs, else
+// MaxNodes. A job is kept when its submission is known, its run time, size and requested time are above 0, and neither
+// its requested nor its allocated processors exceed the machine; its size is what it requested, else what it was
+// allocated. It runs at most its requested time. Jobs are in the order of submission, and of the log where that is equal.
+//
+// An error is the user's: ErrNoMachine, or a log without a single usable job.
+func (s Selection) Select(log *swf.Log) (*Selected, error) {
+	processors, err := s.processors(log)
+	if err != nil {
+		return nil, err
+	}
+	perNode := max(s.ProcsPerNode, 1)
+	all := &Selected{Workload: Workload{Name: log.Name, Machine: core.Machine{Nodes: processors / perNode}}, RunOnly: true, Selection: s}
+	if all.Machine.Nodes == 0 {
+		return nil, fmt.Errorf("%s: a machine of %d processors has no node of %d", log.Name, processors, perNode)
+	}
+	for i := range log.Records {
+		all.RunOnly = all.RunOnly && log.Records[i].RequestedTime <= 0
+	}
+	all.Jobs = make([]Job, 0, len(log.Records))
+	all.Records = make([]int32, 0, len(log.Records))
+	for i := range log.Records {
+		r := &log.Records[i]
+		if why, out := s.unusable(r, processors, all.RunOnly); out {
+			all.LeftOut[why]++
+			continue
+		}
+		job := s.job(r, all.RunOnly, perNode)
+		if ep, ok := log.EPs[r.Number]; ok {
+			s.evolve(&job, ep, perNode)
+		}
+		if job.Size > all.Machine.Nodes {
+			all.LeftOut[TooLarge]++
+			continue
+		}
+		all.Jobs = append(all.Jobs, job)
+		all.Records = append(all.Records, int32(i))
+	}
+	all.sort()
+	s.limit(all)
+	if len(all.Jobs) == 0 {
+		return nil, fmt.Errorf("%s: none of %d jobs can be replayed: %s", log.Name, len(log.Records), all.LeftOut)
+	}
+	s.arrive(all)
+	return all, nil
+}
+
+// processors is the size of the machine.
+func (s Selection) processors(log *swf.Log) (int, error) {
+	n, ok := s.Machine, s.Machine > 0
+	if !ok {
+		n, ok = log.Header.Machine()
+	}
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("%s: %w", log.Name, ErrNoMachine)
+	case n > MaxNodes:
+		return 0, fmt.Errorf("%s: a machine of %d processors; at most %d are replayed, give --machine", log.Name, n, MaxNodes)
+	}
+	return n, nil
+}
+
+// unusable says why a record is no job to replay.
+func (s Selection) unusable(r *swf.Record, processors int, runOnly bool) (why Reason, out bool) {
+	switch {
+	case r.Submit < 0:
+		return NoSubmit, true
+	case r.Run <= 0:
+		return NoRun, true
+	case r.Size() <= 0:
+		return NoProcessors, true
+	case int(r.RequestedProcessors) > processors || int(r.Processors) > processors:
+		return TooLarge, true
+	case r.RequestedTime <= 0 && !runOnly:
+		return NoRequest, true
+	case max(r.Submit, r.Run, r.RequestedTime) > MaxTime:
+		return TooLong, true
+	case !s.Window.holds(r.Submit):
+		return OutsideWindow, true
+	}
+	return 0, false
+}
+
+// job is what a usable record asks for.
+func (s Selection) job(r *swf.Record, runOnly bool, perNode int) Job {
+	request := r.RequestedTime
+	if runOnly {
+		request = r.Run
+	}
+	run := min(r.Run, request)
+	return Job{
+		Number: r.Number, Submit: r.Submit, Run: run, Request: s.Estimates.request(run, request),
+		Size: inNodes(int(r.Size()), perNode), User: r.User, Cut: r.Run > request,
+	}
+}
+
+// evolve gives a job the profile that the log has for it. Its length is the job's requested time, whatever the profile
+// says: the last step is cut or goes on.
+func (s Selection) evolve(j *Job, ep core.EP, perNode int) {
+	var choice core.EP
+	for _, step := range ep {
+		choice = then(choice, core.Step{Duration: step.Duration, Nodes: inNodes(step.Nodes, perNode)})
+	}
+	choice = lasting(choice, j.Request)
+	j.Size = choice.Peak()
+	if len(choice) > 1 {
+		j.Choices = []core.EP{choice}
+	}
+}
+
+// inNodes is how many nodes hold so many processors.
+func inNodes(processors, perNode int) int { return (processors + perNode - 1) / perNode }
+
+// sort puts the jobs in the order of submission, and of the log where that is equal.
+func (s *Selected) sort() {
+	if s.inOrder() {
+		return // as most logs are
+	}
+	type pair struct {
+		job    Job
+		record int32
+	}
+	pairs := make([]pair, len(s.Jobs))
+	for i := range pairs {
+		pairs[i] = pair{s.Jobs[i], s.Records[i]}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.job.Submit, b.job.Submit), cmp.Compare(a.record, b.record))
+	})
+	for i, p := range pairs {
+		s.Jobs[i], s.Records[i] = p.job, p.record
+	}
+}
+
+func (s *Selected) inOrder() bool {
+	for i := 1; i < len(s.Jobs); i++ {
+		a, b := s.Jobs[i-1].Submit, s.Jobs[i].Submit
+		if a > b || a == b && s.Records[i-1] > s.Records[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// limit keeps the first jobs.
+func (s Selection) limit(all *Selected) {
+	if s.Limit > 0 && len(all.Jobs) > s.Limit {
+		all.LeftOut[BeyondLimit] = len(all.Jobs) - s.Limit
+		all.Jobs, all.Records = slices.Clip(all.Jobs[:s.Limit]), slices.Clip(all.Records[:s.Limit])
+	}
+}
+
+// arrive changes when the jobs are submitted; the first keeps its second.
+func (s Selection) arrive(all *Selected) {
+	first := all.Jobs[0].Submit
+	for i := range all.Jobs {
+		switch j := &all.Jobs[i]; {
+		case s.ArrivalRate > 0:
+			j.Submit = first + s.ArrivalRate.Divide(int64(i))
+		case s.ScaleLoad > 0:
+			j.Submit = first + s.ScaleLoad.Divide(j.Submit-first)
+		}
+	}
+	if s.ScaleLoad > 0 && s.ArrivalRate == 0 {
+		all.sort() // what now arrives at the same second goes by the order of the log
+	}
+}
