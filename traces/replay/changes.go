@@ -24,8 +24,8 @@ func changes(w Workload, r Result) []change {
 			continue
 		}
 		job := int32(i)
-		if len(o.Held) == 0 {
-			all = append(all, change{o.Start, job, w.Jobs[i].nodes(o), true}, change{o.End, job, 0, false})
+		if o.Held == nil {
+			all = append(all, change{o.Start, job, o.Nodes(&w.Jobs[i]), true}, change{o.End, job, 0, false})
 			continue
 		}
 		at, had := o.Start, 0

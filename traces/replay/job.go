@@ -7,28 +7,12 @@ import (
 	"accordion/core"
 )
 
-// nodes is how many nodes the job held in an outcome with one size throughout.
-func (j *Job) nodes(o Outcome) int {
-	if j.Kind() == Moldable && o.Choice >= 0 {
-		return j.Choices[o.Choice].Peak()
-	}
-	return j.Size
-}
-
-// peak is the most nodes that the job held in an outcome.
-func (j *Job) peak(o Outcome) int {
-	if len(o.Held) > 0 {
-		return o.Held.Peak()
-	}
-	return j.nodes(o)
-}
-
 // held is the area that the job occupied in an outcome, in node-seconds.
 func (j *Job) held(o Outcome) int64 {
-	if len(o.Held) > 0 {
+	if o.Held != nil {
 		return o.Held.Area()
 	}
-	return int64(j.nodes(o)) * (o.End - o.Start)
+	return int64(o.Nodes(j)) * (o.End - o.Start)
 }
 
 // worked is the area that the job needed for what it did in an outcome, in node-seconds: what it held, but of an evolving
@@ -60,8 +44,8 @@ func appendInt(text []byte, n int64) []byte { return strconv.AppendInt(text, n, 
 // sizes are the steps in which the job held nodes, from its start to its end.
 func (j *Job) sizes(o Outcome) iter.Seq[core.Step] {
 	return func(yield func(core.Step) bool) {
-		if len(o.Held) == 0 {
-			yield(core.Step{Duration: o.End - o.Start, Nodes: j.nodes(o)})
+		if o.Held == nil {
+			yield(core.Step{Duration: o.End - o.Start, Nodes: o.Nodes(j)})
 			return
 		}
 		for _, s := range o.Held {

@@ -70,7 +70,7 @@ func Place(w Workload, r Result) (*Placement, error) {
 	for _, c := range changes(w, r) {
 		var (
 			i       = int(c.job)
-			evolves = len(r.Outcomes[i].Held) > 0
+			evolves = r.Outcomes[i].Held != nil
 			held    = holds[c.job]
 			more    = c.nodes - Nodes(held).Count()
 		)

@@ -43,7 +43,7 @@ func appendJob(row []byte, j *Job, o Outcome, name string) []byte {
 	text := func(s string) { row = append(append(row, s...), ',') }
 	nodes, request := j.Size, j.Request
 	if j.Kind() == Moldable && o.Choice >= 0 && o.Start >= 0 {
-		nodes, request = j.nodes(o), j.Choices[o.Choice].Total()
+		nodes, request = o.Nodes(j), j.Choices[o.Choice].Total()
 	}
 	number(j.Number)
 	text(name)
@@ -173,7 +173,7 @@ func WriteSWF(out io.Writer, log *swf.Log, s *Selected, r Result) error {
 		rec.Submit, rec.Wait, rec.Run, rec.Processors = j.Submit, swf.Unknown, swf.Unknown, swf.Unknown
 		rec.RequestedProcessors, rec.RequestedTime = int32(j.Size), j.Request
 		if o.Start >= 0 {
-			rec.Wait, rec.Run, rec.Processors = o.Start-j.Submit, o.End-o.Start, int32(j.peak(o))
+			rec.Wait, rec.Run, rec.Processors = o.Start-j.Submit, o.End-o.Start, int32(o.Nodes(j))
 		}
 		if j.Cut {
 			rec.Status = swf.Failed

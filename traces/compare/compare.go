@@ -1,0 +1,70 @@
+// Package compare replays one workload under several policies side by side, and puts their metrics into one table with the
+// differences to the first.
+//
+//	easy, err := replay.ParsePolicy("easy", queue.FirstCome)
+//	runs, err := compare.Run(ctx, workload, []replay.Policy{easy}, nil)
+//	fmt.Print(compare.Text(runs))
+//
+// It decides nothing and measures nothing itself: package replay does both. Pictures are package report's matter.
+package compare
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"accordion/traces/replay"
+)
+
+// Run is one policy's replay.
+type Run struct {
+	replay.Result
+	Metrics replay.Metrics
+}
+
+// Replay replays the workload under every policy, as many at a time as there are cores. It tells how many jobs are over, of
+// all policies together, from time to time and from several goroutines; told may be nil. When the context ends it returns
+// at once; replays under way go on, for nobody.
+func Replay(ctx context.Context, w replay.Workload, policies []replay.Policy, told func(over int)) ([]Run, error) {
+	var (
+		runs    = make([]Run, len(policies))
+		over    = make([]atomic.Int64, len(policies))
+		next    atomic.Int64
+		workers sync.WaitGroup
+		done    = make(chan struct{})
+	)
+	tell := func() {
+		if told == nil {
+			return
+		}
+		sum := int64(0)
+		for i := range over {
+			sum += over[i].Load()
+		}
+		told(int(sum))
+	}
+	for range min(len(policies), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(policies)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				result := replay.RunWatched(w, policies[i], func(n int) {
+					over[i].Store(int64(n))
+					tell()
+				})
+				over[i].Store(int64(len(w.Jobs)))
+				tell()
+				runs[i] = Run{Result: result, Metrics: replay.Measure(w, result)}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return runs, ctx.Err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

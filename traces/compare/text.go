@@ -1,0 +1,100 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/traces/replay"
+)
+
+// Text is the metrics of some replays as a table for a terminal: a column a replay, with the differences to the first behind
+// the values where they are of one workload (differences). The headings are beside the metrics.
+func Text(headings []string, metrics []replay.Metrics, differences bool) string {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	header := table.Row{""}
+	columns := []table.ColumnConfig{{Number: 1}}
+	for i, h := range headings {
+		header = append(header, h)
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(columns)
+	group := Metrics[0].Group
+	for _, line := range Metrics {
+		if line.Group != group {
+			t.AppendSeparator()
+			group = line.Group
+		}
+		row := table.Row{line.Name}
+		for i := range metrics {
+			cell := line.Unit.text(line.Of(&metrics[i]))
+			if differences && i > 0 {
+				cell += " " + difference(line.Unit, line.Of(&metrics[i]), line.Of(&metrics[0]))
+			}
+			row = append(row, cell)
+		}
+		t.AppendRow(row)
+	}
+	return t.Render() + "\n"
+}
+
+// text writes a value.
+func (u Unit) text(v float64) string {
+	switch u {
+	case Seconds:
+		return seconds(v)
+	case Percent:
+		return fmt.Sprintf("%.1f %%", v)
+	}
+	return decimal(v)
+}
+
+// decimal writes three digits that mean something, and whole numbers from a thousand on.
+func decimal(v float64) string {
+	switch {
+	case v < 9.995:
+		return fmt.Sprintf("%.2f", v)
+	case v < 999.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// seconds writes a length of time in its two largest units: 1h54m, 3d02h, 45.2s.
+func seconds(v float64) string {
+	s := int64(math.Round(v))
+	switch {
+	case v < 59.95:
+		return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + "s"
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		m := (s + 30) / 60
+		return fmt.Sprintf("%dh%02dm", m/60, m%60)
+	}
+	h := (s + 1800) / 3600
+	return fmt.Sprintf("%dd%02dh", h/24, h%24)
+}
+
+// difference is how far a value is from the first, in parentheses; percentages differ by points.
+func difference(u Unit, v, first float64) string {
+	switch {
+	case v == first:
+		return "(=)"
+	case u == Percent:
+		return fmt.Sprintf("(%+.1f)", v-first)
+	case first == 0:
+		return "(+" + u.text(v) + ")"
+	}
+	change := 100 * (v - first) / first
+	if math.Abs(change) < 9.95 {
+		return fmt.Sprintf("(%+.1f %%)", change)
+	}
+	return fmt.Sprintf("(%+.0f %%)", change)
+}
