@@ -2,8 +2,8 @@
 // differences to the first.
 //
 //	easy, err := replay.ParsePolicy("easy", queue.FirstCome)
-//	runs, err := compare.Run(ctx, workload, []replay.Policy{easy}, nil)
-//	fmt.Print(compare.Text(runs))
+//	runs, err := compare.Replay(ctx, workload, []replay.Policy{easy}, nil)
+//	fmt.Print(runs[0].Metrics.Waiting.Mean)
 //
 // It decides nothing and measures nothing itself: package replay does both. Pictures are package report's matter.
 package compare

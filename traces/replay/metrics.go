@@ -209,16 +209,27 @@ func distribution(values []float64) Distribution {
 	if len(values) == 0 {
 		return Distribution{}
 	}
-	sum := 0.0
-	for _, v := range values { // before they are sorted: the order of the workload, in which others sum them up
-		sum += v
-	}
 	slices.Sort(values)
 	at := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
 	return Distribution{
-		Mean: sum / float64(len(values)), P25: at(25), Median: at(50), P75: at(75), P90: at(90), P95: at(95), P99: at(99),
+		Mean: sum(values) / float64(len(values)), P25: at(25), Median: at(50), P75: at(75), P90: at(90), P95: at(95), P99: at(99),
 		Max: values[len(values)-1],
 	}
+}
+
+// sum adds up without losing digits (Neumaier, 1974): a mean is the same in whatever order others add.
+func sum(values []float64) float64 {
+	total, lost := 0.0, 0.0
+	for _, v := range values {
+		next := total + v
+		if math.Abs(total) >= math.Abs(v) {
+			lost += total - next + v
+		} else {
+			lost += v - next + total
+		}
+		total = next
+	}
+	return total + lost
 }
 
 // weeks is the weekly series from one second to another.

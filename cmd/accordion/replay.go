@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"accordion/traces/compare"
+	"accordion/traces/replay"
+)
+
+func init() { subcommands = append(subcommands, replayCommand) }
+
+// policyHelp says what the policies are.
+const policyHelp = `Policies: fcfs; easy and conservative back-filling; repeated back-filling, as the sidecar does it; evolving:ALG, which
+places a job as it evolves, ALG as in "accordion schedule" (evolving:2X+c); moldable, which starts a moldable job on the size that
+ends first. fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable one as the log has it.`
+
+func replayCommand() *cobra.Command {
+	var r replayFlags
+	c := &cobra.Command{
+		Use:   "replay [flags] TRACE|- …",
+		Short: "Replay a workload log through the planner: who would have begun when",
+		Long: `Replay logs in the Standard Workload Format (gzipped or not; - is standard input) in virtual time, and print how long jobs
+waited and how the machine was used.
+
+` + policyHelp + `
+
+With -o DIR it writes jobs.csv (a row a job, in Batsim's columns, as evalys reads them), steps.csv (a row a step of an evolving
+job), metrics.json, replayed.swf and report.html; of several logs each into a folder of its own in DIR. With --csv FILE it
+writes jobs.csv alone; --csv - writes it to standard output, and nothing else.
+
+What of a log is replayed: jobs with a submission time, a run time, processors and a requested time, none larger than the
+machine; the others are counted by reason. A job runs at most its requested time.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("replay: name a workload log, or - for standard input"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
+	}
+	r.register(c)
+	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: fcfs, easy, conservative, repeated, evolving:ALG, moldable")
+	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
+	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
+	complete(c, "policy", "fcfs", "easy", "conservative", "repeated", "evolving:2X+c", "moldable")
+	return c
+}
+
+type replayFlags struct {
+	workloadFlags
+	policy, out, csv string
+}
+
+func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
+	policies, err := r.policies(r.policy)
+	if err != nil {
+		return err
+	}
+	if r.csv != "" && len(paths) > 1 {
+		return usage(errors.New("--csv is for one log; with several take -o DIR"))
+	}
+	var (
+		names   []string
+		metrics []replay.Metrics
+	)
+	for _, path := range paths {
+		w, err := r.load(cmd, path)
+		if err != nil {
+			return err
+		}
+		if r.csv == "-" && r.out == "" {
+			return r.only(cmd, w, policies[0])
+		}
+		runs, err := replayed(cmd.Context(), w, policies)
+		if err != nil {
+			return fmt.Errorf("replaying %s: %w", w.Name, err)
+		}
+		folder := r.out
+		if folder != "" && len(paths) > 1 {
+			folder = filepath.Join(folder, w.Name)
+		}
+		if err := r.save(cmd, w, runs[0], folder); err != nil {
+			return err
+		}
+		if r.csv != "-" {
+			fmt.Fprintln(cmd.OutOrStdout(), w)
+		}
+		names, metrics = append(names, w.Name), append(metrics, runs[0].Metrics)
+	}
+	if r.csv == "-" {
+		return nil
+	}
+	if len(names) == 1 {
+		names[0] = r.policy
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), compare.Text(names, metrics, false))
+	return err
+}
+
+// only writes jobs.csv to standard output: nothing is measured.
+func (r *replayFlags) only(cmd *cobra.Command, w *workload, p replay.Policy) error {
+	result := replay.Run(w.Workload, p)
+	placed, err := replay.Place(w.Workload, result)
+	if err != nil {
+		return err
+	}
+	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
+}
+
+// save writes what the flags ask for, all of it or nothing.
+func (r *replayFlags) save(cmd *cobra.Command, w *workload, run compare.Run, folder string) error {
+	if folder == "" && r.csv == "" {
+		return nil
+	}
+	placed, err := replay.Place(w.Workload, run.Result)
+	if err != nil {
+		return err
+	}
+	var files []replay.File
+	if folder != "" {
+		if err := makeFolder(folder); err != nil {
+			return err
+		}
+		files = results(folder, w, run, placed)
+	}
+	jobs := func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }
+	if r.csv != "" && r.csv != "-" {
+		files = append(files, replay.File{Path: r.csv, Write: jobs})
+	}
+	if err := replay.Save(files...); err != nil {
+		return err
+	}
+	if r.csv == "-" {
+		return jobs(cmd.OutOrStdout())
+	}
+	return nil
+}
+
+// results are the files of one replay in a folder.
+func results(folder string, w *workload, run compare.Run, placed *replay.Placement) []replay.File {
+	at := func(name string, write func(io.Writer) error) replay.File {
+		return replay.File{Path: filepath.Join(folder, name), Write: write}
+	}
+	return []replay.File{
+		at("jobs.csv", func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }),
+		at("steps.csv", func(out io.Writer) error { return replay.WriteSteps(out, w.Selected, run.Result, placed) }),
+		at("metrics.json", func(out io.Writer) error { return replay.WriteMetrics(out, run.Metrics, w.Selected) }),
+		at("replayed.swf", func(out io.Writer) error { return replay.WriteSWF(out, w.log, w.Selected, run.Result) }),
+	}
+}
+
+// replayed replays a workload under some policies, with a bar on standard error when that is a terminal.
+func replayed(ctx context.Context, w *workload, policies []replay.Policy) ([]compare.Run, error) {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return compare.Replay(ctx, w.Workload, policies, nil)
+	}
+	bar := progressbar.NewOptions(len(w.Jobs)*len(policies), progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionSetDescription(w.Name), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("jobs"), progressbar.OptionSetPredictTime(true))
+	defer bar.Close()
+	return compare.Replay(ctx, w.Workload, policies, func(over int) { _ = bar.Set(over) }) // a bar that cannot be drawn is no reason to fail
+}

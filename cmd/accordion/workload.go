@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/traces/replay"
+	"accordion/traces/swf"
+)
+
+// workloadFlags say what of a log is replayed.
+type workloadFlags struct {
+	machine, procsPerNode, limit    int
+	estimates, window, scale, rate  string
+	evolving, moldable, shape, same string
+	seed                            uint64
+	strict                          bool
+	order                           string
+}
+
+func (f *workloadFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.IntVar(&f.machine, "machine", 0, "processors of the machine (default: MaxProcs of the log's header, else MaxNodes)")
+	flags.IntVar(&f.procsPerNode, "procs-per-node", 1, "schedule whole nodes of so many processors")
+	flags.StringVar(&f.estimates, "estimates", "requested", "how long jobs ask for: requested, actual (what they run), or ×F (xF), so many times that")
+	flags.StringVar(&f.scale, "scale-load", "", "let jobs arrive so many times as fast, such as 1.25")
+	flags.StringVar(&f.rate, "arrival-rate", "", "let jobs arrive evenly, so many a second, such as 1")
+	flags.StringVar(&f.window, "window", "", "only jobs submitted in FROM..TO: times since the log's beginning (30d..60d, 0..86400) or dates (2006-12-01..2007-01-01)")
+	flags.IntVar(&f.limit, "limit", 0, "only the first jobs, so many")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first line that is not as the format wants it")
+	flags.StringVar(&f.order, "order", "fcfs", "which waiting job ranks first: fcfs (as submitted), sjf (shortest request), ljf (longest request)")
+	flags.StringVar(&f.evolving, "evolving", "0%", "what if this share of the jobs evolved, such as 30%")
+	flags.StringVar(&f.shape, "shape", "mountain", "how their need changes: ramp-up, ramp-down, mountain, pre-main-post, random")
+	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
+	flags.StringVar(&f.moldable, "moldable", "0%", "what if this share of the jobs, others than those, could be started on several sizes")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
+	complete(c, "order", "fcfs", "sjf", "ljf")
+	complete(c, "shape", replay.ShapeNames()...)
+	complete(c, "same", "peak", "area")
+	complete(c, "estimates", "requested", "actual", "x2")
+}
+
+// workload is a log and what of it is replayed.
+type workload struct {
+	log *swf.Log
+	*replay.Selected
+	supposed replay.Supposed
+}
+
+// load reads a log, or standard input where the path is -. Its errors are the user's.
+func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error) {
+	selection, whatIf, err := f.parse(cmd)
+	if err != nil {
+		return nil, usage(err)
+	}
+	var log *swf.Log
+	if path == "-" {
+		log, err = swf.Read(cmd.InOrStdin(), "standard input", swf.Options{Strict: f.strict})
+	} else {
+		log, err = swf.ReadFile(path, swf.Options{Strict: f.strict})
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	for _, line := range log.Warnings.Lines() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", line)
+	}
+	if f.window != "" {
+		if selection.Window, err = replay.ParseWindow(f.window, &log.Header); err != nil {
+			return nil, usage(fmt.Errorf("--window: %w", err))
+		}
+	}
+	selected, err := selection.Select(log)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return &workload{log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload)}, nil
+}
+
+// parse reads the flags but for the window, which may be written in dates that only the log can tell.
+func (f *workloadFlags) parse(cmd *cobra.Command) (s replay.Selection, x replay.WhatIf, err error) {
+	fail := func(flag string, err error) (replay.Selection, replay.WhatIf, error) {
+		return s, x, fmt.Errorf("--%s: %w", flag, err)
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+		most  int
+	}{{"machine", f.machine, replay.MaxNodes}, {"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
+		if cmd.Flags().Changed(n.flag) && (n.value < 1 || n.value > n.most) {
+			return fail(n.flag, fmt.Errorf("%d is not 1 to %d", n.value, n.most))
+		}
+	}
+	s = replay.Selection{Machine: f.machine, ProcsPerNode: f.procsPerNode, Limit: f.limit}
+	if s.Estimates, err = replay.ParseEstimates(f.estimates); err != nil {
+		return fail("estimates", err)
+	}
+	if f.scale != "" {
+		if s.ScaleLoad, err = replay.ParseFactor("load", f.scale); err != nil {
+			return fail("scale-load", err)
+		}
+	}
+	if f.rate != "" {
+		if s.ArrivalRate, err = replay.ParseFactor("arrival rate", f.rate); err != nil {
+			return fail("arrival-rate", err)
+		}
+	}
+	if f.rate != "" && f.scale != "" {
+		return s, x, fmt.Errorf("--scale-load and --arrival-rate both say when jobs arrive; give one")
+	}
+	x.Seed = f.seed
+	if x.Evolving, err = replay.ParseShare("share of jobs", f.evolving); err != nil {
+		return fail("evolving", err)
+	}
+	if x.Moldable, err = replay.ParseShare("share of jobs", f.moldable); err != nil {
+		return fail("moldable", err)
+	}
+	if x.Evolving+x.Moldable > 1 {
+		return s, x, fmt.Errorf("--evolving %s and --moldable %s are more than all jobs", f.evolving, f.moldable)
+	}
+	if x.Shape, err = replay.ParseShape(f.shape); err != nil {
+		return fail("shape", err)
+	}
+	if x.Same, err = replay.ParseSame(f.same); err != nil {
+		return fail("same", err)
+	}
+	return s, x, nil
+}
+
+// policies reads names of policies.
+func (f *workloadFlags) policies(names ...string) ([]replay.Policy, error) {
+	order, err := queue.ParseOrder(f.order)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--order: %w", err))
+	}
+	all := make([]replay.Policy, len(names))
+	for i, name := range names {
+		if all[i], err = replay.ParsePolicy(name, order); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return all, nil
+}
+
+// String says in one line what is replayed, and what is not.
+func (w *workload) String() string {
+	text := fmt.Sprintf("%s: %d jobs on %d nodes", w.Name, len(w.Jobs), w.Machine.Nodes)
+	if x := w.supposed; x != (replay.Supposed{}) {
+		text += fmt.Sprintf(", %d of them evolving and %d moldable (%d drawn jobs stay as they are)", x.Evolving, x.Moldable, x.AsBefore)
+	}
+	if n := w.LeftOut.Total(); n > 0 {
+		text += fmt.Sprintf("; left out %d: %s", n, w.LeftOut)
+	}
+	if w.RunOnly {
+		text += "; no job has a requested time, so its run time stands in"
+	}
+	return text
+}
+
+// makeFolder makes a folder for results, with those above it.
+func makeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return fmt.Errorf("making a folder for the results: %w", err)
+	}
+	return nil
+}

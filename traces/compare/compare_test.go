@@ -1,0 +1,128 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/traces/replay"
+)
+
+// three is a workload on which the policies differ: a wide job in the way of a short one.
+var three = replay.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs: []replay.Job{
+	{Number: 1, Submit: 0, Run: 100, Request: 100, Size: 3},
+	{Number: 2, Submit: 1, Run: 100, Request: 100, Size: 4},
+	{Number: 3, Submit: 2, Run: 50, Request: 50, Size: 1},
+}}
+
+func policies(t *testing.T, names ...string) []replay.Policy {
+	t.Helper()
+	all := make([]replay.Policy, len(names))
+	for i, name := range names {
+		p, err := replay.ParsePolicy(name, queue.FirstCome)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = p
+	}
+	return all
+}
+
+func TestPoliciesAreReplayedBesideEachOther(t *testing.T) {
+	names := []string{"fcfs", "easy", "conservative", "fcfs", "evolving:2X+c"}
+	runs, err := Replay(context.Background(), three, policies(t, names...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, waits := range []float64{(0 + 99 + 198) / 3.0, 99 / 3.0, 99 / 3.0, (0 + 99 + 198) / 3.0, 99 / 3.0} {
+		if got := runs[i].Metrics.Waiting.Mean; got != waits || runs[i].Policy != names[i] || len(runs[i].Outcomes) != 3 {
+			t.Errorf("%s waits %v on average, want %v; it calls itself %s", names[i], got, waits, runs[i].Policy)
+		}
+	}
+}
+
+func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if runs, err := Replay(ctx, three, policies(t, "easy"), nil); !errors.Is(err, context.Canceled) || runs != nil {
+		t.Errorf("%d runs, error %v", len(runs), err)
+	}
+}
+
+func TestTheBarReachesItsEnd(t *testing.T) {
+	told := make(chan int, 100)
+	if _, err := Replay(context.Background(), three, policies(t, "easy", "fcfs"), func(over int) { told <- over }); err != nil {
+		t.Fatal(err)
+	}
+	close(told)
+	most := 0
+	for over := range told {
+		most = max(most, over)
+	}
+	if most != 6 {
+		t.Errorf("at most %d jobs are said to be over, of 2 times 3", most)
+	}
+}
+
+func TestTheTableHasTheDifferencesToTheFirst(t *testing.T) {
+	runs, err := Replay(context.Background(), three, policies(t, "fcfs", "easy"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Text([]string{"fcfs", "easy"}, []replay.Metrics{runs[0].Metrics, runs[1].Metrics}, true)
+	for _, line := range []string{"mean wait │ 1m39s │ 33s (-67 %)", "longest wait │ 3m18s │ 1m39s (-50 %)", "makespan │ 4m10s │ 3m20s (-20 %)", "utilisation │ 75.0 % │ 93.8 % (+18.8)", "waste │ 0.0 % │ 0.0 % (=)"} {
+		if plain := strings.Join(strings.Fields(got), " "); !strings.Contains(plain, line) {
+			t.Errorf("the table has no line %q:\n%s", line, got)
+		}
+	}
+}
+
+func TestValuesAreWrittenAsPeopleSayThem(t *testing.T) {
+	for _, c := range []struct {
+		unit  Unit
+		value float64
+		want  string
+	}{
+		{Seconds, 0, "0s"}, {Seconds, 7.25, "7.3s"}, {Seconds, 59.94, "59.9s"}, {Seconds, 59.96, "1m00s"}, {Seconds, 3599.4, "59m59s"},
+		{Seconds, 3599.6, "1h00m"}, {Seconds, 6837, "1h54m"}, {Seconds, 86369, "23h59m"}, {Seconds, 86399, "1d00h"}, {Seconds, 86400 * 400, "400d00h"},
+		{Ratio, 1, "1.00"}, {Ratio, 92.58, "92.6"}, {Ratio, 999.96, "1000"}, {Ratio, 12765.5, "12766"}, {Percent, 68.56, "68.6 %"},
+	} {
+		if got := c.unit.text(c.value); got != c.want {
+			t.Errorf("%v is written %s, want %s", c.value, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		unit     Unit
+		v, first float64
+		want     string
+	}{
+		{Seconds, 5, 5, "(=)"}, {Seconds, 0, 0, "(=)"}, {Seconds, 5, 0, "(+5s)"}, {Seconds, 110, 100, "(+10 %)"}, {Seconds, 99, 100, "(-1.0 %)"},
+		{Percent, 68, 70.5, "(-2.5)"}, {Ratio, 30, 10, "(+200 %)"},
+	} {
+		if got := difference(c.unit, c.v, c.first); got != c.want {
+			t.Errorf("from %v to %v: %s, want %s", c.first, c.v, got, c.want)
+		}
+	}
+}
+
+func TestEveryMetricHasAFiniteValueAndAPlace(t *testing.T) {
+	runs, err := Replay(context.Background(), three, policies(t, "easy"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	m := &runs[0].Metrics
+	for _, line := range append(Metrics, ByClass(m)...) {
+		if v := line.Of(m); math.IsNaN(v) || math.IsInf(v, 0) || line.Name == "" || line.Group == "" || seen[line.Name] {
+			t.Errorf("%s, %s: %v", line.Group, line.Name, v)
+		}
+		seen[line.Name] = true
+	}
+	if !seen["mean wait, 2-8 nodes"] || seen["mean wait, 65-512 nodes"] || !seen["mean bounded slowdown, 1-10 min"] {
+		t.Errorf("lines by class: %v", seen)
+	}
+}

@@ -1,0 +1,73 @@
+package replay
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/core"
+	"accordion/traces/swf"
+)
+
+// windowForms names the ways to write a Window, for messages.
+const windowForms = "FROM..TO, each a time since the log's beginning as 30d, 12h or 86400, or a date as 2006-12-24 or 2006-12-24T18:00; " +
+	"either may be left out"
+
+// ParseWindow reads FROM..TO: seconds since the log's beginning, a duration since then, or a date in the site's time zone,
+// where the header says which date the beginning was. FROM left out is the beginning, TO the end. An error is a
+// *core.SyntaxError.
+func ParseWindow(text string, h *swf.Header) (Window, error) {
+	wrong := &core.SyntaxError{What: "window", Column: 1, Piece: text, Want: windowForms}
+	from, to, ok := strings.Cut(text, "..")
+	if !ok || from == "" && to == "" {
+		return Window{}, wrong
+	}
+	var w Window
+	if from != "" {
+		if w.From, ok = parseInstant(from, h); !ok {
+			wrong.Piece = from
+			return Window{}, wrong
+		}
+	}
+	if to != "" {
+		if w.To, ok = parseInstant(to, h); !ok {
+			wrong.Column, wrong.Piece = len(from)+3, to
+			return Window{}, wrong
+		}
+		if w.To <= max(w.From, 0) {
+			wrong.Want = "a window: it ends before it begins, or with the log's beginning"
+			return Window{}, wrong
+		}
+	}
+	return w, nil
+}
+
+// parseInstant reads a second of the log.
+func parseInstant(text string, h *swf.Header) (core.Time, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, n >= 0 && n <= swf.MaxValue
+	}
+	if d, ok := core.ParseDuration(text); ok {
+		return d, true
+	}
+	begin, known := h.UnixStart()
+	for _, form := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if t, err := time.ParseInLocation(form, text, h.Location()); err == nil {
+			return t.Unix() - begin, known
+		}
+	}
+	return 0, false
+}
+
+// ParseShare reads a share of jobs: 30% or 0.3. An error is a *core.SyntaxError; what says what is being read.
+func ParseShare(what, text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, &core.SyntaxError{What: what, Column: 1, Piece: text, Want: "a share, as in 30% or 0.3"}
+	}
+	return share, nil
+}
