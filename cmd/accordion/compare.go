@@ -78,17 +78,20 @@ func (f *compareFlags) save(w *workload, runs []compare.Run) error {
 	if f.out == "" {
 		return nil
 	}
-	var files []replay.File
+	var (
+		files  []replay.File
+		placed = make([]*replay.Placement, len(runs))
+		err    error
+	)
 	for i, run := range runs {
 		folder := filepath.Join(f.out, strings.NewReplacer(":", "-", "/", "-").Replace(f.names[i]))
 		if err := makeFolder(folder); err != nil {
 			return err
 		}
-		placed, err := replay.Place(w.Workload, run.Result)
-		if err != nil {
+		if placed[i], err = replay.Place(w.Workload, run.Result); err != nil {
 			return err
 		}
-		files = append(files, results(folder, w, run, placed)...)
+		files = append(files, results(folder, w, run, placed[i])...)
 	}
-	return replay.Save(files...)
+	return replay.Save(append(files, w.report(f.out, runs, placed))...)
 }

@@ -131,7 +131,7 @@ func (r *replayFlags) save(cmd *cobra.Command, w *workload, run compare.Run, fol
 		if err := makeFolder(folder); err != nil {
 			return err
 		}
-		files = results(folder, w, run, placed)
+		files = append(results(folder, w, run, placed), w.report(folder, []compare.Run{run}, []*replay.Placement{placed}))
 	}
 	jobs := func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }
 	if r.csv != "" && r.csv != "-" {
@@ -157,6 +157,17 @@ func results(folder string, w *workload, run compare.Run, placed *replay.Placeme
 		at("metrics.json", func(out io.Writer) error { return replay.WriteMetrics(out, run.Metrics, w.Selected) }),
 		at("replayed.swf", func(out io.Writer) error { return replay.WriteSWF(out, w.log, w.Selected, run.Result) }),
 	}
+}
+
+// report is the page that shows some replays, in a folder.
+func (w *workload) report(folder string, runs []compare.Run, placed []*replay.Placement) replay.File {
+	page := compare.Report(w.Workload, runs, placed)
+	page.Note = w.String()
+	if begin, ok := w.log.Header.UnixStart(); ok {
+		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
+	}
+	page.Notes = w.notes
+	return replay.File{Path: filepath.Join(folder, "report.html"), Write: page.Write}
 }
 
 // replayed replays a workload under some policies, with a bar on standard error when that is a terminal.

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/traces/replay"
+	"accordion/traces/report/replays"
 	"accordion/traces/swf"
 )
 
@@ -49,6 +51,7 @@ type workload struct {
 	log *swf.Log
 	*replay.Selected
 	supposed replay.Supposed
+	notes    []replays.Note // for the report
 }
 
 // load reads a log, or standard input where the path is -. Its errors are the user's.
@@ -78,7 +81,17 @@ func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error)
 	if err != nil {
 		return nil, usage(err)
 	}
-	return &workload{log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload)}, nil
+	w := &workload{
+		log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload),
+		notes: []replays.Note{{Name: "Command", Text: "accordion " + strings.Join(os.Args[1:], " ")}},
+	}
+	if n := w.LeftOut.Total(); n > 0 {
+		w.notes = append(w.notes, replays.Note{Name: "Left out", Text: fmt.Sprintf("%d of %d jobs: %s", n, len(log.Records), w.LeftOut)})
+	}
+	for _, line := range log.Warnings.Lines() {
+		w.notes = append(w.notes, replays.Note{Name: "Mended", Text: line})
+	}
+	return w, nil
 }
 
 // parse reads the flags but for the window, which may be written in dates that only the log can tell.

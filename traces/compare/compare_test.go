@@ -10,6 +10,7 @@ import (
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/traces/replay"
+	"accordion/traces/report/replays"
 )
 
 // three is a workload on which the policies differ: a wide job in the way of a short one.
@@ -83,25 +84,25 @@ func TestTheTableHasTheDifferencesToTheFirst(t *testing.T) {
 
 func TestValuesAreWrittenAsPeopleSayThem(t *testing.T) {
 	for _, c := range []struct {
-		unit  Unit
+		unit  replays.Unit
 		value float64
 		want  string
 	}{
-		{Seconds, 0, "0s"}, {Seconds, 7.25, "7.3s"}, {Seconds, 59.94, "59.9s"}, {Seconds, 59.96, "1m00s"}, {Seconds, 3599.4, "59m59s"},
-		{Seconds, 3599.6, "1h00m"}, {Seconds, 6837, "1h54m"}, {Seconds, 86369, "23h59m"}, {Seconds, 86399, "1d00h"}, {Seconds, 86400 * 400, "400d00h"},
-		{Ratio, 1, "1.00"}, {Ratio, 92.58, "92.6"}, {Ratio, 999.96, "1000"}, {Ratio, 12765.5, "12766"}, {Percent, 68.56, "68.6 %"},
+		{replays.Seconds, 0, "0s"}, {replays.Seconds, 7.25, "7.3s"}, {replays.Seconds, 59.94, "59.9s"}, {replays.Seconds, 59.96, "1m00s"}, {replays.Seconds, 3599.4, "59m59s"},
+		{replays.Seconds, 3599.6, "1h00m"}, {replays.Seconds, 6837, "1h54m"}, {replays.Seconds, 86369, "23h59m"}, {replays.Seconds, 86399, "1d00h"}, {replays.Seconds, 86400 * 400, "400d00h"},
+		{replays.Number, 1, "1.00"}, {replays.Number, 92.58, "92.6"}, {replays.Number, 999.96, "1000"}, {replays.Number, 12765.5, "12766"}, {replays.Share, 0.6856, "68.6 %"},
 	} {
-		if got := c.unit.text(c.value); got != c.want {
+		if got := value(c.unit, c.value); got != c.want {
 			t.Errorf("%v is written %s, want %s", c.value, got, c.want)
 		}
 	}
 	for _, c := range []struct {
-		unit     Unit
+		unit     replays.Unit
 		v, first float64
 		want     string
 	}{
-		{Seconds, 5, 5, "(=)"}, {Seconds, 0, 0, "(=)"}, {Seconds, 5, 0, "(+5s)"}, {Seconds, 110, 100, "(+10 %)"}, {Seconds, 99, 100, "(-1.0 %)"},
-		{Percent, 68, 70.5, "(-2.5)"}, {Ratio, 30, 10, "(+200 %)"},
+		{replays.Seconds, 5, 5, "(=)"}, {replays.Seconds, 0, 0, "(=)"}, {replays.Seconds, 5, 0, "(+5s)"}, {replays.Seconds, 110, 100, "(+10 %)"}, {replays.Seconds, 99, 100, "(-1.0 %)"},
+		{replays.Share, 0.68, 0.705, "(-2.5)"}, {replays.Number, 30, 10, "(+200 %)"},
 	} {
 		if got := difference(c.unit, c.v, c.first); got != c.want {
 			t.Errorf("from %v to %v: %s, want %s", c.first, c.v, got, c.want)

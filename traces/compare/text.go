@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"accordion/traces/replay"
+	"accordion/traces/report/replays"
 )
 
 // Text is the metrics of some replays as a table for a terminal: a column a replay, with the differences to the first behind
@@ -33,7 +34,7 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 		}
 		row := table.Row{line.Name}
 		for i := range metrics {
-			cell := line.Unit.text(line.Of(&metrics[i]))
+			cell := value(line.Unit, line.Of(&metrics[i]))
 			if differences && i > 0 {
 				cell += " " + difference(line.Unit, line.Of(&metrics[i]), line.Of(&metrics[0]))
 			}
@@ -44,13 +45,13 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 	return t.Render() + "\n"
 }
 
-// text writes a value.
-func (u Unit) text(v float64) string {
+// value writes a value in its unit.
+func value(u replays.Unit, v float64) string {
 	switch u {
-	case Seconds:
+	case replays.Seconds:
 		return seconds(v)
-	case Percent:
-		return fmt.Sprintf("%.1f %%", v)
+	case replays.Share:
+		return fmt.Sprintf("%.1f %%", 100*v)
 	}
 	return decimal(v)
 }
@@ -74,7 +75,7 @@ func seconds(v float64) string {
 		return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + "s"
 	case s < 3600:
 		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 86400:
+	case s < 86400-30:
 		m := (s + 30) / 60
 		return fmt.Sprintf("%dh%02dm", m/60, m%60)
 	}
@@ -83,14 +84,14 @@ func seconds(v float64) string {
 }
 
 // difference is how far a value is from the first, in parentheses; percentages differ by points.
-func difference(u Unit, v, first float64) string {
+func difference(u replays.Unit, v, first float64) string {
 	switch {
 	case v == first:
 		return "(=)"
-	case u == Percent:
-		return fmt.Sprintf("(%+.1f)", v-first)
+	case u == replays.Share:
+		return fmt.Sprintf("(%+.1f)", 100*(v-first))
 	case first == 0:
-		return "(+" + u.text(v) + ")"
+		return "(+" + value(u, v) + ")"
 	}
 	change := 100 * (v - first) / first
 	if math.Abs(change) < 9.95 {
