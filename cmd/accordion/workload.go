@@ -161,9 +161,12 @@ func (f *workloadFlags) policies(names ...string) ([]replay.Policy, error) {
 
 // String says in one line what is replayed, and what is not.
 func (w *workload) String() string {
-	text := fmt.Sprintf("%s: %d jobs on %d nodes", w.Name, len(w.Jobs), w.Machine.Nodes)
+	text := fmt.Sprintf("%s: %d %s on %d nodes", w.Name, len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
 	if x := w.supposed; x != (replay.Supposed{}) {
-		text += fmt.Sprintf(", %d of them evolving and %d moldable (%d drawn jobs stay as they are)", x.Evolving, x.Moldable, x.AsBefore)
+		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
+		if n := x.AsBefore; n > 0 {
+			text += fmt.Sprintf(" (%d of those drawn %s)", n, plural(n, "stays as it is", "stay as they are"))
+		}
 	}
 	if n := w.LeftOut.Total(); n > 0 {
 		text += fmt.Sprintf("; left out %d: %s", n, w.LeftOut)
@@ -172,6 +175,14 @@ func (w *workload) String() string {
 		text += "; no job has a requested time, so its run time stands in"
 	}
 	return text
+}
+
+// plural is the word for so many.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // makeFolder makes a folder for results, with those above it.
