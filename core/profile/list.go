@@ -16,20 +16,24 @@ type list struct {
 	used []int
 }
 
-// shift adds n to the nodes used in [from, to); to is endOfTime when there is no end.
-func (l *list) shift(from, to core.Time, n int) {
-	first, end := l.split(from), len(l.at)
-	if to < endOfTime {
-		end = l.split(to)
+// change adds the nodes of some steps.
+func (l *list) change(c change) {
+	i, more := l.split(c.from), true
+	for more {
+		end, n := len(l.at), c.nodes()
+		if c.end < endOfTime {
+			end = l.split(c.end)
+		}
+		for k := i; k < end; k++ {
+			l.used[k] += n
+		}
+		// Only where a step begins or ends can neighbours have become equal.
+		i = end - l.join(i)
+		more = c.next()
 	}
-	for i := first; i < end; i++ {
-		l.used[i] += n
+	if i < len(l.at) {
+		l.join(i)
 	}
-	// Only at the two ends can neighbours have become equal.
-	if end < len(l.at) {
-		l.join(end)
-	}
-	l.join(first)
 }
 
 // split makes t a change point, without changing the function, and says which one.
@@ -43,12 +47,14 @@ func (l *list) split(t core.Time) int {
 	return i + 1
 }
 
-// join drops the change point i where nothing changes.
-func (l *list) join(i int) {
-	if i > 0 && l.used[i-1] == l.used[i] {
-		l.at = slices.Delete(l.at, i, i+1)
-		l.used = slices.Delete(l.used, i, i+1)
+// join drops the change point i if nothing changes there. It says how many are gone.
+func (l *list) join(i int) int {
+	if i == 0 || l.used[i-1] != l.used[i] {
+		return 0
 	}
+	l.at = slices.Delete(l.at, i, i+1)
+	l.used = slices.Delete(l.used, i, i+1)
+	return 1
 }
 
 // index is the last change point at or before t; the first one when there is none.

@@ -256,6 +256,9 @@ func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 	if b.n < 1 || b.n > width || len(b.runs) != t.top {
 		return 0, fmt.Errorf("a branch of %d children and %d levels of %d", b.n, len(b.runs), t.top)
 	}
+	if slices.ContainsFunc(b.at[b.n:], func(t core.Time) bool { return t != endOfTime }) {
+		return 0, fmt.Errorf("behind %d children: %v", b.n, b.at[b.n:])
+	}
 	for i := range b.n {
 		childEnd, below, begin := b.endOf(i, end), 0, core.Time(0)
 		if b.lowest() {
@@ -305,6 +308,9 @@ func (t *tree) checkRuns(b *branch, end core.Time) error {
 func (l *leaf) check(end core.Time) error {
 	if l.n < 1 || l.n > leafSize {
 		return fmt.Errorf("a leaf of %d change points", l.n)
+	}
+	if slices.ContainsFunc(l.at[l.n:], func(t core.Time) bool { return t != endOfTime }) {
+		return fmt.Errorf("behind %d change points: %v", l.n, l.at[l.n:])
 	}
 	for k := range l.n {
 		if l.at[k] >= l.endOf(k, end) || k > 0 && l.used[k] == l.used[k-1] {

@@ -86,22 +86,10 @@ func (p *Profile) CopyFrom(q *Profile) {
 }
 
 // Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
-func (p *Profile) Add(start core.Time, ep core.EP) {
-	for _, s := range ep {
-		end := later(start, s.Duration)
-		p.shift(start, end, s.Nodes)
-		start = end
-	}
-}
+func (p *Profile) Add(start core.Time, ep core.EP) { p.addSteps(start, ep, 1) }
 
 // Remove takes back what Add(start, ep) occupied.
-func (p *Profile) Remove(start core.Time, ep core.EP) {
-	for _, s := range ep {
-		end := later(start, s.Duration)
-		p.shift(start, end, -s.Nodes)
-		start = end
-	}
-}
+func (p *Profile) Remove(start core.Time, ep core.EP) { p.addSteps(start, ep, -1) }
 
 // Sum adds another occupation to this one: ep1 + ep2 of the paper.
 func (p *Profile) Sum(q *Profile) {
@@ -158,26 +146,34 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.index()
 }
 
-// later is t + d without leaving [-Forever, Forever].
-func later(t, d core.Time) core.Time {
-	return max(-core.Forever, min(core.Forever, min(t, core.Forever)+min(d, core.Forever)))
+// addSteps adds the nodes of a profile's steps, or takes them away when the sign is -1.
+func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
+	for len(ep) > 0 {
+		var c change
+		if c, start, ep = nextChange(start, ep, sign); c.from < c.to {
+			p.change(c)
+		}
+	}
 }
 
 // shift adds n to the nodes used in [from, to).
 func (p *Profile) shift(from, to core.Time, n int) {
-	from = max(from, -core.Forever)
 	if n == 0 || from >= to {
 		return
 	}
 	if to >= core.Forever {
 		to = endOfTime
 	}
+	p.change(change{from: from, to: to, end: to, steps: core.EP{{Duration: to - from, Nodes: n}}, sign: 1})
+}
+
+func (p *Profile) change(c change) {
 	if p.tree == nil {
-		p.list.shift(from, to, n)
+		p.list.change(c)
 		p.index()
 		return
 	}
-	p.tree.shift(from, to, n)
+	p.tree.change(c)
 	if p.tree.isLeaf() {
 		p.flatten()
 	}

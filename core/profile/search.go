@@ -29,7 +29,7 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		need: min(d, enough), short: min(d, core.Time(forever)),
 		level: max(0, levelOf(t.nodes-most, t.top)-1),
 	}
-	for {
+	for from < endOfTime {
 		s.run = from
 		if !s.enter(t.root, endOfTime, from) || s.run == endOfTime {
 			return core.Forever, false
@@ -44,6 +44,7 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		}
 		from = end
 	}
+	return core.Forever, false
 }
 
 // enter searches what lies below a branch from the run's begin on, which is not before the branch's.
@@ -89,24 +90,24 @@ func (s *search) below(b *branch, i int, end core.Time) bool {
 
 // leaf searches a leaf from change point i on. A run ends where too many nodes are used.
 func (s *search) leaf(l *leaf, i int, end core.Time) bool {
-	first := l.at[i]
+	first, run := l.at[i], s.run
 	for ; i < l.n && i < leafSize; i++ {
-		if l.used[i] <= s.most {
-			continue
-		}
-		if l.at[i]-s.run >= s.need {
-			end = l.at[i]
+		if l.at[i]-run >= s.need {
+			end = l.at[i] // or later
 			break
 		}
-		s.run = l.endOf(i, end)
+		if next := l.at[i+1]; l.used[i] > s.most {
+			run = next
+		}
 	}
+	s.run = min(run, end)
 	s.exact = s.run >= first
 	return end-s.run >= s.need
 }
 
 // firstAbove is the first instant, not before from, at which more nodes are used.
 func (t *tree) firstAbove(most int, from core.Time) (core.Time, bool) {
-	at, ok := firstAbove(t.root, most, from)
+	at, ok := firstAbove(t.root, most, min(from, lastTime))
 	return max(at, from), ok
 }
 
@@ -133,7 +134,7 @@ func firstAbove(b *branch, most int, from core.Time) (core.Time, bool) {
 
 // lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
 func (t *tree) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
-	return lastAbove(t.root, endOfTime, most, from, to)
+	return lastAbove(t.root, endOfTime, most, from, max(-core.Forever, min(to, endOfTime)))
 }
 
 func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Time, bool) {
@@ -163,7 +164,7 @@ func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Tim
 
 // at is the number of nodes used at an instant.
 func (t *tree) at(at core.Time) int {
-	b := t.root
+	b, at := t.root, min(at, lastTime)
 	for !b.lowest() {
 		b = b.branches[b.child(at)]
 	}
@@ -172,7 +173,9 @@ func (t *tree) at(at core.Time) int {
 }
 
 // max is the largest number of nodes used in [from, to), which is not empty.
-func (t *tree) max(from, to core.Time) int { return maxBelow(t.root, endOfTime, from, to) }
+func (t *tree) max(from, to core.Time) int {
+	return maxBelow(t.root, endOfTime, min(from, lastTime), min(to, endOfTime))
+}
 
 func maxBelow(b *branch, end, from, to core.Time) int {
 	first, last := b.child(from), b.child(to-1)
@@ -198,7 +201,7 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 // each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbours may be
 // equal. It says whether none did.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
-	return eachBelow(t.root, from, visit)
+	return eachBelow(t.root, min(from, lastTime), visit)
 }
 
 func eachBelow(b *branch, from core.Time, visit func(begin core.Time, used int) bool) bool {

@@ -13,6 +13,7 @@ const (
 	width    = 16 // children of a branch
 
 	endOfTime core.Time = 4 * core.Forever // behind every change point; from -Forever to here does not overflow
+	lastTime            = endOfTime - 1    // that can be asked for
 )
 
 // tree is an occupation as a balanced tree over leaves of change points, each branch of which knows how long nodes stay
@@ -36,20 +37,21 @@ type tree struct {
 type mark struct{ _ byte }
 
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbours differ; n is at least 1.
+// branches know) used[i] nodes are used. Neighbours differ; n is at least 1. Behind the last change point at is endOfTime,
+// so that no search needs to know how many there are.
 type leaf struct {
 	mark *mark
 	n    int
-	at   [leafSize]core.Time
+	at   [leafSize + 1]core.Time
 	used [leafSize]int
 }
 
 // branch has leaves as children, or branches. For each child it knows the begin, the largest number of used nodes, and
-// the runs of each level.
+// the runs of each level. Behind the last child at is endOfTime.
 type branch struct {
 	mark     *mark
 	n        int
-	at       [width]core.Time
+	at       [width + 1]core.Time
 	most     [width]int
 	leaves   [width]*leaf   // all nil, or
 	branches [width]*branch // all nil
@@ -63,41 +65,60 @@ type runs struct{ first, last, longest span }
 // lowest says whether the children are leaves.
 func (b *branch) lowest() bool { return b.leaves[0] != nil }
 
-// child is the last child that begins at or before t; the first one when there is none.
+// The binary searches of child and index are written out for these sizes.
+var (
+	_ [16]struct{} = [width]struct{}{}
+	_ [64]struct{} = [leafSize]struct{}{}
+)
+
+// child is the last child that begins at or before t; the first one when there is none. What is looked at is no surprise
+// for the processor, whatever t is: nothing branches.
 func (b *branch) child(t core.Time) int {
 	i := 0
-	for i+1 < b.n && i+1 < width && b.at[i+1] <= t {
+	if b.at[8] <= t {
+		i = 8
+	}
+	if b.at[i+4] <= t {
+		i += 4
+	}
+	if b.at[i+2] <= t {
+		i += 2
+	}
+	if b.at[i+1] <= t {
 		i++
 	}
 	return i
 }
 
 // endOf is where child i gives way to the next; end is the branch's own.
-func (b *branch) endOf(i int, end core.Time) core.Time {
-	if i+1 < b.n && i+1 < width {
-		return b.at[i+1]
-	}
-	return end
-}
+func (b *branch) endOf(i int, end core.Time) core.Time { return min(end, b.at[i+1]) }
 
 // index is the last change point at or before t; the first one when there is none.
 func (l *leaf) index(t core.Time) int {
 	i := 0
-	for step := leafSize / 2; step > 0; step /= 2 {
-		if next := i + step; next < l.n && next < leafSize && l.at[next] <= t {
-			i = next
-		}
+	if l.at[32] <= t {
+		i = 32
+	}
+	if l.at[i+16] <= t {
+		i += 16
+	}
+	if l.at[i+8] <= t {
+		i += 8
+	}
+	if l.at[i+4] <= t {
+		i += 4
+	}
+	if l.at[i+2] <= t {
+		i += 2
+	}
+	if l.at[i+1] <= t {
+		i++
 	}
 	return i
 }
 
 // endOf is where change point i gives way to the next; end is the leaf's own.
-func (l *leaf) endOf(i int, end core.Time) core.Time {
-	if i+1 < l.n && i+1 < leafSize {
-		return l.at[i+1]
-	}
-	return end
-}
+func (l *leaf) endOf(i int, end core.Time) core.Time { return min(end, l.at[i+1]) }
 
 // split makes t, which is not before the leaf's begin, a change point, and says which one. There must be room.
 func (l *leaf) split(t core.Time) int {
@@ -113,13 +134,32 @@ func (l *leaf) split(t core.Time) int {
 	return i
 }
 
-// join drops the change point i where nothing changes; never the first, which is the leaf's begin.
-func (l *leaf) join(i int) {
-	if i > 0 && l.used[i-1] == l.used[i] {
-		copy(l.at[i:l.n-1], l.at[i+1:l.n])
-		copy(l.used[i:l.n-1], l.used[i+1:l.n])
-		l.n--
+// join drops the change point i if nothing changes there; never the first, which is the leaf's begin. It says how many are
+// gone.
+func (l *leaf) join(i int) int {
+	if i == 0 || l.used[i-1] != l.used[i] {
+		return 0
 	}
+	copy(l.used[i:l.n-1], l.used[i+1:l.n])
+	copy(l.at[i:l.n], l.at[i+1:l.n+1])
+	l.n--
+	return 1
+}
+
+// cut leaves the first n change points.
+func (l *leaf) cut(n int) {
+	for k := n; k < l.n; k++ {
+		l.at[k] = endOfTime
+	}
+	l.n = n
+}
+
+// cut leaves the first n children.
+func (b *branch) cut(n int) {
+	for k := n; k < b.n; k++ {
+		b.at[k], b.leaves[k], b.branches[k] = endOfTime, nil, nil
+	}
+	b.n = n
 }
 
 // newLeaf is an empty leaf of this tree.
@@ -127,10 +167,15 @@ func (t *tree) newLeaf() *leaf {
 	if last := len(t.leaves) - 1; last >= 0 {
 		l := t.leaves[last]
 		t.leaves = t.leaves[:last]
-		l.n, l.mark = 0, t.mark
+		l.cut(0)
+		l.mark = t.mark
 		return l
 	}
-	return &leaf{mark: t.mark}
+	l := &leaf{mark: t.mark}
+	for i := range l.at {
+		l.at[i] = endOfTime
+	}
+	return l
 }
 
 // newBranch is an empty branch of this tree.
@@ -138,7 +183,7 @@ func (t *tree) newBranch() *branch {
 	if last := len(t.branches) - 1; last >= 0 {
 		b := t.branches[last]
 		t.branches = t.branches[:last]
-		b.n, b.mark = 0, t.mark
+		b.mark = t.mark
 		if cap(b.runs) >= t.top {
 			b.runs = b.runs[:t.top]
 		} else {
@@ -146,7 +191,11 @@ func (t *tree) newBranch() *branch {
 		}
 		return b
 	}
-	return &branch{mark: t.mark, runs: make([][width]runs, t.top)}
+	b := &branch{mark: t.mark, runs: make([][width]runs, t.top)}
+	for i := range b.at {
+		b.at[i] = endOfTime
+	}
+	return b
 }
 
 // ownLeaf makes child i of a branch of this tree the tree's own.
@@ -199,8 +248,7 @@ func (t *tree) dropLeaf(l *leaf) {
 // dropBranch clears a branch away, but not its children.
 func (t *tree) dropBranch(b *branch) {
 	if b.mark == t.mark {
-		clear(b.leaves[:])
-		clear(b.branches[:])
+		b.cut(0)
 		t.branches = append(t.branches, b)
 	}
 }

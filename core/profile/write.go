@@ -2,16 +2,23 @@ package profile
 
 import "accordion/core"
 
-// shift adds n to the nodes used in [from, to); to is endOfTime when there is no end.
-func (t *tree) shift(from, to core.Time, n int) {
-	t.root = t.own(t.root)
-	if t.root.n > width-2 {
-		above := t.newBranch()
-		above.n, above.at[0], above.branches[0] = 1, t.root.at[0], t.root
-		t.root = above
-		t.divide(above, 0, endOfTime)
+// change adds the nodes of some steps: it makes their ends change points first, at which nothing changes yet, and measures
+// each leaf that they touch once.
+func (t *tree) change(c change) {
+	l, end := t.split(c.from)
+	for steps := c; ; {
+		switch at := steps.end; {
+		case at < end && l.n < leafSize:
+			l.split(at)
+		case at < endOfTime:
+			l, end = t.split(at)
+		}
+		if !steps.next() {
+			break
+		}
 	}
-	t.shiftBelow(t.root, endOfTime, from, to, n)
+	t.root = t.own(t.root)
+	t.changeBelow(t.root, endOfTime, &c)
 	for t.root.n == 1 && !t.root.lowest() {
 		child := t.root.branches[0]
 		t.dropBranch(t.root)
@@ -19,67 +26,76 @@ func (t *tree) shift(from, to core.Time, n int) {
 	}
 }
 
-// shiftBelow shifts what lies below a branch of this tree, which ends at end and has room for two more children. It says
-// for which levels some child's runs have changed.
-func (t *tree) shiftBelow(b *branch, end, from, to core.Time, n int) (changed levels) {
-	t.makeRoom(b, end, from, to)
-	for i := b.child(from); i < b.n && b.at[i] < to; i++ {
+// split makes an instant a change point at which nothing changes. What is too full for it is divided on the way down. It
+// says in which leaf it is, which is this tree's own, and where that ends.
+func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
+	t.root = t.own(t.root)
+	if t.root.n == width {
+		above := t.newBranch()
+		above.n, above.at[0], above.branches[0] = 1, t.root.at[0], t.root
+		t.root = above
+	}
+	b, end := t.root, endOfTime
+	for {
+		i := b.child(at)
+		if t.size(b, i) == t.room(b) {
+			t.divide(b, i, b.endOf(i, end))
+			i = b.child(at)
+		}
+		end = b.endOf(i, end)
+		if b.lowest() {
+			l = t.ownLeaf(b, i)
+			l.split(at)
+			return l, end
+		}
+		b.branches[i] = t.own(b.branches[i])
+		b = b.branches[i]
+	}
+}
+
+// changeBelow makes a change in what lies below a branch of this tree, which ends at end. It says for which levels some
+// child's runs have changed.
+func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels) {
+	first := b.child(c.from)
+	i := first
+	for ; i < b.n && b.at[i] < c.to; i++ {
 		childEnd := b.endOf(i, end)
 		if b.lowest() {
-			changed |= t.shiftLeaf(b, i, childEnd, from, to, n)
+			changed |= t.changeLeaf(b, i, childEnd, c)
 			continue
 		}
-		c := t.own(b.branches[i])
-		b.branches[i] = c
-		changed |= t.measureBranch(b, i, t.shiftBelow(c, childEnd, from, to, n))
+		b.branches[i] = t.own(b.branches[i])
+		changed |= t.measureBranch(b, i, t.changeBelow(b.branches[i], childEnd, c))
 	}
-	t.tidy(b, end, to-1)
-	t.tidy(b, end, from)
+	for i--; i >= first; i-- {
+		t.tidy(b, i, end)
+	}
 	return changed
 }
 
-// shiftLeaf shifts child i, a leaf with room for two more change points.
-func (t *tree) shiftLeaf(b *branch, i int, end, from, to core.Time, n int) (changed levels) {
+// changeLeaf makes a change in child i, a leaf in which the ends of its steps are change points already.
+func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed levels) {
 	l := t.ownLeaf(b, i)
-	first := 0
-	if from > l.at[0] {
-		first = l.split(from)
+	k := l.index(c.from)
+	if c.end <= l.at[0] {
+		c.next() // the step before ended where the leaf begins
 	}
-	last := l.n
-	if to < end {
-		last = l.split(to)
+	low, high, more := l.used[k], l.used[k], true
+	for more && k < l.n {
+		last := l.n
+		if c.end < end {
+			last = l.index(c.end)
+		}
+		low, high = raise(l.used[k:last], c.nodes(), low, high)
+		// Only where a step begins or ends can neighbours have become equal.
+		k = last - l.join(k)
+		more = c.end < end && c.next()
 	}
-	low, high := l.used[first], l.used[first]
-	for k := first; k < last; k++ {
-		used := l.used[k]
-		low, high = min(low, used), max(high, used)
-		l.used[k] = used + n
+	if k < l.n {
+		l.join(k)
 	}
-	if last < l.n {
-		l.join(last)
-	}
-	l.join(first)
 	// All that has changed lies between these two, before and after: the runs of other levels are as they were.
-	low, high = min(low, low+n), max(high, high+n)
 	return t.measureLeaf(b, i, end, levelOf(t.nodes-high, t.top), levelOf(t.nodes-low, t.top))
-}
-
-// makeRoom divides the children of a branch in which change points may be added, if they are too full for two more.
-func (t *tree) makeRoom(b *branch, end, from, to core.Time) {
-	if i := b.child(from); t.isFull(b, i) && (b.at[i] < from || to < b.endOf(i, end)) {
-		t.divide(b, i, b.endOf(i, end))
-	}
-	if i := b.child(to - 1); t.isFull(b, i) && to < b.endOf(i, end) {
-		t.divide(b, i, b.endOf(i, end))
-	}
-}
-
-// isFull says whether child i lacks room for two.
-func (t *tree) isFull(b *branch, i int) bool {
-	if b.lowest() {
-		return b.leaves[i].n > leafSize-2
-	}
-	return b.branches[i].n > width-2
 }
 
 // divide puts the second half of child i, which ends at end, into a new child behind it.
@@ -90,7 +106,7 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 		half := l.n / 2
 		behind.n = copy(behind.at[:], l.at[half:l.n])
 		copy(behind.used[:], l.used[half:l.n])
-		l.n = half
+		l.cut(half)
 		b.leaves[i+1], b.at[i+1] = behind, behind.at[0]
 	} else {
 		c, behind := t.own(b.branches[i]), t.newBranch()
@@ -103,9 +119,8 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 	t.measure(b, i+1, end)
 }
 
-// tidy joins the child in which t lies with a neighbour, when it is nearly empty and there is room.
-func (t *tree) tidy(b *branch, end, at core.Time) {
-	i := b.child(at)
+// tidy joins child i of a branch that ends at end with a neighbour, when it is nearly empty and there is room.
+func (t *tree) tidy(b *branch, i int, end core.Time) {
 	if b.n < 2 || t.size(b, i) >= t.room(b)/4 {
 		return
 	}
@@ -173,8 +188,7 @@ func (b *branch) remove(i int) {
 		row := &b.runs[k]
 		copy(row[i:], row[i+1:b.n])
 	}
-	b.n--
-	b.leaves[b.n], b.branches[b.n] = nil, nil
+	b.cut(b.n - 1)
 }
 
 // moveTo moves the children from number begin on behind those of another branch.
@@ -186,8 +200,6 @@ func (b *branch) moveTo(c *branch, begin int) {
 	for k := range b.runs {
 		copy(c.runs[k][c.n:], b.runs[k][begin:b.n])
 	}
-	clear(b.leaves[begin:])
-	clear(b.branches[begin:])
 	c.n += b.n - begin
-	b.n = begin
+	b.cut(begin)
 }
