@@ -88,17 +88,20 @@ func (t *teller) shortage() []string {
 	}
 	switch {
 	case later:
-		lines = append(lines, fmt.Sprintf("Started before %s, it would lack nodes: %s", start, t.lacking(l)))
+		lines = append(lines, fmt.Sprintf("Started right before %s, it would still lack nodes: %s", start, t.lacking(l)))
 	case l != nil:
 		lines = append(lines, fmt.Sprintf("Right before %s others leave it %s.", start, only(l.Free)))
 	}
 	if given := t.given(); given != "" && later {
-		lines = append(lines, "There are more only when "+given+".")
+		lines = append(lines, "There are more when "+given+".")
 	} else if given != "" {
 		lines = append(lines, "It can start when "+given+".")
 	}
 	if later {
 		lines = append(lines, "A job starts only when there are nodes for all of it, so that it never stands still half way.")
+	}
+	if choices, err := adapter.ParseRequest(e.Request); err == nil && len(choices) > 1 {
+		lines = append(lines, "Of its choices this is the one that is over first.")
 	}
 	if e.Request == "" {
 		lines = append(lines, t.word()...)
