@@ -26,9 +26,32 @@ lab_programs=(
 	"${spank_programs[@]}"
 )
 
+# Programs of the lab of OAR.
+oar_programs=(
+	/usr/sbin/oar-server:oar-server
+	/usr/bin/oarsub:oar-user
+	/var/lib/dpkg/info/oar-server-pgsql.list:oar-server-pgsql
+	/var/lib/dpkg/info/oar-server-mysql.list:oar-server-mysql
+	/var/lib/dpkg/info/oar-user-pgsql.list:oar-user-pgsql
+	/var/lib/dpkg/info/oar-user-mysql.list:oar-user-mysql
+	/var/lib/dpkg/info/oar-node.list:oar-node
+	/usr/share/perl5/YAML.pm:libyaml-perl
+	/usr/share/perl5/JSON.pm:libjson-perl
+	/usr/lib/postgresql/15/bin/postgres:postgresql
+	/usr/bin/psql:postgresql-client
+	/usr/sbin/mariadbd:mariadb-server-core
+	/usr/bin/mariadb-install-db:mariadb-server-core
+	/usr/bin/mariadb:mariadb-client-core
+	/usr/bin/nsenter:util-linux
+	/usr/sbin/useradd:passwd
+	/usr/bin/pgrep:procps
+	/bin/ip:iproute2
+)
+
 # More for scripts/test.
 test_programs=(
 	"${lab_programs[@]}"
+	"${oar_programs[@]}"
 	/usr/bin/lua5.1:lua5.1
 	/bin/ip:iproute2
 	/usr/bin/shellcheck:shellcheck

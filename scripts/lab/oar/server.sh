@@ -1,0 +1,121 @@
+# shellcheck shell=bash disable=SC2154
+# OAR's server and its nodes, in the lab's world. Sourced by oar-lab.
+
+# configure_oar writes what differs from Debian's oar.conf.
+configure_oar() {
+	local type=Pg port=5432
+	[[ $(setting db) == postgresql ]] || type=mysql port=3306
+	conf DB_TYPE $type
+	conf DB_PORT $port
+	conf DB_HOSTNAME 127.0.0.1
+	conf DB_BASE_PASSWD lab # empty ones are not taken
+	conf DB_BASE_PASSWD_RO lab
+	conf SERVER_HOSTNAME localhost
+	conf LOG_LEVEL 3
+	conf FINAUD_FREQUENCY 0 # no pings of idle nodes
+	conf PINGCHECKER_SENTINELLE_SCRIPT_COMMAND
+	conf PINGCHECKER_GENERIC_COMMAND /bin/true
+	conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD # no cpusets: the nodes are one machine
+	conf CPUSET_PATH
+	conf WALLTIME_CHANGE_ENABLED yes
+	conf OPENSSH_CMD "$lab/bin/to-node -p 6667 -e none"
+	if [[ $(setting fast) == yes ]]; then
+		conf SCHEDULER_MIN_TIME_BETWEEN_2_CALLS 0
+		conf SCHEDULER_JOB_SECURITY_TIME 1
+		conf SCHEDULER_GANTT_HOLE_MINIMUM_TIME 1
+	fi
+	chown oar: /etc/oar/oar.conf
+	chmod 600 /etc/oar/oar.conf
+	touch /var/log/oar.log
+	chown oar: /var/log/oar.log
+	write_to_node >"$lab/bin/to-node"
+	chmod 755 "$lab/bin/to-node"
+	ln -s "$lab/bin/accordion" /usr/lib/oar/schedulers/accordion_oar
+}
+
+# conf NAME [VALUE]: sets it, or takes it out.
+conf() {
+	sed -i -E "/^#?$1=/d" /etc/oar/oar.conf
+	(($# == 1)) || echo "$1=\"$2\"" >>/etc/oar/oar.conf
+}
+
+# write_to_node prints what OAR calls in place of ssh: the nodes are this machine.
+write_to_node() {
+	cat <<-'SCRIPT'
+		#!/bin/bash
+		# In place of ssh: -options NODE COMMAND..., carried out here.
+		while (($#)); do
+			case $1 in
+			-[peliloF]) shift 2 ;;
+			-*) shift ;;
+			*) break ;;
+			esac
+		done
+		shift
+		export OARDIR=/usr/lib/oar PATH=/usr/lib/oar/oardodo:/usr/local/bin:/usr/bin:/bin SSH_CONNECTION="127.0.0.1 1 127.0.0.1 6667"
+		cd /var/lib/oar || exit 255
+		exec bash -c "$*"
+	SCRIPT
+}
+
+start_almighty() {
+	oar-server
+	within 60 answers 6666 || die "OAR's server does not listen: $(tail -n 5 /var/log/oar.log)"
+}
+
+# answers PORT: somebody listens there, on the loopback address.
+answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# make_resources: the nodes and their cores, and the queue that is Accordion's.
+make_resources() {
+	local property
+	for property in cpu core; do
+		oarproperty -a "$property" >/dev/null
+	done
+	oarproperty -c -a switch >/dev/null
+	{
+		printf 'insert into resources(network_address,state,state_num,cpu,core,switch) values '
+		awk -v nodes="$(setting nodes)" -v cores="$(setting cores)" 'BEGIN {
+			for (n = 1; n <= nodes; n++)
+				for (c = 1; c <= cores; c++)
+					printf "%s(\047n%d\047,\047Alive\047,1,%d,%d,\047s%d\047)", sep++ ? "," : "", n, n, (n - 1) * cores + c, int((n + 3) / 4)
+		}'
+	} >"$lab/resources.sql"
+	if [[ $(setting db) == postgresql ]]; then
+		PGPASSWORD=lab psql -h 127.0.0.1 -U oar -q -v ON_ERROR_STOP=1 -d oar -f "$lab/resources.sql"
+	else
+		mariadb --no-defaults -h 127.0.0.1 -u oar -plab -D oar <"$lab/resources.sql"
+	fi
+	oarnotify --add-queue evolve,20,accordion_oar >/dev/null
+}
+
+status() {
+	local bad=0
+	if database_runs; then echo "$(setting db) runs"; else
+		echo "$(setting db) does not run"
+		bad=1
+	fi
+	if (inside timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/6666' 2>/dev/null); then echo "Almighty runs"; else
+		echo "Almighty does not run"
+		bad=1
+	fi
+	return $bad
+}
+
+set_node() {
+	(($# == 2)) || wrong "node: want STATE NAME, such as Absent n3"
+	[[ $1 =~ ^(Alive|Suspected|Absent|Dead)$ ]] || wrong "node: $1: want Alive, Suspected, Absent or Dead"
+	[[ $2 =~ ^n[1-9][0-9]{0,3}$ && ${2#n} -le $(setting nodes) ]] || die "$2 is no node of this lab: they are n1 to n$(setting nodes)"
+	inside timeout 60 oarnodesetting -s "$1" -h "$2" >/dev/null
+}
+
+# kill_almighty: its modules live on without it and keep its port, so they are ended too; those that are at a job's start
+# or end (bipbip, and oarexec, which is the job) are left alone.
+# shellcheck disable=SC2016 # the dollars are the inner shell's
+kill_almighty() {
+	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"; for pid in $(pgrep -f "^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))"); do kill -KILL "$pid"; done')
+	(inside /usr/sbin/oar-server)
+	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
+}
+
+almighty_answers() { (inside timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/6666' 2>/dev/null); }

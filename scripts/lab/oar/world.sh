@@ -1,0 +1,143 @@
+# shellcheck shell=bash disable=SC2154
+# The lab's world: namespaces of processes, mounts and network, with the lab's first process as their init. When that one
+# ends, the kernel ends all the others, whatever they have become; and what the lab changes of /etc is its own copy.
+# Sourced by oar-lab.
+
+# take_turn: the one lab that may live. Its processes hold the lock on OAR's server program, so that it is let go when the
+# last of them is dead, and no file is left.
+take_turn() {
+	exec 8</usr/sbin/oar-server
+	flock -n 8 || die "a lab of OAR lives already, and there can be one on a machine: 'oar-lab down' first"
+}
+
+# begin_world starts it, in the background, and waits until it is ready.
+begin_world() {
+	setsid unshare --mount --net --pid --uts --ipc --fork --kill-child "$here/oar-lab" the-world \
+		>"$lab/log/lab.log" 2>&1 </dev/null &
+	local world=$! end=$((SECONDS + 240))
+	until [[ -e $lab/ready ]]; do
+		((SECONDS < end)) && kill -0 "$world" 2>/dev/null || {
+			kill -KILL "$world" 2>/dev/null || true
+			wait "$world" 2>/dev/null || true
+			echo "oar-lab: OAR did not start; the end of $lab/log/lab.log:" >&2
+			tail -n 12 "$lab/log/lab.log" | sed 's/^/  /' >&2
+			exit 1
+		}
+		sleep 0.05
+	done
+	disown "$world"
+}
+
+# live is the first process: it makes the world, boots what is in it, and reaps.
+live() {
+	local own _
+	read -r own _ </proc/self/stat # as those outside see it, until the next line
+	mount -t proc proc /proc
+	echo "$own" >"$lab/init"
+	ip link set lo up
+	hostname oar-lab
+	make_own /etc /var/lib/oar /usr/lib/oar/schedulers
+	mount --bind "$lab/log" /var/log
+	mount -t tmpfs -o mode=755 tmpfs /run
+	make_names
+	start_database
+	configure_oar
+	make_schema
+	start_almighty
+	make_resources
+	make_clients
+	touch "$lab/ready"
+	while :; do
+		sleep 1000000 &
+		wait $! || true
+	done
+}
+
+# make_own DIRECTORY...: the lab sees a copy, which is its own.
+make_own() {
+	local dir copy
+	for dir; do
+		copy=$lab/own$dir
+		mkdir -p "$(dirname "$copy")"
+		cp -a "$dir" "$copy"
+		mount --bind "$copy" "$dir"
+	done
+}
+
+# make_names: the nodes, all at the loopback address, and the users. Their numbers are beyond those that a machine gives
+# to its own users: whoever ends all processes of a user outside must not meet ours.
+make_names() {
+	local user uid=58001
+	{
+		echo "127.0.0.1 localhost oar-lab"
+		seq -f '127.0.0.1 n%.0f' "$(setting nodes)"
+	} >/etc/hosts
+	while read -r user; do
+		# The machine may know somebody of that name: not here.
+		if getent passwd "$user" >/dev/null; then
+			sed -i "/^$user:/d" /etc/passwd /etc/shadow /etc/group /etc/gshadow
+		fi
+		useradd --uid "$uid" --user-group --no-create-home --home-dir "$lab/home/$user" --shell /bin/bash "$user"
+		install -d -m 700 -o "$user" -g "$user" "$lab/home/$user"
+		uid=$((uid + 1))
+	done <"$lab/users"
+}
+
+# lives: status 0 if the lab's first process does, and is ours (process numbers are used again).
+lives() {
+	local pid
+	pid=$(cat "$lab/init" 2>/dev/null) || return 1
+	[[ $pid =~ ^[0-9]+$ && $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) == *"oar-lab the-world "* ]] &&
+		[[ $(readlink "/proc/$pid/ns/pid" 2>/dev/null) != $(readlink /proc/self/ns/pid) ]] &&
+		[[ -e /proc/$pid/root$lab/init && $(cat "/proc/$pid/root$lab/init") == "$pid" ]]
+}
+
+# end_world kills the first process, and thereby all, and waits until they are gone.
+end_world() {
+	local pid
+	lives || return 0
+	pid=$(cat "$lab/init")
+	kill -KILL "$pid"
+	within 60 ended "$pid" || die "process $pid of the lab cannot be ended"
+}
+
+ended() { [[ ! -e /proc/$1/ns/pid || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [ZX]* ]] || ! lives; }
+
+# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# inside COMMAND...: becomes the command, in the lab's world.
+inside() { exec nsenter --target "$(cat "$lab/init")" --mount --net --pid --uts --ipc -- "$@"; }
+
+# run_as USER COMMAND...: becomes the command, as that user, with nothing of the caller's job or client settings.
+run_as() {
+	local user=$1 home=$lab/home/$1 pid
+	shift
+	pid=$(cat "$lab/init")
+	case $user in root | oar) home=/var/lib/oar ;; esac
+	exec nsenter --target "$pid" --mount --net --pid --uts --ipc -- \
+		env -i "PATH=$lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=$home" "USER=$user" \
+		"LOGNAME=$user" SHELL=/bin/bash "TERM=${TERM:-dumb}" LANG=C.UTF-8 "OAR_LAB_DIR=$lab" \
+		setpriv --reuid "$(id_of "$user" 3)" --regid "$(id_of "$user" 4)" --clear-groups -- \
+		/bin/sh -c 'cd "$HOME" && exec "$@"' sh "$@"
+}
+
+# id_of USER FIELD: of the lab's /etc/passwd.
+id_of() { awk -F: -v user="$1" -v field="$2" '$1 == user { print $field }' "$lab/own/etc/passwd"; }
+
+# make_clients: programs for those outside, who call them as if OAR were theirs.
+make_clients() {
+	local name
+	mkdir -p "$lab/client"
+	for name in oarsub oarstat oardel oarnodes oarhold oarresume oarwalltime; do
+		printf '#!/bin/sh\nOAR_LAB_DIR=%q exec %q exec -- %s "$@"\n' "$lab" "$here/oar-lab" "$name" >"$lab/client/$name"
+		chmod 755 "$lab/client/$name"
+	done
+}
