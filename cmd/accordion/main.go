@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,9 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := command()
+	if filepath.Base(os.Args[0]) == schedulerName {
+		return runScheduler(ctx, root)
+	}
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

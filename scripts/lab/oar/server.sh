@@ -4,7 +4,11 @@
 # configure_oar writes what differs from Debian's oar.conf.
 configure_oar() {
 	local type=Pg port=5432
-	[[ $(setting db) == postgresql ]] || type=mysql port=3306
+	conf WALLTIME_CHANGE_ENABLED yes
+	if [[ $(setting db) == mariadb ]]; then
+		type=mysql port=3306
+		conf WALLTIME_CHANGE_ENABLED no # its queries are no SQL for MariaDB
+	fi
 	conf DB_TYPE $type
 	conf DB_PORT $port
 	conf DB_HOSTNAME 127.0.0.1
@@ -17,7 +21,6 @@ configure_oar() {
 	conf PINGCHECKER_GENERIC_COMMAND /bin/true
 	conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD # no cpusets: the nodes are one machine
 	conf CPUSET_PATH
-	conf WALLTIME_CHANGE_ENABLED yes
 	conf OPENSSH_CMD "$lab/bin/to-node -p 6667 -e none"
 	if [[ $(setting fast) == yes ]]; then
 		conf SCHEDULER_MIN_TIME_BETWEEN_2_CALLS 0

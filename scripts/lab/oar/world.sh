@@ -36,7 +36,7 @@ live() {
 	echo "$own" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
-	make_own /etc /var/lib/oar /usr/lib/oar/schedulers
+	make_own /etc /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
 	make_names
@@ -79,6 +79,7 @@ make_names() {
 		fi
 		useradd --uid "$uid" --user-group --no-create-home --home-dir "$lab/home/$user" --shell /bin/bash "$user"
 		install -d -m 700 -o "$user" -g "$user" "$lab/home/$user"
+		install -m 600 -o "$user" -g "$user" /dev/null "$lab/home/$user/.bashrc" # OAR's shells read it
 		uid=$((uid + 1))
 	done <"$lab/users"
 }
@@ -87,7 +88,7 @@ make_names() {
 lives() {
 	local pid
 	pid=$(cat "$lab/init" 2>/dev/null) || return 1
-	[[ $pid =~ ^[0-9]+$ && $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) == *"oar-lab the-world "* ]] &&
+	[[ $pid =~ ^[0-9]+$ && $({ tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null) == *"oar-lab the-world "* ]] &&
 		[[ $(readlink "/proc/$pid/ns/pid" 2>/dev/null) != $(readlink /proc/self/ns/pid) ]] &&
 		[[ -e /proc/$pid/root$lab/init && $(cat "/proc/$pid/root$lab/init") == "$pid" ]]
 }
@@ -101,7 +102,8 @@ end_world() {
 	within 60 ended "$pid" || die "process $pid of the lab cannot be ended"
 }
 
-ended() { [[ ! -e /proc/$1/ns/pid || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [ZX]* ]] || ! lives; }
+# ended PID: it is no process any more, or only waits to be reaped.
+ended() { [[ ! -e /proc/$1/stat || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [ZX]* ]] || ! lives; }
 
 # within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
 within() {

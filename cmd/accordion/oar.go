@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/oar"
+)
+
+func init() { subcommands = append(subcommands, oarCommand) }
+
+// schedulerName is what OAR calls the program when it is the scheduler of a queue: it gives arguments and no subcommand.
+const schedulerName = "accordion_oar"
+
+// runScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; and it
+// switches the queue off for any exit status but 0 and 1.
+func runScheduler(ctx context.Context, root *cobra.Command) int {
+	root.SetArgs(append([]string{"oar", "schedule"}, os.Args[1:]...))
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Println("accordion:", err)
+		return 1
+	}
+	return 0
+}
+
+func oarCommand() *cobra.Command {
+	c := &cobra.Command{Use: "oar", Short: "What OAR calls: the scheduler of a queue"}
+	c.AddCommand(oarScheduleCommand())
+	return c
+}
+
+func oarScheduleCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schedule [flags] QUEUE NOW [DATE]",
+		Short: "Plan the waiting jobs of an OAR queue, as OAR's meta-scheduler asks for it",
+		Long: `Read the waiting jobs of a queue from OAR's database, plan them, and write the plan back. OAR's meta-scheduler calls this
+for each pass, with the second for which it plans, and a date that is not looked at. To make a queue Accordion's:
+
+  ln -s /usr/bin/accordion /usr/lib/oar/schedulers/accordion_oar
+  oarnotify --add-queue evolve,20,accordion_oar
+
+Under the name accordion_oar the program takes these arguments and nothing else. The exit status is 0 when the plan was
+written and 1 when nothing was; OAR switches a queue off for any other.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 3 {
+				return usage(fmt.Errorf("oar schedule: want QUEUE NOW [DATE], as OAR gives them; there are %d arguments", len(args)))
+			}
+			return nil
+		},
+	}
+	file := c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+oar.DefaultConf+")")
+	patience := c.Flags().Duration("deadline", 10*time.Second, "what is planned by then is written")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		now, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil || now < 0 {
+			return usage(fmt.Errorf("oar schedule: NOW is %q, and not a second since 1970", args[1]))
+		}
+		if *patience < 100*time.Millisecond {
+			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *patience))
+		}
+		path := *file
+		if path == "" {
+			path = os.Getenv("OARCONFFILE")
+		}
+		if path == "" {
+			path = oar.DefaultConf
+		}
+		return oarPass(cmd, path, oar.Pass{Queue: args[0], Now: now, Patience: *patience})
+	}
+	return c
+}
+
+// oarPass does a pass. OAR waits for as long as this takes, so that not even a call that ignores its deadline may hang it.
+func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
+	conf, err := oar.ReadConf(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), pass.Patience+time.Second)
+	defer cancel()
+	type result struct {
+		oar.Report
+		error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if fault := recover(); fault != nil { // it would switch the queue off
+				r.error = fmt.Errorf("queue %s: a fault of Accordion's: %v\n%s", pass.Queue, fault, debug.Stack())
+			}
+			done <- r
+		}()
+		r.Report, r.error = oar.Schedule(ctx, conf, pass)
+	}()
+	select {
+	case r := <-done:
+		if r.error != nil {
+			return r.error
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), r.Report)
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", pass.Queue, pass.Patience)
+	}
+}

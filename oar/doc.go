@@ -1,0 +1,17 @@
+// Package oar is Accordion's hand on OAR 2.5: the scheduler that OAR calls for a queue.
+//
+// OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after the other, and reads from the
+// database what that has planned. OAR checks none of it, neither sizes nor overlaps, and waits for as long as it takes.
+// So a pass reads everything in a few flat queries, plans (package gantt, and core/queue where hosts are alike), checks the
+// plan as if somebody else had made it, and writes it in one transaction, within a deadline of its own.
+//
+//	conf, err := oar.ReadConf(oar.DefaultConf)
+//	if err != nil {
+//		return err
+//	}
+//	report, err := oar.Schedule(ctx, conf, oar.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second})
+//	fmt.Println(report) // 12 jobs planned, 3 of them now; 1 refused; 0.08 s
+//
+// It starts no job, and it does not see besteffort jobs that run, unless its queue holds such jobs: OAR ends them where a
+// plan wants their resources.
+package oar

@@ -1,0 +1,139 @@
+package gantt
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/place"
+	"accordion/core/queue"
+)
+
+// PlanAlike is Plan for a queue in which every job asks for whole parts of the first level of one tree, for so many hosts
+// and nothing else, and waits for nobody. There the planner of all of Accordion's worlds decides how many hosts each job
+// has and when (core/queue), and which ones these are is decided afterwards (core/place): a plan that names hosts at once
+// leaves holes that no job fits. ok is false when the queue is another one, or when the names cannot be given, because
+// what is claimed later cuts the time of too many hosts; then Plan is to do it.
+func PlanAlike(usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
+	tree := sharedTree(jobs)
+	if tree == nil {
+		return nil, false
+	}
+	h := newHosts(tree, usable, now, claims)
+	state := queue.Repeated{}.New(core.Machine{Nodes: len(tree.children)})
+	for i, c := range h.busy {
+		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
+	}
+	for _, j := range jobs {
+		state.Submit(now, j.counted())
+	}
+	wishes := make([]place.Wish, 0, len(jobs))
+	found := map[int64]core.Planned{}
+	for _, p := range state.Plan(now).Jobs {
+		wishes = append(wishes, place.Wish{Job: p.Job, Start: p.Start, EP: p.EP})
+		found[int64(p.Job)] = p
+	}
+	names := map[int64]Set{}
+	for _, n := range place.Name(len(tree.children), h.claims, wishes) {
+		if n.Err != nil {
+			return nil, false
+		}
+		has := make(Set, len(usable))
+		for _, l := range n.Layers {
+			for _, host := range l.Nodes {
+				has.Join(tree.children[host].all)
+			}
+		}
+		names[int64(n.Job)] = has
+	}
+	for _, j := range jobs {
+		p, planned := found[j.ID]
+		if !planned {
+			plan = append(plan, Placed{Job: j.ID, Why: NeverFits})
+			continue
+		}
+		plan = append(plan, Placed{Job: j.ID, Choice: p.Choice, Start: p.Start, Duration: p.EP.Total(), Resources: names[j.ID]})
+	}
+	return plan, true
+}
+
+// sharedTree is the tree of which all jobs ask for so many parts of the first level; nil when they do not.
+func sharedTree(jobs []Job) *Tree {
+	var tree *Tree
+	for _, j := range jobs {
+		if j.Deadline > 0 || len(j.After) > 0 {
+			return nil
+		}
+		for _, c := range j.Choices {
+			if len(c.Groups) != 1 || len(c.Groups[0].Counts) != 1 || c.Groups[0].Counts[0] < 1 {
+				return nil
+			}
+			if tree == nil {
+				tree = c.Groups[0].Tree
+			}
+			if c.Groups[0].Tree != tree {
+				return nil
+			}
+		}
+	}
+	return tree
+}
+
+// counted is the job as core/queue knows jobs.
+func (j Job) counted() core.Job {
+	counted := core.Job{ID: core.JobID(j.ID), Begin: j.Begin}
+	for _, c := range j.Choices {
+		counted.Choices = append(counted.Choices, core.EP{{Duration: c.Duration, Nodes: c.Groups[0].Counts[0]}})
+	}
+	return counted
+}
+
+// hosts is what the parts of a tree's first level are claimed for.
+type hosts struct {
+	claims []place.Claim // a host each; of one host they do not overlap
+	busy   []place.Claim // the same added up: Node is how many hosts are claimed from From to To
+}
+
+// newHosts looks at each host: one of whose resources cannot be used is claimed for ever, one that is claimed in part is
+// claimed.
+func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
+	var h hosts
+	for host, part := range tree.children {
+		var own []place.Claim
+		if !usable.Holds(part.all) {
+			own = append(own, place.Claim{Node: host, From: now, To: core.Forever})
+		}
+		for _, c := range claims {
+			if c.To > now && c.From < c.To && part.all.Meets(c.Resources) {
+				own = append(own, place.Claim{Node: host, From: max(c.From, now), To: c.To})
+			}
+		}
+		h.claims = append(h.claims, joined(own)...)
+	}
+	h.busy = slices.Clone(h.claims)
+	slices.SortFunc(h.busy, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	same := h.busy[:0]
+	for _, c := range h.busy {
+		if last := len(same) - 1; last >= 0 && same[last].From == c.From && same[last].To == c.To {
+			same[last].Node++
+			continue
+		}
+		same = append(same, place.Claim{Node: 1, From: c.From, To: c.To})
+	}
+	h.busy = same
+	return h
+}
+
+// joined makes one claim of those of one host that overlap or touch.
+func joined(claims []place.Claim) []place.Claim {
+	slices.SortFunc(claims, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
+	var all []place.Claim
+	for _, c := range claims {
+		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
+			all[last].To = max(all[last].To, c.To)
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}

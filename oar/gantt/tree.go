@@ -1,0 +1,125 @@
+package gantt
+
+// How many of a level a request wants, other than a number.
+const (
+	AllOfThem = -1 // every one that there is, whether it can be used at present or not: the request waits for the last
+	Best      = -2 // as many as there are at the job's start, at least one
+	BestHalf  = -3 // at least half of those that there are (rounded up), and all that are free at the job's start
+)
+
+// Property is what the resources have in one column of OAR's table: resources with the same number are in the same host,
+// switch, cpu. A negative number: the resource has none.
+type Property []int32
+
+// Tree is the hierarchy of the resources that a request may have: switches, their hosts, their cores, as the request
+// names the levels. It is made once and never changed.
+type Tree struct {
+	all      Set // what is below it
+	children []*Tree
+	size     int // resources below it
+}
+
+// NewTree arranges the eligible resources in levels, the outermost first. Resources that lack one of the properties are
+// not in it. Parts stand in the order of their first resources.
+func NewTree(eligible Set, levels ...Property) *Tree {
+	t := &Tree{all: make(Set, len(eligible))}
+	copy(t.all, eligible)
+	for r := range eligible.All() {
+		for _, of := range levels {
+			if of[r] < 0 {
+				t.all[r/64] &^= 1 << (r % 64)
+			}
+		}
+	}
+	t.divide(levels)
+	return t
+}
+
+func (t *Tree) divide(levels []Property) {
+	t.size = t.all.Len()
+	if len(levels) == 0 {
+		return
+	}
+	parts := map[int32]*Tree{}
+	for r := range t.all.All() {
+		of := levels[0][r]
+		part, known := parts[of]
+		if !known {
+			part = &Tree{all: make(Set, len(t.all))}
+			parts[of] = part
+			t.children = append(t.children, part)
+		}
+		part.all.Add(r)
+	}
+	for _, part := range t.children {
+		part.divide(levels[1:])
+	}
+}
+
+// Group is one part of a request: so many of each level of a tree, and all resources of those in the last level.
+type Group struct {
+	Tree   *Tree
+	Counts []int // a number from 1, or AllOfThem, Best, BestHalf, for each level
+}
+
+// pick adds to taken the resources for the group, of those that are free: the first that fit, in their order. It says
+// whether there are enough; when not, taken is as it was.
+func (g Group) pick(free, taken Set) bool { return pick(g.Tree, g.Counts, free, taken) }
+
+func pick(t *Tree, counts []int, free, taken Set) bool {
+	if len(counts) == 0 {
+		if t.size == 0 || !free.Holds(t.all) {
+			return false
+		}
+		taken.Join(t.all)
+		return true
+	}
+	need, most := wanted(counts[0], len(t.children))
+	if need > len(t.children) {
+		return false
+	}
+	found := 0
+	for i, child := range t.children {
+		if found == most || found+len(t.children)-i < need {
+			break
+		}
+		if pick(child, counts[1:], free, taken) {
+			found++
+		}
+	}
+	if found >= need {
+		return true
+	}
+	taken.Drop(t.all)
+	return false
+}
+
+// wanted is how many of so many parts a count needs, and how many it takes at most.
+func wanted(count, parts int) (need, most int) {
+	switch count {
+	case AllOfThem:
+		return max(parts, 1), parts
+	case Best:
+		return 1, parts
+	case BestHalf:
+		return max((parts+1)/2, 1), parts
+	}
+	return count, count
+}
+
+// least is a number of resources without which the group cannot be satisfied.
+func (g Group) least() int { return least(g.Tree, g.Counts) }
+
+func least(t *Tree, counts []int) int {
+	if len(counts) == 0 {
+		return t.size
+	}
+	need, _ := wanted(counts[0], len(t.children))
+	smallest := 1
+	for i, child := range t.children {
+		if n := least(child, counts[1:]); i == 0 || n < smallest {
+			smallest = n
+		}
+	}
+	return need * smallest
+}

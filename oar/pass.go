@@ -1,0 +1,98 @@
+package oar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/gantt"
+)
+
+// Pass is one call of the scheduler.
+type Pass struct {
+	Queue    string
+	Now      core.Time     // as OAR says it: a little ahead of the clock
+	Patience time.Duration // for everything; when it is over, what is planned is written
+}
+
+// Report is what a pass has done.
+type Report struct {
+	Queue   string
+	Planned int // jobs that have a place in OAR's plan now
+	Now     int // of these, those that start at once
+	Refused int // jobs whose requests are not honoured, or that have no place
+	Took    time.Duration
+}
+
+func (r Report) String() string {
+	return fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Refused, r.Took.Seconds())
+}
+
+// Parts of a pass's patience: users' properties may take this part of it each, and planning ends at this part of the whole,
+// so that there is time left to write.
+const (
+	propertiesPart = 10
+	planningPart   = 0.6
+)
+
+// ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
+var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
+
+// Schedule does one pass over a queue: reads, plans, checks, writes. Either the whole plan is written or, with an error,
+// nothing.
+func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
+	begin := time.Now()
+	report := Report{Queue: pass.Queue}
+	ctx, cancel := context.WithTimeout(ctx, pass.Patience)
+	defer cancel()
+	db, err := open(conf)
+	if err != nil {
+		return report, err
+	}
+	defer db.close()
+	s, err := db.read(ctx, pass.Queue, pass.Now)
+	if err != nil {
+		return report, err
+	}
+	t := translator{conf: conf, now: pass.Now, state: s, eligible: newEligibility(db, pass.Patience/propertiesPart)}
+	p, err := t.translate(ctx)
+	if err != nil {
+		return report, err
+	}
+	until := begin.Add(time.Duration(planningPart * float64(pass.Patience)))
+	plan := p.plan(pass.Now, func() bool { return time.Now().After(until) })
+	if err := gantt.Check(p.usable, pass.Now, p.claims, p.jobs, plan); err != nil {
+		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
+	}
+	if err := db.write(ctx, decided(s, p, plan)); err != nil {
+		return report, err
+	}
+	for _, one := range plan {
+		switch {
+		case one.Why != "":
+			report.Refused++
+		case one.Start <= pass.Now:
+			report.Now++
+			fallthrough
+		default:
+			report.Planned++
+		}
+	}
+	report.Refused += len(p.refuse)
+	report.Took = time.Since(begin)
+	return report, nil
+}
+
+// plan plans by number where hosts are alike, and resource by resource otherwise.
+func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
+	if plan, ok := gantt.PlanAlike(p.usable, now, p.claims, p.jobs); ok {
+		return plan
+	}
+	cal := gantt.NewCalendar(p.usable)
+	for _, c := range p.claims {
+		cal.Take(c.Resources, c.From, c.To)
+	}
+	return gantt.Plan(cal, now, p.jobs, over)
+}
