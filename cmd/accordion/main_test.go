@@ -11,7 +11,7 @@ import (
 )
 
 // programs are what the scripts may run: accordion itself, and helpers that other test files add.
-var programs = map[string]func(){"accordion": func() { os.Exit(run()) }}
+var programs = map[string]func(){"accordion": func() { os.Exit(run()) }, schedulerName: func() { os.Exit(run()) }}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 

@@ -134,10 +134,12 @@ func (s *search) pick(c Choice) bool {
 		return c.Groups[0].pick(s.free, s.taken)
 	}
 	for _, g := range c.Groups {
-		if !g.pick(s.free, s.taken) {
+		part := make(Set, len(s.taken))
+		if !g.pick(s.free, part) {
 			return false
 		}
-		s.free.Drop(s.taken)
+		s.taken.Join(part)
+		s.free.Drop(part)
 	}
 	return len(c.Groups) > 0
 }

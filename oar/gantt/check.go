@@ -41,11 +41,11 @@ func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed)
 			return fmt.Errorf("job %d: %w", p.Job, err)
 		}
 	}
-	return disjoint(claims, plan)
+	return disjoint(len(usable), claims, plan)
 }
 
-// disjoint goes through the beginnings and ends in order of time and keeps what is in use.
-func disjoint(claims []Claim, plan []Placed) error {
+// disjoint goes through the beginnings and ends in order of time and keeps what is in use; sets have so many words.
+func disjoint(words int, claims []Claim, plan []Placed) error {
 	type event struct {
 		at     core.Time
 		begins bool
@@ -58,11 +58,9 @@ func disjoint(claims []Claim, plan []Placed) error {
 			events = append(events, event{c.From, true, c.Resources, 0}, event{c.To, false, c.Resources, 0})
 		}
 	}
-	words := 0
 	for _, p := range plan {
 		if p.Why == "" {
 			events = append(events, event{p.Start, true, p.Resources, p.Job}, event{p.End(), false, p.Resources, p.Job})
-			words = len(p.Resources)
 		}
 	}
 	slices.SortStableFunc(events, func(a, b event) int {

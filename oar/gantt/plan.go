@@ -8,7 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Choice is one of the configurations of a job: what it wants, all at once, and for how long.
+// Choice is one of the configurations of a job: what it wants, all at once, and for how long. Its groups are served one
+// after the other, each with the first resources that fit, and none gives up what another needs (as OAR's schedulers do).
 type Choice struct {
 	ID       int64     // the configuration's, for the caller
 	Duration core.Time // seconds, above 0

@@ -62,8 +62,8 @@ type Group struct {
 	Counts []int // a number from 1, or AllOfThem, Best, BestHalf, for each level
 }
 
-// pick adds to taken the resources for the group, of those that are free: the first that fit, in their order. It says
-// whether there are enough; when not, taken is as it was.
+// pick adds to taken, which is empty, the resources for the group, of those that are free: the first that fit, in their
+// order. It says whether there are enough; when not, taken is empty again.
 func (g Group) pick(free, taken Set) bool { return pick(g.Tree, g.Counts, free, taken) }
 
 func pick(t *Tree, counts []int, free, taken Set) bool {

@@ -1,0 +1,80 @@
+package oar_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/oar"
+)
+
+const debian = `# Database type ("mysql" or "Pg")
+DB_TYPE="Pg"
+DB_HOSTNAME="db.site.org"
+DB_PORT="5433"
+DB_BASE_NAME="oar"
+  DB_BASE_LOGIN = 'oar' # the owner
+DB_BASE_PASSWD="a # in a=password"
+DB_BASE_LOGIN_RO="oar_ro"
+DB_BASE_PASSWD_RO=secret
+#SCHEDULER_JOB_SECURITY_TIME="9"
+SCHEDULER_JOB_SECURITY_TIME="60"
+SCHEDULER_JOB_SECURITY_TIME="5"
+SCHEDULER_RESOURCE_ORDER="network_address ASC"
+JOB_RESOURCE_MANAGER_FILE="/etc/oar/job_resource_manager_cgroups.pl"
+`
+
+func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
+	got, err := oar.ParseConf(strings.NewReader(debian), "oar.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
+		Login: oar.Login{User: "oar", Password: "a # in a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
+		SecurityTime: 5, Order: "network_address ASC", Besteffort: 300}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
+	got, err := oar.ParseConf(strings.NewReader("DB_TYPE=mysql\n"), "oar.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAWrongConfigurationIsNamedWithItsLine(t *testing.T) {
+	for _, test := range []struct{ text, says string }{
+		{"DB_TYPE=Pg\nDB_PORT=many\n", `oar.conf:2: DB_PORT is "many"`},
+		{"DB_TYPE=Pg\nDB_PORT=99999\n", "oar.conf:2: DB_PORT"},
+		{"\nDB_TYPE=Oracle\n", `oar.conf:2: DB_TYPE is "Oracle"`},
+		{"", `oar.conf: DB_TYPE is ""`},
+		{"DB_TYPE=Pg\nSCHEDULER_JOB_SECURITY_TIME=-1\n", "oar.conf:2: SCHEDULER_JOB_SECURITY_TIME"},
+	} {
+		_, err := oar.ParseConf(strings.NewReader(test.text), "oar.conf")
+		var wrong *oar.ConfError
+		if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), test.says) {
+			t.Errorf("%q: %v, want %s", test.text, err, test.says)
+		}
+	}
+	if _, err := oar.ReadConf("/no/such/oar.conf"); err == nil || !strings.Contains(err.Error(), "/no/such/oar.conf") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func FuzzNoTextOfAConfigurationBreaksUs(f *testing.F) {
+	f.Add(debian)
+	f.Add("DB_TYPE=\"Pg\nDB_PORT='")
+	f.Fuzz(func(t *testing.T, text string) {
+		conf, err := oar.ParseConf(strings.NewReader(text), "oar.conf")
+		if err == nil && (conf.Type != "Pg" && conf.Type != "mysql" || conf.Port < 1 || conf.SecurityTime < 0 || conf.Host == "") {
+			t.Errorf("%q gives %+v", text, conf)
+		}
+	})
+}

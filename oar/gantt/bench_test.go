@@ -1,0 +1,54 @@
+package gantt_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"accordion/core"
+	"accordion/oar/gantt"
+)
+
+// BenchmarkPlan plans waiting jobs of two configurations each on 1,000 hosts of which half are in use: counted where hosts
+// are alike, resource by resource otherwise. A pass may take half a second for 2,000 jobs, with everything that SQL needs.
+func BenchmarkPlan(b *testing.B) {
+	const hosts = 1000
+	usable := gantt.AllOf(hosts)
+	each, switches := make(gantt.Property, hosts), make(gantt.Property, hosts)
+	for h := range hosts {
+		each[h], switches[h] = int32(h), int32(h/20)
+	}
+	flat, deep := gantt.NewTree(usable, each), gantt.NewTree(usable, switches, each)
+	var claims []gantt.Claim
+	for h := 0; h < hosts; h += 4 {
+		claims = append(claims, gantt.Claim{Resources: gantt.SetOf(hosts, h, h+1), From: 0, To: core.Time(600 + 30*h)})
+	}
+	for _, n := range []int{2000, 10000} {
+		random := rand.New(rand.NewPCG(1, 2))
+		var alike, mixed []gantt.Job
+		for id := range int64(n) {
+			size, length := 1+random.IntN(64), core.Time(600*(1+random.IntN(24)))
+			alike = append(alike, gantt.Job{ID: id, Choices: []gantt.Choice{onHosts(2*id, size, length, flat), onHosts(2*id+1, 2*size, length*6/10, flat)}})
+			mixed = append(mixed, alike[id])
+			if id%4 == 0 {
+				mixed[id] = gantt.Job{ID: id, Choices: []gantt.Choice{{Duration: length, Groups: []gantt.Group{{Tree: deep, Counts: []int{1 + size%4, 4}}}}}}
+			}
+		}
+		b.Run(fmt.Sprintf("alike-%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, ok := gantt.PlanAlike(usable, 0, claims, alike); !ok {
+					b.Fatal("the hosts are alike, and were not counted")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("mixed-%d", n), func(b *testing.B) {
+			for b.Loop() {
+				cal := gantt.NewCalendar(usable)
+				for _, c := range claims {
+					cal.Take(c.Resources, c.From, c.To)
+				}
+				gantt.Plan(cal, 0, mixed, nil)
+			}
+		})
+	}
+}

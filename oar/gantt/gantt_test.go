@@ -1,0 +1,408 @@
+package gantt_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"accordion/core"
+	"accordion/oar/gantt"
+)
+
+// world is a small cluster: two switches of two hosts with two cores each, but for the last host, which has one.
+type world struct {
+	n        int
+	cores    gantt.Property
+	hosts    gantt.Property
+	switches gantt.Property
+}
+
+var small = world{n: 7,
+	cores:    gantt.Property{0, 1, 2, 3, 4, 5, 6},
+	hosts:    gantt.Property{0, 0, 1, 1, 2, 2, 3},
+	switches: gantt.Property{0, 0, 0, 0, 1, 1, 1},
+}
+
+func all(w world) gantt.Set { return gantt.AllOf(w.n) }
+
+func members(s gantt.Set) []int { return slices.Collect(s.All()) }
+
+func TestARequestGetsTheFirstResourcesThatFit(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		levels []gantt.Property
+		counts []int
+		taken  []int // resources that are in use for ever
+		want   []int
+	}{
+		{"two hosts", []gantt.Property{small.hosts}, []int{2}, nil, []int{0, 1, 2, 3}},
+		{"a host whose core is in use is no host", []gantt.Property{small.hosts}, []int{2}, []int{1}, []int{2, 3, 4, 5}},
+		{"three cores, wherever", []gantt.Property{small.cores}, []int{3}, []int{1}, []int{0, 2, 3}},
+		{"a core on each of three hosts", []gantt.Property{small.hosts, small.cores}, []int{3, 1}, []int{0}, []int{1, 2, 4}},
+		{"two hosts of one switch", []gantt.Property{small.switches, small.hosts}, []int{1, 2}, []int{0}, []int{4, 5, 6}},
+		{"a switch", []gantt.Property{small.switches}, []int{1}, []int{0}, []int{4, 5, 6}},
+		{"a host of each switch", []gantt.Property{small.switches, small.hosts}, []int{2, 1}, []int{0, 4}, []int{2, 3, 6}},
+		{"all hosts of a switch", []gantt.Property{small.switches, small.hosts}, []int{1, gantt.AllOfThem}, []int{0}, []int{4, 5, 6}},
+		{"all hosts", []gantt.Property{small.hosts}, []int{gantt.AllOfThem}, []int{0}, nil},
+		{"as many hosts as there are", []gantt.Property{small.hosts}, []int{gantt.Best}, []int{0, 2}, []int{4, 5, 6}},
+		{"half of the hosts and more", []gantt.Property{small.hosts}, []int{gantt.BestHalf}, []int{0}, []int{2, 3, 4, 5, 6}},
+		{"less than half of the hosts are free", []gantt.Property{small.hosts}, []int{gantt.BestHalf}, []int{0, 2, 4}, nil},
+		{"two cores of a host that has one", []gantt.Property{small.hosts, small.cores}, []int{4, 2}, nil, nil},
+		{"five hosts", []gantt.Property{small.hosts}, []int{5}, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cal := gantt.NewCalendar(all(small))
+			cal.Take(gantt.SetOf(small.n, test.taken...), 0, core.Forever)
+			job := gantt.Job{ID: 1, Choices: []gantt.Choice{{Duration: 10, Groups: []gantt.Group{{Tree: gantt.NewTree(all(small), test.levels...), Counts: test.counts}}}}}
+			got := gantt.Plan(cal, 0, []gantt.Job{job}, nil)[0]
+			if test.want == nil {
+				if got.Why != gantt.NeverFits {
+					t.Errorf("it has %v, want no place", members(got.Resources))
+				}
+				return
+			}
+			if got.Why != "" || got.Start != 0 || !slices.Equal(members(got.Resources), test.want) {
+				t.Errorf("it has %v from %d on (%s), want %v now", members(got.Resources), got.Start, got.Why, test.want)
+			}
+		})
+	}
+}
+
+func TestPartsOfARequestAreDifferentResources(t *testing.T) {
+	hosts := gantt.NewTree(all(small), small.hosts)
+	job := gantt.Job{ID: 1, Choices: []gantt.Choice{{Duration: 10, Groups: []gantt.Group{{Tree: hosts, Counts: []int{1}}, {Tree: hosts, Counts: []int{2}}}}}}
+	got := gantt.Plan(gantt.NewCalendar(all(small)), 0, []gantt.Job{job}, nil)[0]
+	if want := []int{0, 1, 2, 3, 4, 5}; !slices.Equal(members(got.Resources), want) {
+		t.Errorf("it has %v, want %v", members(got.Resources), want)
+	}
+}
+
+func onHosts(id int64, hosts int, duration core.Time, tree *gantt.Tree) gantt.Choice {
+	return gantt.Choice{ID: id, Duration: duration, Groups: []gantt.Group{{Tree: tree, Counts: []int{hosts}}}}
+}
+
+// Both planners: the one that counts, and the one that names at once.
+func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
+	tree := gantt.NewTree(all(small), small.hosts)
+	for _, test := range []struct {
+		name    string
+		busy    core.Time // until then two hosts are in use
+		choices []gantt.Choice
+		choice  int
+		start   core.Time
+	}{
+		{"more hosts", 0, []gantt.Choice{onHosts(1, 2, 100, tree), onHosts(2, 4, 60, tree)}, 1, 0},
+		{"fewer hosts at once", 50, []gantt.Choice{onHosts(1, 2, 100, tree), onHosts(2, 4, 60, tree)}, 0, 0},
+		{"more hosts, later", 30, []gantt.Choice{onHosts(1, 2, 100, tree), onHosts(2, 4, 60, tree)}, 1, 30},
+		{"of equals the one with fewer hosts", 40, []gantt.Choice{onHosts(2, 4, 60, tree), onHosts(1, 2, 100, tree)}, 1, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			claims := []gantt.Claim{{Resources: gantt.SetOf(small.n, 0, 1, 6), From: 0, To: test.busy}}
+			jobs := []gantt.Job{{ID: 5, Choices: test.choices}}
+			counted, ok := gantt.PlanAlike(all(small), 0, claims, jobs)
+			if !ok {
+				t.Fatal("hosts are alike, but the jobs were not counted")
+			}
+			for _, got := range []gantt.Placed{counted[0], named(small, claims, 0, jobs)[0]} {
+				if got.Choice != test.choice || got.Start != test.start || got.Why != "" {
+					t.Errorf("it gets choice %d at %d (%s), want %d at %d", got.Choice, got.Start, got.Why, test.choice, test.start)
+				}
+			}
+		})
+	}
+}
+
+// named plans with the planner that names at once.
+func named(w world, claims []gantt.Claim, now core.Time, jobs []gantt.Job) []gantt.Placed {
+	cal := gantt.NewCalendar(all(w))
+	for _, c := range claims {
+		cal.Take(c.Resources, c.From, c.To)
+	}
+	return gantt.Plan(cal, now, jobs, nil)
+}
+
+// What is claimed later can cut every host's time, though at each second enough hosts are free.
+func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
+	tree := gantt.NewTree(gantt.AllOf(2), gantt.Property{0, 1})
+	claims := []gantt.Claim{{Resources: gantt.SetOf(2, 0), From: 50, To: 100}, {Resources: gantt.SetOf(2, 1), From: 0, To: 50}}
+	jobs := []gantt.Job{{ID: 1, Choices: []gantt.Choice{onHosts(1, 1, 100, tree)}}}
+	if plan, ok := gantt.PlanAlike(gantt.AllOf(2), 0, claims, jobs); ok {
+		t.Errorf("it was counted: %v", plan)
+	}
+	got := named(world{n: 2}, claims, 0, jobs)[0]
+	if got.Start != 50 || !got.Resources.Has(1) {
+		t.Errorf("it starts at %d on %v, want 50 on the second host", got.Start, members(got.Resources))
+	}
+}
+
+func TestAJobWaitsForThoseItDependsOn(t *testing.T) {
+	tree := gantt.NewTree(all(small), small.hosts)
+	jobs := []gantt.Job{
+		{ID: 1, Choices: []gantt.Choice{onHosts(1, 1, 100, tree)}},
+		{ID: 2, Choices: []gantt.Choice{onHosts(2, 1, 10, tree)}, After: []int64{1}, Gap: 5},
+		{ID: 3, Choices: []gantt.Choice{onHosts(3, 9, 10, tree)}},
+		{ID: 4, Choices: []gantt.Choice{onHosts(4, 1, 10, tree)}, After: []int64{3}},
+		{ID: 5, Choices: []gantt.Choice{onHosts(5, 1, 10, tree)}, Begin: 40, Deadline: 50},
+		{ID: 6, Choices: []gantt.Choice{onHosts(6, 1, 10, tree)}, Begin: 40, Deadline: 49},
+	}
+	plan := named(small, nil, 0, jobs)
+	if plan[1].Start != 105 {
+		t.Errorf("job 2 starts at %d, want 105: 5 seconds after job 1", plan[1].Start)
+	}
+	if plan[4].Start != 40 || plan[4].Why != "" {
+		t.Errorf("job 5 starts at %d (%s), want 40", plan[4].Start, plan[4].Why)
+	}
+	for i, why := range map[int]string{2: gantt.NeverFits, 3: gantt.WaitsFor, 5: gantt.TooLate} {
+		if plan[i].Why != why {
+			t.Errorf("job %d: %q, want %q", plan[i].Job, plan[i].Why, why)
+		}
+	}
+}
+
+func TestWhenTimeIsOverTheRestHasNoPlace(t *testing.T) {
+	tree := gantt.NewTree(all(small), small.hosts)
+	var jobs []gantt.Job
+	for id := range int64(5) {
+		jobs = append(jobs, gantt.Job{ID: id, Choices: []gantt.Choice{onHosts(id, 1, 100, tree)}})
+	}
+	asked := 0
+	plan := gantt.Plan(gantt.NewCalendar(all(small)), 0, jobs, func() bool { asked++; return asked > 3 })
+	for i, p := range plan {
+		if late := i >= 3; (p.Why == gantt.OutOfTime) != late {
+			t.Errorf("job %d: %q", i, p.Why)
+		}
+	}
+	if err := gantt.Check(all(small), 0, nil, jobs, plan); err != nil {
+		t.Errorf("what was planned is not valid: %v", err)
+	}
+}
+
+// drawn is a random problem.
+type drawn struct {
+	usable gantt.Set
+	claims []gantt.Claim
+	jobs   []gantt.Job
+}
+
+// draw draws a problem whose requests have up to so many parts; alike: of whole hosts only.
+func draw(t *rapid.T, alike bool, parts int) drawn {
+	d := drawn{usable: gantt.NewSet(small.n)}
+	for r := range small.n {
+		if rapid.IntRange(0, 9).Draw(t, "usable") > 0 {
+			d.usable.Add(r)
+		}
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "claims") {
+		from := rapid.Int64Range(-10, 40).Draw(t, "from")
+		c := gantt.Claim{Resources: gantt.NewSet(small.n), From: from, To: from + rapid.Int64Range(0, 30).Draw(t, "for")}
+		for _, r := range rapid.SliceOf(rapid.IntRange(0, small.n-1)).Draw(t, "claimed") {
+			c.Resources.Add(r)
+		}
+		d.claims = append(d.claims, c)
+	}
+	trees := []*gantt.Tree{gantt.NewTree(all(small), small.hosts)}
+	depth := []int{1}
+	if !alike {
+		trees = append(trees, gantt.NewTree(all(small), small.cores), gantt.NewTree(all(small), small.hosts, small.cores),
+			gantt.NewTree(all(small), small.switches, small.hosts), gantt.NewTree(gantt.SetOf(small.n, 1, 2, 3, 6), small.cores))
+		depth = append(depth, 1, 2, 2, 1)
+	}
+	for id := range rapid.Int64Range(1, 8).Draw(t, "jobs") {
+		j := gantt.Job{ID: id + 1, Begin: rapid.Int64Range(0, 20).Draw(t, "begin")}
+		if !alike && id > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
+			j.After, j.Gap = []int64{id}, 2
+		}
+		for c := range rapid.IntRange(1, 3).Draw(t, "choices") {
+			choice := gantt.Choice{ID: int64(c), Duration: rapid.Int64Range(1, 25).Draw(t, "duration")}
+			for range rapid.IntRange(1, parts).Draw(t, "groups") {
+				k := rapid.IntRange(0, len(trees)-1).Draw(t, "tree")
+				g := gantt.Group{Tree: trees[k]}
+				for range depth[k] {
+					least := -3
+					if alike {
+						least = 1
+					}
+					n := rapid.IntRange(least, 4).Draw(t, "count")
+					if n == 0 {
+						n = 1
+					}
+					g.Counts = append(g.Counts, n)
+				}
+				choice.Groups = append(choice.Groups, g)
+			}
+			j.Choices = append(j.Choices, choice)
+		}
+		d.jobs = append(d.jobs, j)
+	}
+	return d
+}
+
+func (d drawn) named(jobs []gantt.Job) []gantt.Placed {
+	cal := gantt.NewCalendar(d.usable)
+	for _, c := range d.claims {
+		cal.Take(c.Resources, c.From, c.To)
+	}
+	return gantt.Plan(cal, 0, jobs, nil)
+}
+
+func TestNoResourceIsEverGivenTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		alike := rapid.Bool().Draw(t, "alike")
+		parts := 2
+		if alike {
+			parts = 1
+		}
+		d := draw(t, alike, parts)
+		plans := [][]gantt.Placed{d.named(d.jobs)}
+		if counted, ok := gantt.PlanAlike(d.usable, 0, d.claims, d.jobs); ok {
+			plans = append(plans, counted)
+		}
+		for _, plan := range plans {
+			if len(plan) != len(d.jobs) {
+				t.Fatalf("%d of %d jobs are in the plan", len(plan), len(d.jobs))
+			}
+			if second := bySecond(d, plan); second != "" {
+				t.Fatal(second)
+			}
+			if err := gantt.Check(d.usable, 0, d.claims, d.jobs, plan); err != nil {
+				t.Fatalf("no resource is given twice, but the check says: %v", err)
+			}
+		}
+	})
+}
+
+// bySecond looks at every second and every resource.
+func bySecond(d drawn, plan []gantt.Placed) string {
+	const seconds = 400
+	var used [seconds][7]bool
+	for _, c := range d.claims {
+		for s := max(c.From, 0); s < c.To; s++ {
+			for r := range c.Resources.All() {
+				used[s][r] = true
+			}
+		}
+	}
+	for _, p := range plan {
+		if p.Why != "" {
+			continue
+		}
+		for s := p.Start; s < p.End(); s++ {
+			for r := range p.Resources.All() {
+				if used[s][r] || !d.usable.Has(r) {
+					return "a resource is given twice, or cannot be used"
+				}
+				used[s][r] = true
+			}
+		}
+	}
+	return ""
+}
+
+func TestNobodyIsDelayedByThoseBehindHim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, false, 2)
+		whole := d.named(d.jobs)
+		some := rapid.IntRange(0, len(d.jobs)).Draw(t, "some")
+		for i, p := range d.named(d.jobs[:some]) {
+			if w := whole[i]; p.Start != w.Start || p.Choice != w.Choice || p.Why != w.Why || !slices.Equal(p.Resources, w.Resources) {
+				t.Fatalf("job %d is planned at %d without those behind it, and at %d with them", p.Job, p.Start, w.Start)
+			}
+		}
+	})
+}
+
+// A plan made by trying every second. Of requests with several parts it is not true: what the first part takes may be what
+// the second needs, and with fewer resources the first would have taken others.
+func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, false, 1)
+		plan := d.named(d.jobs)
+		ends := map[int64]core.Time{}
+		for i, j := range d.jobs {
+			begin, waits := j.Begin, false
+			for _, before := range j.After {
+				end, ok := ends[before]
+				waits = waits || !ok
+				begin = max(begin, end+j.Gap)
+			}
+			best := core.Forever
+			for _, c := range j.Choices {
+				for s := begin; s < 400 && !waits && s+c.Duration < best; s++ {
+					if fitsAt(d, plan[:i], c, s) {
+						best = s + c.Duration
+					}
+				}
+			}
+			switch p := plan[i]; {
+			case best == core.Forever && p.Why == "":
+				t.Fatalf("job %d is planned at %d, and there is no place", j.ID, p.Start)
+			case best < core.Forever && (p.Why != "" || p.End() != best):
+				t.Fatalf("job %d completes at %d (%q), and could at %d", j.ID, p.End(), p.Why, best)
+			case p.Why == "":
+				ends[j.ID] = p.End()
+			}
+		}
+	})
+}
+
+// fitsAt says whether a choice has its resources at a second, beside what was planned before: what is free throughout is
+// a calendar's only slot.
+func fitsAt(d drawn, before []gantt.Placed, c gantt.Choice, at core.Time) bool {
+	free := slices.Clone(d.usable)
+	for _, claim := range d.claims {
+		if claim.From < claim.To && claim.From < at+c.Duration && at < claim.To {
+			free.Drop(claim.Resources)
+		}
+	}
+	for _, p := range before {
+		if p.Why == "" && p.Start < at+c.Duration && at < p.End() {
+			free.Drop(p.Resources)
+		}
+	}
+	alone := gantt.Plan(gantt.NewCalendar(free), at, []gantt.Job{{ID: 1, Choices: []gantt.Choice{c}}}, nil)[0]
+	return alone.Why == ""
+}
+
+func TestTheCheckSeesWhatIsWrong(t *testing.T) {
+	tree := gantt.NewTree(all(small), small.hosts)
+	jobs := []gantt.Job{
+		{ID: 1, Choices: []gantt.Choice{onHosts(1, 1, 100, tree)}},
+		{ID: 2, Begin: 10, Choices: []gantt.Choice{onHosts(2, 1, 100, tree), onHosts(3, 2, 50, tree)}},
+	}
+	claims := []gantt.Claim{{Resources: gantt.SetOf(small.n, 4), From: 60, To: 70}}
+	good := func() []gantt.Placed {
+		return []gantt.Placed{
+			{Job: 1, Start: 5, Duration: 100, Resources: gantt.SetOf(small.n, 0, 1)},
+			{Job: 2, Choice: 1, Start: 10, Duration: 50, Resources: gantt.SetOf(small.n, 2, 3, 4, 5)},
+		}
+	}
+	if err := gantt.Check(all(small), 5, claims, jobs, good()); err != nil {
+		t.Fatalf("a valid plan: %v", err)
+	}
+	for name, spoil := range map[string]func(p []gantt.Placed) []gantt.Placed{
+		"two jobs on a host":         func(p []gantt.Placed) []gantt.Placed { p[0].Resources = gantt.SetOf(small.n, 2, 3); return p },
+		"a job on a claimed host":    func(p []gantt.Placed) []gantt.Placed { p[1].Start = 11; return p },
+		"half a host":                func(p []gantt.Placed) []gantt.Placed { p[0].Resources = gantt.SetOf(small.n, 0); return p },
+		"more than it asked for":     func(p []gantt.Placed) []gantt.Placed { p[0].Resources = gantt.SetOf(small.n, 0, 1, 6); return p },
+		"nothing":                    func(p []gantt.Placed) []gantt.Placed { p[0].Resources = gantt.NewSet(small.n); return p },
+		"a start in the past":        func(p []gantt.Placed) []gantt.Placed { p[0].Start = 4; return p },
+		"a start before its begin":   func(p []gantt.Placed) []gantt.Placed { p[1].Start = 9; return p },
+		"a job twice":                func(p []gantt.Placed) []gantt.Placed { return append(p, p[0]) },
+		"a job that does not wait":   func(p []gantt.Placed) []gantt.Placed { p[0].Job = 3; return p },
+		"another duration":           func(p []gantt.Placed) []gantt.Placed { p[0].Duration = 99; return p },
+		"a choice that is not there": func(p []gantt.Placed) []gantt.Placed { p[0].Choice = 1; return p },
+		"the size of another choice": func(p []gantt.Placed) []gantt.Placed { p[1].Choice, p[1].Duration = 0, 100; return p },
+		"a host that cannot be used": func(p []gantt.Placed) []gantt.Placed { p[0].Resources = gantt.SetOf(small.n, 6); return p },
+		"two jobs that meet a second": func(p []gantt.Placed) []gantt.Placed {
+			p[0].Start, p[0].Resources = 59, gantt.SetOf(small.n, 2, 3)
+			return p
+		},
+	} {
+		usable := all(small)
+		usable.Drop(gantt.SetOf(small.n, 6))
+		if err := gantt.Check(usable, 5, claims, jobs, spoil(good())); err == nil {
+			t.Errorf("%s: the check says nothing", name)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package labtest_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+)
+
+func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("oar-lab needs root")
+	}
+	for _, test := range []struct {
+		arguments, environment string
+		status                 int
+		says                   string
+	}{
+		{"frob", "", 2, "frob is no command"},
+		{"up", "", 2, "how many nodes"},
+		{"up 0", "", 2, "one number of nodes"},
+		{"up 3000", "", 2, "one number of nodes"},
+		{"up 4 5", "", 2, "one number of nodes"},
+		{"up 4 --user", "", 2, "--user wants a value"},
+		{"up 4 --user Bob;id", "", 2, "want a name of small letters"},
+		{"up 4 --user root", "", 2, "not root"},
+		{"up 4 --cores none", "", 2, "want a number from 1"},
+		{"up 4 --db oracle", "", 2, "want postgresql or mariadb"},
+		{"up 4", "OAR_LAB_DIR=relative", 2, "want an absolute path"},
+		{"up 4", "OAR_LAB_DIR=/tmp/" + strings.Repeat("long", 30), 2, "at most 80 characters"},
+		{"down", "OAR_LAB_DIR=/etc", 1, "/etc is not a lab"},
+		{"down", "OAR_LAB_DIR=/", 2, "want an absolute path"},
+		{"down now", "", 2, "takes no argument"},
+		{"exec", "", 2, "which command"},
+		{"exec -- oarstat", "", 1, "no lab in"},
+		{"status", "", 1, "no lab in"},
+		{"node Absent n1", "", 1, "no lab in"},
+		{"sql select", "", 1, "no lab in"},
+	} {
+		t.Run(test.arguments, func(t *testing.T) {
+			c := exec.CommandContext(t.Context(), labtest.Tool(t), strings.Fields(test.arguments)...)
+			c.Env = append(os.Environ(), "OAR_LAB_DIR=/var/tmp/accordion-no-such-oar-lab", test.environment)
+			out, err := c.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != test.status {
+				t.Errorf("it ended with %v, want status %d", err, test.status)
+			}
+			line := strings.TrimSuffix(string(out), "\n")
+			if !strings.HasPrefix(line, "oar-lab: ") || !strings.Contains(line, test.says) || strings.Contains(line, "\n") {
+				t.Errorf("it says %q, want one line with %q", line, test.says)
+			}
+		})
+	}
+}
+
+func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
+	kept := []string{"/etc/oar/oar.conf", "/etc/hosts", "/etc/passwd"}
+	before := map[string]string{}
+	for _, file := range kept {
+		text, _ := os.ReadFile(file)
+		before[file] = string(text)
+	}
+	var dir, process string
+	t.Run("a lab with jobs", func(t *testing.T) {
+		lab := labtest.Up(t, 3, labtest.PostgreSQL, "alice", "bob")
+		dir = lab.Dir
+		if got := lab.SQL(t, "select count(distinct network_address), min(state) from resources"); got != "3|Alive" {
+			t.Errorf("the lab has %q, want 3|Alive", got)
+		}
+		for _, user := range []string{"alice", "bob"} {
+			id := lab.Submit(t, user, "whoami", "-l", "nodes=2,walltime=0:1:0")
+			lab.Await(t, 2*time.Minute, "the job of "+user+" ends", func() bool { return lab.State(t, id) == "Terminated" })
+			if out := lab.Run(t, user, "cat", "OAR."+id+".stdout"); out != user {
+				t.Errorf("the job of %s printed %q", user, out)
+			}
+		}
+		long := lab.Submit(t, "bob", "echo $$ >pid; exec sleep 98765", "-l", "nodes=1,walltime=10:0:0")
+		lab.Await(t, 2*time.Minute, "the long job runs", func() bool { _, _, err := lab.Exec("bob", "test", "-s", "pid"); return err == nil })
+		process = lab.Run(t, "bob", "cat", "pid")
+		lab.Do(t, "kill-almighty")
+		lab.Do(t, "status")
+		if got := lab.State(t, long); got != "Running" {
+			t.Errorf("after the server's death the long job is %s, want Running", got)
+		}
+		lab.Do(t, "node", "Absent", "n3")
+		if got := lab.SQL(t, "select state from resources where network_address = 'n3'"); got != "Absent" {
+			t.Errorf("n3 is %s, want Absent", got)
+		}
+		second := exec.CommandContext(t.Context(), labtest.Tool(t), "up", "2")
+		second.Env = append(os.Environ(), "OAR_LAB_DIR=/var/tmp/accordion-second-oar-lab")
+		if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "one on a machine") {
+			t.Errorf("a second lab: %v, %q; want that there can be one on a machine", err, out)
+		}
+	})
+	if t.Failed() || dir == "" {
+		return
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s is still there", dir)
+	}
+	for _, file := range kept {
+		if text, _ := os.ReadFile(file); string(text) != before[file] {
+			t.Errorf("%s has changed", file)
+		}
+	}
+	if process == "" {
+		t.Error("the long job had no process")
+	}
+	names, _ := os.ReadDir("/proc")
+	for _, name := range names {
+		if command, _ := os.ReadFile("/proc/" + name.Name() + "/cmdline"); string(command) == "sleep\x0098765\x00" {
+			t.Errorf("process %s, of a job, outlived its lab", name.Name())
+		}
+	}
+}

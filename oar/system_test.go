@@ -1,0 +1,154 @@
+package oar_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+)
+
+// Both databases are the same to OAR, but not their SQL.
+func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab)) {
+	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+		t.Run(database, func(t *testing.T) { test(t, labtest.Up(t, nodes, database, "alice", "bob")) })
+	}
+}
+
+// long is how long the slowest of machines may take for a handful of jobs.
+const long = 10 * time.Minute
+
+func ends(t *testing.T, lab *labtest.Lab, id string) {
+	t.Helper()
+	lab.Await(t, long, "job "+id+" ends", func() bool { return lab.State(t, id) == "Terminated" })
+}
+
+// hosts are those on which a job ran, by OAR's tables.
+func hosts(t *testing.T, lab *labtest.Lab, id string) []string {
+	t.Helper()
+	return strings.Fields(lab.SQL(t, `select distinct r.network_address from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
+		join resources r on r.resource_id = a.resource_id where j.job_id = `+id+" order by 1"))
+}
+
+func TestOARCallsUsForItsQueue(t *testing.T) {
+	onBoth(t, 5, func(t *testing.T, lab *labtest.Lab) {
+		theConfigurationThatCompletesFirst(t, lab)
+		whatWeDoNotHonour(t, lab)
+		aHostileRequest(t, lab)
+		aHistoryWithoutOverlap(t, lab)
+		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
+			t.Errorf("the queue is %s, want Active", state)
+		}
+	})
+}
+
+// Of the five nodes three are in use: two are free at once, four in some minutes.
+func theConfigurationThatCompletesFirst(t *testing.T, lab *labtest.Lab) {
+	first := lab.Submit(t, "bob", "while [ ! -e over ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=3,walltime=0:10:0")
+	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
+	soon := lab.Submit(t, "alice", "cat $OAR_NODEFILE; sleep 1", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=0:5:0")
+	ends(t, lab, soon)
+	if got := hosts(t, lab, soon); len(got) != 2 {
+		t.Errorf("beside a job of ten minutes it ran on %v, want the two nodes that were free", got)
+	}
+	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
+		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
+	}
+	// Six minutes from now, if the first job takes its time, and four hosts complete sooner than two.
+	later := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=1:0:0")
+	lab.Await(t, long, "the later job is planned", func() bool {
+		return lab.SQL(t, "select count(*) from gantt_jobs_predictions p join moldable_job_descriptions m on m.moldable_id = p.moldable_job_id where m.moldable_job_id = "+later) == "1"
+	})
+	if got := lab.SQL(t, `select count(*) from gantt_jobs_resources g join moldable_job_descriptions m on m.moldable_id = g.moldable_job_id where m.moldable_job_id = `+later); got != "4" {
+		t.Errorf("it is planned on %s nodes, want 4, later", got)
+	}
+	lab.Run(t, "bob", "touch", "over")
+	ends(t, lab, first)
+	ends(t, lab, later)
+	if got := hosts(t, lab, later); len(got) != 4 {
+		t.Errorf("it ran on %v, want four nodes", got)
+	}
+}
+
+func whatWeDoNotHonour(t *testing.T, lab *labtest.Lab) {
+	refused := lab.Submit(t, "alice", "true", "-q", "evolve", "-t", "container", "-l", "nodes=1,walltime=0:1:0")
+	lab.Await(t, long, "the container is refused", func() bool {
+		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+refused), `(Accordion: the type "container" is not honoured in this queue)`)
+	})
+	lab.Run(t, "alice", "oardel", refused)
+}
+
+// A text that a user wrote stands in our queries: it may take long, and it may try to do more.
+func aHostileRequest(t *testing.T, lab *labtest.Lab) {
+	slow := "pg_sleep(600) is null"
+	if lab.Database == labtest.MariaDB {
+		slow = "sleep(600) = 1"
+	}
+	hostile := []struct{ user, text, why string }{
+		{"bob", slow, "it takes too long"},
+		{"alice", "1 = 1); delete from jobs; --", ""},
+		{"alice", "1 = 1) union select * from jobs --", ""},
+		{"alice", "no_such_column = 1", "no_such_column"},
+		{"alice", "'", ""},
+	}
+	var ids []string
+	for _, h := range hostile {
+		id := lab.Submit(t, h.user, "true", "--hold", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
+		text := strings.ReplaceAll(h.text, "'", "''")
+		lab.SQL(t, fmt.Sprintf("update jobs set properties = '%s', job_name = '%s', message = '%s' where job_id = %s", text, text, text, id))
+		lab.Run(t, h.user, "oarresume", id)
+		ids = append(ids, id)
+	}
+	good := lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "switch='s2'", "-l", "nodes=1,walltime=0:1:0")
+	ends(t, lab, good)
+	if got := hosts(t, lab, good); len(got) != 1 || got[0] != "n5" {
+		t.Errorf("with the property switch='s2' it ran on %v, want n5", got)
+	}
+	for i, h := range hostile {
+		_, why, _ := strings.Cut(lab.SQL(t, "select message from jobs where job_id = "+ids[i]), "(Accordion: its properties: ")
+		if state := lab.State(t, ids[i]); state != "Waiting" || why == "" || !strings.Contains(why, h.why) {
+			t.Errorf("a job with the properties %q is %s: %q", h.text, state, why)
+		}
+		lab.Run(t, h.user, "oardel", ids[i])
+	}
+}
+
+// aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.
+func aHistoryWithoutOverlap(t *testing.T, lab *labtest.Lab) {
+	requests := [][]string{
+		{"-l", "nodes=1,walltime=0:0:20"},
+		{"-l", "nodes=2,walltime=0:0:20", "-l", "nodes=4,walltime=0:0:10"},
+		{"-l", "nodes=3,walltime=0:0:15"},
+		{"-l", "/switch=1/nodes=2,walltime=0:0:20"},
+		{"-l", "nodes=1,walltime=0:0:30", "-l", "nodes=5,walltime=0:0:10", "-l", "nodes=2,walltime=0:0:20"},
+		{"-l", "/resource_id=2,walltime=0:0:20", "-p", "switch='s1'"},
+	}
+	before := lab.SQL(t, "select max(job_id) from jobs")
+	for i := range 30 {
+		user := []string{"alice", "bob"}[i%2]
+		lab.Submit(t, user, "sleep 0.5", append([]string{"-q", "evolve"}, requests[i%len(requests)]...)...)
+	}
+	lab.Await(t, long, "thirty jobs have ended", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where state = 'Terminated' and job_id > "+before) == "30"
+	})
+	// The whole history, of whatever queue.
+	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
+		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
+		where a.job_id < b.job_id and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
+		t.Errorf("two jobs were on a resource at once:\n%s", twice)
+	}
+	// Each ran in one of its own configurations, with as many resources as that asks for (a host is a resource here).
+	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j
+		join moldable_job_descriptions m on m.moldable_id = j.assigned_moldable_job join assigned_resources a on a.moldable_job_id = m.moldable_id
+		where j.state = 'Terminated' and (m.moldable_job_id <> j.job_id or (select max(d.res_job_value) from job_resource_groups g
+		join job_resource_descriptions d on d.res_job_group_id = g.res_group_id where g.res_group_moldable_id = m.moldable_id) <>
+		(select count(*) from assigned_resources c where c.moldable_job_id = m.moldable_id)) group by j.job_id, m.moldable_id`)
+	if wrong != "" {
+		t.Errorf("jobs with other resources than they asked for:\n%s", wrong)
+	}
+	if on := lab.SQL(t, `select count(*) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
+		join resources r on r.resource_id = a.resource_id where j.properties like '%s1%' and r.switch <> 's1'`); on != "0" {
+		t.Errorf("%s resources do not have the properties that their jobs ask for", on)
+	}
+}
