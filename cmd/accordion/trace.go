@@ -31,7 +31,7 @@ first of them is an error.`,
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	for _, sub := range []func() *cobra.Command{infoCommand, checkCommand, convertCommand, cutCommand, filterCommand, generateCommand} {
+	for _, sub := range []func() *cobra.Command{infoCommand, checkCommand, convertCommand, cutCommand, filterCommand, fromSacctCommand, generateCommand} {
 		c.AddCommand(sub())
 	}
 	return c

@@ -1,11 +1,15 @@
-// Package sacct reads what Slurm's accounting says about jobs that were resized: who held which nodes from when to when.
+// Package sacct reads Slurm's accounting, jobs that were resized among them: `sacct --duplicates` has a row for each size a
+// job had.
 //
-// `sacct --duplicates` has a row for each size a job had, so it is a witness of its own beside the sidecar's journal:
-// for audits ("no node in two jobs") and for charts. It is not Slurm's accounting as a workload.
+// Read says who held which nodes from when to when: a witness of its own beside the sidecar's journal, for audits ("no node
+// in two jobs") and for charts. Its input is
 //
 //	sacct --allusers --duplicates --allocations --parsable2 --noheader --format="$(Format)" --starttime=…
 //
-// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds.
+// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds. Workload makes a workload log of what Command
+// prints, to be replayed:
+//
+//	log, left, err := sacct.Workload(os.Stdin, "standard input", time.UTC)
 package sacct
 
 import (

@@ -1,0 +1,165 @@
+package sacct
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/core"
+)
+
+// Columns are what Workload wants to know of a job; in this order where the accounting is asked for them. The name is last:
+// it may contain the separator.
+const Columns = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,TotalCPU,User,Account,QOS,Partition,JobName"
+
+// Command prints the accounting as Workload reads it best; what it prints about steps is left out.
+const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + Columns
+
+// An InputError says where the accounting is not as sacct prints it.
+type InputError struct {
+	File   string
+	Line   int    // from 1
+	Column string // "" for the whole line
+	Why    string
+}
+
+// Error is one line: file:line, the column, what is wrong.
+func (e *InputError) Error() string {
+	if e.Column == "" {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Column, e.Why)
+}
+
+// table reads `sacct --parsable2`: a line of names, then a line a row.
+type table struct {
+	file    string
+	lines   *bufio.Scanner
+	line    int
+	names   []string
+	places  map[string]int
+	fields  []string // of the current row
+	problem error
+}
+
+// openTable reads the names, and checks that all of Columns are among them.
+func openTable(in io.Reader, file string) (*table, error) {
+	t := &table{file: file, lines: bufio.NewScanner(in), places: map[string]int{}}
+	t.lines.Buffer(nil, MaxLine)
+	if !t.scan() {
+		return nil, t.ended(&InputError{File: file, Line: 1, Why: "nothing; want what this prints: " + Command})
+	}
+	t.names = strings.Split(t.lines.Text(), "|")
+	for i, name := range t.names {
+		t.places[name] = i
+	}
+	for name := range strings.SplitSeq(Columns, ",") {
+		if _, ok := t.places[name]; !ok {
+			return nil, &InputError{File: file, Line: t.line, Why: fmt.Sprintf("no column %s in %s; want what this prints: %s", name, core.Shown(t.lines.Text()), Command)}
+		}
+	}
+	return t, nil
+}
+
+// scan goes to the next line that is not blank.
+func (t *table) scan() bool {
+	for t.lines.Scan() {
+		t.line++
+		if strings.TrimSpace(t.lines.Text()) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ended is what reading failed with, or else what is to be said at the end.
+func (t *table) ended(otherwise error) error {
+	if err := t.lines.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", t.file, t.line+1, err)
+	}
+	return otherwise
+}
+
+// next goes to the next row; false at the end, or when something is wrong (t.problem).
+func (t *table) next() bool {
+	if t.problem != nil || !t.scan() {
+		t.problem = t.ended(t.problem)
+		return false
+	}
+	n := len(t.names)
+	t.fields = strings.Split(strings.TrimSuffix(t.lines.Text(), "\r"), "|")
+	if len(t.fields) > n && t.names[n-1] == "JobName" {
+		t.fields = append(t.fields[:n-1:n-1], strings.Join(t.fields[n-1:], "|"))
+	}
+	if len(t.fields) != n {
+		t.wrong("", fmt.Sprintf("%d fields, and %d names above; a name of a job may have a | in it: ask for JobName last", len(t.fields), n))
+		return false
+	}
+	return true
+}
+
+func (t *table) text(column string) string { return t.fields[t.places[column]] }
+
+// wrong keeps the first problem.
+func (t *table) wrong(column, why string) {
+	if t.problem == nil {
+		t.problem = &InputError{File: t.file, Line: t.line, Column: column, Why: why}
+	}
+}
+
+// number reads a count; an empty field is 0.
+func (t *table) number(column string) int64 {
+	text := t.text(column)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > 1<<31-1 {
+		t.wrong(column, core.Shown(text)+" is no number from 0 to 2147483647")
+	}
+	return n
+}
+
+// time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown.
+func (t *table) time(column string, zone *time.Location) core.Time {
+	text := t.text(column)
+	if at, err := parseTime(text); err == nil {
+		return at
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, zone)
+	if err != nil || at.Unix() < 0 {
+		t.wrong(column, core.Shown(text)+" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00")
+		return 0
+	}
+	return at.Unix()
+}
+
+// limit reads TimelimitRaw, in seconds; 0: none.
+func (t *table) limit() core.Time {
+	const column = "TimelimitRaw"
+	if slices.Contains([]string{"UNLIMITED", "Partition_Limit", "INVALID"}, t.text(column)) {
+		return 0
+	}
+	return 60 * t.number(column)
+}
+
+// cpu reads TotalCPU, [D-][HH:]MM:SS[.mmm], in seconds; −1 where it is empty.
+func (t *table) cpu() float64 {
+	const column = "TotalCPU"
+	text := t.text(column)
+	if text == "" {
+		return -1
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	d, ok := core.ParseDuration(whole)
+	thousandths, err := strconv.ParseFloat("0."+fraction+"0", 64)
+	if !ok || err != nil || !strings.Contains(whole, ":") {
+		t.wrong(column, core.Shown(text)+" is no time such as 01:02:03, 1-02:03:04 or 00:01.500")
+		return -1
+	}
+	return float64(d) + thousandths
+}
