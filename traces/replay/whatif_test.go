@@ -185,7 +185,7 @@ func TestAmdahlIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parallel := rapid.Int64Range(0, 1000).Draw(t, "parallel")
 		run := rapid.Int64Range(1, MaxTime).Draw(t, "run")
-		n, m := rapid.Int64Range(1, MaxNodes).Draw(t, "n"), rapid.Int64Range(1, MaxNodes).Draw(t, "m")
+		n, m := rapid.Int64Range(1, int64(MaxNodes)).Draw(t, "n"), rapid.Int64Range(1, int64(MaxNodes)).Draw(t, "m")
 		// run · ((1−P) + P/m) / ((1−P) + P/n), rounded up
 		serial := big.NewRat(1000-parallel, 1000)
 		share := func(n int64) *big.Rat { return new(big.Rat).Add(serial, big.NewRat(parallel, 1000*n)) }

@@ -14,7 +14,7 @@ import (
 // Bounds of what is replayed: a longer time or a larger machine is a mistake in the log, and would overflow sums.
 const (
 	MaxTime  core.Time = 10_000_000_000 // seconds of one job: 300 years
-	MaxNodes           = 20_000_000     // of the machine, in processors
+	MaxNodes int       = 20_000_000     // of the machine, in processors
 )
 
 // ErrNoMachine says that a log does not tell the size of its machine.

@@ -1,0 +1,66 @@
+package replay_test
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"accordion/core/queue"
+	"accordion/traces/replay"
+	"accordion/traces/swf"
+)
+
+// realLog reads one of the logs, or skips the test where they are not.
+func realLog(t *testing.T, name string) *swf.Log {
+	t.Helper()
+	log, err := swf.ReadFile(filepath.Join(logs(), name+".swf.gz"), swf.Options{Strict: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not in %s: set ACCORDION_TRACES to the directory of the logs", name, logs())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
+	s, err := replay.Selection{}.Select(realLog(t, "KTH-SP2-1996-unfiltered"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := replay.Run(s.Workload, queue.EASY{})
+	m := replay.Measure(s.Workload, r)
+	if wait := m.Waiting.Mean; wait != 6836.872090165373 {
+		t.Errorf("the mean wait is %v, published 6836.872090165373", wait)
+	}
+	if slowdown := strconv.FormatFloat(m.Slowdown.Mean, 'g', 15, 64); slowdown != "92.5765397336295" {
+		t.Errorf("the mean bounded slowdown is %s, published 92.5765397336295", slowdown)
+	}
+	if len(s.Jobs) != 28481 || s.LeftOut[replay.NoRun] != 8 || s.LeftOut.Total() != 8 {
+		t.Errorf("%d jobs, left out %s; want 28481, and 8 that did not run", len(s.Jobs), s.LeftOut)
+	}
+	if _, err := replay.Place(s.Workload, r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOfRealLogsAsManyJobsAreKeptAsOthersCount(t *testing.T) {
+	for name, want := range map[string]struct{ jobs, nodes int }{
+		"LLNL-Atlas-2006-2.1-cln": {31248, 9216},
+		"NASA-iPSC-1993-3.1-cln":  {18066, 128}, // no requested times: the run times stand in
+		"lublin_256":              {10000, 256},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := realLog(t, name)
+			s, err := replay.Selection{}.Select(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Jobs) != want.jobs || s.Machine.Nodes != want.nodes || len(s.Jobs)+s.LeftOut.Total() != len(log.Records) {
+				t.Errorf("%d jobs on %d nodes, left out %s; want %d on %d", len(s.Jobs), s.Machine.Nodes, s.LeftOut, want.jobs, want.nodes)
+			}
+		})
+	}
+}
