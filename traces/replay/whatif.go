@@ -136,12 +136,13 @@ func (x WhatIf) evolve(j *Job, machine int, d *draw) bool {
 }
 
 // sameArea is for how long, and with which peak, phases make the work that a rigid job does. The peak is the one that the
-// mean height asks for, at most the machine; then the run time makes up for rounding, to less than a second of the peak.
+// mean height asks for, at most the machine; then the run time makes up for rounding: the work is at least the job's, and a second
+// less would not do.
 func sameArea(j *Job, p phases, machine int) (run core.Time, peak int) {
 	mean := p.mean()
 	peak = min(int((Factor(j.Size)*one+mean/2)/mean), machine)
 	work := int64(j.Size) * j.Run
-	// Area grows with the run time, and no height is below a tenth of a peak that is no less than the size.
+	// No height is below a tenth of a peak that is no less than the size.
 	low, high := core.Time(0), 10*j.Run
 	for low+1 < high {
 		if middle := (low + high) / 2; p.area(middle, peak) < work {

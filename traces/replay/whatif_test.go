@@ -88,7 +88,8 @@ func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
 				t.Fatalf("run rigidly it is %+v, not the log's %+v", j, before)
 			}
 		case SameArea:
-			if asked := int64(before.Size) * before.Run; work < asked || work >= asked+int64(j.Size) {
+			// A second more or less may move the end of each of at most six steps by one.
+			if asked := int64(before.Size) * before.Run; work < asked || work >= asked+6*int64(j.Size) {
 				t.Fatalf("it works %d node-seconds, the log's job %d, with a peak of %d", work, asked, j.Size)
 			}
 			if j.Request-j.Run != before.Request-before.Run {
