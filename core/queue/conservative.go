@@ -33,7 +33,7 @@ var (
 // is taken as it is, and the waiting jobs then all have new places, in their order. A job that fits nowhere waits and is in
 // no plan.
 func (p Conservative) New(m core.Machine) State {
-	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes)}
+	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
 	s.placer.algorithm = p.Algorithm
 	if p.Algorithm.Rigid {
 		s.placer.algorithm = evolve.Algorithm{}
@@ -51,21 +51,35 @@ type conservative struct {
 	asOf    core.Time
 
 	waiting  []reserved // in the order of the queue
-	came     uint32
-	due      core.Time // the earliest start of those that wait, or earlier
-	held     table[core.Allocation]
+	due      core.Time  // the earliest start of those that wait, or earlier
+	held     table[place]
 	changing []running // those that run whose size changes
+	memo     memo      // of sweep
 
 	stale bool // all must be placed anew
 	freed bool // nodes were given back since the waiting jobs were gone through
 }
 
-// reserved is a waiting job with its place; its end is Forever when it has none.
+// reserved is a waiting job with its place. Most jobs are rectangles: one choice of one step.
 type reserved struct {
-	core.Planned
-	end  core.Time
-	came uint32
-	job  core.Job
+	start  core.Time // Forever when it has none
+	length core.Time // by which it ranks; of a rectangle its length
+	id     core.JobID
+	nodes  int    // of a rectangle
+	shape  *shape // of a job that is none; nil
+}
+
+// shape is a waiting job that is no rectangle, and its place.
+type shape struct {
+	job   core.Job
+	place core.Planned
+}
+
+// place is what a job occupies from start to end: nodes, or what its profile says.
+type place struct {
+	start, end core.Time
+	nodes      int
+	ep         core.EP // nil for a rectangle
 }
 
 // Submit implements State.
@@ -74,15 +88,29 @@ func (s *conservative) Submit(now core.Time, j core.Job) {
 		j.Choices = rectangles(j.Choices)
 	}
 	s.settle(now)
-	r := reserved{job: j, came: s.came, end: core.Forever}
-	s.came++
-	s.place(now, &r)
-	key := s.policy.Order.key(length(j))
-	i := len(s.waiting)
-	if s.policy.Order != FirstCome {
-		i = sort.Search(len(s.waiting), func(i int) bool { return s.policy.Order.key(length(s.waiting[i].job)) > key })
+	r := reserved{id: j.ID, length: length(j)}
+	if isRectangle(j) {
+		r.nodes = j.Choices[0][0].Nodes
+	} else {
+		r.shape = &shape{job: j}
 	}
+	s.place(now, &r)
+	if s.policy.Order == FirstCome {
+		s.waiting = append(s.waiting, r)
+		return
+	}
+	key := s.policy.Order.key(r.length)
+	i := sort.Search(len(s.waiting), func(i int) bool { return s.policy.Order.key(s.waiting[i].length) > key })
 	s.waiting = slices.Insert(s.waiting, i, r)
+}
+
+// isRectangle says whether a job is nothing but so many nodes for so long.
+func isRectangle(j core.Job) bool {
+	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 || j.Begin != 0 || j.Guard != 0 {
+		return false
+	}
+	step := j.Choices[0][0]
+	return step.Nodes > 0 && step.Duration > 0 && step.Duration < core.Forever
 }
 
 // rectangles are profiles as the rigid baseline sees them: the peak for the total duration.
@@ -101,53 +129,77 @@ func rectangles(choices []core.EP) []core.EP {
 
 // place gives a job that has none a place.
 func (s *conservative) place(now core.Time, r *reserved) {
-	if p, ok := s.placer.best(s.view, now, r.job); ok {
-		r.Planned, r.end = p, p.End()
+	r.start = core.Forever
+	if r.shape == nil {
+		if at, ok := s.view.FirstFit(r.nodes, r.length, now); ok && at < core.Forever {
+			r.start = at
+			s.view.Change(at, at+r.length, r.nodes)
+		}
+	} else if p, ok := s.placer.best(s.view, now, r.shape.job); ok {
+		r.shape.place, r.start = p, p.Start
 		s.view.Add(p.Start, p.EP)
-		s.due = min(s.due, p.Start)
 	}
+	s.due = min(s.due, r.start)
+}
+
+// place is what a waiting job occupies.
+func (r *reserved) place() place {
+	if r.shape != nil {
+		return place{start: r.start, end: r.shape.place.End(), ep: r.shape.place.EP}
+	}
+	return place{start: r.start, end: r.start + r.length, nodes: r.nodes}
+}
+
+// planned is a waiting job's place in a plan.
+func (r *reserved) planned() core.Planned {
+	if r.shape != nil {
+		return r.shape.place
+	}
+	return rectangle(r.id, r.start, r.length, r.nodes)
 }
 
 // Running implements State. It replaces what was known of the job, running or waiting.
 func (s *conservative) Running(now core.Time, a core.Allocation) {
 	s.End(now, a.Job)
-	s.run(running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
-	s.stale = true
-}
-
-// run enters a job that runs.
-func (s *conservative) run(r running) {
-	s.held.set(r.Job, r.Allocation)
-	if len(r.EP) > 1 {
-		s.changing = append(s.changing, r)
+	s.held.set(a.Job, place{start: a.Start, end: a.End(), ep: a.EP})
+	if len(a.EP) > 1 {
+		s.changing = append(s.changing, running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
 	}
+	s.stale = true
 }
 
 // End implements State. It is nothing when the job is unknown.
 func (s *conservative) End(now core.Time, id core.JobID) {
-	if a, runs := s.held.take(id); runs {
-		if len(a.EP) > 1 {
+	if p, runs := s.held.take(id); runs {
+		if len(p.ep) > 1 {
 			s.changing = slices.DeleteFunc(s.changing, func(r running) bool { return r.Job == id })
 		}
-		s.free(now, a)
+		s.free(now, p)
 		return
 	}
-	if i := slices.IndexFunc(s.waiting, func(r reserved) bool { return r.job.ID == id }); i >= 0 {
-		if r := &s.waiting[i]; r.end < core.Forever {
-			s.free(now, r.Allocation)
+	if i := slices.IndexFunc(s.waiting, func(r reserved) bool { return r.id == id }); i >= 0 {
+		if r := &s.waiting[i]; r.start < core.Forever {
+			s.free(now, r.place())
 		}
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 }
 
 // free gives back what is left of a place.
-func (s *conservative) free(now core.Time, a core.Allocation) {
-	at := a.Start
-	for _, step := range a.EP {
+func (s *conservative) free(now core.Time, p place) {
+	if p.end <= now || s.stale {
+		return
+	}
+	s.freed = true
+	if p.ep == nil {
+		s.view.Change(max(p.start, now), p.end, -p.nodes)
+		return
+	}
+	at := p.start
+	for _, step := range p.ep {
 		end := at + step.Duration
-		if begin := max(at, now); begin < end && !s.stale {
-			s.view.Remove(begin, core.EP{{Duration: end - begin, Nodes: step.Nodes}})
-			s.freed = true
+		if begin := max(at, now); begin < end {
+			s.view.Change(begin, end, -step.Nodes)
 		}
 		at = end
 	}
@@ -160,29 +212,43 @@ func (s *conservative) Nodes(_ core.Time, m core.Machine) {
 
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue.
 func (s *conservative) Starts(now core.Time, into []core.Start) []core.Start {
-	into = resize(s.changing, now, into)
+	if len(s.changing) > 0 {
+		into = resize(s.changing, now, into)
+	}
 	s.settle(now)
 	if s.due > now {
 		return into
 	}
-	kept := s.waiting[:0]
-	s.due = core.Forever
+	kept, due := 0, core.Forever
 	for i := range s.waiting {
 		r := &s.waiting[i]
-		if r.end < core.Forever && r.Start <= now {
-			nodes := r.EP.At(0)
-			into = append(into, core.Start{Job: r.Job, Choice: r.Choice, Nodes: nodes, Begins: true})
-			s.run(running{Allocation: r.Allocation, told: nodes})
+		if r.start <= now {
+			into = append(into, s.begin(r))
 			continue
 		}
-		if r.end < core.Forever {
-			s.due = min(s.due, r.Start)
+		due = min(due, r.start)
+		if kept < i {
+			s.waiting[kept] = *r
 		}
-		kept = append(kept, *r)
+		kept++
 	}
-	clear(s.waiting[len(kept):])
-	s.waiting = kept
+	clear(s.waiting[kept:])
+	s.waiting, s.due = s.waiting[:kept], due
 	return into
+}
+
+// begin makes a waiting job one that runs.
+func (s *conservative) begin(r *reserved) core.Start {
+	p := r.place()
+	s.held.set(r.id, p)
+	if r.shape == nil {
+		return core.Start{Job: r.id, Nodes: r.nodes, Begins: true}
+	}
+	nodes := p.ep.At(0)
+	if len(p.ep) > 1 {
+		s.changing = append(s.changing, running{Allocation: r.shape.place.Allocation, told: nodes})
+	}
+	return core.Start{Job: r.id, Choice: r.shape.place.Choice, Nodes: nodes, Begins: true}
 }
 
 // settle makes all places right for an instant.
@@ -194,57 +260,40 @@ func (s *conservative) settle(now core.Time) {
 		s.sweep(now)
 	}
 	s.asOf, s.stale, s.freed = now, false, false
+	s.view.Forget(now)
 }
 
 // missed says whether a start was.
 func (s *conservative) missed(now core.Time) bool {
-	return slices.ContainsFunc(s.waiting, func(r reserved) bool { return r.end < core.Forever && r.Start < now })
+	return slices.ContainsFunc(s.waiting, func(r reserved) bool { return r.start < now })
 }
 
 // renew places all that wait anew, beside what runs.
 func (s *conservative) renew(now core.Time) {
 	s.view.CopyFrom(profile.New(s.machine.Nodes))
-	s.held.each(func(a core.Allocation) {
-		if a.End() > now {
-			s.view.Add(a.Start, a.EP)
+	s.held.each(func(p place) {
+		switch {
+		case p.end <= now:
+		case p.ep == nil:
+			s.view.Change(p.start, p.end, p.nodes)
+		default:
+			s.view.Add(p.start, p.ep)
 		}
 	})
 	s.due = core.Forever
 	for i := range s.waiting {
-		r := &s.waiting[i]
-		r.end = core.Forever
-		s.place(now, r)
-	}
-}
-
-// sweep goes through the waiting jobs once.
-func (s *conservative) sweep(now core.Time) {
-	for i := range s.waiting {
-		r := &s.waiting[i]
-		placed := r.end < core.Forever
-		if placed {
-			s.view.Remove(r.Start, r.EP)
-		}
-		p, ok := s.placer.best(s.view, now, r.job)
-		if ok && p.End() < r.end {
-			r.Planned, r.end, placed = p, p.End(), true
-			s.due = min(s.due, p.Start)
-		}
-		if placed {
-			s.view.Add(r.Start, r.EP)
-		}
+		s.place(now, &s.waiting[i])
 	}
 }
 
 // Next implements State.
 func (s *conservative) Next(now core.Time) core.Time {
-	next := core.Forever
-	if s.due > now {
-		next = s.due
-	} else {
+	next := s.due
+	if next <= now {
+		next = core.Forever
 		for i := range s.waiting {
-			if r := &s.waiting[i]; r.end < core.Forever && r.Start > now {
-				next = min(next, r.Start)
+			if at := s.waiting[i].start; at > now {
+				next = min(next, at)
 			}
 		}
 	}
@@ -255,15 +304,21 @@ func (s *conservative) Next(now core.Time) core.Time {
 }
 
 // Promise implements Promiser.
-func (s *conservative) Promise(id core.JobID) (core.Allocation, bool) { return s.held.get(id) }
+func (s *conservative) Promise(id core.JobID) (core.Allocation, bool) {
+	p, runs := s.held.get(id)
+	if runs && p.ep == nil {
+		return rectangle(id, p.start, p.end-p.start, p.nodes).Allocation, true
+	}
+	return core.Allocation{Job: id, Start: p.start, EP: p.ep}, runs
+}
 
 // Plan implements State: everything that waits and fits the machine has a place.
 func (s *conservative) Plan(now core.Time) core.Plan {
 	s.settle(now)
 	var plan core.Plan
 	for i := range s.waiting {
-		if r := &s.waiting[i]; r.end < core.Forever {
-			plan.Jobs = append(plan.Jobs, r.Planned)
+		if r := &s.waiting[i]; r.start < core.Forever {
+			plan.Jobs = append(plan.Jobs, r.planned())
 		}
 	}
 	return plan
@@ -272,9 +327,15 @@ func (s *conservative) Plan(now core.Time) core.Plan {
 // Clone implements State.
 func (s *conservative) Clone() State {
 	c := *s
-	c.placer = placer{algorithm: s.placer.algorithm}
+	c.placer, c.memo = placer{algorithm: s.placer.algorithm}, memo{}
 	c.view = s.view.Clone()
 	c.waiting, c.changing = slices.Clone(s.waiting), slices.Clone(s.changing)
+	for i := range c.waiting {
+		if r := &c.waiting[i]; r.shape != nil {
+			own := *r.shape
+			r.shape = &own
+		}
+	}
 	c.held = s.held.clone()
 	return &c
 }

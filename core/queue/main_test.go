@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+var long = flag.Bool("accordion.long", false, "thousands of random histories instead of some")
+
 // TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -17,4 +19,21 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// checks sets the number of random histories of one test, unless the command line does.
+func checks(t *testing.T) {
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	if before != "1000" {
+		return
+	}
+	histories := "40"
+	if *long {
+		histories = "4000"
+	}
+	if err := f.Value.Set(histories); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }

@@ -19,7 +19,7 @@ type entry[V any] struct {
 }
 
 // smallIDs is the number from which on there is hashing.
-const smallIDs = 1 << 20
+const smallIDs = 1 << 16
 
 // set notes what is known of a job.
 func (t *table[V]) set(id core.JobID, v V) {
