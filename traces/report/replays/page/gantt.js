@@ -14,6 +14,7 @@ class Gantt {
     this.hovered = this.selected = -1;
     this.mode = "kind";
     this.box = { top: 2, bottom: 100, plot: 1 };
+    this.count = this.missing = 0; // rectangles in the window; tiles that could not be drawn in a frame's time
   }
 
   get rects() { return this.policies[view.policy].rects; }
@@ -88,6 +89,7 @@ class Gantt {
       pen.beginPath();
       pen.rect(GUTTER, top, plot, bottom - top);
       pen.clip();
+      this.missing = 0;
       this.count = this.rects.between(view.from, view.to, view.top, view.bottom, CRISP);
       if (this.count <= CRISP) this.drawCrisp(pen);
       else this.drawTiles(surfaced);
@@ -101,7 +103,7 @@ class Gantt {
     timeAxis(pen, plot, view.from, view.to, bottom, bottom, true);
     this.nodeAxis(pen);
     crosshair(pen, plot, top, bottom);
-    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up" });
+    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up", waits: this.missing });
   }
 
   nodeAxis(pen) {
@@ -122,6 +124,7 @@ class Gantt {
   x(t) { return GUTTER + (t - view.from) / (view.to - view.from) * this.box.plot; }
   y(node) { return this.box.top + (node - view.top) / (view.bottom - view.top) * (this.box.bottom - this.box.top); }
 
+  // drawTiles draws more rectangles than can be told apart: pictures of them, as many as a frame has time for.
   drawTiles({ pen, ratio }) {
     const { top, bottom, plot } = this.box;
     const perTile = TILE * (view.to - view.from) / plot; // seconds
@@ -131,7 +134,6 @@ class Gantt {
     const deadline = performance.now() + 12;
     const first = Math.floor((view.from - view.whole.from) / perTile), last = Math.floor((view.to - view.whole.from) / perTile);
     const ready = [];
-    let missing = 0;
     for (let k = first; k <= last; k++) {
       const tile = this.tiles.get(k, key, ready.length || this.backdrop ? deadline : Infinity, k => {
         const from = view.whole.from + k * perTile;
@@ -142,21 +144,21 @@ class Gantt {
         return canvas;
       });
       if (tile) ready.push([k, tile]);
-      else missing++;
+      else this.missing++;
     }
-    if (missing) {
+    if (this.missing) {
       this.drawBackdrop(pen);
       view.changed(); // the rest in the next frames
     }
     for (const [k, tile] of ready) {
       const x = this.x(view.whole.from + k * perTile);
-      if (missing) { // over the backdrop
+      if (this.missing) { // over the backdrop
         pen.fillStyle = theme.wash;
         pen.fillRect(x, top, TILE, bottom - top);
       }
       pen.drawImage(tile, x, top, TILE, bottom - top);
     }
-    if (!missing) this.keepBackdrop(pen, ratio);
+    if (!this.missing) this.keepBackdrop(pen, ratio);
   }
 
   keepBackdrop(pen, ratio) {
@@ -178,44 +180,54 @@ class Gantt {
     pen.drawImage(b.canvas, x, y, this.x(b.to) - x, this.y(b.bottom) - y);
   }
 
-  // drawCrisp draws each rectangle by itself, with a gap to its neighbours, and names what has room for it.
+  // edges of a rectangle on the screen, on whole pixels where it has some: neighbours meet without a seam.
+  edges(i) {
+    const r = this.rects;
+    let x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
+    x0 = Math.max(x0, GUTTER - 9);
+    x1 = Math.min(x1, GUTTER + this.box.plot + 9);
+    if (x1 - x0 > 2) [x0, x1] = [Math.round(x0), Math.round(x1)];
+    if (y1 - y0 > 2) [y0, y1] = [Math.round(y0), Math.round(y1)];
+    return [x0, y0, Math.max(0.4, x1 - x0), Math.max(0.4, y1 - y0)];
+  }
+
+  // drawCrisp draws each rectangle by itself, with a gap to its neighbours, and names the jobs that have room for it.
   drawCrisp(pen) {
     this.backdrop = null;
-    const r = this.rects, { kind, number } = this.jobs, { end } = this.times;
-    const colours = this.palette(), row = this.y(1) - this.y(0), gap = row >= 4 ? 1 : 0;
-    const evolving = new Set(), labels = [];
+    const r = this.rects, { kind } = this.jobs, { end } = this.times;
+    const colours = this.palette(), gap = this.y(1) - this.y(0) >= 4 ? 1 : 0;
+    const evolving = new Set(), widest = new Map();
     for (let k = 0; k < this.count; k++) {
-      const i = r.found[k], job = r.job[i];
+      const i = r.found[k], job = r.job[i], [x, y, w, h] = this.edges(i);
       if (kind[job] === EVOLVING) evolving.add(job);
-      const x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
-      const after = r.to[i] === end[job] && x1 - x0 > 3 ? 1 : 0;
+      const after = r.to[i] === end[job] && w > 3 ? 1 : 0;
       pen.fillStyle = colours[this.colour[job]];
-      pen.fillRect(x0, y0, Math.max(0.4, x1 - x0 - after), Math.max(0.4, y1 - y0 - Math.min(gap, (y1 - y0) / 3)));
-      if (x1 - x0 > 40 && y1 - y0 > 14) labels.push(i);
+      pen.fillRect(x, y, w - after, h > 3 ? h - gap : h);
+      if (h > 14 && w > 20 && !(widest.has(job) && widest.get(job)[2] >= w)) widest.set(job, [x, y, w, h]);
     }
     for (const job of evolving) this.staircase(pen, job, theme.ink, 1, colours[this.colour[job]]);
+    this.names(pen, widest, colours);
+  }
+
+  // names writes each job's number once, into its widest rectangle.
+  names(pen, widest, colours) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    for (const i of labels) {
-      const x0 = Math.max(GUTTER, this.x(r.from[i])), x1 = Math.min(GUTTER + this.box.plot, this.x(r.to[i]));
-      const text = String(number[r.job[i]]);
-      if (pen.measureText(text).width > x1 - x0 - 8) continue;
-      pen.fillStyle = readable(colours[this.colour[r.job[i]]]);
-      pen.fillText(text, (x0 + x1) / 2, (this.y(r.first[i]) + this.y(r.last[i] + 1)) / 2);
+    for (const [job, [x, y, w, h]] of widest) {
+      const text = String(this.jobs.number[job]), left = Math.max(GUTTER, x), right = Math.min(GUTTER + this.box.plot, x + w);
+      if (pen.measureText(text).width > right - left - 8) continue;
+      pen.fillStyle = readable(colours[this.colour[job]]);
+      pen.fillText(text, (left + right) / 2, y + h / 2);
     }
   }
 
   // staircase draws one job with a border around all it held, none between its own parts.
   staircase(pen, job, border, wide, fill) {
-    const r = this.rects, own = r.of(job, this.jobs.n);
+    const r = this.rects;
+    const own = [...r.of(job, this.jobs.n)].filter(i => r.to[i] > view.from && r.from[i] < view.to).map(i => this.edges(i));
     for (const [style, by] of [[border, wide], [fill, 0]]) {
       pen.fillStyle = style;
-      for (const i of own) {
-        if (r.to[i] <= view.from || r.from[i] >= view.to) continue;
-        const x0 = Math.max(this.x(r.from[i]), GUTTER - 9), x1 = Math.min(this.x(r.to[i]), GUTTER + this.box.plot + 9);
-        const y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
-        pen.fillRect(x0 - by, y0 - by, Math.max(0.4, x1 - x0) + 2 * by, Math.max(0.4, y1 - y0) + 2 * by);
-      }
+      for (const [x, y, w, h] of own) pen.fillRect(x - by, y - by, w + 2 * by, h + 2 * by);
     }
   }
 

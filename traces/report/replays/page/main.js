@@ -11,7 +11,7 @@ async function main() {
     series.queue[i] = queueSeries(jobs, times);
   });
   const held = facts.held.indexOf(true);
-  view.policy = Math.max(0, held);
+  view.policy = telling(policies, held);
   const gantt = held < 0 ? null : new Gantt(jobs, policies);
   chips(gantt);
   view.listeners.push(drawOverview, drawLoad, drawQueue, tellWindow);
@@ -21,6 +21,12 @@ async function main() {
   listen(gantt);
   view.all();
   document.documentElement.dataset.ready = Math.round(performance.now());
+}
+
+// telling is the policy whose Gantt chart is shown first: one under which jobs really changed their sizes, else the first.
+function telling(policies, first) {
+  const evolved = policies.findIndex(({ times }, i) => facts.held[i] && [...times.held.values()].some(profile => profile.length > 1));
+  return Math.max(0, evolved < 0 ? first : evolved);
 }
 
 function wholeTime(jobs, policies) {
