@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,22 +62,22 @@ func TestTheJournalSaysWhenTheBatchSystemIsSlow(t *testing.T) {
 }
 
 func TestAnEarlyApplicationIsNotToldThatOthersWereInItsWayWhenTheBatchSystemWas(t *testing.T) {
-	trapped := true
+	var trapped atomic.Bool // the sidecar's calls look at it
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
-		if c.Verb == "Shrink" && trapped {
+		if c.Verb == "Shrink" && trapped.Load() {
 			fault.Refuse = adapter.ErrTrap
 		}
 		return fault
 	}
 	for name, until := range map[string]int{"until its planned second": 64, "until after it": 75} {
 		t.Run(name, func(t *testing.T) {
-			trapped = true
+			trapped.Store(true)
 			inWorld(t, o, func(w *world) {
 				w.eager()
 				w.evolving("3x60s,1x20s", 10*time.Second, 5*time.Second)
 				w.at(until - 1)
-				trapped = false
+				trapped.Store(false)
 				w.quiet(200)
 				if said := w.journalled(); strings.Contains(said, "would have delayed others") || !strings.Contains(said, "might have gone on") {
 					t.Errorf("nobody else is there, and the journal says\n%s", said)
