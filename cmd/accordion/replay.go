@@ -162,7 +162,7 @@ func results(folder string, w *workload, run compare.Run, placed *replay.Placeme
 // report is the page that shows some replays, in a folder.
 func (w *workload) report(folder string, runs []compare.Run, placed []*replay.Placement) replay.File {
 	page := compare.Report(w.Workload, runs, placed)
-	page.Note = w.String()
+	page.Note = w.about()
 	if begin, ok := w.log.Header.UnixStart(); ok {
 		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
 	}

@@ -160,8 +160,11 @@ func (f *workloadFlags) policies(names ...string) ([]replay.Policy, error) {
 }
 
 // String says in one line what is replayed, and what is not.
-func (w *workload) String() string {
-	text := fmt.Sprintf("%s: %d %s on %d nodes", w.Name, len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
+func (w *workload) String() string { return w.Name + ": " + w.about() }
+
+// about is what String says after the log's name.
+func (w *workload) about() string {
+	text := fmt.Sprintf("%d %s on %d nodes", len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
 	if x := w.supposed; x != (replay.Supposed{}) {
 		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
 		if n := x.AsBefore; n > 0 {

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
 )
@@ -14,7 +12,7 @@ func Report(w replay.Workload, runs []Run, placed []*replay.Placement) *replays.
 	for i, run := range runs {
 		report.Replays = append(report.Replays, replays.Replay{Result: run.Result, Held: held(w, run.Result, placed[i])})
 	}
-	for _, line := range append(slices.Clone(Metrics), ByClass(&runs[0].Metrics)...) {
+	for _, line := range Metrics {
 		row := replays.Row{Group: line.Group, Name: line.Name, About: line.About, Unit: line.Unit, Better: line.Better}
 		for i := range runs {
 			row.Values = append(row.Values, line.Of(&runs[i].Metrics))
