@@ -56,7 +56,11 @@ func ParsePolicy(name string, order queue.Order) (Policy, error) {
 		}
 		return Policy{name, queue.Conservative{Algorithm: a, Order: order}, false}, nil
 	}
-	return Policy{}, fmt.Errorf("policy %s is not one of %s", core.Shown(name), strings.Join(PolicyNames(), ", "))
+	hint := ""
+	if n := nearest(name, PolicyNames()); n != "" {
+		hint = "; did you mean " + n + "?"
+	}
+	return Policy{}, fmt.Errorf("policy %s is not one of %s%s", core.Shown(name), strings.Join(PolicyNames(), ", "), hint)
 }
 
 // knowsRigidOnly says whether a policy is to see every job as it was requested.

@@ -1,0 +1,35 @@
+package replay
+
+import (
+	"testing"
+
+	"accordion/core/queue"
+)
+
+func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
+	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable"
+	for name, want := range map[string]string{
+		"esay":         `policy "esay" is not one of ` + known + `; did you mean easy?`,
+		"consrvative":  `policy "consrvative" is not one of ` + known + `; did you mean conservative?`,
+		"EASY":         `policy "EASY" is not one of ` + known,
+		"":             `policy "" is not one of ` + known,
+		"evolving":     `policy "evolving" is not one of ` + known + `; did you mean evolving:ALG?`,
+		"evolvin:2X+c": `policy "evolvin:2X+c" is not one of ` + known + `; did you mean evolving:ALG?`,
+		"priority":     `policy "priority" is not one of ` + known,
+	} {
+		if _, err := ParsePolicy(name, queue.FirstCome); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestDistanceCountsLetters(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"easy", "easy", 0}, {"esay", "easy", 2}, {"kitten", "sitting", 3}, {"fcf", "fcfs", 1}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("from %q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
