@@ -50,6 +50,9 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if len(f.names) == 0 {
 		return usage(errors.New("compare: --policies names none; give at least one"))
 	}
+	if f.figures && f.out == "" {
+		return usage(errFigures)
+	}
 	policies, err := f.policies(f.names...)
 	if err != nil {
 		return err
@@ -93,5 +96,9 @@ func (f *compareFlags) save(w *workload, runs []compare.Run) error {
 		}
 		files = append(files, results(folder, w, run, placed[i])...)
 	}
-	return replay.Save(append(files, w.report(f.out, runs, placed))...)
+	report, err := f.report(f.out, w, runs, placed)
+	if err != nil {
+		return err
+	}
+	return replay.Save(append(files, report...)...)
 }

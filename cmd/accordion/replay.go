@@ -66,6 +66,9 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if r.figures && r.out == "" {
+		return usage(errFigures)
+	}
 	if r.csv != "" && len(paths) > 1 {
 		return usage(errors.New("--csv is for one log; with several take -o DIR"))
 	}
@@ -131,7 +134,11 @@ func (r *replayFlags) save(cmd *cobra.Command, w *workload, run compare.Run, fol
 		if err := makeFolder(folder); err != nil {
 			return err
 		}
-		files = append(results(folder, w, run, placed), w.report(folder, []compare.Run{run}, []*replay.Placement{placed}))
+		report, err := r.report(folder, w, []compare.Run{run}, []*replay.Placement{placed})
+		if err != nil {
+			return err
+		}
+		files = append(results(folder, w, run, placed), report...)
 	}
 	jobs := func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }
 	if r.csv != "" && r.csv != "-" {
@@ -159,15 +166,27 @@ func results(folder string, w *workload, run compare.Run, placed *replay.Placeme
 	}
 }
 
-// report is the page that shows some replays, in a folder.
-func (w *workload) report(folder string, runs []compare.Run, placed []*replay.Placement) replay.File {
+// report is the page that shows some replays, and, where they are wanted, its figures, in a folder.
+func (f *workloadFlags) report(folder string, w *workload, runs []compare.Run, placed []*replay.Placement) ([]replay.File, error) {
 	page := compare.Report(w.Workload, runs, placed)
 	page.Note = w.about()
 	if begin, ok := w.log.Header.UnixStart(); ok {
 		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
 	}
 	page.Notes = w.notes
-	return replay.File{Path: filepath.Join(folder, "report.html"), Write: page.Write}
+	files := []replay.File{{Path: filepath.Join(folder, "report.html"), Write: page.Write}}
+	if !f.figures {
+		return files, nil
+	}
+	figures, err := page.Figures()
+	if err != nil {
+		return nil, err
+	}
+	folder = filepath.Join(folder, "figures")
+	for _, figure := range figures {
+		files = append(files, replay.File{Path: filepath.Join(folder, figure.File), Write: figure.Write})
+	}
+	return files, makeFolder(folder)
 }
 
 // replayed replays a workload under some policies, with a bar on standard error when that is a terminal.

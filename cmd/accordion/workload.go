@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -20,7 +21,7 @@ type workloadFlags struct {
 	estimates, window, scale, rate  string
 	evolving, moldable, shape, same string
 	seed                            uint64
-	strict                          bool
+	strict, figures                 bool
 	order                           string
 }
 
@@ -40,11 +41,14 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
 	flags.StringVar(&f.moldable, "moldable", "0%", "what if this share of the jobs, others than those, could be started on several sizes")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
+	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: draw each figure of the report as SVG and PNG as well, into DIR/figures")
 	complete(c, "order", "fcfs", "sjf", "ljf")
 	complete(c, "shape", replay.ShapeNames()...)
 	complete(c, "same", "peak", "area")
 	complete(c, "estimates", "requested", "actual", "x2")
 }
+
+var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
 
 // workload is a log and what of it is replayed.
 type workload struct {
