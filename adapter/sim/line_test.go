@@ -178,11 +178,23 @@ func (l line) Refuse(ctx context.Context, key adapter.Key, why string) error {
 }
 
 func (l line) Reserve(ctx context.Context, r adapter.Reservation) error {
-	return l.do(ctx, "Reserve", r.Name, func(ctx context.Context, _ fault) error { return l.System.Reserve(ctx, r) })
+	return l.do(ctx, "Reserve", r.Name, func(ctx context.Context, _ fault) error {
+		err := l.System.Reserve(ctx, r)
+		if err == nil {
+			l.world.adopt(r.Name)
+		}
+		return err
+	})
 }
 
 func (l line) Unreserve(ctx context.Context, name string) error {
-	return l.do(ctx, "Unreserve", name, func(ctx context.Context, _ fault) error { return l.System.Unreserve(ctx, name) })
+	return l.do(ctx, "Unreserve", name, func(ctx context.Context, _ fault) error {
+		err := l.System.Unreserve(ctx, name)
+		if err == nil {
+			l.world.adopt(name)
+		}
+		return err
+	})
 }
 
 // Shape is two fields; half of it is the first.

@@ -45,7 +45,7 @@ func TestSeeds(t *testing.T) {
 func try(t *testing.T, s *story) []string {
 	out := happen(t, s, true, false)
 	if s.paired {
-		out.wrong = append(out.wrong, s.hurt(out.starts, happen(t, s, false, false).starts)...)
+		out.wrong = append(out.wrong, s.hurt(out, happen(t, s, false, false).starts)...)
 	}
 	return out.wrong
 }
@@ -63,8 +63,13 @@ func TestSeed(t *testing.T) {
 		wrong = try(t, s)
 	}
 	var b strings.Builder
-	for _, l := range happen(t, s, true, true).trace {
+	out := happen(t, s, true, true)
+	for _, l := range out.trace {
 		fmt.Fprintln(&b, l)
+	}
+	b.WriteString("The jobs:\n" + out.lives)
+	if s.paired {
+		b.WriteString("The jobs where there are no managed ones:\n" + happen(t, s, false, true).lives)
 	}
 	t.Logf("%v\n%s", s, &b)
 	for _, w := range wrong {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,7 @@ type world struct {
 	apps     map[adapter.Key]*app
 	keys     map[string]adapter.Key
 	restarts []time.Time // of the batch system
+	orphans  []orphan    // reservations of sidecars that died
 	quiet    bool        // the batch system does not answer
 }
 
@@ -59,7 +61,10 @@ type outcome struct {
 	faults []string
 	trace  []told
 	starts map[string]time.Duration // of ordinary jobs
-	lasted time.Duration            // of virtual time
+	lives  string                   // who held what, job by job
+
+	orphans []orphan
+	lasted  time.Duration // of virtual time
 }
 
 // told is one line of the trace.
@@ -96,10 +101,26 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 			if a := w.apps[r.Key]; a != nil && !r.Start.IsZero() {
 				out.starts[a.name] = r.Start.Sub(w.begin)
 			}
+			if tracing {
+				out.lives += w.lifeOf(r)
+			}
 		}
-		out.trace = w.told
+		out.trace, out.orphans = w.told, w.orphans
 	})
 	return out
+}
+
+// lifeOf is what a job held, and how it ended.
+func (w *world) lifeOf(r embedded.Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)
+	if a := w.apps[r.Key]; a != nil {
+		b.WriteString(" (" + a.name + ")")
+	}
+	for _, s := range r.Spans {
+		fmt.Fprintf(&b, ", %s until %.3f", s.Node, s.To.Sub(w.begin).Seconds())
+	}
+	return b.String() + ": " + r.Why + "\n"
 }
 
 // play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
@@ -221,6 +242,7 @@ func (w *world) live(ctx context.Context) {
 		w.life = l
 		w.mu.Unlock()
 		w.note("a sidecar begins")
+		w.mourn()
 		err := w.run(ctx, l)
 		if !l.over() {
 			if err != nil {
@@ -230,6 +252,7 @@ func (w *world) live(ctx context.Context) {
 			continue
 		}
 		w.note("the sidecar is dead")
+		w.orphan()
 		away := w.dice.span(0, 15*time.Second, "away", nth)
 		select {
 		case <-ctx.Done():
