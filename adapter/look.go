@@ -172,7 +172,7 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 	managed := func(r *record) waiter {
 		// A start takes some seconds to become true: planning it for then keeps the steps after it on time.
 		begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices}, r, r.seen}
+		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices, Margin: s.margin(r.choices)}, r, r.seen}
 	}
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]

@@ -24,7 +24,7 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 		return err
 	}
 	first := c.ep[0].Nodes
-	limit := c.ep.Total() + s.settings.Overrun.Of(c.ep.Total()) + s.settings.Guard
+	limit := c.ep.Total() + s.margin([]core.EP{c.ep})
 	reservation := Reservation{
 		Name: r.reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
 		Idle: abandoned,
@@ -39,6 +39,15 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 		return a.startOn(ctx, r.Key, reservation, Shape{Nodes: first, Limit: limit})
 	}, func() error { r.released = s.clock.Now(); return nil })
 	return nil
+}
+
+// margin is by how many seconds the limit of a job is longer than the longest of its profiles.
+func (s *Sidecar) margin(choices []core.EP) core.Time {
+	var longest core.Time
+	for _, ep := range choices {
+		longest = max(longest, ep.Total())
+	}
+	return s.settings.Overrun.Of(longest) + s.settings.Guard
 }
 
 func (a *acting) startOn(ctx context.Context, job Key, r Reservation, shape Shape) error {

@@ -111,6 +111,11 @@ type Job struct {
 	// Guard is how many of the last seconds of its only choice an ordinary job need not use, nor keep from others, so that
 	// those behind it may begin as much sooner. 0 for a managed job.
 	Guard Time
+
+	// Margin is how many seconds longer than its profile a managed job may last by the limit with which it is started. A
+	// batch system that back-fills by limits believes until then that every node which the job has is taken. So it begins
+	// where that, too, is in the way of no job with a guard before it. 0 for an ordinary job.
+	Margin Time
 }
 
 // Machine is what the planner schedules on: a number of like nodes.

@@ -40,7 +40,8 @@
 // without managed jobs is made in stories whose ordinary jobs use their limits to the second. The sidecar counts on their
 // guard all the same, as at a site, where nobody knows beforehand when in it a job ends.
 //
-// One delay is left, and not excused: a managed job's limit is longer than its profile, by its allowance and the guard, so
-// that a batch system that back-fills by limits may let one ordinary job overtake another that waits for those nodes. It
-// takes some 20,000 seeds to see an ordinary job lose more than a pass by that (11574, 22628).
+// A sidecar that dies leaves its reservations, that of a job which it has just started among them. Until the next one deletes
+// them, or they expire, their nodes are kept from ordinary jobs; and the batch system, which knows their end and not our
+// plans, may let a longer ordinary job overtake one that waits for these nodes (11574). So an ordinary job that waited while
+// there was such a reservation may start later.
 package sim

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,21 @@ func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
 	q.Jobs[4] = adapter.QueueEntry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
 		Size: 2, Start: second("13:12:55"), End: second("14:42:55"), Free: second("14:42:55"), Plan: core.EP{{Duration: 1800, Nodes: 2}, {Duration: 3600, Nodes: 6}}}
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
+}
+
+// The queue shows no limits, nor when ordinary jobs begin at the earliest: a job may wait for what lacks no nodes in it.
+func TestAJobThatKeepsOutOfTheWayOfOrdinaryOnesIsToldSo(t *testing.T) {
+	q := queue()
+	q.Jobs[4] = adapter.QueueEntry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",
+		Size: 2, Start: second("13:42:55"), End: second("14:02:55"), Free: second("14:02:55"), Plan: core.EP{{Duration: 1200, Nodes: 2}}}
+	const want = "Sooner it might be in the way of an ordinary job before it"
+	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %q", got, want)
+	}
+	q.Jobs = slices.Delete(q.Jobs, 3, 4) // the ordinary job before it
+	if got := explained(t, lab(t, q), 17, noon); strings.Contains(got, want) {
+		t.Errorf("none is before it: %s", got)
+	}
 }
 
 func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/evolve"
 	"accordion/core/profile"
 )
 
@@ -18,6 +19,9 @@ import (
 type outlook struct {
 	early  *profile.Profile // as if no guard were used
 	taken  *profile.Profile // by jobs with a guard at one time or another
+	firm   *profile.Profile // taken without the waiting jobs that have no guard
+	waits  bool             // a waiting job has a guard
+	placer placer           // of what a job is believed to take: it is not expanded
 	guards []stretch        // of what runs, as far as no waiting job counts on it; apart and in order
 }
 
@@ -42,6 +46,34 @@ func (s *repeated) room(j core.Job) *profile.Profile {
 	return s.view
 }
 
+// place is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
+func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := s.placer.best(s.room(j), now, j)
+	for ok && s.guarded && s.outlook.waits && j.Margin > 0 {
+		begin, _, clear := s.outlook.placer.fit(s.outlook.firm, believed(p.EP, j.Margin), p.Start)
+		if !clear || begin == p.Start {
+			return p, clear
+		}
+		j.Begin = begin
+		p, ok = s.placer.best(s.room(j), now, j)
+	}
+	return p, ok
+}
+
+// believed is what a job takes by its limit: every node that it has once, until the end.
+func believed(ep core.EP, margin core.Time) core.EP {
+	var all core.EP
+	for _, step := range ep {
+		if last := len(all) - 1; last >= 0 && step.Nodes <= all[last].Nodes {
+			all[last].Duration += step.Duration
+			continue
+		}
+		all = append(all, step)
+	}
+	all[len(all)-1].Duration += margin
+	return all
+}
+
 // occupy enters a job's place, and says when it begins at the earliest.
 func (s *repeated) occupy(p *core.Planned, notBefore core.Time) {
 	s.view.Add(p.Start, p.EP)
@@ -59,16 +91,22 @@ func (o *outlook) clone() *outlook {
 	if o == nil {
 		return nil
 	}
-	return &outlook{o.early.Clone(), o.taken.Clone(), slices.Clone(o.guards)}
+	return &outlook{
+		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waits: o.waits, placer: placer{algorithm: o.placer.algorithm},
+		guards: slices.Clone(o.guards),
+	}
 }
 
 // renew is the outlook of what runs, in the memory of the one before.
 func (o *outlook) renew(now core.Time, view *profile.Profile, all []running) *outlook {
 	if o == nil {
-		o = &outlook{early: profile.New(0), taken: profile.New(0)}
+		o = &outlook{early: profile.New(0), taken: profile.New(0), firm: profile.New(0)}
+		o.placer.algorithm.Limit = evolve.NoExpansion
 	}
 	o.early.CopyFrom(view)
 	o.taken.CopyFrom(view)
+	o.firm.CopyFrom(view)
+	o.waits = false
 	o.guards = o.guards[:0]
 	var ends []stretch
 	for i := range all {
@@ -120,7 +158,10 @@ func (o *outlook) occupy(p *core.Planned, notBefore core.Time) {
 		ep = append(ep, core.Step{Duration: g.from - t, Nodes: step.Nodes}, core.Step{Duration: g.to - g.from, Nodes: step.Nodes - g.nodes})
 		t = g.to
 	}
-	o.taken.Add(begin, append(ep, core.Step{Duration: end - t, Nodes: step.Nodes}))
+	ep = append(ep, core.Step{Duration: end - t, Nodes: step.Nodes})
+	o.taken.Add(begin, ep)
+	o.firm.Add(begin, ep)
+	o.waits = true
 }
 
 // use counts on the guards in [from, to), for up to so many nodes at every instant, and says on what it does.

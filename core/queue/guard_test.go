@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"slices"
 	"testing"
 
 	"accordion/core"
@@ -55,6 +56,8 @@ func drawGuarded(t *rapid.T, now core.Time, nodes int) (running []core.Allocatio
 			id, begin := jobs[i].ID, jobs[i].Begin
 			jobs[i] = ordinary(id, rapid.IntRange(1, nodes).Draw(t, "nodes"), rapid.Int64Range(1, 6).Draw(t, "limit"), rapid.Int64Range(1, 5).Draw(t, "guard"))
 			jobs[i].Begin = begin
+		} else {
+			jobs[i].Margin = rapid.Int64Range(0, 6).Draw(t, "margin")
 		}
 	}
 	return running, jobs
@@ -73,7 +76,8 @@ func unused(a core.Allocation, now core.Time) core.Allocation {
 
 // guardedPlan is the plan of jobs with guards, in three arrays of seconds: late and early worlds, and what may be taken.
 func guardedPlan(policy queue.Repeated, nodes int, now core.Time, running []core.Allocation, jobs []core.Job) core.Plan {
-	late, early, taken := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...)
+	late, early, taken, firm := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...), newDumb(nodes, running...)
+	ordinary := false // one of them waits
 	for _, a := range running {
 		early.add(unused(a, now))
 	}
@@ -92,6 +96,17 @@ func guardedPlan(policy queue.Repeated, nodes int, now core.Time, running []core
 		before := *room
 		one := room.plan(policy, now, []core.Job{j})
 		*room = before
+		for ordinary && j.Margin > 0 && len(one.Jobs) > 0 {
+			at := one.Jobs[0].Start
+			for ; at < horizon && !firm.counts(one.Jobs[0].EP, j.Margin, at); at++ {
+			}
+			if at == one.Jobs[0].Start {
+				break
+			}
+			j.Begin = at
+			one = room.plan(policy, now, []core.Job{j})
+			*room = before
+		}
 		if len(one.Jobs) == 0 {
 			continue
 		}
@@ -116,10 +131,24 @@ func guardedPlan(policy queue.Repeated, nodes int, now core.Time, running []core
 			}
 			loose[t] -= counted
 			taken.used[t] += step.Nodes - counted
+			firm.used[t] += step.Nodes - counted
 		}
+		ordinary = true
 		plan.Jobs = append(plan.Jobs, p)
 	}
 	return plan
+}
+
+// counts says whether a job may begin at a second, when every node that it has once is counted until its limit.
+func (d *dumb) counts(ep core.EP, margin, at core.Time) bool {
+	most := 0
+	for t := range ep.Total() + margin {
+		most = max(most, ep.At(t))
+		if !d.free(most, at+t, at+t+1) {
+			return false
+		}
+	}
+	return true
 }
 
 func TestEveryPlanWithGuardsIsThatOfArraysOfSeconds(t *testing.T) {
@@ -201,6 +230,73 @@ func TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind(t *testing.T) 
 				alone.add(run)
 				world.add(run)
 			}
+		}
+	})
+}
+
+func TestAJobKeepsOutOfTheWayOfOrdinaryOnesByItsLimit(t *testing.T) {
+	// Job 9 has four of five nodes until 42 and perhaps until 72; job 1 waits for all five of them.
+	holds := []core.Allocation{{Job: 9, EP: ep("4x72"), Guard: 30}}
+	waits := []core.Job{ordinary(1, 5, 45, 75)}
+	for _, c := range []struct {
+		name    string
+		running []core.Allocation
+		before  []core.Job
+		profile string
+		margin  core.Time
+		want    core.Time
+	}{
+		{"it is over in time even by its limit", holds, waits, "1x12", 30, 0},
+		{"by its limit it is not", holds, waits, "1x13", 30, 72 + 120},
+		{"nobody waits", holds, nil, "1x13", 30, 0},
+		{"who waits has nodes beside it", holds, []core.Job{ordinary(1, 4, 45, 75)}, "1x13", 30, 0},
+		{"the nodes that it will have given back are counted, too", []core.Allocation{{Job: 9, EP: ep("2x10")}}, []core.Job{ordinary(1, 4, 10, 5)}, "2x5 1x10", 1, 25},
+		{"a managed one waits", holds, []core.Job{{ID: 1, Choices: []core.EP{ep("5x45")}}}, "1x13", 100, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			jobs := append(c.before, core.Job{ID: 100, Choices: []core.EP{ep(c.profile)}, Margin: c.margin})
+			plan := load(queue.Repeated{}.New(core.Machine{Nodes: 5}), 0, c.running, jobs).Plan(0)
+			if got := plan.Jobs[len(plan.Jobs)-1]; got.Start != c.want {
+				t.Errorf("it starts at %d, want %d\n%+v", got.Start, c.want, plan)
+			}
+		})
+	}
+}
+
+// A batch system that counts each node of a job until the job's limit, and gives ordinary jobs their places one after the
+// other, gives each the same as if the job were not there.
+func TestNoOrdinaryJobIsPlannedLaterForOneBehindItThatCountsUntilItsLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
+		running := []core.Allocation{{Job: -1, EP: core.EP{{Duration: rapid.Int64Range(1, 12).Draw(t, "runs"), Nodes: rapid.IntRange(0, nodes).Draw(t, "held")}}}}
+		var jobs []core.Job
+		for i := range rapid.IntRange(1, 4).Draw(t, "ordinary jobs") {
+			jobs = append(jobs, ordinary(core.JobID(1+i), rapid.IntRange(1, nodes).Draw(t, "nodes"), rapid.Int64Range(1, 9).Draw(t, "limit"), 3))
+		}
+		shrinking := drawEP(t, 3, nodes)
+		slices.SortFunc(shrinking, func(a, b core.Step) int { return b.Nodes - a.Nodes })
+		behind := core.Job{ID: 100, Choices: []core.EP{shrinking}, Margin: rapid.Int64Range(1, 9).Draw(t, "margin")}
+		plan := load(drawPolicy(t).New(core.Machine{Nodes: nodes}), 0, running, append(jobs, behind)).Plan(0)
+		p := plan.Jobs[len(plan.Jobs)-1]
+		believed := newDumb(nodes)
+		most := 0
+		for k := range p.EP.Total() + behind.Margin {
+			most = max(most, p.EP.At(k))
+			believed.used[p.Start+k] = most
+		}
+		alone, beside := newDumb(nodes, running...), newDumb(nodes, running...)
+		for k := range beside.used {
+			beside.used[k] += believed.used[k]
+		}
+		for i, j := range jobs {
+			step, at := j.Choices[0][0], core.Time(0)
+			for ; !alone.free(step.Nodes, at, at+step.Duration); at++ {
+			}
+			if !beside.free(step.Nodes, at, at+step.Duration) {
+				t.Fatalf("job %d would begin at %d, unless the job behind it counted until its limit: %+v", i+1, at, plan)
+			}
+			alone.add(core.Allocation{Start: at, EP: j.Choices[0]})
+			beside.add(core.Allocation{Start: at, EP: j.Choices[0]})
 		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 // promise.
 //
 // Jobs with a guard (core.Job) keep their order among each other. One without begins where it is out of their way whether
-// or not they, and those before them, use their guards.
+// or not they, and those before them, use their guards; with its margin, too, it is in the way of none of them by itself.
 //
 // The zero value never expands a step and improves nothing.
 type Repeated struct {
@@ -220,7 +220,7 @@ func (s *repeated) plan(now core.Time) {
 		s.renew(now)
 	}
 	for _, j := range s.queue[len(s.slots):] {
-		p, ok := s.placer.best(s.room(j), now, j)
+		p, ok := s.place(now, j)
 		if ok {
 			s.occupy(&p, max(now, j.Begin))
 		}
