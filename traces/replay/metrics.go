@@ -87,23 +87,24 @@ const (
 	bound    core.Time = 10   // seconds: Figures.Slowdown
 )
 
-// classes are ranges of whole numbers: each ends at its value, and the last has no end.
-type classes struct {
-	names []string
-	ends  []int64
+// Classes are ranges of whole numbers: each ends at its value, and the last has no end.
+type Classes struct {
+	Names []string
+	Ends  []int64
 }
 
+// The classes of Metrics.BySize, by a job's Size, and of Metrics.ByLength, by its Run.
 var (
-	sizeClasses   = classes{[]string{"1", "2-8", "9-64", "65-512", "more than 512"}, []int64{1, 8, 64, 512}}
-	lengthClasses = classes{
+	SizeClasses   = Classes{[]string{"1", "2-8", "9-64", "65-512", "more than 512"}, []int64{1, 8, 64, 512}}
+	LengthClasses = Classes{
 		[]string{"up to 1 min", "1-10 min", "10-60 min", "1-6 h", "6-24 h", "more than 24 h"},
 		[]int64{60, 600, 3600, 6 * 3600, 24 * 3600},
 	}
 )
 
-// of is the class of a value.
-func (c classes) of(value int64) int {
-	at, _ := slices.BinarySearch(c.ends, value)
+// Of is the class of a value, among Names.
+func (c Classes) Of(value int64) int {
+	at, _ := slices.BinarySearch(c.Ends, value)
 	return at
 }
 
@@ -118,8 +119,8 @@ func Measure(w Workload, r Result) Metrics {
 	m := Metrics{Trace: w.Name, Policy: r.Policy, Nodes: w.Machine.Nodes, Jobs: len(w.Jobs)}
 	var (
 		all     samples
-		sizes   = make([]samples, len(sizeClasses.names))
-		lengths = make([]samples, len(lengthClasses.names))
+		sizes   = make([]samples, len(SizeClasses.Names))
+		lengths = make([]samples, len(LengthClasses.Names))
 	)
 	for i, o := range r.Outcomes {
 		j := &w.Jobs[i]
@@ -131,8 +132,8 @@ func Measure(w Workload, r Result) Metrics {
 		m.HeldArea += held
 		m.WorkedArea += float64(j.worked(o))
 		all.add(j, o, held)
-		sizes[sizeClasses.of(int64(j.Size))].add(j, o, held)
-		lengths[lengthClasses.of(j.Run)].add(j, o, held)
+		sizes[SizeClasses.Of(int64(j.Size))].add(j, o, held)
+		lengths[LengthClasses.Of(j.Run)].add(j, o, held)
 	}
 	if len(w.Jobs) > 0 {
 		m.FirstSubmit = w.Jobs[0].Submit
@@ -147,8 +148,8 @@ func Measure(w Workload, r Result) Metrics {
 		m.Waste = 100 * (m.HeldArea - m.WorkedArea) / m.WorkedArea
 	}
 	m.Figures = all.figures()
-	m.BySize = sizeClasses.measure(sizes)
-	m.ByLength = lengthClasses.measure(lengths)
+	m.BySize = SizeClasses.measure(sizes)
+	m.ByLength = LengthClasses.measure(lengths)
 	m.Weeks = weeks(w, r, m.FirstSubmit, m.LastEnd)
 	return m
 }
@@ -172,15 +173,15 @@ func (m *Metrics) count(j *Job, o Outcome) {
 }
 
 // measure gives each class its figures.
-func (c classes) measure(of []samples) []Class {
+func (c Classes) measure(of []samples) []Class {
 	all := make([]Class, len(of))
 	from := int64(0)
 	for i := range of {
 		to := int64(-1)
-		if i < len(c.ends) {
-			to = c.ends[i]
+		if i < len(c.Ends) {
+			to = c.Ends[i]
 		}
-		all[i] = Class{Class: c.names[i], From: from + 1, To: to, Jobs: len(of[i].waits), Held: of[i].held, Figures: of[i].figures()}
+		all[i] = Class{Class: c.Names[i], From: from + 1, To: to, Jobs: len(of[i].waits), Held: of[i].held, Figures: of[i].figures()}
 		from = to
 	}
 	return all

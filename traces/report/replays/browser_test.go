@@ -103,6 +103,12 @@ func open(t *testing.T, r *Report, before ...action) *tab {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return openFile(t, file, before...)
+}
+
+// openFile opens a report that is a file.
+func openFile(t *testing.T, file string, before ...action) *tab {
+	t.Helper()
 	page := newTab(t, file)
 	page.do(append([]action{chromedp.EmulateViewport(1366, 900)}, before...)...)
 	page.do(chromedp.Navigate("file://" + file))

@@ -1,23 +1,19 @@
 package replays
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
-	"accordion/core"
 	"accordion/traces/replay"
 )
-
-// bound is the run time from which a bounded slowdown takes a job's own, in seconds (Feitelson and Rudolph's 10 s).
-const bound = 10
 
 // waited is how long a job waited, in seconds, and slowdown its bounded slowdown; neither for one that never began.
 func waited(j *replay.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
 func slowdown(j *replay.Job, o *replay.Outcome) float64 {
-	return max(1, float64(o.End-j.Submit)/float64(max(o.End-o.Start, bound)))
+	return replay.BoundedSlowdown(j.Submit, o.Start, o.End)
 }
 
 // quantity is something of each job whose distribution is shown.
@@ -102,63 +98,35 @@ type classes struct {
 	name    string
 }
 
-// classing sorts jobs into classes.
+// classing sorts jobs into the classes of the metrics.
 type classing struct {
-	name  string
-	names []string
-	of    func(*replay.Job) int // among names
+	name string
+	unit string // after each class's name
+	replay.Classes
+	of func(*replay.Job) int64
 }
 
-// bySize are classes by powers of four of the nodes asked for.
-func bySize() classing {
-	c := classing{name: "size", of: func(j *replay.Job) int {
-		class := 0
-		for most := 1; class < 7 && j.Size > most; most *= 4 {
-			class++
-		}
-		return class
-	}}
-	c.names = append(c.names, "1 node")
-	for least, k := 2, 0; k < 6; k++ {
-		c.names = append(c.names, fmt.Sprintf("%d%s%d", least, dash, 4*(least-1)))
-		least = 4*(least-1) + 1
-	}
-	c.names = append(c.names, "over 4096")
-	return c
-}
-
-// byLength are classes by how long the jobs run undisturbed.
-func byLength() classing {
-	ends := []core.Time{60, 600, 3600, 4 * 3600, 12 * 3600, 86400}
-	return classing{
-		name:  "length",
-		names: []string{"under 1 min", "1" + dash + "10 min", "10" + dash + "60 min", "1" + dash + "4 h", "4" + dash + "12 h", "12" + dash + "24 h", "over a day"},
-		of: func(j *replay.Job) int {
-			class := 0
-			for class < len(ends) && j.Run >= ends[class] {
-				class++
-			}
-			return class
-		},
-	}
-}
+var (
+	bySize   = classing{"size", " nodes", replay.SizeClasses, func(j *replay.Job) int64 { return int64(j.Size) }}
+	byLength = classing{"length", "", replay.LengthClasses, func(j *replay.Job) int64 { return j.Run }}
+)
 
 // means is a quantity's mean by class; classes without jobs are left out.
 func (r *Report) means(q quantity, by classing, title, about string) classes {
 	out := classes{Title: title, About: about, Unit: q.unit, Least: q.least, Most: q.least * 10, name: q.name + "-by-" + by.name}
 	of := make([]int, len(r.Workload.Jobs))
-	counts := make([]int, len(by.names))
+	counts := make([]int, len(by.Names))
 	for i := range r.Workload.Jobs {
-		of[i] = by.of(&r.Workload.Jobs[i])
+		of[i] = by.Of(by.of(&r.Workload.Jobs[i]))
 		counts[of[i]]++
 	}
 	for class, n := range counts {
 		if n > 0 {
-			out.Classes, out.Counts = append(out.Classes, by.names[class]), append(out.Counts, n)
+			out.Classes, out.Counts = append(out.Classes, strings.ReplaceAll(by.Names[class], "-", dash)+by.unit), append(out.Counts, n)
 		}
 	}
 	for p := range r.Replays {
-		sums, began := make([]float64, len(by.names)), make([]int, len(by.names))
+		sums, began := make([]float64, len(by.Names)), make([]int, len(by.Names))
 		for i := range r.Workload.Jobs {
 			if o := &r.Replays[p].Result.Outcomes[i]; o.Start >= 0 {
 				sums[of[i]] += q.of(&r.Workload.Jobs[i], o)
@@ -191,9 +159,9 @@ func (r *Report) distributions() ([]cumulative, []classes) {
 			r.cumulative(wait, "Share of the jobs that waited at most so long"),
 			r.cumulative(boundSlowdown, "Share of the jobs slowed down at most so much"),
 		}, []classes{
-			r.means(wait, bySize(), "Mean wait by size", "Jobs by the nodes they asked for"),
-			r.means(wait, byLength(), "Mean wait by length", "Jobs by how long they run"),
-			r.means(boundSlowdown, bySize(), "Mean bounded slowdown by size", "Jobs by the nodes they asked for"),
-			r.means(boundSlowdown, byLength(), "Mean bounded slowdown by length", "Jobs by how long they run"),
+			r.means(wait, bySize, "Mean wait by size", "Jobs by the nodes they asked for"),
+			r.means(wait, byLength, "Mean wait by length", "Jobs by how long they run"),
+			r.means(boundSlowdown, bySize, "Mean bounded slowdown by size", "Jobs by the nodes they asked for"),
+			r.means(boundSlowdown, byLength, "Mean bounded slowdown by length", "Jobs by how long they run"),
 		}
 }

@@ -83,6 +83,7 @@ type shown struct {
 	Script      template.JS
 	Policies    []policy
 	Columns     int // of the table
+	Lead        *lead
 	Table       []group
 	Notes       []Note
 	Facts       facts // for the scripts
@@ -91,14 +92,14 @@ type shown struct {
 
 // policy is one column of the table.
 type policy struct {
-	Name  string
-	Index int
+	Name string
+	Key  int // of its colour
 }
 
 func (r *Report) show() (*shown, error) {
-	s := &shown{Title: r.Title, Note: r.Note, Notes: r.Notes, Table: r.table(), Facts: r.facts(), Columns: len(r.Replays) + 1}
+	s := &shown{Title: r.Title, Note: r.Note, Notes: r.Notes, Lead: r.lead(), Table: r.table(), Facts: r.facts(), Columns: len(r.Replays) + 1}
 	for i := range r.Replays {
-		s.Policies = append(s.Policies, policy{Name: r.Replays[i].Result.Policy, Index: i})
+		s.Policies = append(s.Policies, policy{Name: r.Replays[i].Result.Policy, Key: i % len(policyColour)})
 		s.Chart = s.Chart || r.Replays[i].Held != nil
 	}
 	style, err := pageFiles.ReadFile("page/page.css")

@@ -67,7 +67,7 @@ func holder(held [][]Stretch, t core.Time, node int32) int {
 
 func TestTheTableShowsTheMetrics(t *testing.T) {
 	r := made(t, 60, 4, 1, "easy", "conservative")
-	r.Table = append(r.Table, Row{Group: "Machine", Name: "Utilisation", Unit: Share, Better: Higher, Values: []float64{0.8125, 0.84}},
+	r.Table = append(r.Table, Row{Group: "Machine", Name: "Utilisation", Unit: Share, Better: Higher, Values: []float64{0.81, 0.84}},
 		Row{Group: "Machine", Name: "Nobody's", Unit: Number, Values: []float64{12, math.NaN()}})
 	p := open(t, r)
 	p.quiet()
@@ -79,8 +79,8 @@ func TestTheTableShowsTheMetrics(t *testing.T) {
 			}
 		}
 	}
-	if got := p.text(`tr[data-row="Utilisation"] td:nth-child(3) .better`); got != "+2.75\u202fpoints" {
-		t.Errorf("84 %% beside 81.25 %% is shown as %q better", got)
+	if got := p.text(`tr[data-row="Utilisation"] td:nth-child(3) .better`); got != "+3.0\u202fpoints" {
+		t.Errorf("84 %% beside 81 %% is shown as %q better", got)
 	}
 	if got := p.text(`tr[data-row="Nobody's"] td:nth-child(3)`); got != dash {
 		t.Errorf("a value that nobody has is shown as %q", got)
@@ -204,4 +204,128 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 		t.Errorf("All shows %v to %v, want %v to %v", all.From, all.To, whole.From, whole.To)
 	}
 	p.quiet()
+}
+
+// pixel is the colour of the Gantt chart at a place on the screen.
+func (p *tab) pixel(x, y float64) [3]int {
+	p.Helper()
+	return ask[[3]int](p, fmt.Sprintf(`(() => {
+		const canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
+		return [...canvas.getContext("2d").getImageData((%v - box.left) * ratio, (%v - box.top) * ratio, 1, 1).data].slice(0, 3);
+	})()`, x, y))
+}
+
+// near says whether two colours are the same to an eye.
+func near(a, b [3]int) bool {
+	for i := range a {
+		if a[i]-b[i] > 12 || b[i]-a[i] > 12 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestAnEvolvingJobIsDrawnAsItsStaircase(t *testing.T) {
+	p := open(t, two())
+	c := p.chart()
+	evolving, free := [3]int{0xe8, 0x81, 0x1a}, [3]int{0xfa, 0xf9, 0xf7}
+	held := two().Replays[0].Held
+	if c.Drawn != "one by one" {
+		t.Fatalf("three stretches are drawn %s", c.Drawn)
+	}
+	for _, second := range []core.Time{20, 60, 70, 95, 104, 120} {
+		for node := range int32(4) {
+			x := c.Left + (float64(second)+0.5-c.From)/(c.To-c.From)*c.Width
+			y := c.Top + (float64(node)+0.3)/4*c.Height
+			got, job := p.pixel(x, y), holder(held, second, node)
+			switch {
+			case job < 0 && !near(got, free):
+				t.Errorf("node %d is free at second %d, and drawn in %v", node, second, got)
+			case job == 1 && !near(got, evolving):
+				t.Errorf("node %d is held by the evolving job at second %d, and drawn in %v", node, second, got)
+			case job == 0 && (near(got, free) || near(got, evolving)):
+				t.Errorf("node %d is held by the rigid job at second %d, and drawn in %v", node, second, got)
+			}
+		}
+	}
+}
+
+// Where jobs are smaller than a pixel the chart is as dark as the machine was full.
+func TestFarOutTheChartShowsHowMuchWasHeld(t *testing.T) {
+	r := made(t, 4000, 0, 1, "easy")
+	p := open(t, r)
+	c := p.chart()
+	if c.Drawn != "summed up" {
+		t.Fatalf("4,000 jobs are drawn %s", c.Drawn)
+	}
+	p.point(1, 1)
+	p.drawn()
+	shown := ask[float64](p, `(() => {
+		const canvas = document.getElementById("gantt"), d = canvas.getContext("2d").getImageData(56, 2, canvas.width - 70, canvas.height - 28).data;
+		let sum = 0;
+		for (let i = 0; i < d.length; i += 4) sum += (0xfa - d[i]) / (0xfa - 0x93);
+		return sum / (d.length / 4);
+	})()`)
+	from, to := r.span()
+	held := means(r.load(0), from, to, 1)[0] / float64(r.Workload.Machine.Nodes)
+	if math.Abs(shown-held) > 0.03 {
+		t.Errorf("the chart shows %.1f %% of the machine held, which was %.1f %%", 100*shown, 100*held)
+	}
+}
+
+func TestAJobIsFoundByItsNumberAndByKeys(t *testing.T) {
+	r := made(t, 400, 3, 2, "easy")
+	p := open(t, r)
+	p.chart()
+	enter := func(text string) {
+		t.Helper()
+		ask[bool](p, `(() => { const i = document.getElementById("find"); i.value = "`+text+`"; i.dispatchEvent(new Event("change")); return true; })()`)
+		p.drawn()
+	}
+	enter("207")
+	if got := ask[string](p, `document.getElementById("tip").dataset.job`); got != "207" {
+		t.Errorf("job 207 was asked for, %q is shown", got)
+	}
+	o := r.Replays[0].Result.Outcomes[206]
+	if c := p.chart(); c.From > float64(o.Start) || c.To < float64(o.End) {
+		t.Errorf("job 207 ran from %d to %d, the window is %v to %v", o.Start, o.End, c.From, c.To)
+	}
+	ask[bool](p, `document.getElementById("gantt").dispatchEvent(new KeyboardEvent("keydown", {key: "n"}))`)
+	p.drawn()
+	next := ask[string](p, `document.getElementById("tip").dataset.job`)
+	number, err := strconv.Atoi(next)
+	if err != nil || number == 207 || r.Replays[0].Result.Outcomes[number-1].Start < o.Start {
+		t.Errorf("after job 207, begun at %d, comes %q", o.Start, next)
+	}
+	enter("100207")
+	if got := p.text("#find-says"); got != "There is no job 100207." {
+		t.Errorf("of a job that does not exist the page says %q", got)
+	}
+	p.quiet()
+}
+
+func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
+	p := open(t, two())
+	for i, held := range []int{20, 75} { // a second at which the evolving job holds node 1 and did not under the other policy
+		p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
+		p.await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
+		c := p.chart()
+		for _, second := range []int{20, 75} {
+			x, y := c.Left+(float64(second)-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
+			if near(p.pixel(x, y), [3]int{0xe8, 0x81, 0x1a}) != (second == held || i == 0 && second == 75) {
+				t.Errorf("policy %d: node 1 at second %d is drawn in %v", i, second, p.pixel(x, y))
+			}
+		}
+	}
+}
+
+func TestTheReadersColoursAreFollowed(t *testing.T) {
+	background := func(scheme string) string {
+		p := open(t, two(), media(scheme))
+		p.quiet()
+		return ask[string](p, `getComputedStyle(document.body).backgroundColor`) + fmt.Sprint(p.pixel(p.chart().Left+3, p.chart().Top+3))
+	}
+	if light, dark := background("light"), background("dark"); light == dark {
+		t.Errorf("light and dark are both %s", light)
+	}
 }

@@ -133,7 +133,12 @@ func (u Unit) change(v, first float64) string {
 	case u == Instant:
 		return signed(v-first, length)
 	case u == Share: // per cent of per cent would puzzle
-		return signed(100*(v-first), func(d float64) string { return digits(d) + thin + "points" })
+		return signed(100*(v-first), func(d float64) string {
+			if d < 0.05 {
+				return "<" + thin + "0.1" + thin + "points"
+			}
+			return strconv.FormatFloat(d, 'f', 1, 64) + thin + "points"
+		})
 	case first == 0:
 		return signed(v-first, func(d float64) string { return u.text(d, time.Time{}) })
 	}

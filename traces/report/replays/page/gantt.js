@@ -103,7 +103,7 @@ class Gantt {
     timeAxis(pen, plot, view.from, view.to, bottom, bottom, true);
     this.nodeAxis(pen);
     crosshair(pen, plot, top, bottom);
-    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up", waits: this.missing });
+    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up", waits: this.rects || !facts.held[view.policy] ? this.missing : 1 });
   }
 
   nodeAxis(pen) {
@@ -140,7 +140,7 @@ class Gantt {
         const canvas = document.createElement("canvas");
         canvas.width = wide;
         canvas.height = high;
-        canvas.getContext("2d").putImageData(rasterise(this.rects, { from, to: from + perTile, top: view.top, bottom: view.bottom }, wide, high, this.colour, colours), 0, 0);
+        canvas.getContext("2d").putImageData(rasterise(this.rects, { from, to: from + perTile, top: view.top, bottom: view.bottom }, wide, high, this.colour, colours, this.times.end), 0, 0);
         return canvas;
       });
       if (tile) ready.push([k, tile]);

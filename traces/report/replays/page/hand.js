@@ -153,7 +153,7 @@ function tell(gantt, job, at) {
     ["bounded slowdown", decimal(gantt.slowdown(job))],
   ];
   const now = Math.min(Math.max(at.t, start), end);
-  const own = gantt.rects.of(job, jobs.n).filter(i => gantt.rects.from[i] <= now && (now < gantt.rects.to[i] || gantt.rects.to[i] === end));
+  const own = [...gantt.rects.of(job, jobs.n)].filter(i => gantt.rects.from[i] <= now && (now < gantt.rects.to[i] || gantt.rects.to[i] === end));
   if (held && held.length > 1 && own.length) {
     const count = own.reduce((sum, i) => sum + gantt.rects.last[i] - gantt.rects.first[i] + 1, 0);
     lines.push(["here", grouped(count) + (count === 1 ? " node" : " nodes") + " until " + instant(gantt.rects.to[own[0]])]);

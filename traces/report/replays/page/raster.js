@@ -70,8 +70,8 @@ class Rects {
 let sums = new Float32Array(0);
 
 // rasterise draws a window of time and nodes into w × h pixels. palette is [r, g, b] of each colour, colour the colour of
-// each job.
-function rasterise(rects, window, w, h, colour, palette) {
+// each job, end when each ends: what is large enough is set apart from the next.
+function rasterise(rects, window, w, h, colour, palette, end) {
   const cells = w * h * 4;
   if (sums.length < cells) sums = new Float32Array(cells);
   else sums.fill(0, 0, cells);
@@ -79,9 +79,14 @@ function rasterise(rects, window, w, h, colour, palette) {
   const sx = w / (window.to - window.from), sy = h / (window.bottom - window.top);
   for (let k = 0; k < found; k++) {
     const i = rects.found[k];
-    const x0 = Math.max(0, (rects.from[i] - window.from) * sx), x1 = Math.min(w, (rects.to[i] - window.from) * sx);
-    const y0 = Math.max(0, (rects.first[i] - window.top) * sy), y1 = Math.min(h, (rects.last[i] + 1 - window.top) * sy);
-    if (x1 > x0 && y1 > y0) cover(x0, x1, y0, y1, w, palette[colour[rects.job[i]]]);
+    const job = rects.job[i];
+    let x0 = (rects.from[i] - window.from) * sx, x1 = (rects.to[i] - window.from) * sx;
+    let y0 = (rects.first[i] - window.top) * sy, y1 = (rects.last[i] + 1 - window.top) * sy;
+    if (x1 - x0 > 6 && rects.to[i] === end[job]) x1 -= 0.8;
+    if (y1 - y0 > 6) y1 -= 0.6;
+    x0 = Math.max(0, x0); x1 = Math.min(w, x1);
+    y0 = Math.max(0, y0); y1 = Math.min(h, y1);
+    if (x1 > x0 && y1 > y0) cover(x0, x1, y0, y1, w, palette[colour[job]]);
   }
   const image = new ImageData(w, h), out = image.data;
   for (let p = 0; p < cells; p += 4) {
