@@ -275,6 +275,14 @@ func TestABrokenPromiseIsToldWithItsCauseAndCountedOnce(t *testing.T) {
 			w.at(1)
 			return w.evolving("4x40s,14x60s")
 		}},
+		{"ordinary overrun", func(w *world) adapter.Key {
+			w.halt()
+			w.settings.Guard = 5 // less than the 30 s of the sweep
+			w.serve()
+			w.submit(embedded.JobSpec{Nodes: 10, Limit: 32, Runs: 300, User: "bob"})
+			w.after(1)
+			return w.evolving("4x38s,14x60s")
+		}},
 		{"lost node", func(w *world) adapter.Key {
 			w.submit(embedded.JobSpec{Nodes: 2, Limit: 300, Runs: 300, User: "bob"})
 			job := w.evolving("2x100s,14x60s")

@@ -1,0 +1,56 @@
+package adapter
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// A job that stood at the end of its step when its next one's second was moved to later goes on as soon as that delays nobody,
+// also where the site lets no application go on before the second that it was promised.
+func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
+	const promised, moved = 81, 145
+	all := core.Job{ID: 7, Choices: []core.EP{{{Duration: 50, Nodes: 14}}}} // all that the job leaves now
+	for _, c := range []struct {
+		name    string
+		now     core.Time
+		meant   core.Time
+		asks    bool
+		allowed bool // the site lets applications go on early
+		waits   []core.Job
+		want    core.Time // end of its step
+	}{
+		{"it was put off", 90, promised, true, false, nil, 90},
+		{"… and the second that it was promised has not come", 80, promised, true, false, nil, moved},
+		{"… and it still works", 90, promised, false, false, nil, moved},
+		{"… and one that waits needs its nodes", 90, promised, true, false, []core.Job{all}, moved},
+		{"it is early", 90, moved, true, false, nil, moved},
+		{"it is early, where the site lets it go on", 90, moved, true, true, nil, 90},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job, _ := twoInTurn()
+			job.Promise, job.Meant = []core.Time{moved, moved + 27}, c.meant
+			if c.asks {
+				job.ask = &question{}
+			}
+			s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
+			v := &sight{now: c.now, running: []*record{job}}
+			machine := core.Machine{Nodes: 16}
+			state := s.settings.Policy.New(machine)
+			kept := s.keepPromises(v, machine, nil)
+			state.Running(c.now, kept[0])
+			for _, j := range c.waits {
+				v.queue = append(v.queue, waiter{job: j})
+				state.Submit(c.now, j)
+			}
+			went := s.advance(v, machine, nil, kept, state.Plan(c.now))
+			if want := []core.Time{c.want, c.want + 27}; went != (c.want == c.now) || !slices.Equal(job.Promise, want) {
+				t.Errorf("it is promised %v (improved: %v), want %v", job.Promise, went, want)
+			}
+		})
+	}
+}
