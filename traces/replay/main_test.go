@@ -8,6 +8,8 @@ import (
 
 var measured = flag.String("accordion.replay", "", "run no test but measure replays: `which`, such as KTH/easy,Atlas*1.5/conservative, or all")
 
+var long = flag.Bool("accordion.long", false, "twenty times as many random cases")
+
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -16,6 +18,11 @@ func TestMain(m *testing.M) {
 	}
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set("3"); err != nil {
+			panic(err)
+		}
+	}
+	if f := flag.Lookup("rapid.checks"); *long && f.Value.String() == f.DefValue {
+		if err := f.Value.Set("2000"); err != nil {
 			panic(err)
 		}
 	}
