@@ -72,47 +72,65 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	if r.csv != "" && len(paths) > 1 {
 		return usage(errors.New("--csv is for one log; with several take -o DIR"))
 	}
-	var (
-		names   []string
-		metrics []replay.Metrics
-	)
-	for _, path := range paths {
-		w, err := r.load(cmd, path)
-		if err != nil {
+	all := make([]*workload, len(paths))
+	folders := map[string]string{}
+	for i, path := range paths {
+		if all[i], err = r.load(cmd, path); err != nil {
 			return err
 		}
-		if r.csv == "-" && r.out == "" {
-			return r.only(cmd, w, policies[0])
+		if other, taken := folders[all[i].Name]; taken {
+			return usage(fmt.Errorf("%s and %s have one name, and their results one folder; replay them one by one", other, path))
 		}
-		runs, err := replayed(cmd.Context(), w, policies)
-		if err != nil {
-			return fmt.Errorf("replaying %s: %w", w.Name, err)
-		}
-		folder := r.out
-		if folder != "" && len(paths) > 1 {
-			folder = filepath.Join(folder, w.Name)
-		}
-		if err := r.save(cmd, w, runs[0], folder); err != nil {
+		folders[all[i].Name] = path
+	}
+	if r.csv == "-" && r.out == "" {
+		return r.only(cmd, all[0], policies[0])
+	}
+	metrics := make([]replay.Metrics, len(all))
+	for i, w := range all {
+		if metrics[i], err = r.one(cmd, w, policies, len(all) > 1); err != nil {
 			return err
 		}
-		if r.csv != "-" {
-			fmt.Fprintln(cmd.OutOrStdout(), w)
-		}
-		names, metrics = append(names, w.Name), append(metrics, runs[0].Metrics)
 	}
 	if r.csv == "-" {
 		return nil
 	}
-	if len(names) == 1 {
-		names[0] = r.policy
+	headings := []string{r.policy}
+	if len(all) > 1 {
+		headings = headings[:0]
+		for _, w := range all {
+			headings = append(headings, w.Name)
+		}
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), compare.Text(names, metrics, false))
+	_, err = io.WriteString(cmd.OutOrStdout(), compare.Text(headings, metrics, false))
 	return err
+}
+
+// one replays one log; of several, its files have a folder of their own.
+func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []replay.Policy, several bool) (replay.Metrics, error) {
+	runs, err := replayed(cmd.Context(), w, policy)
+	if err != nil {
+		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
+	}
+	folder := r.out
+	if folder != "" && several {
+		folder = filepath.Join(folder, w.Name)
+	}
+	if err := r.save(cmd, w, runs[0], folder); err != nil {
+		return replay.Metrics{}, err
+	}
+	if r.csv != "-" {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), w)
+	}
+	return runs[0].Metrics, err
 }
 
 // only writes jobs.csv to standard output: nothing is measured.
 func (r *replayFlags) only(cmd *cobra.Command, w *workload, p replay.Policy) error {
-	result := replay.Run(w.Workload, p)
+	result, err := compare.Once(cmd.Context(), w.Workload, p)
+	if err != nil {
+		return fmt.Errorf("replaying %s: %w", w.Name, err)
+	}
 	placed, err := replay.Place(w.Workload, result)
 	if err != nil {
 		return err

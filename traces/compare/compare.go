@@ -32,7 +32,6 @@ func Replay(ctx context.Context, w replay.Workload, policies []replay.Policy, to
 		over    = make([]atomic.Int64, len(policies))
 		next    atomic.Int64
 		workers sync.WaitGroup
-		done    = make(chan struct{})
 	)
 	tell := func() {
 		if told == nil {
@@ -57,14 +56,33 @@ func Replay(ctx context.Context, w replay.Workload, policies []replay.Policy, to
 			}
 		})
 	}
+	if err := until(ctx, workers.Wait); err != nil {
+		return nil, err
+	}
+	return runs, nil
+}
+
+// Once is Replay under one policy that measures nothing.
+func Once(ctx context.Context, w replay.Workload, p replay.Policy) (replay.Result, error) {
+	var result replay.Result
+	if err := until(ctx, func() { result = replay.Run(w, p) }); err != nil {
+		return replay.Result{}, err
+	}
+	return result, nil
+}
+
+// until does the work and returns when it is done, or with an error as soon as the context ends; then the work goes on, for
+// nobody.
+func until(ctx context.Context, work func()) error {
+	done := make(chan struct{})
 	go func() {
-		workers.Wait()
+		work()
 		close(done)
 	}()
 	select {
 	case <-done:
-		return runs, ctx.Err()
+		return ctx.Err()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }

@@ -52,6 +52,36 @@ func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
 	if runs, err := Replay(ctx, three, policies(t, "easy"), nil); !errors.Is(err, context.Canceled) || runs != nil {
 		t.Errorf("%d runs, error %v", len(runs), err)
 	}
+	if result, err := Once(ctx, three, policies(t, "easy")[0]); !errors.Is(err, context.Canceled) || result.Outcomes != nil {
+		t.Errorf("%d outcomes, error %v", len(result.Outcomes), err)
+	}
+}
+
+// Policies of which one never comes to an end: only the interruption ends the comparison.
+func TestAComparisonIsInterruptedWhileAPolicyThinks(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	think := make(chan struct{})
+	defer close(think)
+	err := until(ctx, func() {
+		stop()
+		<-think
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOnceIsReplayUnderOnePolicy(t *testing.T) {
+	for _, p := range policies(t, "fcfs", "easy") {
+		result, err := Once(context.Background(), three, p)
+		runs, err2 := Replay(context.Background(), three, []replay.Policy{p}, nil)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if replay.Measure(three, result).Waiting != runs[0].Metrics.Waiting || result.Policy != p.Name {
+			t.Errorf("%s: once %+v, otherwise %+v", p.Name, result, runs[0].Result)
+		}
+	}
 }
 
 func TestTheBarReachesItsEnd(t *testing.T) {
