@@ -7,19 +7,26 @@ import (
 	"accordion/traces/replay"
 )
 
+// BenchmarkReplay is what scripts/bench replay measures, for profiles and allocations. The bounds and figures are in
+// docs/performance.md.
 func BenchmarkReplay(b *testing.B) {
 	for _, m := range measures {
-		b.Run(m.log+"/"+m.policy, func(b *testing.B) {
-			w := logOf(b, m.log)
-			p, err := replay.ParsePolicy(m.policy, queue.FirstCome)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				replay.Run(w, p)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w.Jobs)), "ns/job")
-		})
+		for _, name := range m.policies {
+			b.Run(m.name+"/"+name, func(b *testing.B) {
+				w, err := m.workload()
+				if err != nil {
+					b.Skip(err)
+				}
+				p, err := replay.ParsePolicy(name, queue.FirstCome)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					replay.Run(w, p)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w.Jobs)), "ns/job")
+			})
+		}
 	}
 }

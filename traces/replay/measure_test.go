@@ -3,63 +3,102 @@ package replay_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"accordion/core/queue"
+	"accordion/traces/model"
 	"accordion/traces/replay"
+	"accordion/traces/swf"
 )
 
-// measures are the replays that have bounds.
-var measures = []struct {
-	log    string
-	policy string
-}{
-	{"KTH", "easy"}, {"CTC", "easy"}, {"generated", "easy"}, {"Curie", "easy"}, {"Atlas*1.5", "easy"},
-	{"KTH", "conservative"}, {"generated", "conservative"}, {"CTC", "conservative"}, {"Atlas*1.5", "conservative"},
+// A measure is a workload and the policies whose speed on it is measured.
+type measure struct {
+	name     string // as it is printed
+	file     string // of the log; "" for the generated one
+	chosen   replay.Selection
+	whatIf   *replay.WhatIf
+	policies []string
 }
 
-func measureReplays(which string) int {
+var (
+	both     = []string{"easy", "conservative"}
+	evolving = []string{"evolving:rigid", "evolving:noX", "evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+c"}
+)
+
+// measures are those that have bounds.
+var measures = []measure{
+	{name: "KTH", file: "KTH-SP2-1996-2.1-cln", policies: both},
+	{name: "CTC", file: "CTC-SP2-1996-3.1-cln", policies: both},
+	{name: "generated", policies: both},
+	{name: "Curie", file: "CEA-Curie-2011-2.1-cln", chosen: replay.Selection{Machine: 80640}, policies: both[:1]},
+	{name: "Atlas*1.5", file: "LLNL-Atlas-2006-2.1-cln", chosen: replay.Selection{ScaleLoad: 1_500_000}, policies: both},
+	{name: "Atlas*1.25+30%", file: "LLNL-Atlas-2006-2.1-cln", chosen: replay.Selection{ScaleLoad: 1_250_000},
+		whatIf: &replay.WhatIf{Evolving: 0.3, Shape: replay.Mountain, Seed: 1}, policies: evolving},
+}
+
+// workload reads and selects the jobs.
+func (m *measure) workload() (replay.Workload, error) {
+	log := model.Generated(10_000, model.GeneratedSeed)
+	if m.file != "" {
+		var err error
+		if log, err = swf.ReadFile(filepath.Join(logs(), m.file+".swf.gz"), swf.Options{}); err != nil {
+			return replay.Workload{}, err
+		}
+	}
+	s, err := m.chosen.Select(log)
+	if err != nil {
+		return replay.Workload{}, err
+	}
+	if m.whatIf != nil {
+		m.whatIf.Apply(&s.Workload)
+	}
+	return s.Workload, nil
+}
+
+// measureReplays prints a line for each replay whose log and policy have a text in them; scripts/bench shows them. The status is
+// that of a process.
+func measureReplays(which string) (status int) {
 	for _, m := range measures {
-		if which != "all" && !strings.Contains(which, m.log+"/"+m.policy) {
-			continue
+		var w replay.Workload
+		for _, name := range m.policies {
+			if which != "all" && !strings.Contains(m.name+"/"+name, which) {
+				continue
+			}
+			if w.Jobs == nil {
+				var err error
+				if w, err = m.workload(); err != nil {
+					fmt.Fprintf(os.Stderr, "replay log=%s: %v; ACCORDION_TRACES is the directory of the logs\n", m.name, err)
+					status = 1
+					break
+				}
+			}
+			fmt.Println(measureReplay(m.name, w, name))
 		}
-		w := logOf(nil, m.log)
-		p, err := replay.ParsePolicy(m.policy, queue.FirstCome)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 2
-		}
-		var r replay.Result
-		best := time.Hour
-		for begin, turns := processorTime(), 0; turns < 5 && (turns == 0 || processorTime()-begin < 5*time.Second); turns++ {
-			best = min(best, timed(func() { r = replay.Run(w, p) }))
-		}
-		fmt.Printf("replay log=%s policy=%s jobs=%d jobs_per_s=%.0f mean_wait=%.4f hash=%016x\n", m.log, m.policy, len(w.Jobs),
-			float64(len(w.Jobs))/best.Seconds(), meanWait(w, r), hash(r))
 	}
-	return 0
+	return status
 }
 
-func logOf(t testing.TB, name string) replay.Workload {
-	switch name {
-	case "generated":
-		return generated()
-	case "KTH":
-		return workload(t, "KTH-SP2-1996-2.1-cln.swf.gz", 100)
-	case "CTC":
-		return workload(t, "CTC-SP2-1996-3.1-cln.swf.gz", 338)
-	case "Curie":
-		return workload(t, "CEA-Curie-2011-2.1-cln.swf.gz", 80640)
+// measureReplay is the line of one replay: the best of some turns, in processor time, for other work on the machine can only
+// make it slower.
+func measureReplay(log string, w replay.Workload, name string) string {
+	const (
+		turns  = 7
+		enough = 3 * time.Second // for all of them
+	)
+	p, err := replay.ParsePolicy(name, queue.FirstCome)
+	if err != nil {
+		panic(err) // it is one of ours
 	}
-	w := workload(t, "LLNL-Atlas-2006-2.1-cln.swf.gz", 9216)
-	first := w.Jobs[0].Submit
-	for i := range w.Jobs {
-		w.Jobs[i].Submit = first + (w.Jobs[i].Submit-first)*2/3
+	var r replay.Result
+	best, begin := time.Hour, processorTime()
+	for turn := 0; turn < turns && (turn == 0 || processorTime()-begin < enough); turn++ {
+		best = min(best, timed(func() { r = replay.Run(w, p) }))
 	}
-	return w
+	return fmt.Sprintf("replay log=%s policy=%s jobs=%d jobs_per_s=%.0f mean_wait=%.4f hash=%016x", log, name, len(w.Jobs),
+		float64(len(w.Jobs))/best.Seconds(), meanWait(w, r), hash(r))
 }
 
 // timed is how much processor time something takes; short things are done until they take a tenth of a second together.
