@@ -31,9 +31,9 @@ type fcfs struct{ line }
 
 // Starts implements State.
 func (s *fcfs) Starts(now core.Time, into []core.Start) []core.Start {
-	into = resize(s.others, now, into)
 	s.advance(now)
 	if len(s.others) > 0 {
+		into = resize(s.others, now, into)
 		return s.beside(now, into, false)
 	}
 	return s.heads(now, into)
@@ -60,18 +60,19 @@ type easy struct {
 
 // Starts implements State.
 func (s *easy) Starts(now core.Time, into []core.Start) []core.Start {
-	into = resize(s.others, now, into)
 	s.advance(now)
 	if len(s.others) > 0 {
+		into = resize(s.others, now, into)
 		return s.beside(now, into, true)
 	}
 	if s.stale {
+		s.waiting.tidy()
 		into = s.heads(now, into)
-		if s.waiting.len() == 0 {
+		if s.waiting.jobs == 0 {
 			return into // whatever comes next will be a head
 		}
-		s.stale, s.seen = false, 1
-		s.reserve(int(s.waiting.all()[0].nodes))
+		s.stale, s.seen = false, s.waiting.first+1
+		s.reserve(int(s.waiting.list[s.waiting.first].nodes))
 	}
 	return s.backfill(now, into)
 }
@@ -95,22 +96,33 @@ func (s *easy) reserve(nodes int) {
 	s.extra = free - nodes
 }
 
-// backfill starts what does not delay the head, of the jobs not seen yet.
+// backfill starts what does not delay the head, of the jobs not seen yet. It goes by blocks, and by those that need more
+// nodes than are free at once.
 func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
-	for ; s.seen < s.waiting.len(); s.seen++ {
-		w := &s.waiting.all()[s.seen]
-		nodes := int(w.nodes)
-		if nodes > s.free {
+	r, room := &s.waiting, s.shadow-now
+	for s.seen < len(r.list) {
+		b := s.seen >> blockBits
+		begin, end := s.seen, min((b+1)<<blockBits, len(r.list))
+		s.seen = end
+		if int(r.least[b]) > s.free {
 			continue
 		}
-		if w.length > s.shadow-now {
-			if nodes > s.extra {
+		least := int32(hole)
+		for i := begin; i < end; i++ {
+			w := &r.list[i]
+			nodes := int(w.nodes)
+			switch {
+			case nodes > s.free || w.length > room && nodes > s.extra:
+				least = min(least, w.nodes)
 				continue
+			case w.length > room:
+				s.extra -= nodes
 			}
-			s.extra -= nodes
+			into = s.start(now, i, into)
 		}
-		into = s.start(now, s.seen, into)
-		s.seen--
+		if begin == b<<blockBits {
+			r.least[b] = least
+		}
 	}
 	return into
 }
@@ -138,13 +150,13 @@ func (s *line) beside(now core.Time, into []core.Start, backfill bool) []core.St
 		return ok && at == now
 	}
 	head := true // all before have started
-	for i := 0; i < s.waiting.len(); i++ {
-		w := s.waiting.all()[i]
+	for i := s.waiting.first; i < len(s.waiting.list); i++ {
+		w := s.waiting.list[i]
 		switch {
+		case w.nodes == hole:
 		case fits(w):
 			view.Add(now, core.EP{{Duration: w.length, Nodes: int(w.nodes)}})
 			into = s.start(now, i, into)
-			i--
 		case !backfill:
 			return into
 		case head:
@@ -181,8 +193,8 @@ func (s *line) plan(now core.Time, starts []core.Start) core.Plan {
 		i := slices.IndexFunc(s.held, func(h held) bool { return h.id == start.Job })
 		plan.Jobs = append(plan.Jobs, rectangle(start.Job, now, s.held[i].end-now, start.Nodes))
 	}
-	if s.waiting.len() > 0 {
-		w := s.waiting.all()[0]
+	if s.waiting.jobs > 0 {
+		w := s.waiting.list[s.waiting.first]
 		if at, ok := s.view(now).FirstFit(int(w.nodes), w.length, now); ok && at < core.Forever {
 			plan.Jobs = append(plan.Jobs, rectangle(w.id, at, w.length, int(w.nodes)))
 		}

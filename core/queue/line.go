@@ -1,9 +1,7 @@
 package queue
 
 import (
-	"cmp"
 	"slices"
-	"sort"
 
 	"accordion/core"
 )
@@ -50,7 +48,7 @@ type held struct {
 }
 
 // never is more nodes than any machine has: of a job without a profile that can be run.
-const never = 1<<31 - 1
+const never = hole - 1
 
 func newLine(m core.Machine, o Order) line {
 	m.Nodes = max(m.Nodes, 0)
@@ -83,19 +81,22 @@ func runnable(ep core.EP) bool {
 
 // enqueue puts a job in its place of the queue.
 func (s *line) enqueue(w want) {
-	all := s.waiting.all()
-	n := len(all)
-	if n == 0 || s.order == FirstCome && all[n-1].came < w.came {
+	all := s.waiting.list
+	if len(all) == 0 || s.order == FirstCome && all[len(all)-1].came < w.came {
+		s.stale = s.stale || s.waiting.jobs == 0
 		s.waiting.push(w)
-		s.stale = s.stale || n == 0
 		return
 	}
-	key := s.order.key(w.length)
-	i := sort.Search(n, func(i int) bool {
-		return cmp.Or(cmp.Compare(s.order.key(all[i].length), key), cmp.Compare(all[i].came, w.came)) > 0
-	})
-	s.waiting.insert(i, w)
+	s.waiting.insert(w, s.before)
 	s.stale = true
+}
+
+// before says which of two jobs ranks before the other.
+func (s *line) before(a, b want) bool {
+	if x, y := s.order.key(a.length), s.order.key(b.length); x != y {
+		return x < y
+	}
+	return a.came < b.came
 }
 
 // admit lets those into the queue for which there is no reason any more to stand aside.
@@ -156,7 +157,7 @@ func (s *line) End(_ core.Time, id core.JobID) {
 		return
 	}
 	s.stale = true
-	if i := slices.IndexFunc(s.waiting.all(), func(w want) bool { return w.id == id }); i >= 0 {
+	if i := s.waiting.find(func(w want) bool { return w.id == id }); i >= 0 {
 		s.waiting.remove(i)
 		return
 	}
@@ -184,8 +185,8 @@ func (s *line) Nodes(_ core.Time, m core.Machine) {
 	m.Nodes = max(m.Nodes, 0)
 	s.free += m.Nodes - s.machine.Nodes
 	s.machine, s.stale = m, true
-	s.aside = slices.Grow(s.aside, s.waiting.len())
-	for _, w := range s.waiting.all() { // some may exceed it now
+	s.waiting.pack()
+	for _, w := range s.waiting.list { // some may exceed it now
 		s.aside = append(s.aside, aside{want: w, begin: -core.Forever})
 	}
 	s.waiting = ranks{}
@@ -219,16 +220,22 @@ func (s *line) start(now core.Time, i int, into []core.Start) []core.Start {
 
 // heads starts the first jobs of the queue as long as they fit.
 func (s *line) heads(now core.Time, into []core.Start) []core.Start {
-	for s.waiting.len() > 0 && int(s.waiting.all()[0].nodes) <= s.free {
-		into = s.start(now, 0, into)
+	for s.waiting.jobs > 0 && int(s.waiting.list[s.waiting.first].nodes) <= s.free {
+		into = s.start(now, s.waiting.first, into)
 	}
 	return into
 }
 
 // Next implements State: the next requested end of a running job, or what stands aside.
 func (s *line) Next(now core.Time) core.Time {
-	next := core.Forever
-	if i := s.after(now); i < len(s.held) {
+	next, i := core.Forever, 0
+	if s.asOf <= now {
+		i = s.expired
+	}
+	for i < len(s.held) && s.held[i].end <= now {
+		i++
+	}
+	if i < len(s.held) {
 		next = s.held[i].end
 	}
 	for _, a := range s.aside {
@@ -245,7 +252,7 @@ func (s *line) Next(now core.Time) core.Time {
 // clone is an independent copy.
 func (s *line) clone() line {
 	c := *s
-	c.waiting = ranks{list: slices.Clone(s.waiting.all())}
+	c.waiting = s.waiting.clone()
 	c.aside, c.held, c.others = slices.Clone(s.aside), slices.Clone(s.held), slices.Clone(s.others)
 	c.ends = s.ends.clone()
 	return c

@@ -1,43 +1,111 @@
 package queue
 
-// ranks is a list of waiting jobs in the order of the queue. It gives and takes at both ends without moving the others, and
-// in the middle moves the shorter part.
+import "slices"
+
+// ranks is a list of waiting jobs in the order of the queue, for searches that pass over most of them. A job that is taken
+// out leaves a hole, until the list is tidied up; and of each block of jobs the least size is known.
 type ranks struct {
-	list []want // from begin on
-	from int
+	list  []want
+	least []int32 // by block: no job of it needs fewer nodes
+	first int     // no job is before
+	jobs  int
 }
 
-func (r *ranks) all() []want { return r.list[r.from:] }
+// Jobs of a block.
+const (
+	blockBits = 5
+	block     = 1 << blockBits
+)
 
-func (r *ranks) len() int { return len(r.list) - r.from }
+// hole is the size of a job that was taken out.
+const hole = 1<<31 - 1
 
 // push puts a job behind all others.
 func (r *ranks) push(w want) {
-	if len(r.list) == cap(r.list) && r.from > len(r.list)/2 {
-		r.list = r.list[:copy(r.list, r.all())]
-		r.from = 0
+	if len(r.list)%block == 0 {
+		r.least = append(r.least, hole)
+	}
+	if b := &r.least[len(r.list)>>blockBits]; w.nodes < *b {
+		*b = w.nodes
 	}
 	r.list = append(r.list, w)
+	r.jobs++
 }
 
-// insert makes a job number i.
-func (r *ranks) insert(i int, w want) {
-	r.push(w)
-	all := r.all()
-	copy(all[i+1:], all[i:])
-	all[i] = w
+// insert puts a job in its place, behind all that it is not before.
+func (r *ranks) insert(w want, before func(a, b want) bool) {
+	r.pack()
+	i, _ := slices.BinarySearchFunc(r.list, w, func(a, b want) int {
+		if before(b, a) {
+			return 1
+		}
+		return -1
+	})
+	r.list = slices.Insert(r.list, i, w)
+	r.measure()
 }
 
-// remove takes job number i out.
+// remove takes number i out.
 func (r *ranks) remove(i int) want {
-	all := r.all()
-	w := all[i]
-	if i < len(all)/2 {
-		copy(all[1:i+1], all[:i])
-		r.from++
-	} else {
-		copy(all[i:], all[i+1:])
-		r.list = r.list[:len(r.list)-1]
+	w := r.list[i]
+	r.list[i].nodes = hole
+	r.jobs--
+	if i == r.first {
+		r.skip()
 	}
 	return w
+}
+
+// skip goes to the first job.
+func (r *ranks) skip() {
+	for r.first < len(r.list) && r.list[r.first].nodes == hole {
+		r.first++
+	}
+}
+
+// tidy removes the holes if there are many.
+func (r *ranks) tidy() {
+	if len(r.list) > 2*r.jobs+block {
+		r.pack()
+	}
+}
+
+// pack removes all holes.
+func (r *ranks) pack() {
+	kept := r.list[:0]
+	for _, w := range r.list[r.first:] {
+		if w.nodes != hole {
+			kept = append(kept, w)
+		}
+	}
+	r.list, r.first = kept, 0
+	r.measure()
+}
+
+// measure learns all about the blocks of a list without holes.
+func (r *ranks) measure() {
+	r.jobs, r.least = len(r.list), r.least[:0]
+	for i := range r.list {
+		if i%block == 0 {
+			r.least = append(r.least, hole)
+		}
+		b := &r.least[i>>blockBits]
+		*b = min(*b, r.list[i].nodes)
+	}
+}
+
+// find is the number of the first job that has what is asked for; −1 when there is none.
+func (r *ranks) find(is func(want) bool) int {
+	for i := r.first; i < len(r.list); i++ {
+		if r.list[i].nodes != hole && is(r.list[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r *ranks) clone() ranks {
+	c := *r
+	c.list, c.least = slices.Clone(r.list), slices.Clone(r.least)
+	return c
 }
