@@ -104,16 +104,18 @@ func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
 		b := s.seen >> blockBits
 		begin, end := s.seen, min((b+1)<<blockBits, len(r.list))
 		s.seen = end
-		if int(r.least[b]) > s.free {
+		if l := &r.least[b]; int(l.nodes) > s.free || l.length > room && int(l.nodes) > s.extra {
 			continue
 		}
-		least := int32(hole)
+		left := nothing
 		for i := begin; i < end; i++ {
 			w := &r.list[i]
 			nodes := int(w.nodes)
 			switch {
 			case nodes > s.free || w.length > room && nodes > s.extra:
-				least = min(least, w.nodes)
+				if nodes < hole {
+					left.add(w)
+				}
 				continue
 			case w.length > room:
 				s.extra -= nodes
@@ -121,7 +123,7 @@ func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
 			into = s.start(now, i, into)
 		}
 		if begin == b<<blockBits {
-			r.least[b] = least
+			r.least[b] = left
 		}
 	}
 	return into

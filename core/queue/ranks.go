@@ -1,33 +1,48 @@
 package queue
 
-import "slices"
+import (
+	"slices"
+
+	"accordion/core"
+)
 
 // ranks is a list of waiting jobs in the order of the queue, for searches that pass over most of them. A job that is taken
 // out leaves a hole, until the list is tidied up; and of each block of jobs the least size is known.
 type ranks struct {
 	list  []want
-	least []int32 // by block: no job of it needs fewer nodes
+	least []least // by block
 	first int     // no job is before
 	jobs  int
 }
 
 // Jobs of a block.
 const (
-	blockBits = 5
+	blockBits = 3
 	block     = 1 << blockBits
 )
 
 // hole is the size of a job that was taken out.
 const hole = 1<<31 - 1
 
+// least says of a block that no job of it needs fewer nodes, or less time.
+type least struct {
+	length core.Time
+	nodes  int32
+}
+
+// nothing is the least of a block without jobs.
+var nothing = least{core.Forever, hole}
+
+func (l *least) add(w *want) {
+	l.length, l.nodes = min(l.length, w.length), min(l.nodes, w.nodes)
+}
+
 // push puts a job behind all others.
 func (r *ranks) push(w want) {
 	if len(r.list)%block == 0 {
-		r.least = append(r.least, hole)
+		r.least = append(r.least, nothing)
 	}
-	if b := &r.least[len(r.list)>>blockBits]; w.nodes < *b {
-		*b = w.nodes
-	}
+	r.least[len(r.list)>>blockBits].add(&w)
 	r.list = append(r.list, w)
 	r.jobs++
 }
@@ -65,7 +80,7 @@ func (r *ranks) skip() {
 
 // tidy removes the holes if there are many.
 func (r *ranks) tidy() {
-	if len(r.list) > 2*r.jobs+block {
+	if len(r.list) > 2*r.jobs+32 {
 		r.pack()
 	}
 }
@@ -87,10 +102,9 @@ func (r *ranks) measure() {
 	r.jobs, r.least = len(r.list), r.least[:0]
 	for i := range r.list {
 		if i%block == 0 {
-			r.least = append(r.least, hole)
+			r.least = append(r.least, nothing)
 		}
-		b := &r.least[i>>blockBits]
-		*b = min(*b, r.list[i].nodes)
+		r.least[i>>blockBits].add(&r.list[i])
 	}
 }
 
