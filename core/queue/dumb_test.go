@@ -144,7 +144,12 @@ func (d *dumb) least(ep core.EP, limit evolve.Limit, begin, completion core.Time
 // plan is Figure 5 of RR-7389, word by word.
 func (d *dumb) plan(policy queue.Repeated, now core.Time, jobs []core.Job) core.Plan {
 	var plan core.Plan
+	queued := crowd{order: policy.Order}
 	for _, j := range jobs {
+		queued.insert(waiter{job: j})
+	}
+	for _, w := range queued.waiting {
+		j := w.job
 		var best *core.Planned
 		for c, ep := range j.Choices {
 			start, scheduled, ok := d.fit(ep, policy.Limit, max(now, j.Begin), false, policy.Compact)

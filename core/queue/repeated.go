@@ -2,6 +2,7 @@ package queue
 
 import (
 	"slices"
+	"sort"
 
 	"accordion/core"
 	"accordion/core/evolve"
@@ -25,6 +26,7 @@ type Repeated struct {
 	Limit      evolve.Limit // how many times its duration a step may last
 	Compact    bool         // start as late as the completion allows, where a step would wait
 	LeastWaste bool         // wait where it wastes least (evolve.LeastWaste); goes before Compact
+	Order      Order        // of the queue: in another than FirstCome a job that ranks before others delays them
 }
 
 // algorithm is how one job is placed.
@@ -74,7 +76,16 @@ type slot struct {
 // Submit implements State. A job without choices, or of which no choice fits the machine, waits and is in no plan.
 func (s *repeated) Submit(_ core.Time, j core.Job) {
 	s.guard(j.Guard)
-	s.queue = append(s.queue, j)
+	if s.policy.Order == FirstCome {
+		s.queue = append(s.queue, j)
+		return
+	}
+	key := s.policy.Order.key(length(j))
+	i := sort.Search(len(s.queue), func(i int) bool { return s.policy.Order.key(length(s.queue[i])) > key })
+	s.queue = slices.Insert(s.queue, i, j)
+	if i < len(s.slots) {
+		s.view = nil
+	}
 }
 
 // Running implements State. It replaces what was known of the job, running or waiting.

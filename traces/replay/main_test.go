@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-var measured = flag.String("accordion.replay", "", "run no test but measure replays: `which`, such as KTH/easy,Atlas*1.5/conservative, or all")
-
-var long = flag.Bool("accordion.long", false, "twenty times as many random cases")
+var (
+	long     = flag.Bool("accordion.long", false, "twenty times as many random cases")
+	measured = flag.String("accordion.replay", "", "run no test but measure replays: `which`, such as KTH/easy, or all")
+)
 
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
@@ -16,14 +17,15 @@ func TestMain(m *testing.M) {
 	if *measured != "" {
 		os.Exit(measureReplays(*measured))
 	}
-	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {
-		if err := f.Value.Set("1"); err != nil {
-			panic(err)
-		}
+	values := map[string]string{"rapid.seed": "1"}
+	if *long {
+		values["rapid.checks"] = "2000"
 	}
-	if f := flag.Lookup("rapid.checks"); *long && f.Value.String() == f.DefValue {
-		if err := f.Value.Set("2000"); err != nil {
-			panic(err)
+	for name, value := range values {
+		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+			if err := f.Value.Set(value); err != nil {
+				panic(err)
+			}
 		}
 	}
 	os.Exit(m.Run())

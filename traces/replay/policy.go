@@ -48,7 +48,7 @@ func ParsePolicy(name string, order queue.Order) (Policy, error) {
 	case name == "moldable":
 		return Policy{name, queue.Conservative{Algorithm: rigid, Order: order}, false}, nil
 	case name == "repeated":
-		return Policy{name, queue.Repeated{}, false}, nil
+		return Policy{name, queue.Repeated{Order: order}, false}, nil
 	case kind == "evolving" && has:
 		a, err := evolve.ParseAlgorithm(algorithm)
 		if err != nil {
