@@ -177,25 +177,26 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 	}
 
 	p.do(chromedp.Focus(chromedp.CSS("#gantt")))
-	for key, moved := range map[string]func(before, after chart) bool{
-		"ArrowRight": func(b, a chart) bool { return a.From > b.From && a.To-a.From == b.To-b.From },
-		"ArrowLeft":  func(b, a chart) bool { return a.From < b.From },
-		"+":          func(b, a chart) bool { return a.To-a.From < b.To-b.From },
-		"-":          func(b, a chart) bool { return a.To-a.From > b.To-b.From },
+	for _, c := range []struct {
+		key   string
+		moved func(before, after chart) bool
+	}{
+		{"ArrowRight", func(b, a chart) bool { return a.From > b.From && a.To > b.To }},
+		{"ArrowLeft", func(b, a chart) bool { return a.From < b.From && a.To < b.To }},
+		{"+", func(b, a chart) bool { return a.To-a.From < 0.9*(b.To-b.From) }},
+		{"-", func(b, a chart) bool { return a.To-a.From > 1.1*(b.To-b.From) }},
 	} {
+		key, moved := c.key, c.moved
 		before := p.chart()
 		ask[bool](p, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "`+key+`", bubbles: true}))`)
 		if after := p.chart(); !moved(before, after) {
 			t.Errorf("%s took the window from %+v to %+v", key, before, after)
 		}
 	}
-	for button, shown := range map[string]func(before, after float64) bool{
-		"#zoom-in":  func(b, a float64) bool { return a < b },
-		"#zoom-out": func(b, a float64) bool { return a > b },
-	} {
+	for _, button := range []string{"#zoom-in", "#zoom-out"} {
 		before := p.chart()
 		p.do(chromedp.Click(chromedp.CSS(button)))
-		if after := p.chart(); !shown(before.To-before.From, after.To-after.From) {
+		if after := p.chart(); (after.To-after.From < before.To-before.From) != (button == "#zoom-in") {
 			t.Errorf("%s took the window from %+v to %+v", button, before, after)
 		}
 	}

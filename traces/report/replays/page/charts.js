@@ -7,64 +7,91 @@ function shownPolicies() { // the one with the Gantt chart last, over the others
   return [...shown, view.policy];
 }
 
-// stairs draws one value a pixel as a line of steps.
-function stairs(pen, values, step, y) {
-  pen.beginPath();
-  let last = NaN;
-  for (let i = 0; i < values.length; i++) {
-    const at = y(values[i]);
-    if (at !== last) {
-      if (i === 0) pen.moveTo(GUTTER, at);
-      else { pen.lineTo(GUTTER + i * step, last); pen.lineTo(GUTTER + i * step, at); }
-      last = at;
+// Sheet is a picture of lines of steps, kept until something other than the pointer's instant changes. It is painted pixel
+// by pixel: steps are level and upright, and a canvas takes ten times as long for such a line.
+class Sheet {
+  constructor() {
+    this.key = "";
+    this.canvas = document.createElement("canvas");
+  }
+
+  // begin is false when the picture that is there already shows what the key says.
+  begin(key, wide, high) {
+    if (key === this.key) return false;
+    this.key = key;
+    if (!this.image || this.image.width !== wide || this.image.height !== high) {
+      Object.assign(this.canvas, { width: wide, height: high });
+      this.image = new ImageData(wide, high);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    } else this.pixels.fill(0);
+    return true;
+  }
+
+  end() { this.canvas.getContext("2d").putImageData(this.image, 0, 0); }
+
+  // area fills what is under the values, each a pixel wide and so many pixels high.
+  area(values, colour, alpha) {
+    const { width, height } = this.image, ink = abgr(colour, alpha);
+    for (let x = 0; x < width; x++) for (let y = height - Math.round(values[x]); y < height; y++) this.pixels[Math.max(0, y) * width + x] = ink;
+  }
+
+  line(values, colour, alpha, thick, dashed) {
+    const { width, height } = this.image, ink = abgr(colour, alpha);
+    let before = -1;
+    for (let x = 0; x < width; x++) {
+      const y = Math.min(height - thick, Math.max(0, height - thick - Math.round(values[x])));
+      const top = before < 0 ? y : Math.min(y, before), bottom = (before < 0 ? y : Math.max(y, before)) + thick;
+      const wide = bottom - top > thick ? Math.min(thick, width - x) : 1;
+      before = y;
+      if (dashed && x % 10 > 6) continue;
+      for (let row = top; row < bottom; row++) for (let k = 0; k < wide; k++) this.pixels[row * width + x + k] = ink;
     }
   }
-  pen.lineTo(GUTTER + values.length * step, last);
 }
 
-function drawTrack(canvas, all, fixedTop) {
-  const { pen, width, height, plot } = surface(canvas);
-  const top = 6, bottom = height - 8, columns = Math.max(1, Math.floor(plot)), step = plot / columns;
-  const shown = shownPolicies();
-  const means = new Map(shown.map(i => [i, all[i].means(view.from, view.to, columns)]));
-  let most = fixedTop || 0;
-  if (!fixedTop) for (const m of means.values()) for (const v of m) if (v > most) most = v;
-  const ticks = fixedTop ? [0, fixedTop / 2, fixedTop] : valueTicks(Math.max(most, 1), 4);
-  if (!fixedTop) {
-    const gap = ticks[1] - ticks[0];
-    while (ticks[ticks.length - 1] < most) ticks.push(ticks[ticks.length - 1] + gap);
-    most = ticks[ticks.length - 1];
+function abgr(hex, alpha) {
+  const [r, g, b] = rgb(hex);
+  return (Math.round(alpha * 255) << 24 | b << 16 | g << 8 | r) >>> 0;
+}
+
+const sheets = { load: new Sheet(), queue: new Sheet(), overview: new Sheet() };
+
+function drawTrack(name, all, fixedTop) {
+  const { pen, width, height, ratio, plot } = surface(document.getElementById(name));
+  const top = 6, bottom = height - 8, shown = shownPolicies(), sheet = sheets[name];
+  const wide = Math.round(plot * ratio), high = Math.round((bottom - top) * ratio);
+  if (sheet.begin([view.from, view.to, shown, wide, high, theme.dark].join(), wide, high)) {
+    const means = shown.map(i => all[i].means(view.from, view.to, wide));
+    sheet.ticks = fixedTop ? [0, fixedTop / 2, fixedTop] : roundTicks(means);
+    sheet.most = sheet.ticks[sheet.ticks.length - 1];
+    const thick = Math.max(1, Math.round(ratio)), main = shown.length - 1;
+    for (const m of means) for (let i = 0; i < m.length; i++) m[i] *= high / sheet.most;
+    sheet.area(means[main], theme.policies[view.policy], 0.13);
+    shown.forEach((policy, k) => sheet.line(means[k], theme.policies[policy], k === main ? 1 : 0.72, k === main ? Math.round(1.7 * thick) : thick, policy > 9));
+    sheet.end();
   }
-  const y = v => bottom - v / most * (bottom - top);
   timeAxis(pen, plot, view.from, view.to, top, bottom, false);
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  for (const v of ticks) {
+  for (const v of sheet.ticks) {
+    const y = bottom - v / sheet.most * (bottom - top);
     pen.fillStyle = theme.line;
-    pen.fillRect(GUTTER, Math.round(y(v)), plot, 1);
+    pen.fillRect(GUTTER, Math.round(y), plot, 1);
     pen.fillStyle = theme.soft;
-    pen.fillText(fixedTop ? Math.round(100 * v / fixedTop) + thinSpace + "%" : v < 1 && v > 0 ? decimal(v) : grouped(v), GUTTER - 8, y(v));
+    pen.fillText(fixedTop ? Math.round(100 * v / fixedTop) + thinSpace + "%" : grouped(v), GUTTER - 8, y);
   }
-  for (const i of shown) {
-    const main = i === view.policy;
-    pen.strokeStyle = pen.fillStyle = theme.policies[i];
-    stairs(pen, means.get(i), step, y);
-    pen.globalAlpha = main ? 1 : 0.75;
-    pen.lineWidth = main ? 1.6 : 1.1;
-    pen.setLineDash(dashes(i));
-    pen.stroke();
-    pen.setLineDash([]);
-    if (main) {
-      pen.lineTo(GUTTER + plot, y(0));
-      pen.lineTo(GUTTER, y(0));
-      pen.globalAlpha = 0.13;
-      pen.fill();
-    }
-    pen.globalAlpha = 1;
-  }
-  pen.lineWidth = 1;
+  pen.drawImage(sheet.canvas, GUTTER, top, plot, bottom - top);
   crosshair(pen, plot, top, bottom);
   if (view.hover !== null) readout(pen, width, shown, i => all[i].now(view.hover));
+}
+
+// roundTicks are some round values from 0 to beyond the largest.
+function roundTicks(means) {
+  let most = 1;
+  for (const m of means) for (const v of m) if (v > most) most = v;
+  const ticks = valueTicks(most, 4), gap = ticks[1] - ticks[0];
+  while (ticks[ticks.length - 1] < most) ticks.push(ticks[ticks.length - 1] + gap);
+  return ticks;
 }
 
 // readout writes each policy's value under the pointer at the top right.
@@ -91,20 +118,18 @@ function readout(pen, width, shown, value) {
   }
 }
 
-function drawLoad() { drawTrack(document.getElementById("load"), series.load, facts.nodes); }
-function drawQueue() { drawTrack(document.getElementById("queue"), series.queue, 0); }
+function drawLoad() { drawTrack("load", series.load, facts.nodes); }
+function drawQueue() { drawTrack("queue", series.queue, 0); }
 
 function drawOverview() {
-  const { pen, height, plot } = surface(document.getElementById("overview"));
-  const { from, to } = view.whole, bottom = height - 20, top = 2;
-  const load = series.load[view.policy], columns = Math.max(1, Math.floor(plot));
-  stairs(pen, load.means(from, to, columns), plot / columns, v => bottom - v / facts.nodes * (bottom - top));
-  pen.lineTo(GUTTER + plot, bottom);
-  pen.lineTo(GUTTER, bottom);
-  pen.fillStyle = theme.policies[view.policy];
-  pen.globalAlpha = 0.38;
-  pen.fill();
-  pen.globalAlpha = 1;
+  const { pen, height, ratio, plot } = surface(document.getElementById("overview"));
+  const { from, to } = view.whole, bottom = height - 20, top = 2, sheet = sheets.overview;
+  const wide = Math.round(plot * ratio), high = Math.round((bottom - top) * ratio);
+  if (sheet.begin([view.policy, wide, high, theme.dark].join(), wide, high)) {
+    sheet.area(series.load[view.policy].means(from, to, wide).map(v => v / facts.nodes * high), theme.policies[view.policy], 0.4);
+    sheet.end();
+  }
+  pen.drawImage(sheet.canvas, GUTTER, top, plot, bottom - top);
   timeAxis(pen, plot, from, to, bottom, bottom, true);
   const left = GUTTER + (view.from - from) / (to - from) * plot, right = GUTTER + (view.to - from) / (to - from) * plot;
   pen.fillStyle = theme.card;

@@ -116,14 +116,33 @@ async function readHeld(jobs, times, policy) {
   return sortedByBegin({ n, job, from, to, first, last });
 }
 
+// ascending is the order of some values, stable. Values and places go into one number where they fit, which any browser
+// sorts many times as fast as by a comparison of its own.
+function ascending(values) {
+  const n = values.length, order = new Uint32Array(n);
+  let low = Infinity, high = -Infinity, whole = true;
+  for (let i = 0; i < n; i++) {
+    const v = values[i];
+    if (v < low) low = v;
+    if (v > high) high = v;
+    whole &&= v === Math.floor(v);
+  }
+  if (whole && (high - low + 1) * n < Number.MAX_SAFE_INTEGER) {
+    const keys = new Float64Array(n);
+    for (let i = 0; i < n; i++) keys[i] = (values[i] - low) * n + i;
+    keys.sort();
+    for (let i = 0; i < n; i++) order[i] = keys[i] % n;
+    return order;
+  }
+  for (let i = 0; i < n; i++) order[i] = i;
+  return order.sort((a, b) => values[a] - values[b] || a - b);
+}
+
 function sortedByBegin(r) {
-  const order = new Uint32Array(r.n);
-  for (let i = 0; i < r.n; i++) order[i] = i;
-  order.sort((a, b) => r.from[a] - r.from[b]);
-  const sorted = { n: r.n };
+  const order = ascending(r.from.subarray(0, r.n)), sorted = { n: r.n };
   for (const key of ["job", "from", "to", "first", "last"]) {
-    const a = sorted[key] = new r[key].constructor(r.n);
-    for (let i = 0; i < r.n; i++) a[i] = r[key][order[i]];
+    const a = sorted[key] = new r[key].constructor(r.n), b = r[key];
+    for (let i = 0; i < r.n; i++) a[i] = b[order[i]];
   }
   return sorted;
 }

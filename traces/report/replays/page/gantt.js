@@ -9,8 +9,7 @@ class Gantt {
     this.policies = policies; // of each: times, and rects once they are unpacked
     this.canvas = document.getElementById("gantt");
     this.tip = document.getElementById("tip");
-    this.tiles = new Tiles(TILE);
-    this.backdrop = null; // the last whole picture, shown stretched until a new one is there
+    this.tiles = new Tiles();
     this.hovered = this.selected = -1;
     this.mode = "kind";
     this.box = { top: 2, bottom: 100, plot: 1 };
@@ -73,8 +72,7 @@ class Gantt {
   }
 
   forget() {
-    this.tiles.key = "";
-    this.backdrop = null;
+    this.tiles.forget();
     view.changed();
   }
 
@@ -128,14 +126,14 @@ class Gantt {
   drawTiles({ pen, ratio }) {
     const { top, bottom, plot } = this.box;
     const perTile = TILE * (view.to - view.from) / plot; // seconds
-    const key = [view.policy, this.mode, theme.dark, plot, bottom, ratio, (view.to - view.from).toPrecision(12), view.top, view.bottom].join();
     const high = Math.round((bottom - top) * ratio), wide = Math.round(TILE * ratio);
-    const colours = this.palette().map(rgb);
+    const colours = this.palette().map(rgb), tiles = this.tiles;
+    tiles.scale([view.policy, this.mode, theme.dark, plot, bottom, ratio, (view.to - view.from).toPrecision(12), view.top, view.bottom].join(), perTile, view.top, view.bottom);
     const deadline = performance.now() + 12;
     const first = Math.floor((view.from - view.whole.from) / perTile), last = Math.floor((view.to - view.whole.from) / perTile);
     const ready = [];
     for (let k = first; k <= last; k++) {
-      const tile = this.tiles.get(k, key, ready.length || this.backdrop ? deadline : Infinity, k => {
+      const tile = tiles.get(k, ready.length || tiles.before.whole ? deadline : Infinity, k => {
         const from = view.whole.from + k * perTile;
         const canvas = document.createElement("canvas");
         canvas.width = wide;
@@ -147,37 +145,25 @@ class Gantt {
       else this.missing++;
     }
     if (this.missing) {
-      this.drawBackdrop(pen);
+      this.drawStandIns(pen);
       view.changed(); // the rest in the next frames
-    }
+    } else tiles.now.whole = true;
     for (const [k, tile] of ready) {
       const x = this.x(view.whole.from + k * perTile);
-      if (this.missing) { // over the backdrop
+      if (this.missing) { // over what stands in
         pen.fillStyle = theme.wash;
         pen.fillRect(x, top, TILE, bottom - top);
       }
       pen.drawImage(tile, x, top, TILE, bottom - top);
     }
-    if (!this.missing) this.keepBackdrop(pen, ratio);
   }
 
-  keepBackdrop(pen, ratio) {
-    const { top, bottom, plot } = this.box;
-    const b = this.backdrop || (this.backdrop = { canvas: document.createElement("canvas") });
-    const w = Math.round(plot * ratio), h = Math.round((bottom - top) * ratio);
-    if (b.canvas.width !== w || b.canvas.height !== h) Object.assign(b.canvas, { width: w, height: h });
-    const copy = b.canvas.getContext("2d");
-    copy.clearRect(0, 0, w, h);
-    copy.drawImage(this.canvas, Math.round(GUTTER * ratio), Math.round(top * ratio), w, h, 0, 0, w, h);
-    Object.assign(b, { from: view.from, to: view.to, top: view.top, bottom: view.bottom });
-  }
-
-  drawBackdrop(pen) {
-    const b = this.backdrop;
-    if (!b) return;
-    const x = this.x(b.from), y = this.y(b.top);
-    pen.imageSmoothingEnabled = true;
-    pen.drawImage(b.canvas, x, y, this.x(b.to) - x, this.y(b.bottom) - y);
+  drawStandIns(pen) {
+    const { span, top, bottom, kept } = this.tiles.before;
+    for (const [k, tile] of kept) {
+      const x0 = this.x(view.whole.from + k * span), x1 = this.x(view.whole.from + (k + 1) * span);
+      if (x1 > GUTTER && x0 < GUTTER + this.box.plot) pen.drawImage(tile, x0, this.y(top), x1 - x0, this.y(bottom) - this.y(top));
+    }
   }
 
   // edges of a rectangle on the screen, on whole pixels where it has some: neighbours meet without a seam.
@@ -193,7 +179,6 @@ class Gantt {
 
   // drawCrisp draws each rectangle by itself, with a gap to its neighbours, and names the jobs that have room for it.
   drawCrisp(pen) {
-    this.backdrop = null;
     const r = this.rects, { kind } = this.jobs, { end } = this.times;
     const colours = this.palette(), gap = this.y(1) - this.y(0) >= 4 ? 1 : 0;
     const evolving = new Set(), widest = new Map();

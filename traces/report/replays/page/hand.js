@@ -159,22 +159,34 @@ function tell(gantt, job, at) {
     lines.push(["here", grouped(count) + (count === 1 ? " node" : " nodes") + " until " + instant(gantt.rects.to[own[0]])]);
   }
   if (own.length) lines.push(["node numbers", own.slice(0, 6).map(i => nodeNames(gantt.rects.first[i], gantt.rects.last[i])).join(", ") + (own.length > 6 ? " …" : "")]);
-  const title = document.createElement("b"), facts = document.createElement("dl");
-  title.textContent = "Job " + jobs.number[job] + ", " + kinds[jobs.kind[job]];
-  for (const [name, text] of lines) {
-    const dt = document.createElement("dt"), dd = document.createElement("dd");
-    dt.textContent = name;
-    dd.textContent = text;
-    facts.append(dt, dd);
+  place(gantt, at, JSON.stringify([job, view.policy, lines]), () => {
+    const title = document.createElement("b"), facts = document.createElement("dl");
+    title.textContent = "Job " + jobs.number[job] + ", " + kinds[jobs.kind[job]];
+    for (const [name, text] of lines) {
+      const dt = document.createElement("dt"), dd = document.createElement("dd");
+      dt.textContent = name;
+      dd.textContent = text;
+      facts.append(dt, dd);
+    }
+    tip.replaceChildren(title, facts);
+    tip.dataset.job = jobs.number[job];
+  });
+}
+
+// place moves the tip beside a place of the chart, and has it filled when it says something else than before.
+function place(gantt, at, says, fill) {
+  const { tip } = gantt;
+  if (gantt.says !== says) fill();
+  if (gantt.says !== says || tip.hidden) {
+    gantt.says = says;
+    tip.hidden = false;
+    gantt.tipSize = tip.getBoundingClientRect();
   }
-  tip.replaceChildren(title, facts);
-  tip.dataset.job = jobs.number[job];
-  tip.hidden = false;
-  const box = tip.getBoundingClientRect(), stage = gantt.canvas.getBoundingClientRect();
-  const left = at.x + 16 + box.width > stage.width ? at.x - 16 - box.width : at.x + 16;
-  const below = stage.top + at.y + 18 + box.height > window.innerHeight;
-  tip.style.left = Math.max(0, left) + "px";
-  tip.style.top = (below ? Math.max(at.y - box.height - 12, -stage.top + 4) : at.y + 18) + "px";
+  const { width, height } = gantt.tipSize, stage = gantt.canvas.getBoundingClientRect();
+  const left = at.x + 16 + width > stage.width ? at.x - 16 - width : at.x + 16;
+  const below = stage.top + at.y + 18 + height > window.innerHeight;
+  const top = below ? Math.max(at.y - height - 12, -stage.top + 4) : at.y + 18;
+  tip.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.round(top)}px)`;
 }
 
 function nodeNames(first, last) { return first === last ? String(first) : first + "–" + last; }

@@ -96,7 +96,8 @@ function chips(gantt) {
 }
 
 function tellWindow() {
-  document.getElementById("window").textContent = instant(view.from) + " – " + instant(view.to) + " (" + span(view.to - view.from) + ")";
+  const says = instant(view.from) + " – " + instant(view.to) + " (" + span(view.to - view.from) + ")", element = document.getElementById("window");
+  if (element.textContent !== says) element.textContent = says;
 }
 
 function listen(gantt) {

@@ -117,30 +117,33 @@ function cover(x0, x1, y0, y1, w, rgb) {
   }
 }
 
-// Tiles are pictures of stretches of time at one scale: panning shows them again and draws only what is new.
+// Tiles are pictures of stretches of time at one scale: panning shows them again and draws only what is new. Those of the
+// scale before stand in, stretched, until the new ones are there.
 class Tiles {
-  constructor(width) {
-    this.width = width; // pixels of the screen
-    this.kept = new Map();
-    this.key = "";
+  constructor() { this.now = this.before = { key: "", kept: new Map() }; }
+
+  // scale says what is shown and how large a tile is: seconds, and the nodes from top to bottom.
+  scale(key, span, top, bottom) {
+    if (key === this.now.key) return;
+    if (this.now.whole) this.before = this.now; // what was never shown whole stands in for nothing
+    this.now = { key, span, top, bottom, kept: new Map() };
   }
 
-  // of the tile that begins at k·span; null when the frame's time is over and it has to wait.
-  get(k, key, deadline, draw) {
-    if (key !== this.key) {
-      this.kept.clear();
-      this.key = key;
-    }
-    let tile = this.kept.get(k);
+  forget() { this.now = this.before = { key: "", kept: new Map() }; }
+
+  // get is the tile that begins at k·span; null when the frame's time is over and it has to wait.
+  get(k, deadline, draw) {
+    const { kept } = this.now;
+    let tile = kept.get(k);
     if (tile) {
-      this.kept.delete(k); // the last used is kept longest
-      this.kept.set(k, tile);
+      kept.delete(k); // the last used is kept longest
+      kept.set(k, tile);
       return tile;
     }
     if (performance.now() > deadline) return null;
     tile = draw(k);
-    this.kept.set(k, tile);
-    if (this.kept.size > 40) this.kept.delete(this.kept.keys().next().value);
+    kept.set(k, tile);
+    if (kept.size > 40) kept.delete(kept.keys().next().value);
     return tile;
   }
 }

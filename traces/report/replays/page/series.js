@@ -2,22 +2,18 @@
 // binary searches, so a chart of 100,000 jobs is exact at every zoom and drawn in no time.
 
 class Series {
-  // changes: [time, by] pairs in two arrays, in any order; NaN times are left out.
-  constructor(times, by) {
-    let order = [];
-    const keys = Float64Array.from(times.filter(t => t === t)).sort();
-    let n = 0;
-    for (let i = 0; i < keys.length; i++) if (i === 0 || keys[i] !== keys[i - 1]) keys[n++] = keys[i];
-    this.at = keys.subarray(0, n);
-    this.value = new Float64Array(n); // from at on
-    for (let i = 0; i < times.length; i++) if (times[i] === times[i]) this.value[this.place(times[i])] += by[i];
-    this.sum = new Float64Array(n); // the integral up to at
-    this.top = 0;
-    for (let i = 1; i < n; i++) {
-      this.sum[i] = this.sum[i - 1] + this.value[i - 1] * (this.at[i] - this.at[i - 1]);
-      this.value[i] += this.value[i - 1];
+  // times and by say by how much the value changes when, in any order.
+  constructor({ times, by }) {
+    const order = ascending(times), at = new Float64Array(order.length), value = new Float64Array(order.length);
+    let n = -1, now = 0;
+    for (const i of order) {
+      if (n < 0 || times[i] !== at[n]) at[++n] = times[i];
+      value[n] = now += by[i]; // from at on
     }
-    for (const v of this.value) if (v > this.top) this.top = v;
+    this.at = at.subarray(0, n + 1);
+    this.value = value.subarray(0, n + 1);
+    this.sum = new Float64Array(n + 1); // the integral up to at
+    for (let i = 1; i <= n; i++) this.sum[i] = this.sum[i - 1] + value[i - 1] * (at[i] - at[i - 1]);
   }
 
   // place of the last change not after t; −1 before the first.
@@ -53,27 +49,45 @@ class Series {
   }
 }
 
+// Changes collects them; what never happened (NaN) is left out.
+class Changes {
+  constructor(room) {
+    this.n = 0;
+    this.allTimes = new Float64Array(room);
+    this.allBy = new Int32Array(room);
+  }
+  add(t, by) {
+    if (t !== t) return;
+    this.allTimes[this.n] = t;
+    this.allBy[this.n++] = by;
+  }
+  get times() { return this.allTimes.subarray(0, this.n); }
+  get by() { return this.allBy.subarray(0, this.n); }
+}
+
 function loadSeries(jobs, times) {
-  const at = [], by = [];
+  let room = 2 * jobs.n;
+  for (const profile of times.held.values()) room += profile.length;
+  const changes = new Changes(room);
   for (let i = 0; i < jobs.n; i++) {
     const held = times.held.get(i);
     let t = times.start[i], had = 0;
-    for (const step of held || []) {
-      at.push(t); by.push(step.nodes - had);
+    if (!held) changes.add(t, had = jobs.size[i]);
+    else for (const step of held) {
+      changes.add(t, step.nodes - had);
       had = step.nodes;
       t += step.duration;
     }
-    if (!held) { at.push(t); by.push(had = jobs.size[i]); }
-    at.push(times.end[i]); by.push(-had);
+    changes.add(times.end[i], -had);
   }
-  return new Series(at, by);
+  return new Series(changes);
 }
 
 function queueSeries(jobs, times) {
-  const at = [], by = [];
+  const changes = new Changes(2 * jobs.n);
   for (let i = 0; i < jobs.n; i++) {
-    at.push(jobs.submit[i], times.start[i]);
-    by.push(1, -1);
+    changes.add(jobs.submit[i], 1);
+    changes.add(times.start[i], -1);
   }
-  return new Series(at, by);
+  return new Series(changes);
 }

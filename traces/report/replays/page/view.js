@@ -67,9 +67,6 @@ function palette(name) { return palettes[name][theme.dark ? "dark" : "light"]; }
 
 function rgb(hex) { return [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16)); }
 
-// A dash tells apart what has the same colour.
-function dashes(policy) { return policy < 10 ? [] : [5, 3]; }
-
 // surface makes a canvas as sharp as the screen and returns its pen, with the page's pixels as units.
 function surface(canvas) {
   const box = canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
