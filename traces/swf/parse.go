@@ -10,7 +10,7 @@ import (
 // pow10 is what a mantissa of digits is divided by.
 var pow10 = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// digits is how many digits a number of the fast path may have: at most MaxValue, and exact as a float64.
+// digits is how many digits, a point among them, a number of the fast path may have: at most MaxValue, and exact as a float64.
 const digits = 15
 
 // scan reads one line of 18 whole numbers, the average CPU time perhaps with a fraction, and is what nearly every line of every
@@ -44,7 +44,6 @@ func scan(text []byte, v *values, cpu *float64) (length int) {
 			}
 			c = text[i]
 			fraction = i - point - 1
-			first++ // the point is no digit
 		}
 		if c > ' ' || i == first || i-first > digits {
 			return 0

@@ -37,20 +37,21 @@ func TestEveryFieldComesFromItsPlace(t *testing.T) {
 func TestStrictErrorsNameFileLineAndField(t *testing.T) {
 	dashes := strings.Repeat(" -1", 15)
 	for text, want := range map[string]string{
-		"; x: y\n\n1 2 3":                 `a.swf:3: 3 fields; a job has 18`,
-		line + " 19":                      `a.swf:1: 19 fields; a job has 18`,
-		"1 0 x" + dashes:                  `a.swf:1: field 3 (wait time): "x" is no number; write -1 for what is unknown`,
-		"1 0 1e" + dashes:                 `a.swf:1: field 3 (wait time): "1e" is no number; write -1 for what is unknown`,
-		"1 0 --1" + dashes:                `a.swf:1: field 3 (wait time): "--1" is no number; write -1 for what is unknown`,
-		"1 0 NaN" + dashes:                `a.swf:1: field 3 (wait time): "NaN" is no number; write -1 for what is unknown`,
-		"1 0 0x10" + dashes:               `a.swf:1: field 3 (wait time): "0x10" is no number; write -1 for what is unknown`,
-		"1 0 2.5" + dashes:                `a.swf:1: field 3 (wait time): "2.5" is not a whole number`,
-		"1 0 1000000000000000" + dashes:   `a.swf:1: field 3 (wait time): "1000000000000000" is out of range; at most 999999999999999`,
-		"1 0 1e999" + dashes:              `a.swf:1: field 3 (wait time): "1e999" is out of range; at most 999999999999999`,
-		"1 0 0 1 2147483648" + dashes[6:]: `a.swf:1: field 5 (allocated processors): "2147483648" is out of range; at most 2147483647`,
-		line + "\nx" + line[1:]:           `a.swf:2: "x" is no job number; a line is a job of 18 numbers, or begins with a semicolon`,
-		"; EP: 7 4x1\n":                   `a.swf:1: job 7: evolution profile, column 3: "1" is not a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS`,
-		"; EP: x 4x1h\n":                  `a.swf:1: "x" is no job number; write EP: 17 4x1h,8x30m`,
+		"; x: y\n\n1 2 3":                  `a.swf:3: 3 fields; a job has 18`,
+		line + " 19":                       `a.swf:1: 19 fields; a job has 18`,
+		"1 0 x" + dashes:                   `a.swf:1: field 3 (wait time): "x" is no number; write -1 for what is unknown`,
+		"1 0 1e" + dashes:                  `a.swf:1: field 3 (wait time): "1e" is no number; write -1 for what is unknown`,
+		"1 0 --1" + dashes:                 `a.swf:1: field 3 (wait time): "--1" is no number; write -1 for what is unknown`,
+		"1 0 NaN" + dashes:                 `a.swf:1: field 3 (wait time): "NaN" is no number; write -1 for what is unknown`,
+		"1 0 0x10" + dashes:                `a.swf:1: field 3 (wait time): "0x10" is no number; write -1 for what is unknown`,
+		"1 0 2.5" + dashes:                 `a.swf:1: field 3 (wait time): "2.5" is not a whole number`,
+		"1 0 1000000000000000" + dashes:    `a.swf:1: field 3 (wait time): "1000000000000000" is out of range; at most 999999999999999`,
+		"1 0 1e999" + dashes:               `a.swf:1: field 3 (wait time): "1e999" is out of range; at most 999999999999999`,
+		"1 0 0 1 2147483648" + dashes[6:]:  `a.swf:1: field 5 (allocated processors): "2147483648" is out of range; at most 2147483647`,
+		"1 0 0 1 -2147483648" + dashes[6:]: `a.swf:1: field 5 (allocated processors): "-2147483648" is out of range; at most 2147483647`,
+		line + "\nx" + line[1:]:            `a.swf:2: "x" is no job number; a line is a job of 18 numbers, or begins with a semicolon`,
+		"; EP: 7 4x1\n":                    `a.swf:1: job 7: evolution profile, column 3: "1" is not a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS`,
+		"; EP: x 4x1h\n":                   `a.swf:1: "x" is no job number; write EP: 17 4x1h,8x30m`,
 	} {
 		_, err := Read(strings.NewReader(text), "a.swf", Options{Strict: true})
 		var problem *Problem
@@ -217,11 +218,16 @@ var texts = rapid.Custom(func(t *rapid.T) string {
 	var b strings.Builder
 	for range rapid.IntRange(0, 12).Draw(t, "lines") {
 		n := rapid.OneOf(rapid.Just(18), rapid.Just(18), rapid.IntRange(0, 20)).Draw(t, "fields")
-		for range n {
-			b.WriteString(rapid.SampledFrom([]string{" ", "  ", "\t", " \v"}).Draw(t, "space"))
-			b.WriteString(words.Draw(t, "field"))
+		odd := rapid.IntRange(0, 40).Draw(t, "the only odd field; beyond 20 all may be")
+		for f := range n {
+			b.WriteString(rapid.SampledFrom([]string{" ", "  ", "\t", "   \t"}).Draw(t, "space"))
+			if f == odd || odd > 20 {
+				b.WriteString(words.Draw(t, "field"))
+			} else {
+				fmt.Fprint(&b, rapid.IntRange(-1, 100000).Draw(t, "plain field"))
+			}
 		}
-		b.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", "\r", " \n", "\t\n", "\n; Note: a\n"}).Draw(t, "end"))
+		b.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", "\r", " \n", "\t\n", " \v\n", "\n; Note: a\n"}).Draw(t, "end"))
 	}
 	return b.String()
 })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/core"
 	"accordion/traces/model"
 	"accordion/traces/swf"
 )
@@ -181,5 +182,17 @@ func TestOrdinals(t *testing.T) {
 		if got := ordinal(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
+	}
+}
+
+func TestTheWorkOfAnEvolvingJobIsWhatItHeldWhileItRan(t *testing.T) {
+	ep := core.EP{{Duration: 100, Nodes: 4}, {Duration: 50, Nodes: 8}}
+	for run, want := range map[int64]float64{-1: 0, 0: 0, 60: 240, 100: 400, 120: 560, 150: 800, 400: 800} {
+		if got := area(&swf.Record{Run: run, Processors: 8}, ep); got != want {
+			t.Errorf("%d s of %v are %v processor-seconds, want %v", run, ep, got, want)
+		}
+	}
+	if got := area(&swf.Record{Run: 60, Processors: 8, RequestedProcessors: 2}, nil); got != 120 {
+		t.Errorf("a rigid job's are %v", got)
 	}
 }
