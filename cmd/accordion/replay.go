@@ -127,6 +127,7 @@ func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []replay.Polic
 
 // only writes jobs.csv to standard output: nothing is measured.
 func (r *replayFlags) only(cmd *cobra.Command, w *workload, p replay.Policy) error {
+	w.log = nil // a log is larger than what is replayed of it
 	result, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
 		return fmt.Errorf("replaying %s: %w", w.Name, err)

@@ -50,39 +50,35 @@ type Stretch struct {
 // frees those that came last when it shrinks, so that it keeps its first ones to its end. What ends or shrinks at a second
 // frees its nodes before anything takes some; then jobs take in the order of the workload.
 type Placement struct {
-	spans   []Span            // of jobs with one size throughout, in the order in which they began
-	ends    []int             // where such a job's spans end; they begin where those of the job before it end
-	place   []int32           // the place of a job in ends; −1: it is in evolved, or nowhere
+	spans   arena
+	fixed   []stored          // beside the workload's jobs: the nodes of one with one size throughout
 	evolved map[int][]Stretch // of jobs whose size changed
 }
 
 // Place gives every job of a result its nodes. It fails when jobs together hold more nodes than the machine has, which
 // no result of Run does.
 func Place(w Workload, r Result) (*Placement, error) {
-	p := &Placement{place: make([]int32, len(w.Jobs)), evolved: map[int][]Stretch{}}
-	for i := range p.place {
-		p.place[i] = -1
-	}
+	p := &Placement{fixed: make([]stored, len(w.Jobs)), evolved: map[int][]Stretch{}}
 	var (
 		free  = newFreeNodes(w.Machine.Nodes)
 		holds = map[int32][]Span{} // what evolving jobs hold, in the order in which it came
+		taken []Span               // memory
 	)
-	for _, c := range changes(w, r) {
+	for c := range inOrder(changes(w, r)) {
 		var (
 			i       = int(c.job)
 			evolves = r.Outcomes[i].Held != nil
 			held    = holds[c.job]
-			more    = c.nodes - Nodes(held).Count()
+			more    = int(c.nodes) - Nodes(held).Count()
 		)
 		switch {
 		case c.grow && more > free.count:
 			return nil, overbooked(w, c, free.count)
 		case !evolves && c.grow:
-			p.spans = free.take(c.nodes, p.spans)
-			p.place[i] = int32(len(p.ends))
-			p.ends = append(p.ends, len(p.spans))
+			taken = free.take(more, taken[:0])
+			p.fixed[i] = p.spans.store(taken)
 		case !evolves:
-			for _, s := range p.fixed(i) {
+			for _, s := range p.spans.at(p.fixed[i]) {
 				free.put(s)
 			}
 		case c.grow:
@@ -112,25 +108,12 @@ func (p *Placement) resized(job int, at core.Time, spans []Span) {
 	p.evolved[job] = steps
 }
 
-// fixed are the spans of a job with one size throughout.
-func (p *Placement) fixed(job int) []Span {
-	k := p.place[job]
-	if k < 0 {
-		return nil
-	}
-	begin := 0
-	if k > 0 {
-		begin = p.ends[k-1]
-	}
-	return p.spans[begin:p.ends[k]:p.ends[k]]
-}
-
 // Job is every node that a job held at some time; of one with one size throughout, its nodes. It is empty when the job
 // never began. Do not change it.
 func (p *Placement) Job(i int) Nodes {
 	steps, evolved := p.evolved[i]
 	if !evolved {
-		return p.fixed(i)
+		return p.spans.at(p.fixed[i])
 	}
 	var all []Span
 	for _, s := range steps {
@@ -146,7 +129,7 @@ func (p *Placement) Steps(i int, r Result) []Stretch {
 		return steps
 	}
 	if o := r.Outcomes[i]; o.Start >= 0 {
-		return []Stretch{{From: o.Start, To: o.End, Nodes: p.fixed(i)}}
+		return []Stretch{{From: o.Start, To: o.End, Nodes: p.spans.at(p.fixed[i])}}
 	}
 	return nil
 }

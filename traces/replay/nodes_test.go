@@ -315,8 +315,31 @@ func TestChangesAreInOrderHoweverFarTheyAreApart(t *testing.T) {
 			}
 			return 0
 		})
-		if got := sortChanges(all); !slices.Equal(got, want) {
+		if got := slices.Collect(inOrder(all)); !slices.Equal(got, want) {
 			t.Fatalf("sorted %v, want %v", got, want)
 		}
 	})
+}
+
+func TestAnArenaKeepsWhatItWasGiven(t *testing.T) {
+	var (
+		a     arena
+		given [][]Span
+		at    []stored
+		next  int32
+	)
+	for _, n := range []int{0, 1, piece - 1, 1, 3 * piece, 0, 5, piece, 7} {
+		spans := make([]Span, n)
+		for i := range spans {
+			spans[i] = Span{next, next}
+			next++
+		}
+		given, at = append(given, slices.Clone(spans)), append(at, a.store(spans))
+		clear(spans) // the memory is the caller's
+	}
+	for i, want := range given {
+		if got := a.at(at[i]); !slices.Equal(got, want) {
+			t.Errorf("the %d spans of store %d are not those that were given", len(want), i)
+		}
+	}
 }
