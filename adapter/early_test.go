@@ -54,3 +54,16 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 		})
 	}
 }
+
+// Where a step to come exceeds what is left of the machine the application would hold the next one's nodes for ever.
+func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
+	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
+	job.ask = &question{}
+	s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: true}}
+	v := &sight{now: 10, running: []*record{job}}
+	promised := []core.Allocation{{Job: 1, Start: 10, EP: job.remaining(10)}}
+	went := s.advance(v, core.Machine{Nodes: 8}, nil, promised, core.Plan{})
+	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {
+		t.Errorf("on 8 nodes it is promised %v (improved: %v), want %v", job.Promise, went, want)
+	}
+}
