@@ -22,26 +22,26 @@ type Report struct {
 	Queue   string
 	Planned int // jobs that have a place in OAR's plan now
 	Now     int // of these, those that start at once
-	Refused int // jobs whose requests are not honoured, or that have no place
+	Waiting int // jobs that have none: refused, too large, or their turn did not come in time
 	Took    time.Duration
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Refused, r.Took.Seconds())
+	return fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Waiting, r.Took.Seconds())
 }
 
 // Parts of a pass's patience: users' properties may take this part of it each, and planning ends at this part of the whole,
 // so that there is time left to write.
 const (
 	propertiesPart = 10
-	planningPart   = 0.6
+	planningPart   = 0.5
+	writingPart    = 0.8 // no more is written from then on: what is, must be committed
 )
 
 // ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
 var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
 
-// Schedule does one pass over a queue: reads, plans, checks, writes. Either the whole plan is written or, with an error,
-// nothing.
+// Schedule does one pass over a queue: reads, plans, checks, writes. With an error nothing was written.
 func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 	begin := time.Now()
 	report := Report{Queue: pass.Queue}
@@ -61,26 +61,22 @@ func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	until := begin.Add(time.Duration(planningPart * float64(pass.Patience)))
-	plan := p.plan(pass.Now, func() bool { return time.Now().After(until) })
+	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
+	plan := p.plan(pass.Now, func() bool { return time.Now().After(part(planningPart)) })
 	if err := gantt.Check(p.usable, pass.Now, p.claims, p.jobs, plan); err != nil {
 		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
 	}
-	if err := db.write(ctx, decided(s, p, plan)); err != nil {
+	o := decided(s, p, plan)
+	report.Planned, err = db.write(ctx, o, part(writingPart))
+	if err != nil {
 		return report, err
 	}
-	for _, one := range plan {
-		switch {
-		case one.Why != "":
-			report.Refused++
-		case one.Start <= pass.Now:
+	for _, one := range o.starts[:report.Planned] {
+		if one.at <= pass.Now {
 			report.Now++
-			fallthrough
-		default:
-			report.Planned++
 		}
 	}
-	report.Refused += len(p.refuse)
+	report.Waiting = len(s.waiting) - report.Planned
 	report.Took = time.Since(begin)
 	return report, nil
 }

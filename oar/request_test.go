@@ -1,6 +1,7 @@
 package oar
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,30 +73,21 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := decided(tr.state, p, plan)
-	want := []start{
-		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 is not whole, n1 is claimed until 1100 and 5 s more
+	want := []start{ // those first that start first
 		{moldable: 102, at: 1000, resources: []int64{20}},
+		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 is not whole, n1 is claimed until 1100 and 5 s more
 	}
 	if len(o.starts) != len(want) {
 		t.Fatalf("%+v, want %+v", o.starts, want)
 	}
 	for i, w := range want {
-		if got := o.starts[i]; got.moldable != w.moldable || got.at != w.at || !equal(got.resources, w.resources) {
+		if got := o.starts[i]; got.moldable != w.moldable || got.at != w.at || !slices.Equal(got.resources, w.resources) {
 			t.Errorf("%+v, want %+v", got, w)
 		}
 	}
-	if got := o.messages[3]; got != ` (Accordion: "rack" is no property of resources)` || len(o.messages) != 1 {
+	if want := []jobMessage{{3, ` (Accordion: "rack" is no property of resources)`}}; !slices.Equal(o.messages, want) {
 		t.Errorf("the messages are %v", o.messages)
 	}
-}
-
-func equal(a, b []int64) bool {
-	for i := range a {
-		if len(a) != len(b) || a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
@@ -124,6 +116,15 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 		if len(p.jobs) != 1 || p.jobs[0].ID != 2 {
 			t.Errorf("%s: the other job is not planned: %+v", name, p.jobs)
 		}
+	}
+}
+
+func TestPairsAreOneStatement(t *testing.T) {
+	p := pairs{into: "t (a, b)"}
+	p.add(1, -2)
+	p.add(3, 4)
+	if got, want := string(p.text), "INSERT INTO t (a, b) VALUES (1,-2),(3,4)"; got != want || p.rows != 2 {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"accordion/core"
 	"accordion/oar/gantt"
@@ -14,8 +16,14 @@ import (
 
 // outcome is what a pass decided, in OAR's words.
 type outcome struct {
-	starts   []start
-	messages map[int64]string // of jobs whose message changes
+	starts   []start // those first that start first
+	messages []jobMessage
+}
+
+// jobMessage is a message that changes.
+type jobMessage struct {
+	job  int64
+	text string
 }
 
 // start is a row of OAR's plan, with the resources.
@@ -28,13 +36,13 @@ type start struct {
 // The marks of what we add to a job's message, which is OAR's otherwise.
 const (
 	said       = " (Accordion: "
-	mostSaid   = 255 // characters of jobs.message
-	rowsAtOnce = 500
+	mostSaid   = 255  // characters of jobs.message
+	rowsAtOnce = 5000 // of one statement
 )
 
 // decided puts a plan into OAR's words.
 func decided(s *state, p *problem, plan []gantt.Placed) outcome {
-	o := outcome{messages: map[int64]string{}}
+	var o outcome
 	whys := map[int64]string{}
 	for id, why := range p.refuse {
 		whys[id] = why
@@ -56,10 +64,10 @@ func decided(s *state, p *problem, plan []gantt.Placed) outcome {
 	}
 	for _, w := range s.waiting {
 		if text := message(w.message, whys[w.id]); text != w.message {
-			o.messages[w.id] = text
+			o.messages = append(o.messages, jobMessage{w.id, text})
 		}
 	}
-	slices.SortFunc(o.starts, func(a, b start) int { return cmp.Compare(a.moldable, b.moldable) })
+	slices.SortFunc(o.starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.moldable, b.moldable)) })
 	return o
 }
 
@@ -76,58 +84,79 @@ func message(now, why string) string {
 	return string(whole)
 }
 
-// write puts everything into the database, or nothing.
-func (d *database) write(ctx context.Context, o outcome) error {
+// write puts a plan into the database in one transaction, the jobs that start first before the others. When the time to
+// stop has come, the rest of them is left out: a part of a plan is a plan. It gives the number of jobs that are in.
+func (d *database) write(ctx context.Context, o outcome, stop time.Time) (int, error) {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("writing the plan: %w", err)
+		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	predictions, resources := inserter{table: "gantt_jobs_predictions (moldable_job_id, start_time)"}, inserter{table: "gantt_jobs_resources (moldable_job_id, resource_id)"}
-	for _, s := range o.starts {
+	written := 0
+	for written < len(o.starts) && (written == 0 || time.Now().Before(stop)) {
+		n, err := insert(ctx, tx, o.starts[written:])
+		if err != nil {
+			return 0, fmt.Errorf("writing the plan: %w", err)
+		}
+		written += n
+	}
+	for _, m := range o.messages {
+		if time.Now().After(stop) {
+			break
+		}
+		query := fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", d.arg(1), m.job)
+		if _, err := tx.ExecContext(ctx, query, m.text); err != nil {
+			return 0, fmt.Errorf("writing why job %d is not planned: %w", m.job, err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, fmt.Errorf("writing the plan: %w", err)
+	}
+	return written, nil
+}
+
+// insert writes the first of some starts: as many as have rowsAtOnce resources together, and one at least.
+func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
+	predictions := pairs{into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
+	resources := pairs{into: "gantt_jobs_resources (moldable_job_id, resource_id)"}
+	n := 0
+	for _, s := range starts {
+		if n > 0 && resources.rows+len(s.resources) > rowsAtOnce {
+			break
+		}
+		n++
 		predictions.add(s.moldable, s.at)
 		for _, r := range s.resources {
 			resources.add(s.moldable, r)
 		}
 	}
-	for _, i := range []inserter{predictions, resources} {
-		if err := i.run(ctx, tx); err != nil {
-			return fmt.Errorf("writing the plan: %w", err)
+	for _, p := range []*pairs{&predictions, &resources} {
+		if p.rows == 0 {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, string(p.text)); err != nil {
+			return 0, err
 		}
 	}
-	for id, text := range o.messages {
-		query := fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", d.arg(1), id)
-		if _, err := tx.ExecContext(ctx, query, text); err != nil {
-			return fmt.Errorf("writing why job %d is not planned: %w", id, err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("writing the plan: %w", err)
-	}
-	return nil
+	return n, nil
 }
 
-// inserter writes pairs of numbers into a table, many in one statement.
-type inserter struct {
-	table string
-	pairs [][2]int64
+// pairs is a statement that inserts pairs of numbers.
+type pairs struct {
+	into string
+	text []byte
+	rows int
 }
 
-func (i *inserter) add(a, b int64) { i.pairs = append(i.pairs, [2]int64{a, b}) }
-
-func (i *inserter) run(ctx context.Context, tx *sql.Tx) error {
-	for some := range slices.Chunk(i.pairs, rowsAtOnce) {
-		var b strings.Builder
-		fmt.Fprintf(&b, "INSERT INTO %s VALUES ", i.table)
-		for k, p := range some {
-			if k > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(&b, "(%d,%d)", p[0], p[1])
-		}
-		if _, err := tx.ExecContext(ctx, b.String()); err != nil {
-			return err
-		}
+func (p *pairs) add(a, b int64) {
+	if p.rows == 0 {
+		p.text = append(p.text, "INSERT INTO "+p.into+" VALUES ("...)
+	} else {
+		p.text = append(p.text, ",("...)
 	}
-	return nil
+	p.rows++
+	p.text = strconv.AppendInt(p.text, a, 10)
+	p.text = append(p.text, ',')
+	p.text = strconv.AppendInt(p.text, b, 10)
+	p.text = append(p.text, ')')
 }

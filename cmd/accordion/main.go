@@ -20,10 +20,10 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := command()
 	if filepath.Base(os.Args[0]) == schedulerName {
-		return runScheduler(ctx, root)
+		return runScheduler(ctx)
 	}
+	root := command()
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
+	"os/exec"
+	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,15 +20,36 @@ func init() { subcommands = append(subcommands, oarCommand) }
 // schedulerName is what OAR calls the program when it is the scheduler of a queue: it gives arguments and no subcommand.
 const schedulerName = "accordion_oar"
 
-// runScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; and it
-// switches the queue off for any exit status but 0 and 1.
-func runScheduler(ctx context.Context, root *cobra.Command) int {
-	root.SetArgs(append([]string{"oar", "schedule"}, os.Args[1:]...))
-	if err := root.ExecuteContext(ctx); err != nil {
+// patience is how long a pass may take, and hardPatience after how long it is ended whatever it does.
+const (
+	patience     = 10 * time.Second
+	hardPatience = patience + 5*time.Second
+)
+
+// runScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; it
+// switches the queue off for any exit status but 0 and 1, and for a signal. So the pass is a process of its own, and this
+// one has little that could go wrong.
+func runScheduler(ctx context.Context) int {
+	ctx, cancel := context.WithTimeout(ctx, hardPatience)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
 		fmt.Println("accordion:", err)
 		return 1
 	}
-	return 0
+	runtime.LockOSThread() // the pass is to die with this process, and Linux watches a thread
+	pass := exec.CommandContext(ctx, self)
+	pass.Args = append([]string{"accordion", "oar", "schedule"}, os.Args[1:]...)
+	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
+	pass.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err = pass.Run()
+	if err == nil {
+		return 0
+	}
+	if pass.ProcessState == nil || pass.ProcessState.ExitCode() < 0 {
+		fmt.Println("accordion: the pass was ended before its time, and nothing was written:", err)
+	}
+	return 1
 }
 
 func oarCommand() *cobra.Command {
@@ -55,14 +78,14 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		},
 	}
 	file := c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+oar.DefaultConf+")")
-	patience := c.Flags().Duration("deadline", 10*time.Second, "what is planned by then is written")
+	deadline := c.Flags().Duration("deadline", patience, "what is planned by then is written")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		now, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil || now < 0 {
 			return usage(fmt.Errorf("oar schedule: NOW is %q, and not a second since 1970", args[1]))
 		}
-		if *patience < 100*time.Millisecond {
-			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *patience))
+		if *deadline < 100*time.Millisecond {
+			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
 		path := *file
 		if path == "" {
@@ -71,12 +94,12 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		if path == "" {
 			path = oar.DefaultConf
 		}
-		return oarPass(cmd, path, oar.Pass{Queue: args[0], Now: now, Patience: *patience})
+		return oarPass(cmd, path, oar.Pass{Queue: args[0], Now: now, Patience: *deadline})
 	}
 	return c
 }
 
-// oarPass does a pass. OAR waits for as long as this takes, so that not even a call that ignores its deadline may hang it.
+// oarPass does a pass, and gives up soon after its deadline though a call may ignore it.
 func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
 	conf, err := oar.ReadConf(file)
 	if err != nil {
@@ -90,14 +113,8 @@ func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
 	}
 	done := make(chan result, 1)
 	go func() {
-		var r result
-		defer func() {
-			if fault := recover(); fault != nil { // it would switch the queue off
-				r.error = fmt.Errorf("queue %s: a fault of Accordion's: %v\n%s", pass.Queue, fault, debug.Stack())
-			}
-			done <- r
-		}()
-		r.Report, r.error = oar.Schedule(ctx, conf, pass)
+		report, err := oar.Schedule(ctx, conf, pass)
+		done <- result{report, err}
 	}()
 	select {
 	case r := <-done:

@@ -98,17 +98,30 @@ type hosts struct {
 // claimed.
 func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	var h hosts
+	of := make([]int, 64*len(usable)) // the host of each resource, from 1
+	own := make([][]place.Claim, len(tree.children))
 	for host, part := range tree.children {
-		var own []place.Claim
-		if !usable.Holds(part.all) {
-			own = append(own, place.Claim{Node: host, From: now, To: core.Forever})
+		for r := range part.all.All() {
+			of[r] = host + 1
 		}
-		for _, c := range claims {
-			if c.To > now && c.From < c.To && part.all.Meets(c.Resources) {
-				own = append(own, place.Claim{Node: host, From: max(c.From, now), To: c.To})
+		if !usable.Holds(part.all) {
+			own[host] = append(own[host], place.Claim{Node: host, From: now, To: core.Forever})
+		}
+	}
+	for _, c := range claims {
+		if c.To <= now || c.From >= c.To {
+			continue
+		}
+		last := 0
+		for r := range c.Resources.All() {
+			if of[r] != last && of[r] > 0 {
+				last = of[r]
+				own[last-1] = append(own[last-1], place.Claim{Node: last - 1, From: max(c.From, now), To: c.To})
 			}
 		}
-		h.claims = append(h.claims, joined(own)...)
+	}
+	for _, claims := range own {
+		h.claims = append(h.claims, joined(claims)...)
 	}
 	h.busy = slices.Clone(h.claims)
 	slices.SortFunc(h.busy, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
