@@ -5,15 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 // eligibility finds the resources that a user's SQL means. Each text is asked once a pass, with the account that may only
-// read, and ended when it takes long; who wrote such a text is not asked again in this pass.
+// read, and ended when it takes long; of who wrote such a text no other is asked in this pass, and of nobody's when the time
+// for all of them is over.
 type eligibility struct {
-	db       *database
+	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
 	patience time.Duration // of one text
+	over     func() bool   // the time for all of them is
 	found    map[string]eligible
 	slow     map[string]bool // users
 }
@@ -23,26 +26,65 @@ type eligible struct {
 	why       error
 }
 
-var errSlow = errors.New("it takes too long")
+var (
+	errSlow = errors.New("it takes too long")
+	errOver = errors.New("there was no time left to look for them")
+)
 
-func newEligibility(db *database, patience time.Duration) *eligibility {
-	return &eligibility{db: db, patience: patience, found: map[string]eligible{}, slow: map[string]bool{}}
+func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, error), patience time.Duration, over func() bool) *eligibility {
+	return &eligibility{ask: ask, patience: patience, over: over, found: map[string]eligible{}, slow: map[string]bool{}}
 }
 
-// of gives the numbers of the resources that have a job's properties and those of a part of its request.
-func (e *eligibility) of(ctx context.Context, user, job, part string) ([]int64, error) {
-	text := condition(job) + " AND " + condition(part)
-	if known, asked := e.found[text]; asked {
+// wish is a text, and who wrote it.
+type wish struct{ user, text string }
+
+// wishOf is what a job and a part of its request together want of resources.
+func wishOf(w *waiting, g *group) wish {
+	return wish{w.user, condition(w.properties) + " AND " + condition(g.properties)}
+}
+
+// all asks for what all jobs want, first for what most of them do: whoever writes what takes long does not take the time
+// of those who want what is usual.
+func (e *eligibility) all(ctx context.Context, jobs []*waiting) {
+	times := map[wish]int{}
+	var wishes []wish
+	for _, w := range jobs {
+		for _, c := range w.choices {
+			for _, g := range c.groups {
+				one := wishOf(w, g)
+				if times[one] == 0 {
+					wishes = append(wishes, one)
+				}
+				times[one]++
+			}
+		}
+	}
+	sum := map[string]int{}
+	for one, n := range times {
+		sum[one.text] += n
+	}
+	slices.SortStableFunc(wishes, func(a, b wish) int { return sum[b.text] - sum[a.text] })
+	for _, one := range wishes {
+		_, _ = e.of(ctx, one) // what went wrong is kept for those who want it
+	}
+}
+
+// of gives the numbers of the resources that a wish means.
+func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
+	if known, asked := e.found[one.text]; asked {
 		return known.resources, known.why
 	}
-	if e.slow[user] {
+	if e.slow[one.user] {
 		return nil, errSlow
 	}
-	ids, err := e.db.eligible(ctx, text, e.patience)
-	if errors.Is(err, errSlow) {
-		e.slow[user] = true
+	if e.over() {
+		return nil, errOver
 	}
-	e.found[text] = eligible{ids, err}
+	ids, err := e.ask(ctx, one.text, e.patience)
+	if errors.Is(err, errSlow) {
+		e.slow[one.user] = true
+	}
+	e.found[one.text] = eligible{ids, err}
 	return ids, err
 }
 

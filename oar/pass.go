@@ -30,12 +30,12 @@ func (r Report) String() string {
 	return fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Waiting, r.Took.Seconds())
 }
 
-// Parts of a pass's patience: users' properties may take this part of it each, and planning ends at this part of the whole,
-// so that there is time left to write.
+// Parts of a pass's patience, after which no user's text is asked, no job is planned, no more is written: what was written
+// must be committed.
 const (
-	propertiesPart = 10
-	planningPart   = 0.5
-	writingPart    = 0.8 // no more is written from then on: what is, must be committed
+	askingPart   = 0.25
+	planningPart = 0.5
+	writingPart  = 0.8
 )
 
 // ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
@@ -56,13 +56,15 @@ func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	t := translator{conf: conf, now: pass.Now, state: s, eligible: newEligibility(db, pass.Patience/propertiesPart)}
+	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
+	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
+	eligible := newEligibility(db.eligible, pass.Patience/10, over(askingPart))
+	t := translator{conf: conf, now: pass.Now, state: s, eligible: eligible}
 	p, err := t.translate(ctx)
 	if err != nil {
 		return report, err
 	}
-	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
-	plan := p.plan(pass.Now, func() bool { return time.Now().After(part(planningPart)) })
+	plan := p.plan(pass.Now, over(planningPart))
 	if err := gantt.Check(p.usable, pass.Now, p.claims, p.jobs, plan); err != nil {
 		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
 	}

@@ -49,6 +49,7 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 	for _, c := range t.state.claims {
 		p.claims = append(p.claims, t.claim(c))
 	}
+	t.eligible.all(ctx, t.state.waiting)
 	mine := map[int64]bool{}
 	for _, w := range t.state.waiting {
 		j, err := t.job(ctx, w, mine)
@@ -179,10 +180,11 @@ func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Gro
 		}
 		columns, levels, made.Counts = append(columns, l.column), append(levels, of), append(made.Counts, l.count)
 	}
-	key := condition(w.properties) + "\x00" + condition(g.properties)
+	one := wishOf(w, g)
+	key := one.text
 	eligible, known := t.sets[key]
 	if !known {
-		ids, err := t.eligible.of(ctx, w.user, w.properties, g.properties)
+		ids, err := t.eligible.of(ctx, one)
 		if err != nil {
 			return made, fmt.Errorf("its properties: %w", err)
 		}

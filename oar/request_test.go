@@ -1,6 +1,8 @@
 package oar
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +28,19 @@ func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
 	}
 }
 
+func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {
+	f.Add("postpone=2026-11-22 03:00:00")
+	f.Add("deadline=\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := readTypes([]string{text}); err != nil && (strings.Contains(line(err), "\n") || len(line(err)) > 300) {
+			t.Errorf("%q is refused with %q", text, line(err))
+		}
+		if got := message("R=1", text); len([]rune(got)) > mostSaid {
+			t.Errorf("a message of %d characters", len([]rune(got)))
+		}
+	})
+}
+
 func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 	for _, test := range []struct{ now, why, want string }{
 		{"R=2,W=0:1:0", "", "R=2,W=0:1:0"},
@@ -46,7 +61,7 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 // requests are known without a database.
 func cluster(jobs ...*waiting) *translator {
 	s := &state{levels: []string{"network_address"}, waiting: jobs}
-	e := newEligibility(nil, time.Second)
+	e := newEligibility(nil, time.Second, func() bool { return false })
 	everything := eligible{}
 	for id := int64(1); id <= 6; id++ {
 		host := []string{"n1", "n2", "n3"}[(id-1)/2]
@@ -116,6 +131,42 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 		if len(p.jobs) != 1 || p.jobs[0].ID != 2 {
 			t.Errorf("%s: the other job is not planned: %+v", name, p.jobs)
 		}
+	}
+}
+
+// Mallory writes much that takes long, before all others; ask tells the time that passes.
+func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
+	spent, asked := 0, []string{}
+	e := newEligibility(func(_ context.Context, text string, _ time.Duration) ([]int64, error) {
+		asked = append(asked, text)
+		if strings.Contains(text, "slow") {
+			spent++
+			return nil, errSlow
+		}
+		return []int64{1}, nil
+	}, time.Second, func() bool { return spent >= 2 })
+	var jobs []*waiting
+	add := func(user, text string) {
+		w := request(int64(len(jobs)+1), 60, level{"network_address", 1})
+		w.user, w.properties = user, text
+		jobs = append(jobs, w)
+	}
+	for i := range 5 {
+		add("mallory", "slow"+strings.Repeat(" ", i))
+	}
+	add("eve", "slow eve")
+	add("trent", "slow trent")
+	add("alice", "usual")
+	add("bob", "usual")
+	add("carol", "rare")
+	e.all(t.Context(), jobs)
+	for i, want := range []error{errSlow, errSlow, errSlow, errSlow, errSlow, errSlow, errOver, nil, nil, errOver} {
+		if _, err := e.of(t.Context(), wishOf(jobs[i], jobs[i].choices[0].groups[0])); !errors.Is(err, want) {
+			t.Errorf("%s's %q: %v, want %v", jobs[i].user, jobs[i].properties, err, want)
+		}
+	}
+	if len(asked) != 3 {
+		t.Errorf("the database was asked %d times, want 3: once for what is usual, and twice in vain: %q", len(asked), asked)
 	}
 }
 

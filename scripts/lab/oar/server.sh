@@ -112,8 +112,7 @@ set_node() {
 	inside timeout 60 oarnodesetting -s "$1" -h "$2" >/dev/null
 }
 
-# kill_almighty: its modules live on without it and keep its port, so they are ended too; those that are at a job's start
-# or end (bipbip, and oarexec, which is the job) are left alone.
+# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
 	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"; for pid in $(pgrep -f "^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))"); do kill -KILL "$pid"; done')
