@@ -3,6 +3,7 @@ package swf
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -96,8 +97,11 @@ func Write(out io.Writer, log *Log) error {
 }
 
 // WriteFile writes a whole log to a file, gzipped where the name ends in .gz. The file is there whole or not at all; what was
-// there before is replaced.
+// there before is replaced, but for a device or a pipe, which is written to.
 func WriteFile(path string, log *Log) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, log)
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -119,6 +123,18 @@ func WriteFile(path string, log *Log) (err error) {
 		return err
 	}
 	return os.Rename(file.Name(), path)
+}
+
+// writeInto writes to what is there.
+func writeInto(path string, log *Log) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("writing a log: %w", err)
+	}
+	if err := errors.Join(writeTo(file, log, strings.HasSuffix(path, ".gz")), file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
 }
 
 func writeTo(file io.Writer, log *Log, zip bool) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,6 +146,35 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 	if err := WriteFile(filepath.Join(folder, "none", "a.swf"), good); err == nil {
 		t.Error("a file in a folder that is not there was written")
+	}
+}
+
+// A root who writes a log to /dev/null has a /dev/null afterwards.
+func TestAPipeIsWrittenToAndStaysOne(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan int)
+	go func() {
+		log, err := ReadFile(pipe, Options{Strict: true})
+		if err != nil {
+			t.Error(err)
+			log = &Log{}
+		}
+		came <- len(log.Records)
+	}()
+	if err := WriteFile(pipe, &Log{Header: Header{Lines: []string{" Version: 2.2"}}, Records: []Record{job, job}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-came; n != 2 {
+		t.Errorf("%d jobs came through the pipe", n)
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the pipe is gone: %v", err)
+	}
+	if err := WriteFile(t.TempDir(), &Log{}); err == nil {
+		t.Error("a folder was written")
 	}
 }
 
