@@ -1,6 +1,8 @@
 package replays
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +13,7 @@ import (
 	"accordion/core"
 	"accordion/traces/replay"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
@@ -328,5 +331,26 @@ func TestTheReadersColoursAreFollowed(t *testing.T) {
 	}
 	if light, dark := background("light"), background("dark"); light == dark {
 		t.Errorf("light and dark are both %s", light)
+	}
+}
+
+// On paper there is no overview to drag, and the colours are those of light.
+func TestThePageIsPrinted(t *testing.T) {
+	p := open(t, two(), media("dark"))
+	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(pdf, []byte("%PDF")) {
+		t.Errorf("printed is %d bytes that are no PDF", len(pdf))
+	}
+	p.quiet()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+	p.drawn()
+	if c := p.chart(); !near(p.pixel(c.Left+3, c.Top+3), [3]int{0xfa, 0xf9, 0xf7}) {
+		t.Errorf("on paper what is free is drawn in %v", p.pixel(c.Left+3, c.Top+3))
 	}
 }

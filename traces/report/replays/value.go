@@ -84,7 +84,7 @@ func length(seconds float64) string {
 	}
 	if seconds < 59.5 {
 		if seconds < 9.95 && seconds != math.Trunc(seconds) {
-			return digits(math.Round(seconds*10)/10) + thin + "s"
+			return strconv.FormatFloat(seconds, 'f', 1, 64) + thin + "s"
 		}
 		return strconv.FormatFloat(math.Round(seconds), 'f', 0, 64) + thin + "s"
 	}

@@ -123,6 +123,7 @@ function drawQueue() { drawTrack("queue", series.queue, 0); }
 
 function drawOverview() {
   const { pen, height, ratio, plot } = surface(document.getElementById("overview"));
+  if (height < 24) return; // not on paper
   const { from, to } = view.whole, bottom = height - 20, top = 2, sheet = sheets.overview;
   const wide = Math.round(plot * ratio), high = Math.round((bottom - top) * ratio);
   if (sheet.begin([view.policy, wide, high, theme.dark].join(), wide, high)) {

@@ -181,16 +181,16 @@ class Gantt {
   drawCrisp(pen) {
     const r = this.rects, { kind } = this.jobs, { end } = this.times;
     const colours = this.palette(), gap = this.y(1) - this.y(0) >= 4 ? 1 : 0;
-    const evolving = new Set(), widest = new Map();
+    const evolving = new Map(), widest = new Map(); // the height of an evolving job's tallest part
     for (let k = 0; k < this.count; k++) {
       const i = r.found[k], job = r.job[i], [x, y, w, h] = this.edges(i);
-      if (kind[job] === EVOLVING) evolving.add(job);
+      if (kind[job] === EVOLVING && w > 3) evolving.set(job, Math.max(h, evolving.get(job) || 0));
       const after = r.to[i] === end[job] && w > 3 ? 1 : 0;
       pen.fillStyle = colours[this.colour[job]];
       pen.fillRect(x, y, w - after, h > 3 ? h - gap : h);
       if (h > 14 && w > 20 && !(widest.has(job) && widest.get(job)[2] >= w)) widest.set(job, [x, y, w, h]);
     }
-    for (const job of evolving) this.staircase(pen, job, theme.ink, 1, colours[this.colour[job]]);
+    for (const [job, tallest] of evolving) if (tallest >= 6) this.staircase(pen, job, theme.ink, 1, colours[this.colour[job]]); // else all would be border
     this.names(pen, widest, colours);
   }
 

@@ -78,7 +78,7 @@ function plotCumulative(c) {
 
 // plotClasses has a row a class of jobs, and in it a dot a policy.
 function plotClasses(c) {
-  const row = Math.max(34, 12 + 9 * Math.min(facts.policies.length, 10)), width = 580, left = 142, right = 486, top = 6;
+  const row = Math.max(34, 12 + 9 * Math.min(facts.policies.length, 10)), width = 580, left = 152, right = 486, top = 6;
   const bottom = top + row * c.classes.length, svg = frame(c.title, c.about, width, bottom + 28);
   const scale = logarithmic(c.least, c.most), x = v => left + scale(v) * (right - left);
   c.classes.forEach((_, k) => { if (k % 2 === 0) svg.append(shape("rect", { x: 0, y: top + k * row, width, height: row, fill: "var(--wash)" })); });
