@@ -68,7 +68,7 @@ func applications(n, least, most int, nodes func(*splitmix) int) []core.EP {
 }
 
 // BenchmarkFitPacked fits 1,000 profiles of ten steps, one a round, into the machine that pack leaves. The bounds are 150 µs
-// for 1 to 75 nodes and 300 µs for 2^k + r; measured 42 to 46 and 116 to 144 µs of processor time. The plain twin goes step by
+// for 1 to 75 nodes and 300 µs for 2^k + r; measured 29 to 33 and 73 to 95 µs of processor time. The plain twin goes step by
 // step, on the same index.
 func BenchmarkFitPacked(b *testing.B) {
 	for _, size := range sizes[:2] {

@@ -3,15 +3,17 @@ package profile
 import "accordion/core"
 
 // search is the way to the first place of a need. It goes through the tree from left to right with the run under way:
-// the begin of the time, up to where it is, in which there may be room. Within a leaf that is exact. Across the
-// children that it skips it is a lower bound, for what it reads of them are the runs of a size that may be smaller.
+// the begin of the time, up to where it is, in which there may be room. It passes over children by what is known of the
+// runs of a size that may be smaller than the need's; so the run may begin too early in one of them, and what makes room
+// there is looked at only when the run turns out to be long enough. All else is seen point by point.
 type search struct {
 	most  int       // may be used
 	need  core.Time // seconds
 	level int       // of the largest size of the ladder that does not exceed the need
 	short core.Time // need, cut as spans are
 	run   core.Time
-	exact bool // run was seen point by point
+	seen  core.Time // from here on the run has been seen; it begins before this in a child that was passed over,
+	among *branch   // which is one of this branch's
 }
 
 // fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
@@ -28,21 +30,10 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		most: most,
 		need: min(d, enough), short: min(d, core.Time(forever)),
 		level: max(0, levelOf(t.nodes-most, t.top)-1),
+		run:   from, seen: from,
 	}
-	for from < endOfTime {
-		s.run = from
-		if !s.enter(t.root, endOfTime, from) || s.run == endOfTime {
-			return core.Forever, false
-		}
-		if s.exact {
-			return s.run, true
-		}
-		// Whatever begins before the end of the last obstacle meets it.
-		end, obstacle := t.lastAbove(most, s.run, s.run+s.need)
-		if !obstacle {
-			return s.run, true
-		}
-		from = end
+	if s.enter(t.root, endOfTime, from) {
+		return s.run, true
 	}
 	return core.Forever, false
 }
@@ -62,19 +53,14 @@ func (s *search) enter(b *branch, end, from core.Time) bool {
 func (s *search) sweep(b *branch, i int, end core.Time) bool {
 	row := &b.runs[s.level]
 	for ; i < b.n && i < width; i++ {
-		begin, r := b.at[i], &row[i]
-		if begin-s.run+core.Time(r.first) >= s.short {
-			s.exact = false
-			return true
-		}
-		childEnd := b.endOf(i, end)
+		r, childEnd := &row[i], b.endOf(i, end)
 		switch {
-		case core.Time(r.longest) >= s.short:
+		case b.at[i]-s.run+core.Time(r.first) >= s.short || core.Time(r.longest) >= s.short:
 			if s.below(b, i, childEnd) {
 				return true
 			}
 		case b.most[i] > s.most: // else the run goes on
-			s.run = childEnd - core.Time(r.last)
+			s.run, s.seen, s.among = childEnd-core.Time(r.last), childEnd, b
 		}
 	}
 	return false
@@ -90,19 +76,34 @@ func (s *search) below(b *branch, i int, end core.Time) bool {
 
 // leaf searches a leaf from change point i on. A run ends where too many nodes are used.
 func (s *search) leaf(l *leaf, i int, end core.Time) bool {
-	first, run := l.at[i], s.run
+	run, need, most := s.run, s.need, s.most
 	for ; i < l.n && i < leafSize; i++ {
-		if l.at[i]-run >= s.need {
-			end = l.at[i] // or later
-			break
+		if l.at[i]-run >= need {
+			if run = s.see(run); l.at[i]-run >= need {
+				s.run = run
+				return true
+			}
 		}
-		if next := l.at[i+1]; l.used[i] > s.most {
+		if next := l.at[i+1]; l.used[i] > most {
 			run = next
 		}
 	}
-	s.run = min(run, end)
-	s.exact = s.run >= first
-	return end-s.run >= s.need
+	if run = min(run, end); end-run >= need {
+		run = s.see(run)
+	}
+	s.run = run
+	return end-run >= need
+}
+
+// see looks at all of a run. It may begin later then.
+func (s *search) see(run core.Time) core.Time {
+	if run < s.seen {
+		if end, obstacle := lastAbove(s.among, s.seen, s.most, run, s.seen); obstacle {
+			run = end
+		}
+		s.seen = run
+	}
+	return run
 }
 
 // firstAbove is the first instant, not before from, at which more nodes are used.
