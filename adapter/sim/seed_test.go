@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"accordion/adapter/embedded"
 )
 
 var (
@@ -75,4 +77,17 @@ func TestSeed(t *testing.T) {
 	for _, w := range wrong {
 		t.Error(w)
 	}
+}
+
+// lifeOf is what a job held, and how it ended.
+func (w *world) lifeOf(r embedded.Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)
+	if a := w.apps[r.Key]; a != nil {
+		b.WriteString(" (" + a.name + ")")
+	}
+	for _, s := range r.Spans {
+		fmt.Fprintf(&b, ", %s until %.3f", s.Node, s.To.Sub(w.begin).Seconds())
+	}
+	return b.String() + ": " + r.Why + "\n"
 }

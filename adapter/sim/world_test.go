@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -108,19 +107,6 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 		out.trace, out.orphans = w.told, w.orphans
 	})
 	return out
-}
-
-// lifeOf is what a job held, and how it ended.
-func (w *world) lifeOf(r embedded.Record) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)
-	if a := w.apps[r.Key]; a != nil {
-		b.WriteString(" (" + a.name + ")")
-	}
-	for _, s := range r.Spans {
-		fmt.Fprintf(&b, ", %s until %.3f", s.Node, s.To.Sub(w.begin).Seconds())
-	}
-	return b.String() + ": " + r.Why + "\n"
 }
 
 // play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
