@@ -158,7 +158,7 @@ func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
 
 // shift adds n to the nodes used in [from, to).
 func (p *Profile) shift(from, to core.Time, n int) {
-	if n == 0 || from >= to {
+	if from = max(from, -core.Forever); n == 0 || from >= to {
 		return
 	}
 	if to >= core.Forever {
