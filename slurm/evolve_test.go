@@ -11,6 +11,7 @@ import (
 
 	"accordion/core/hostlist"
 	"accordion/slurm/labtest"
+	"accordion/slurm/sacct"
 )
 
 // defaultLab is a Slurm of 16 nodes with default scheduler settings.
@@ -116,6 +117,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	said := tales(t, output(lab, "alice", job))
 	journalled := resizes(t, p, job)
 	accounted := accounts(t, lab, job, submitted, len(sizes))
+	replayable(t, lab, job, sizes)
 	for i, size := range sizes {
 		step := i + 1
 		d := said[step]
@@ -164,6 +166,26 @@ func resizes(t *testing.T, p *process, job string) []string {
 		lists = append(lists, "")
 	}
 	return lists
+}
+
+// replayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
+func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
+	t.Helper()
+	const cores = 4
+	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
+		"--jobs="+job, "--format="+sacct.Columns)
+	log, left, err := sacct.Workload(strings.NewReader(text), "sacct", time.UTC)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	last := log.Records[len(log.Records)-1] // a job of the same id before it was submitted earlier
+	var got []int
+	for _, step := range log.EPs[last.Number] {
+		got = append(got, step.Nodes/cores)
+	}
+	if !slices.Equal(got, sizes) || log.EPs[last.Number].Total() != last.Run || left.String() != "" {
+		t.Errorf("the workload log has job %s with %v nodes for %d s, want %v; left out: %s\n%s", job, got, last.Run, sizes, left, text)
+	}
 }
 
 // accounts is the host list of each size that Slurm's accounting has of the job, in order of time. It waits for so many:
