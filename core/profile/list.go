@@ -18,6 +18,10 @@ type list struct {
 
 // change adds the nodes of some steps.
 func (l *list) change(c change) {
+	if len(c.steps) == 1 {
+		l.rectangle(c.from, c.to, c.nodes())
+		return
+	}
 	i, more := l.split(c.from), true
 	for more {
 		end, n := len(l.at), c.nodes()

@@ -6,29 +6,29 @@ import "accordion/core"
 // does. An end of Forever is none.
 func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 
-// Earlier is the earliest instant in [from, before) from which n nodes are free for d seconds, or up to before, where that
-// comes first. So it is where n nodes that are occupied for d seconds from before on could begin instead, without being taken
-// out first: what they occupy is free to them. ok is false when there is none.
-func (p *Profile) Earlier(n int, d, from, before core.Time) (start core.Time, ok bool) {
+// Earlier is the earliest instant in [from, until) from which n nodes are free for d seconds, or up to before, where that
+// comes first; until is not behind before. So it is where n nodes that are occupied for d seconds from before on could begin
+// instead, without being taken out first: what they occupy is free to them. ok is false when there is none.
+func (p *Profile) Earlier(n int, d, from, until, before core.Time) (start core.Time, ok bool) {
 	switch {
-	case from >= before:
-		return before, false
+	case from >= until:
+		return until, false
 	case n <= 0:
 		return from, true
 	case p.tree == nil:
-		return p.list.earlier(p.nodes-n, d, from, before)
+		return p.list.earlier(p.nodes-n, d, from, until, before)
 	}
 	start, ok = p.tree.fit(p.nodes-n, d, from)
 	if since := max(from, p.FreeSince(n, before)); since < before && (!ok || since < start) {
-		return since, true
+		start, ok = since, true
 	}
-	return start, ok && start < before
+	return start, ok && start < until
 }
 
-func (l *list) earlier(most int, d, from, before core.Time) (core.Time, bool) {
+func (l *list) earlier(most int, d, from, until, before core.Time) (core.Time, bool) {
 	start, at := from, l.at
 	used := l.used[:len(at)]
-	for i := l.index(from); start < before; i++ {
+	for i := l.index(from); start < until; i++ {
 		end := endOfTime
 		if i+1 < len(at) {
 			end = at[i+1]
@@ -40,7 +40,7 @@ func (l *list) earlier(most int, d, from, before core.Time) (core.Time, bool) {
 			return start, true
 		}
 	}
-	return before, false
+	return until, false
 }
 
 // MostFree is the largest number of nodes free at an instant of [from, to); 0 when that is empty.

@@ -27,8 +27,9 @@ func TestEarlierIsTheFirstSecondFromWhichThereIsRoomUpToWhereItLay(t *testing.T)
 		p := drawUsed(t, nodes)
 		n, d := rapid.IntRange(0, nodes+1).Draw(t, "n"), rapid.Int64Range(1, 30).Draw(t, "d")
 		from, before := rapid.Int64Range(-5, 60).Draw(t, "from"), rapid.Int64Range(-5, 70).Draw(t, "before")
+		until := min(before, rapid.Int64Range(-5, 90).Draw(t, "until"))
 		want, found := before, false
-		for at := from; at < before && !found; at++ {
+		for at := from; at < until && !found; at++ {
 			found = true
 			for s := at; s < min(at+d, before); s++ {
 				found = found && (n <= 0 || p.nodes-p.At(s) >= n)
@@ -37,8 +38,8 @@ func TestEarlierIsTheFirstSecondFromWhichThereIsRoomUpToWhereItLay(t *testing.T)
 				want = at
 			}
 		}
-		if got, ok := p.Earlier(n, d, from, before); ok != found || ok && got != want {
-			t.Fatalf("%d nodes for %d s in [%d, %d) of %v: got %d, %v; want %d, %v", n, d, from, before, p.Steps(0), got, ok, want, found)
+		if got, ok := p.Earlier(n, d, from, until, before); ok != found || ok && got != want {
+			t.Fatalf("%d nodes for %d s in [%d, %d), up to %d, of %v: got %d, %v; want %d, %v", n, d, from, until, before, p.Steps(0), got, ok, want, found)
 		}
 	})
 }

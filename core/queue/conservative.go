@@ -34,6 +34,7 @@ var (
 // no plan.
 func (p Conservative) New(m core.Machine) State {
 	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
+	s.memo.fresh.clear()
 	s.placer.algorithm = p.Algorithm
 	if p.Algorithm.Rigid {
 		s.placer.algorithm = evolve.Algorithm{}
@@ -192,7 +193,9 @@ func (s *conservative) free(now core.Time, p place) {
 	}
 	s.freed = true
 	if p.ep == nil {
-		s.view.Change(max(p.start, now), p.end, -p.nodes)
+		begin := max(p.start, now)
+		s.view.Change(begin, p.end, -p.nodes)
+		s.memo.freed(s.view, begin, p.end)
 		return
 	}
 	at := p.start
@@ -200,6 +203,7 @@ func (s *conservative) free(now core.Time, p place) {
 		end := at + step.Duration
 		if begin := max(at, now); begin < end {
 			s.view.Change(begin, end, -step.Nodes)
+			s.memo.freed(s.view, begin, end)
 		}
 		at = end
 	}
@@ -327,7 +331,7 @@ func (s *conservative) Plan(now core.Time) core.Plan {
 // Clone implements State.
 func (s *conservative) Clone() State {
 	c := *s
-	c.placer, c.memo = placer{algorithm: s.placer.algorithm}, memo{}
+	c.placer, c.memo.changes = placer{algorithm: s.placer.algorithm}, nil
 	c.view = s.view.Clone()
 	c.waiting, c.changing = slices.Clone(s.waiting), slices.Clone(s.changing)
 	for i := range c.waiting {

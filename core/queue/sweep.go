@@ -17,7 +17,7 @@ func (s *conservative) sweep(now core.Time) {
 			s.sweepShape(now, r)
 			continue
 		}
-		if at, ok := s.memo.earlier(s.view, r); ok {
+		if at, ok := s.memo.find(s.view, r); ok {
 			s.move(r, at)
 		}
 	}
