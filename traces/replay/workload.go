@@ -113,6 +113,9 @@ func (s Selection) Select(log *swf.Log) (*Selected, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(log.Records) == 0 {
+		return nil, fmt.Errorf("%s: the log has a header and no jobs", log.Name)
+	}
 	perNode := max(s.ProcsPerNode, 1)
 	all := &Selected{Workload: Workload{Name: log.Name, Machine: core.Machine{Nodes: processors / perNode}}, RunOnly: true, Selection: s}
 	if all.Machine.Nodes == 0 {

@@ -277,4 +277,7 @@ func TestALogWithoutUsableJobsIsAnError(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	if _, err := (Selection{}).Select(log(t, " MaxProcs: 8")); err == nil || err.Error() != "log: the log has a header and no jobs" {
+		t.Errorf("of a log without jobs: error %v", err)
+	}
 }
