@@ -155,3 +155,34 @@ func TestAProfileAndItsSnapshotsAreUsedSideBySide(t *testing.T) {
 	churn(p, slices.Clone(placed[:500]))
 	all.Wait()
 }
+
+func TestALargeProfileBecomesSmallAgain(t *testing.T) {
+	const rectangles = 20 * indexed
+	p := New(10)
+	rectangle := core.EP{{Duration: 5, Nodes: 1}, {Duration: 2, Nodes: 2}}
+	for i := range core.Time(rectangles) {
+		p.Add(10*i, rectangle)
+	}
+	for i := range core.Time(rectangles) {
+		p.Remove(10*(i*7919%rectangles), rectangle) // here and there
+		if i == rectangles*9/10 {
+			if leaves := leavesBelow(p.tree.root); leaves*leafSize/8 > rectangles/10*3 {
+				t.Errorf("%d leaves for %d rectangles that are left", leaves, rectangles/10)
+			}
+		}
+	}
+	if p.tree != nil {
+		t.Errorf("an empty profile is a tree of %d leaves", leavesBelow(p.tree.root))
+	}
+}
+
+func leavesBelow(b *branch) int {
+	if b.lowest() {
+		return b.n
+	}
+	leaves := 0
+	for _, child := range b.branches[:b.n] {
+		leaves += leavesBelow(child)
+	}
+	return leaves
+}

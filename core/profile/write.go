@@ -77,16 +77,13 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed levels) {
 	l := t.ownLeaf(b, i)
 	k := l.index(c.from)
-	if c.end <= l.at[0] {
-		c.next() // the step before ended where the leaf begins
-	}
 	low, high, more := l.used[k], l.used[k], true
 	for more && k < l.n {
 		last := l.n
 		if c.end < end {
 			last = l.index(c.end)
 		}
-		low, high = raise(l.used[k:last], c.nodes(), low, high)
+		low, high = raise(l.used[k:last], c.nodes(), low, high) // nothing, where the step ended as the leaf begins
 		// Only where a step begins or ends can neighbours have become equal.
 		k = last - l.join(k)
 		more = c.end < end && c.next()
