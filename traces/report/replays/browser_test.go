@@ -30,8 +30,14 @@ var browser struct {
 	err    error
 }
 
+// TestMain makes the random cases the same in every run, unless the command line asks otherwise, and ends the browser.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == seed.DefValue {
+		if err := seed.Value.Set("1"); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	for i := len(browser.closed) - 1; i >= 0; i-- {
 		browser.closed[i]()

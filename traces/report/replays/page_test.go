@@ -324,13 +324,18 @@ func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 }
 
 func TestTheReadersColoursAreFollowed(t *testing.T) {
-	background := func(scheme string) string {
+	backgrounds := map[string]bool{}
+	for scheme, evolving := range map[string][3]int{"light": {0xe8, 0x81, 0x1a}, "dark": {0xf0, 0x9a, 0x3e}} {
 		p := open(t, two(), media(scheme))
-		p.quiet()
-		return ask[string](p, `getComputedStyle(document.body).backgroundColor`) + fmt.Sprint(p.pixel(p.chart().Left+3, p.chart().Top+3))
+		backgrounds[ask[string](p, `getComputedStyle(document.body).backgroundColor`)] = true
+		c := p.chart()
+		x, y := c.Left+(20-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
+		if got := p.pixel(x, y); !near(got, evolving) {
+			t.Errorf("in %s colours the evolving job is drawn in %v, want %v", scheme, got, evolving)
+		}
 	}
-	if light, dark := background("light"), background("dark"); light == dark {
-		t.Errorf("light and dark are both %s", light)
+	if len(backgrounds) != 2 {
+		t.Errorf("light and dark have the same background: %v", backgrounds)
 	}
 }
 

@@ -90,6 +90,7 @@ func TestAReportThatCannotBeShownIsRefused(t *testing.T) {
 		`row "Mean wait" has 1 values`:       func(r *Report) { r.Table[0].Values = r.Table[0].Values[:1] },
 		"never began":                        func(r *Report) { r.Replays[0].Result.Outcomes[1].Start = -1 },
 		"out of order":                       func(r *Report) { r.Replays[0].Held[1][1].From = 10 },
+		"nodes 0 to 0 from second 0 are no":  func(r *Report) { r.Replays[0].Held[0][0].Nodes = []Span{{2, 2}, {0, 0}} },
 		"no ascending span of 4":             func(r *Report) { r.Replays[0].Held[0][0].Nodes[0].Last = 4 },
 	} {
 		r := two()
