@@ -126,8 +126,9 @@ func (t *table) number(column string) int64 {
 
 // time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown.
 func (t *table) time(column string, zone *time.Location) core.Time {
+	const year10000 = 253402300800
 	text := t.text(column)
-	if at, err := parseTime(text); err == nil {
+	if at, err := parseTime(text); err == nil && at < year10000 {
 		return at
 	}
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, zone)
