@@ -46,5 +46,11 @@ func TestTheBeginningOfTimeIsTheFirstInstantOfAll(t *testing.T) {
 				t.Errorf("%s: free since %d before %d", name, got, late)
 			}
 		}
+		p.Change(1e9, core.Forever, 1) // without end
+		for _, late := range []core.Time{core.Forever, endOfTime, math.MaxInt64} {
+			if got, ok := p.FirstBelow(5, late); got != late || !ok {
+				t.Errorf("%s: something used from %d on, want %d", name, got, late)
+			}
+		}
 	}
 }
