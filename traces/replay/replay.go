@@ -4,8 +4,11 @@
 // It decides nothing itself: every start, growth and shrink is a policy's (package queue), the same that the sidecar asks
 // for a real cluster. It does not read logs (package swf) and draws nothing (package report).
 //
-//	result := replay.Run(workload, queue.EASY{})
-//	wait := result.Outcomes[0].Start - workload.Jobs[0].Submit // seconds
+//	selected, err := replay.Selection{}.Select(log)          // of a swf.Log: what is of use
+//	result := replay.Run(selected.Workload, queue.EASY{})    // who began when
+//	metrics := replay.Measure(selected.Workload, result)     // how long jobs waited
+//	placed, err := replay.Place(selected.Workload, result)   // on which nodes
+//	err = replay.WriteJobs(os.Stdout, selected, result, placed)
 package replay
 
 import "accordion/core"
