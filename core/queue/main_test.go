@@ -28,7 +28,7 @@ func checks(t *testing.T) {
 	if before != "1000" {
 		return
 	}
-	histories := "40"
+	histories := "80"
 	if *long {
 		histories = "4000"
 	}
