@@ -157,7 +157,7 @@ func TestAProfileAndItsSnapshotsAreUsedSideBySide(t *testing.T) {
 }
 
 func TestALargeProfileBecomesSmallAgain(t *testing.T) {
-	const rectangles = 20 * indexed
+	const rectangles = 4 * indexed
 	p := New(10)
 	rectangle := core.EP{{Duration: 5, Nodes: 1}, {Duration: 2, Nodes: 2}}
 	for i := range core.Time(rectangles) {

@@ -83,7 +83,7 @@ func (w *world) size(label string) int {
 
 func (w *world) ep() core.EP {
 	// Now and then more than a leaf has room for.
-	ep := make(core.EP, rapid.IntRange(1, rapid.SampledFrom([]int{3, 3, 3, 3, 3, 12, 2 * leafSize}).Draw(w.T, "most")).Draw(w.T, "steps"))
+	ep := make(core.EP, rapid.IntRange(1, rapid.SampledFrom([]int{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 12, 2 * leafSize}).Draw(w.T, "most")).Draw(w.T, "steps"))
 	for i := range ep {
 		ep[i] = core.Step{Duration: w.length("duration"), Nodes: w.size("nodes")}
 	}
