@@ -109,8 +109,12 @@ set_node() {
 	(($# == 2)) || wrong "node: want STATE NAME, such as Absent n3"
 	[[ $1 =~ ^(Alive|Suspected|Absent|Dead)$ ]] || wrong "node: $1: want Alive, Suspected, Absent or Dead"
 	[[ $2 =~ ^n[1-9][0-9]{0,3}$ && ${2#n} -le $(setting nodes) ]] || die "$2 is no node of this lab: they are n1 to n$(setting nodes)"
-	inside timeout 60 oarnodesetting -s "$1" -h "$2" >/dev/null
+	(inside timeout 60 oarnodesetting -s "$1" -h "$2" >/dev/null)
+	within 60 node_is "$1" "$2" || die "$2 is not $1 after a minute: OAR's server has not carried the change out, see $lab/log/oar.log"
 }
+
+# node_is STATE NAME: oarnodesetting only asks for the change, and the server carries it out.
+node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
 # kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
