@@ -74,10 +74,13 @@ func (d *database) arg(n int) string {
 	return "$" + strconv.Itoa(n)
 }
 
+// querier is what a query is put to: a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // rows runs a query and gives each row to scan.
-func rows(ctx context.Context, from interface {
-	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-}, what, query string, args []any, scan func(*sql.Rows) error) error {
+func rows(ctx context.Context, from querier, what, query string, args []any, scan func(*sql.Rows) error) error {
 	found, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", what, err)

@@ -1,0 +1,181 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// tables are Accordion's own in OAR's database, by name and with their columns. In them the sidecar, which decides when
+// evolving jobs start, grow and shrink, meets the scheduler, which alone may write OAR's plan.
+var tables = []struct{ name, columns string }{
+	// Evolving jobs that were adopted, and their companions. The second of submission stands beside the number, which may be
+	// used again. mark is adapter.MarkPrefix and the request, and empty for a companion; base is the job that a companion
+	// makes larger, 0 for that job; released is 0 while it is held and 1 when it is to start now, on its places.
+	{"accordion_jobs", `
+		job_id BIGINT NOT NULL PRIMARY KEY,
+		submitted BIGINT NOT NULL,
+		mark VARCHAR(255) NOT NULL,
+		base BIGINT NOT NULL,
+		released INTEGER NOT NULL
+	`},
+	// The nodes that the sidecar keeps free; holder is the noop job that shows it in OAR's plan.
+	{"accordion_reservations", `
+		name VARCHAR(120) NOT NULL PRIMARY KEY,
+		owner VARCHAR(255) NOT NULL,
+		start_time BIGINT NOT NULL,
+		end_time BIGINT NOT NULL,
+		over_managed INTEGER NOT NULL,
+		idle BIGINT NOT NULL,
+		holder BIGINT NOT NULL
+	`},
+	// Which resources a holder holds, or a released job is to have.
+	{"accordion_places", `
+		job_id BIGINT NOT NULL,
+		resource_id BIGINT NOT NULL,
+		PRIMARY KEY (job_id, resource_id)
+	`},
+}
+
+// Install makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
+func Install(ctx context.Context, conf Conf) error {
+	db, err := open(conf)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	for _, t := range tables {
+		query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"
+		if conf.Type == "mysql" {
+			query += " ENGINE = InnoDB" // what a transaction wrote must appear together
+		}
+		if _, err := db.sql.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("making the table %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// Uninstall removes Accordion's tables and the holders of its reservations; where they are not there, nothing. Jobs of
+// users stay as they are: one that evolves is not scheduled any more, and OAR ends those that run when they are over.
+func Uninstall(ctx context.Context, conf Conf) error {
+	db, err := open(conf)
+	if err != nil {
+		return err
+	}
+	defer db.close()
+	there, err := db.installed(ctx, db.sql)
+	if err != nil {
+		return err
+	}
+	if there {
+		if err := db.removeHolders(ctx); err != nil {
+			return err
+		}
+	}
+	for _, t := range tables {
+		if _, err := db.sql.ExecContext(ctx, "DROP TABLE IF EXISTS "+t.name); err != nil {
+			return fmt.Errorf("removing the table %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// installed says whether all of Accordion's tables are there.
+func (d *database) installed(ctx context.Context, from querier) (bool, error) {
+	schema := "ANY (current_schemas(false))"
+	if d.conf.Type == "mysql" {
+		schema = "DATABASE()"
+	}
+	var names []string
+	for _, t := range tables {
+		names = append(names, "'"+t.name+"'")
+	}
+	query := "SELECT table_name FROM information_schema.tables WHERE table_schema = " + schema +
+		" AND table_name IN (" + strings.Join(names, ", ") + ")"
+	found := 0
+	err := rows(ctx, from, "which of Accordion's tables there are", query, nil, func(r *sql.Rows) error {
+		found++
+		return nil
+	})
+	return found == len(tables), err
+}
+
+func (d *database) removeHolders(ctx context.Context) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("removing the reservations: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var holders []int64
+	err = rows(ctx, tx, "the reservations", "SELECT holder FROM accordion_reservations", nil, func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		holders = append(holders, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range holders {
+		if err := removeJob(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("removing the reservations: %w", err)
+	}
+	return nil
+}
+
+// removeJob deletes a job that never ran, with every row that names it, as if it had never been: for a holder, which is
+// nobody's work and has no place in the accounting.
+func removeJob(ctx context.Context, tx *sql.Tx, job int64) error {
+	choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
+	if err != nil {
+		return fmt.Errorf("removing job %d: %w", job, err)
+	}
+	groups, err := numbers(ctx, tx, "SELECT res_group_id FROM job_resource_groups WHERE res_group_moldable_id", choices)
+	if err != nil {
+		return fmt.Errorf("removing job %d: %w", job, err)
+	}
+	for _, of := range []struct {
+		ids  []int64
+		rows []string
+	}{
+		{groups, []string{"job_resource_descriptions WHERE res_job_group_id"}},
+		{choices, []string{"job_resource_groups WHERE res_group_moldable_id", "moldable_job_descriptions WHERE moldable_id",
+			"gantt_jobs_predictions WHERE moldable_job_id", "gantt_jobs_resources WHERE moldable_job_id",
+			"gantt_jobs_predictions_visu WHERE moldable_job_id", "gantt_jobs_resources_visu WHERE moldable_job_id"}},
+		{[]int64{job}, []string{"job_types WHERE job_id", "job_dependencies WHERE job_id", "job_state_logs WHERE job_id",
+			"challenges WHERE job_id", "frag_jobs WHERE frag_id_job", "event_logs WHERE job_id", "accordion_places WHERE job_id",
+			"jobs WHERE job_id"}},
+	} {
+		for _, rows := range of.rows {
+			for _, id := range of.ids {
+				if _, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s = %d", rows, id)); err != nil {
+					return fmt.Errorf("removing job %d: %w", job, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// numbers gives the numbers that a query finds for each of some others.
+func numbers(ctx context.Context, from querier, query string, ids []int64) ([]int64, error) {
+	var found []int64
+	for _, id := range ids {
+		err := rows(ctx, from, "its rows", fmt.Sprintf("%s = %d", query, id), nil, func(r *sql.Rows) error {
+			var n int64
+			err := r.Scan(&n)
+			found = append(found, n)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
