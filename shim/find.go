@@ -34,8 +34,10 @@ const addressFile = "accordion.address"
 // slurmctld ("configless"), and beside OAR's.
 func configurations(env Getenv) []string {
 	var all []string
-	if conf := env.get("SLURM_CONF"); conf != "" {
-		all = append(all, filepath.Dir(conf))
+	for _, name := range []string{"SLURM_CONF", "OARCONFFILE"} {
+		if conf := env.get(name); conf != "" {
+			all = append(all, filepath.Dir(conf))
+		}
 	}
 	return append(all, "/etc/accordion", "/etc/slurm", "/run/slurm/conf", "/etc/oar")
 }

@@ -73,10 +73,11 @@ func TestTheSidecarIsFoundWithoutBeingTold(t *testing.T) {
 	}
 }
 
-func TestTheFileLiesBesideSlurmsConfiguration(t *testing.T) {
-	env := environment{"SLURM_CONF": "/cluster/etc/slurm.conf"}
-	if got := configurations(env.lookup); got[0] != "/cluster/etc" {
-		t.Errorf("looked for in %v", got)
+func TestTheFileLiesBesideTheBatchSystemsConfiguration(t *testing.T) {
+	for _, env := range []environment{{"SLURM_CONF": "/cluster/etc/slurm.conf"}, {"OARCONFFILE": "/cluster/etc/oar.conf"}} {
+		if got := configurations(env.lookup); got[0] != "/cluster/etc" {
+			t.Errorf("%v: looked for in %v", env, got)
+		}
 	}
 	if got := configurations(environment{}.lookup); got[0] != "/etc/accordion" {
 		t.Errorf("without SLURM_CONF looked for in %v", got)

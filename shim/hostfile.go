@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// writeHostfile writes one node a line to a file of the job, and returns its path. The job keeps the file that it has
-// from the last call, which is replaced in one piece: a program that reads it sees the nodes before a resize or those
-// after it.
+// writeList writes a node a line to a file of the job, and returns its path; kind ends its name. The job keeps the file that
+// it has from the last call, when the variable names it, and that is replaced in one piece: a program that reads it sees the
+// nodes before a resize or those after it.
 //
 // It lies in a directory of the user's own below TMPDIR (or /tmp), because others may write to those.
-func writeHostfile(j job, nodes []string) (path string, err error) {
+func writeList(j job, kind, variable string, nodes []string) (path string, err error) {
 	base := j.env.get("TMPDIR")
 	if !filepath.IsAbs(base) {
 		base = "/tmp"
@@ -24,7 +24,7 @@ func writeHostfile(j job, nodes []string) (path string, err error) {
 		return "", err
 	}
 	// A name of its own: the jobs of several clusters on one machine may have the same number.
-	f, err := os.CreateTemp(dir, fmt.Sprintf("%d-*.hosts", j.id))
+	f, err := os.CreateTemp(dir, fmt.Sprintf("%d-*.%s", j.id, kind))
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func writeHostfile(j job, nodes []string) (path string, err error) {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if last := j.own(variableHostfile); err == nil && filepath.Dir(last) == dir {
+	if last := j.own(variable); err == nil && filepath.Dir(last) == dir {
 		err = os.Rename(path, last)
 		if err == nil {
 			return last, nil

@@ -178,7 +178,7 @@ func (j job) describe(text *script, nodes []string) (says []string) {
 	if told := j.system.export(text, j, nodes); told != "" {
 		says = append(says, told)
 	}
-	path, err := writeHostfile(j, nodes)
+	path, err := writeList(j, "hosts", variableHostfile, nodes)
 	if err != nil {
 		text.unset(variableHostfile) // an old one would be wrong
 		return append(says, fmt.Sprintf("no %s: %v", variableHostfile, err))

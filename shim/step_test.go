@@ -365,28 +365,86 @@ func TestAJobWhoseEnvironmentSaysNothingIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestUnderOARTheNodesAreInOurFile(t *testing.T) {
+// inOAR is what a job of two nodes, one with two cores and one with three, has under OAR 2.5.
+func inOAR(t *testing.T) environment {
+	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "nodes")
-	if err := os.WriteFile(file, []byte("n1\nn1\nn2\nn2\n"), 0o600); err != nil {
+	file := filepath.Join(dir, "7")
+	if err := os.WriteFile(file, []byte("n1\nn1\nn2\nn2\nn2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := environment{"OAR_JOB_ID": "7", "OAR_NODEFILE": file, "TMPDIR": dir}
-	for name, c := range map[string]struct {
-		call  func() Outcome
-		hosts string
+	return environment{"OAR_JOB_ID": "7", "OAR_JOBID": "7", "OAR_NODEFILE": file, "OAR_FILE_NODES": file, "OAR_NODE_FILE": file,
+		"OAR_RESOURCE_FILE": file, "OAR_RESOURCE_PROPERTIES_FILE": file + "_resources", "TMPDIR": dir}
+}
+
+// listed is the text of the file that each of the variables names, which must be one file.
+func (e environment) listed(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if e[name] != e[names[0]] {
+			t.Errorf("%s is %s, %s is %s", name, e[name], names[0], e[names[0]])
+		}
+	}
+	text, err := os.ReadFile(e[names[0]])
+	if err != nil {
+		t.Error(err)
+	}
+	return string(text)
+}
+
+func TestUnderOARTheNodeFileHasALineForEachCoreOfThePresentNodes(t *testing.T) {
+	env := inOAR(t)
+	own := env["OAR_NODEFILE"]
+	for _, c := range []struct {
+		call         func() Outcome
+		nodes, hosts string
 	}{
-		"resized":    {func() Outcome { return call(t, env, sized(2, "n[1-3]")) }, "n1\nn2\nn3\n"},
-		"no sidecar": {func() Outcome { return nobody(t, env) }, "n1\nn2\n"},
+		{func() Outcome { return nobody(t, env) }, "n1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
+		{func() Outcome { return call(t, env, sized(2, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
+		{func() Outcome { return call(t, env, sized(3, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
+		{func() Outcome { return nobody(t, env) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
+		{func() Outcome { return call(t, env, sized(4, "n2")) }, "n2\nn2\nn2\n", "n2\n"},
+		{func() Outcome { return call(t, env, sized(5, "n[1-2]")) }, "n1\nn1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
 	} {
 		out := c.call()
-		after := env.after(t, out.Text)
-		if hosts, err := os.ReadFile(after["ACCORDION_HOSTFILE"]); err != nil || string(hosts) != c.hosts {
-			t.Errorf("%s: %q, %v; want %q", name, hosts, err, c.hosts)
+		before := env
+		env = env.after(t, out.Text)
+		if got := env.listed(t, "OAR_NODEFILE", "OAR_FILE_NODES", "OAR_NODE_FILE", "OAR_RESOURCE_FILE"); got != c.nodes {
+			t.Errorf("%s: the node file has %q, want %q", out.Says, got, c.nodes)
 		}
-		if strings.Contains(out.Text, "SLURM") || after["OAR_NODEFILE"] != file {
-			t.Errorf("%s: %q", name, out.Text)
+		if got := env.listed(t, "ACCORDION_HOSTFILE"); got != c.hosts {
+			t.Errorf("%s: the hosts are %q, want %q", out.Says, got, c.hosts)
 		}
+		if strings.Contains(out.Text, "SLURM") || env["OAR_RESOURCE_PROPERTIES_FILE"] != own+"_resources" {
+			t.Errorf("%s: %q", out.Says, out.Text)
+		}
+		if before["OAR_NODEFILE"] != own && env["OAR_NODEFILE"] != before["OAR_NODEFILE"] {
+			t.Errorf("%s: the node file was %s and is %s", out.Says, before["OAR_NODEFILE"], env["OAR_NODEFILE"])
+		}
+	}
+	if text, err := os.ReadFile(own); err != nil || string(text) != "n1\nn1\nn2\nn2\nn2\n" {
+		t.Errorf("OAR's own file: %q, %v", text, err)
+	}
+}
+
+func TestUnderOARAVariableThatIsAnotherFileStays(t *testing.T) {
+	env := inOAR(t).with("OAR_RESOURCE_FILE", "/other")
+	if after := env.after(t, call(t, env, sized(2, "n[1-3]")).Text); after["OAR_RESOURCE_FILE"] != "/other" || after["OAR_NODE_FILE"] == env["OAR_NODE_FILE"] {
+		t.Errorf("after the step: %v", after)
+	}
+}
+
+func TestUnderOARANodeFileThatCannotBeWrittenIsNotTheOldOne(t *testing.T) {
+	env := inOAR(t).with("TMPDIR", "/no/such/directory")
+	out := call(t, env, sized(2, "n[1-3]"))
+	after := env.after(t, out.Text)
+	for _, name := range []string{"OAR_NODEFILE", "OAR_FILE_NODES", "OAR_NODE_FILE", "OAR_RESOURCE_FILE"} {
+		if v, set := after[name]; set {
+			t.Errorf("%s is %s, which speaks of the nodes before", name, v)
+		}
+	}
+	if out.Status != StatusResized || !strings.Contains(out.Says, "no OAR_NODEFILE") {
+		t.Errorf("status %d: %s", out.Status, out.Says)
 	}
 }
 

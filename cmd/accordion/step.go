@@ -45,7 +45,8 @@ the call notices, waits up to 2 minutes for it and asks again. Where no sidecar 
 
 Exported are SLURM_NNODES, SLURM_JOB_NUM_NODES, SLURM_NODELIST, SLURM_JOB_NODELIST and, where they were set,
 SLURM_JOB_CPUS_PER_NODE, SLURM_NTASKS, SLURM_NPROCS and SLURM_TASKS_PER_NODE: the tasks are scaled, so that each node has as
-many as in the first step. SLURM_HOSTFILE is unset when it speaks of other nodes. Further:
+many as in the first step. SLURM_HOSTFILE is unset when it speaks of other nodes. Under OAR: OAR_NODEFILE and its older names,
+a file with a line for each core. Further:
 
     ACCORDION_HOSTFILE    file with the name of one node a line
     ACCORDION_STEP        the step that the job is in, from 1
@@ -54,8 +55,8 @@ many as in the first step. SLURM_HOSTFILE is unset when it speaks of other nodes
     ACCORDION_GENERATION  number of resizes so far
 
 and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The sidecar is where ACCORDION_SOCKET (path
-of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf says, else at the
-usual socket.`,
+of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf or oar.conf says, else at
+the usual socket.`,
 		Example: `    eval "$(accordion step --keep n3,n4)"           when the job shrinks, these stay
     eval "$(accordion step --release n[5-6])"       when the job shrinks, these go; the node of the script stays`,
 	}
