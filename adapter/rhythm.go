@@ -9,7 +9,7 @@ import (
 )
 
 // How often the batch system is read. A reading costs it something and tells nothing while nothing is due: then there are
-// few. They come each re-scheduling timer around every second at which something is to happen, and for some seconds after
+// few, but for one soon after a Herald called. They come each re-scheduling timer around every second at which something is to happen, and for some seconds after
 // something did; more often for the seconds in which a growth waits for nodes that only the batch system can free; and
 // seldom when it is slow or does not answer.
 const (
@@ -158,6 +158,13 @@ func (s *Sidecar) observe(ctx context.Context) {
 		}
 		s.readings <- r
 	})
+}
+
+// Herald is a BatchSystem that tells when something may have changed, so that it need not be read for nothing.
+type Herald interface {
+	// Changes gives the one channel that has a message soon after a job was submitted, began or ended, or a node came or went.
+	// One message may stand for several changes, and none is promised: the batch system is read in its rhythm all the same.
+	Changes() <-chan struct{}
 }
 
 // refresh makes the next reading come soon: something was done.

@@ -31,6 +31,7 @@ type Sidecar struct {
 	system   BatchSystem
 	journal  Journal
 	calls    <-chan session.Call
+	changes  <-chan struct{} // from a Herald; nil: it tells nothing
 	clock    Clock
 	log      hclog.Logger
 	meter    Meter
@@ -88,8 +89,12 @@ func New(o Options) *Sidecar {
 	if o.Meter == nil {
 		o.Meter = deaf{}
 	}
+	var changes <-chan struct{}
+	if herald, ok := o.System.(Herald); ok {
+		changes = herald.Changes()
+	}
 	return &Sidecar{
-		meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
+		changes: changes, meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
 		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]int{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
@@ -113,6 +118,9 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.clock.After(s.pause()):
+		case <-s.changes: // what there is to know of it, only a reading tells
+			s.stale = true
+			continue
 		case r := <-s.readings:
 			news = func() error { return s.absorb(r) }
 		case c := <-s.finished:
