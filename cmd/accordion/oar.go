@@ -54,7 +54,7 @@ func runScheduler(ctx context.Context) int {
 
 func oarCommand() *cobra.Command {
 	c := &cobra.Command{Use: "oar", Short: "What OAR calls: the scheduler of a queue"}
-	c.AddCommand(oarScheduleCommand())
+	c.AddCommand(oarScheduleCommand(), oarPrologueCommand())
 	return c
 }
 

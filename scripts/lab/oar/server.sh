@@ -21,6 +21,7 @@ configure_oar() {
 	conf PINGCHECKER_GENERIC_COMMAND /bin/true
 	conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD # no cpusets: the nodes are one machine
 	conf CPUSET_PATH
+	conf PROLOGUE_EXEC_FILE "$lab/bin/accordion oar prologue"
 	conf OPENSSH_CMD "$lab/bin/to-node -p 6667 -e none"
 	if [[ $(setting fast) == yes ]]; then
 		conf SCHEDULER_MIN_TIME_BETWEEN_2_CALLS 0
