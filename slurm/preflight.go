@@ -9,73 +9,50 @@ import (
 	"slices"
 	"strings"
 
+	"accordion/adapter"
 	"accordion/core"
 )
 
-// Severity says how much a finding matters.
-type Severity string
-
-const (
-	Fatal   Severity = "fatal"   // the sidecar must not run on this cluster
-	Warning Severity = "warning" // it may, and something will go less well than it could
-	Note    Severity = "note"    // worth knowing
-)
-
-// Finding is one thing that Preflight noticed.
-type Finding struct {
-	Severity Severity
-	What     string // what is so, and what it leads to
-	Fix      string // what to do about it; "" for a note
-}
-
-func (f Finding) String() string {
-	if f.Fix == "" {
-		return fmt.Sprintf("%s: %s", f.Severity, f.What)
-	}
-	return fmt.Sprintf("%s: %s. %s", f.Severity, f.What, f.Fix)
-}
-
 // Preflight looks at everything of the cluster that the sidecar depends on, changes nothing, and says what is wrong and
 // how to mend it, the fatal first. No findings: all is well.
-func (s *System) Preflight(ctx context.Context) []Finding {
-	var found []Finding
-	if found = s.checkHere(); len(found) > 0 && found[0].Severity == Fatal {
+func (s *System) Preflight(ctx context.Context) []adapter.Finding {
+	var found []adapter.Finding
+	if found = s.checkHere(); len(found) > 0 && found[0].Severity == adapter.Fatal {
 		return found
 	}
 	c, err := s.configuration(ctx)
 	if err != nil {
-		return append(found, Finding{Fatal, err.Error(), "Is slurmctld up, and is SLURM_CONF right? `scontrol ping` tells"})
+		return append(found, adapter.Finding{Severity: adapter.Fatal, What: err.Error(),
+			Fix: "Is slurmctld up, and is SLURM_CONF right? `scontrol ping` tells"})
 	}
 	in, err := s.inventory(ctx)
 	if err != nil {
-		return append(found, Finding{Fatal, err.Error(), "Is slurmctld up? `scontrol ping` tells"})
+		return append(found, adapter.Finding{Severity: adapter.Fatal, What: err.Error(),
+			Fix: "Is slurmctld up? `scontrol ping` tells"})
 	}
 	if !s.run.talk.speaks() {
-		found = append(found, Finding{Note, "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
-			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late", ""})
+		found = append(found, adapter.Finding{Severity: adapter.Note, What: "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
+			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late"})
 	}
 	found = append(found, c.check(ctx)...)
 	found = append(found, checkPool(c, in, s.config.Partitions)...)
 	found = append(found, checkPlugin(c)...)
 	found = append(found, checkOptions(c)...)
-	slices.SortStableFunc(found, func(a, b Finding) int { return weight(a.Severity) - weight(b.Severity) })
+	slices.SortStableFunc(found, adapter.ByGravity)
 	return found
 }
 
-func weight(s Severity) int { return slices.Index([]Severity{Fatal, Warning, Note}, s) }
-
 // checkHere looks at this process and this machine.
-func (s *System) checkHere() []Finding {
-	var found []Finding
+func (s *System) checkHere() []adapter.Finding {
+	var found []adapter.Finding
 	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel", "srun"} {
 		if _, err := exec.LookPath(s.run.path(program)); err != nil {
-			found = append(found, Finding{Fatal, fmt.Sprintf("Slurm's %s is not here (%v)", program, err),
-				"Install Slurm's clients (Debian: slurm-client), or say in which directory they are"})
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("Slurm's %s is not here (%v)", program, err),
+				Fix: "Install Slurm's clients (Debian: slurm-client), or say in which directory they are"})
 		}
 	}
 	if os.Geteuid() != 0 {
-		found = append(found, Finding{Fatal, fmt.Sprintf("user %d is not root: only root may make allocations for others", os.Geteuid()),
-			"Run the sidecar as root"})
+		found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("user %d is not root: only root may make allocations for others", os.Geteuid()), Fix: "Run the sidecar as root"})
 	}
 	return found
 }
@@ -86,101 +63,106 @@ func (s *System) checkHere() []Finding {
 const leastBatchPatience = 12 * 3600
 
 // check looks at slurmctld's settings.
-func (c configuration) check(ctx context.Context) []Finding {
-	var found []Finding
-	add := func(s Severity, fix, what string, args ...any) {
-		found = append(found, Finding{s, fmt.Sprintf(what, args...), fix})
+func (c configuration) check(ctx context.Context) []adapter.Finding {
+	var found []adapter.Finding
+	add := func(s adapter.Severity, fix, what string, args ...any) {
+		found = append(found, adapter.Finding{Severity: s, What: fmt.Sprintf(what, args...), Fix: fix})
 	}
 	if release, _ := c.version(); release < 2011 {
-		add(Fatal, "Upgrade Slurm", "Slurm %s is older than 20.11", c["SLURM_VERSION"])
+		add(adapter.Fatal, "Upgrade Slurm", "Slurm %s is older than 20.11", c["SLURM_VERSION"])
 	}
 	if !slices.Contains(strings.Split(c["SchedulerParameters"], ","), "permit_job_expansion") {
-		add(Fatal, "Add permit_job_expansion to SchedulerParameters in slurm.conf, then `scontrol reconfigure`",
+		add(adapter.Fatal, "Add permit_job_expansion to SchedulerParameters in slurm.conf, then `scontrol reconfigure`",
 			"SchedulerParameters is %q: without permit_job_expansion no job can grow", c["SchedulerParameters"])
 	}
 	if why := c.trap(ctx); why != "" {
-		add(Fatal, "Set AccountingStorageType=accounting_storage/slurmdbd and keep slurmdbd running", "%s", why)
+		add(adapter.Fatal, "Set AccountingStorageType=accounting_storage/slurmdbd and keep slurmdbd running", "%s", why)
 	}
 	if c["PriorityType"] == "priority/multifactor" {
-		add(Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
+		add(adapter.Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
 			"served; none overtakes an ordinary job that was submitted before it")
 	}
 	if over := c["OverTimeLimit"]; over == "UNLIMITED" {
-		add(Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
+		add(adapter.Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
 			"their limits, so nothing that waits for their nodes can be promised")
 	}
 	if patience, ok := c.number("BatchStartTimeout"); ok && patience < leastBatchPatience {
-		add(Warning, "Set BatchStartTimeout=65000 in slurm.conf, then `scontrol reconfigure`", "BatchStartTimeout is %d s: a batch "+
+		add(adapter.Warning, "Set BatchStartTimeout=65000 in slurm.conf, then `scontrol reconfigure`", "BatchStartTimeout is %d s: a batch "+
 			"job that has grown by a node before that of its script is taken for lost, and ended or requeued, when the script's node "+
 			"registers, which each node does twice an hour or so", patience)
 	}
 	if mode := c["PreemptMode"]; mode != "" && mode != "OFF" {
-		add(Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",
+		add(adapter.Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",
 			"PreemptMode is %s: a managed job that is preempted loses its planned growth", mode)
 	}
 	if c["SuspendProgram"] != "" && c["SuspendTime"] != "INFINITE" && c["SuspendTime"] != "" {
-		add(Warning, "List the pool's nodes in SuspendExcNodes", "idle nodes are powered down after %s: a growth onto one is late "+
+		add(adapter.Warning, "List the pool's nodes in SuspendExcNodes", "idle nodes are powered down after %s: a growth onto one is late "+
 			"by the time it boots", c["SuspendTime"])
 	}
 	return found
 }
 
 // checkPool looks at the partitions and nodes.
-func checkPool(c configuration, in inventory, pool []string) []Finding {
-	var found []Finding
+func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
+	var found []adapter.Finding
 	nodes, err := poolNodes(in, pool)
 	if err != nil {
-		return []Finding{{Fatal, err.Error(), "Correct the partition in the sidecar's configuration"}}
+		return []adapter.Finding{{Severity: adapter.Fatal, What: err.Error(),
+			Fix: "Correct the partition in the sidecar's configuration"}}
 	}
 	for _, p := range in.partitions {
 		managed := slices.Contains(pool, p.name)
 		if managed && !p.exclusive {
-			found = append(found, Finding{Fatal, fmt.Sprintf("partition %s does not give whole nodes to jobs: Slurm cannot move part of a "+
-				"node into another job", p.name), fmt.Sprintf("Set OverSubscribe=EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s does not give whole nodes to jobs: Slurm cannot move part of a "+
+				"node into another job", p.name),
+				Fix: fmt.Sprintf("Set OverSubscribe=EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if managed && p.state != "UP" {
-			found = append(found, Finding{Warning, fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
-				fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
+			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
+				Fix: fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
 		}
 		if managed && p.preempt != "" && p.preempt != "OFF" && c["PreemptMode"] == "OFF" {
-			found = append(found, Finding{Warning, fmt.Sprintf("partition %s has PreemptMode=%s: a managed job that is preempted loses its "+
-				"planned growth", p.name, p.preempt), "Set PreemptMode=OFF on it"})
+			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s has PreemptMode=%s: a managed job that is preempted loses its "+
+				"planned growth", p.name, p.preempt), Fix: "Set PreemptMode=OFF on it"})
 		}
 		if shared := within(p.nodes, nodes); !managed && len(shared) > 0 {
-			found = append(found, Finding{Note, fmt.Sprintf("partition %s has %d of the pool's nodes too: its jobs are planned as ordinary "+
-				"ones, and a node with any of them is taken", p.name, len(shared)), ""})
+			found = append(found, adapter.Finding{Severity: adapter.Note, What: fmt.Sprintf("partition %s has %d of the pool's nodes too: its jobs are planned as ordinary "+
+				"ones, and a node with any of them is taken", p.name, len(shared))})
 		}
 	}
 	withGres := slices.DeleteFunc(slices.Clone(in.nodes), func(n node) bool { return n.gres == "" || !nodes[n.Name] })
 	if len(withGres) > 0 && c["SelectType"] == "select/cons_tres" {
-		found = append(found, Finding{Warning, fmt.Sprintf("%d nodes of the pool have generic resources (%s on %s), and select/cons_tres does not "+
-			"let a job that asks for them grow", len(withGres), withGres[0].gres, withGres[0].Name), "Leave GPU jobs rigid, or keep those nodes in a pool of their own"})
+		found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("%d nodes of the pool have generic resources (%s on %s), and select/cons_tres does not "+
+			"let a job that asks for them grow", len(withGres), withGres[0].gres, withGres[0].Name),
+			Fix: "Leave GPU jobs rigid, or keep those nodes in a pool of their own"})
 	}
 	return found
 }
 
 // checkPlugin looks for job_submit.lua, which only slurmctld's machine has.
-func checkPlugin(c configuration) []Finding {
+func checkPlugin(c configuration) []adapter.Finding {
 	const without = "without it `#EP` lines are not read, and nobody stops an owner from shrinking, requeueing or (with scontrol " +
 		"update Nice=) releasing a managed job, nor a user from expanding another's"
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
-		return []Finding{{Warning, "the plug-in job_submit.lua is not in use: " + without,
-			"Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
+		return []adapter.Finding{{Severity: adapter.Warning, What: "the plug-in job_submit.lua is not in use: " + without,
+			Fix: "Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
+
 	}
 	path := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
 	script, err := os.ReadFile(path)
 	switch {
 	case err != nil:
-		return []Finding{{Note, fmt.Sprintf("whether slurmctld's job_submit.lua is ours cannot be seen from here (%v): %s", err, without), ""}}
+		return []adapter.Finding{{Severity: adapter.Note, What: fmt.Sprintf("whether slurmctld's job_submit.lua is ours cannot be seen from here (%v): %s", err, without)}}
 	case !strings.Contains(string(script), "accordion:"):
-		return []Finding{{Warning, fmt.Sprintf("%s is not Accordion's: %s", path, without),
-			"Call Accordion's slurm_job_submit and slurm_job_modify from the site's own"}}
+		return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s is not Accordion's: %s", path, without),
+			Fix: "Call Accordion's slurm_job_submit and slurm_job_modify from the site's own"}}
+
 	}
 	return nil
 }
 
 // checkOptions looks for the SPANK plug-in, whose options somebody must read: Slurm itself ignores them.
-func checkOptions(c configuration) []Finding {
+func checkOptions(c configuration) []adapter.Finding {
 	stack, err := os.ReadFile(c["PlugStackConfig"])
 	if err != nil || !namesPlugin(string(stack)) {
 		return nil // no such plug-in here
@@ -191,9 +173,10 @@ func checkOptions(c configuration) []Finding {
 			return nil // where it cannot be seen, checkPlugin says so
 		}
 	}
-	return []Finding{{Warning, fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
+	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
 		"what says --ep runs as an ordinary job", c["PlugStackConfig"]),
-		"Put this Accordion's job_submit.lua beside slurm.conf, or take accordion.so out of " + c["PlugStackConfig"]}}
+		Fix: "Put this Accordion's job_submit.lua beside slurm.conf, or take accordion.so out of " + c["PlugStackConfig"]}}
+
 }
 
 // namesPlugin says whether a plugstack.conf has our plug-in on a line that is no comment.

@@ -196,49 +196,44 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := func(c configuration, in inventory) []Finding {
+	find := func(c configuration, in inventory) []adapter.Finding {
 		found := append(c.check(t.Context()), checkPool(c, in, []string{"main"})...)
-		return slices.DeleteFunc(append(append(found, checkPlugin(c)...), checkOptions(c)...), func(f Finding) bool { return strings.Contains(f.What, "partition shared has 8") })
+		return slices.DeleteFunc(append(append(found, checkPlugin(c)...), checkOptions(c)...), func(f adapter.Finding) bool { return strings.Contains(f.What, "partition shared has 8") })
 	}
 	if found := find(read()); len(found) != 0 {
 		t.Errorf("a healthy cluster: %v", found)
 	}
 	for _, c := range []struct {
-		severity Severity
+		severity adapter.Severity
 		says     string
 		spoil    func(configuration, inventory)
 	}{
-		{Fatal, "older than 20.11", func(c configuration, _ inventory) { c["SLURM_VERSION"] = "20.02.7" }},
-		{Fatal, "without permit_job_expansion", func(c configuration, _ inventory) { c["SchedulerParameters"] = "bf_continue" }},
-		{Fatal, "slurmdbd", func(c configuration, _ inventory) {
+		{adapter.Fatal, "older than 20.11", func(c configuration, _ inventory) { c["SLURM_VERSION"] = "20.02.7" }},
+		{adapter.Fatal, "without permit_job_expansion", func(c configuration, _ inventory) { c["SchedulerParameters"] = "bf_continue" }},
+		{adapter.Fatal, "slurmdbd", func(c configuration, _ inventory) {
 			c["SLURM_VERSION"], c["AccountingStorageType"] = "22.05.8", "accounting_storage/none"
 		}},
-		{Fatal, "does not give whole nodes", func(_ configuration, in inventory) { in.partitions[0].exclusive = false }},
-		{Fatal, `no partition "main"`, func(_ configuration, in inventory) { in.partitions[0].name = "renamed" }},
-		{Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
-		{Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
-		{Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
-		{Warning, "BatchStartTimeout is 10 s", func(c configuration, _ inventory) { c["BatchStartTimeout"] = "10 sec" }},
-		{Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
-		{Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
-		{Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},
-		{Warning, "is not in use", withoutOptions},
-		{Warning, "does not read them", older},
-		{Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
-		{Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
+		{adapter.Fatal, "does not give whole nodes", func(_ configuration, in inventory) { in.partitions[0].exclusive = false }},
+		{adapter.Fatal, `no partition "main"`, func(_ configuration, in inventory) { in.partitions[0].name = "renamed" }},
+		{adapter.Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
+		{adapter.Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
+		{adapter.Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
+		{adapter.Warning, "BatchStartTimeout is 10 s", func(c configuration, _ inventory) { c["BatchStartTimeout"] = "10 sec" }},
+		{adapter.Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
+		{adapter.Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
+		{adapter.Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},
+		{adapter.Warning, "is not in use", withoutOptions},
+		{adapter.Warning, "does not read them", older},
+		{adapter.Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
+		{adapter.Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
 	} {
 		conf, in := read()
 		c.spoil(conf, in)
 		found := find(conf, in)
-		if len(found) != 1 || found[0].Severity != c.severity || !strings.Contains(found[0].What, c.says) || (found[0].Fix == "") != (c.severity == Note) {
+		if len(found) != 1 || found[0].Severity != c.severity || !strings.Contains(found[0].What, c.says) || (found[0].Fix == "") != (c.severity == adapter.Note) {
 			t.Errorf("%s: found %v", c.says, found)
 		}
 	}
-}
-
-func ExampleFinding() {
-	fmt.Println(Finding{Fatal, "partition main does not give whole nodes to jobs", "Set OverSubscribe=EXCLUSIVE on it"})
-	// Output: fatal: partition main does not give whole nodes to jobs. Set OverSubscribe=EXCLUSIVE on it
 }
 
 func ExampleNew() {

@@ -516,13 +516,13 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 	_, err := w.sys.Expand(w.ctx, job, []string{"n6"}, "")
 	w.is(err, adapter.ErrTrap)
 	w.is(w.sys.Shrink(w.ctx, key, job.Nodes[:1]), adapter.ErrTrap)
-	if found := w.sys.Preflight(w.ctx); len(found) == 0 || found[0].Severity != slurm.Fatal || !strings.Contains(found[0].What, "slurmdbd does not answer") {
+	if found := w.sys.Preflight(w.ctx); len(found) == 0 || found[0].Severity != adapter.Fatal || !strings.Contains(found[0].What, "slurmdbd does not answer") {
 		t.Errorf("preflight without slurmdbd: %v", found)
 	}
 	w.lab.Do(t, "dbd-start")
 	w.ok(w.sys.Shrink(w.ctx, key, job.Nodes[:1]))
 	for _, f := range w.sys.Preflight(w.ctx) {
-		if f.Severity == slurm.Fatal {
+		if f.Severity == adapter.Fatal {
 			t.Errorf("preflight: %v", f)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type cluster struct {
 	system    adapter.BatchSystem
 	pool      string
-	preflight func(context.Context) []slurm.Finding
+	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error) // its own name for itself, the same for all; nil: nobody else can reach it
@@ -34,26 +34,23 @@ func connect(conf config.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	preflight := func(ctx context.Context) []slurm.Finding {
+	preflight := func(ctx context.Context) []adapter.Finding {
 		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
-		slices.SortStableFunc(found, func(a, b slurm.Finding) int { return weights[a.Severity] - weights[b.Severity] })
+		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
 		name: s.ClusterName, identity: s.Identity, close: s.Close}, nil
 }
 
-// weights put the grave findings first.
-var weights = map[slurm.Severity]int{slurm.Fatal: 0, slurm.Warning: 1, slurm.Note: 2}
-
 // checkSession looks at how jobs on other hosts reach the sidecar.
-func checkSession(ctx context.Context, conf config.Session) []slurm.Finding {
+func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
 	if conf.Listen == "" {
-		return []slurm.Finding{{Severity: slurm.Note, What: "[session] listen is empty: accordion step reaches the sidecar on this host only, " +
+		return []adapter.Finding{{Severity: adapter.Note, What: "[session] listen is empty: accordion step reaches the sidecar on this host only, " +
 			"and jobs on other hosts are resized at their planned seconds"}}
 	}
 	if err := seal.NewMunge(conf.MungeSocket).Check(ctx); err != nil {
-		return []slurm.Finding{{Severity: slurm.Fatal, What: fmt.Sprintf("jobs on other hosts cannot prove who they are: %v", err),
+		return []adapter.Finding{{Severity: adapter.Fatal, What: fmt.Sprintf("jobs on other hosts cannot prove who they are: %v", err),
 			Fix: "Start munged here, say [session] munge_socket, or take [session] listen out"}}
 	}
 	return nil
@@ -67,7 +64,7 @@ func connectEmbedded(conf config.Embedded) (*cluster, error) {
 	return &cluster{
 		system:    s,
 		pool:      fmt.Sprintf("%d nodes in this process", conf.Nodes),
-		preflight: func(context.Context) []slurm.Finding { return nil },
+		preflight: func(context.Context) []adapter.Finding { return nil },
 		guard:     func(context.Context) (core.Time, error) { return 0, nil }, // it enforces limits at the very second
 		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
 		close:     s.Close,

@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/shim/seal/sealtest"
-	"accordion/slurm"
 )
 
 func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 	munge := sealtest.Munged(t)
 	for name, c := range map[string]struct {
 		session config.Session
-		want    slurm.Severity // "" for no finding
+		want    adapter.Severity // "" for no finding
 		says    string
 	}{
-		"no address":     {config.Session{}, slurm.Note, "this host only"},
+		"no address":     {config.Session{}, adapter.Note, "this host only"},
 		"an address":     {config.Session{Listen: ":6820", MungeSocket: munge}, "", ""},
-		"without munged": {config.Session{Listen: ":6820", MungeSocket: filepath.Join(t.TempDir(), "nobody")}, slurm.Fatal, "nobody"},
+		"without munged": {config.Session{Listen: ":6820", MungeSocket: filepath.Join(t.TempDir(), "nobody")}, adapter.Fatal, "nobody"},
 	} {
 		found := checkSession(t.Context(), c.session)
 		switch {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/slurm"
+	"accordion/adapter"
 )
 
 func init() { subcommands = append(subcommands, preflightCommand) }
@@ -49,19 +49,19 @@ it. Lines begin with fail (the sidecar would not start: exit status 1), warn, no
 }
 
 // words are how preflight calls the severities.
-var words = map[slurm.Severity]string{slurm.Fatal: "fail", slurm.Warning: "warn", slurm.Note: "note"}
+var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Warning: "warn", adapter.Note: "note"}
 
-func failures(found []slurm.Finding) int {
+func failures(found []adapter.Finding) int {
 	n := 0
 	for _, f := range found {
-		if f.Severity == slurm.Fatal {
+		if f.Severity == adapter.Fatal {
 			n++
 		}
 	}
 	return n
 }
 
-func writeFindings(w io.Writer, found []slurm.Finding, asJSON bool) error {
+func writeFindings(w io.Writer, found []adapter.Finding, asJSON bool) error {
 	for _, f := range found {
 		var err error
 		if asJSON {

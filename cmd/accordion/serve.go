@@ -19,7 +19,6 @@ import (
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/shim/seal"
-	"accordion/slurm"
 )
 
 func init() { subcommands = append(subcommands, serveCommand) }
@@ -122,9 +121,9 @@ func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
 	found := c.preflight(ctx)
 	for _, f := range found {
 		switch f.Severity {
-		case slurm.Fatal:
+		case adapter.Fatal:
 			log.Error("preflight: "+f.What, "do", f.Fix)
-		case slurm.Warning:
+		case adapter.Warning:
 			log.Warn("preflight: "+f.What, "do", f.Fix)
 		default:
 			log.Info("preflight: " + f.What)
