@@ -1,0 +1,151 @@
+
+# Accordion, 1 of 2: evolving jobs. `accordion oar install` has put this rule here and keeps it; change it there.
+#
+# A job of the queue QUEUE_NAME says how it grows and shrinks:
+#
+#     oarsub -q QUEUE_NAME -t ep=5x500s,10x1h ...
+#     oarsub -q QUEUE_NAME -t ep1=2x1h,8x1h -t ep2=4x40m,16x40m ...    alternatives of whole profiles
+#
+# It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time. The types
+# are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
+# The grammar is that of core/evolve in Accordion; a test compares the two.
+{
+    # What die is given: OAR adds a line's end of its own to what it prints.
+    package Accordion::Refusal;
+    use overload '""' => sub { ${ $_[0] } }, fallback => 1;
+}
+our (@accordion_types, @accordion_asks, $accordion_refuse);
+{
+    my $queue = 'QUEUE_NAME';
+    my ($most_nodes, $longest) = (1000000, 3650 * 86400);
+    my $room = 190; # characters: OAR writes all types of a job into its message, which has 255
+    my $duration = 'a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS';
+
+    $accordion_refuse = sub {
+        my $text = 'accordion: ' . join('', @_);
+        die(bless(\$text, 'Accordion::Refusal'));
+    };
+    # Foreign text for one line: printable ASCII, and cut when it is long.
+    my $shown = sub {
+        my $text = substr($_[0], 0, 40);
+        $text =~ s/(["\\])/\\$1/g;
+        $text =~ s/([^ -~])/sprintf('\\x%02x', ord($1))/ge;
+        return '"' . $text . '"' . (length($_[0]) > 40 ? '...' : '');
+    };
+    # What is beyond every limit stays beyond it.
+    my $number = sub {
+        my $digits = $_[0];
+        $digits =~ s/\A0+//;
+        return length($digits) > 10 ? 10 * $longest : $digits + 0;
+    };
+    # Seconds; 0 for what is no duration. The units stand in this order, each once at most.
+    my $seconds = sub {
+        my $text = $_[0];
+        if ($text =~ /\A([0-9]+)-([0-9]{1,2}):([0-9]{2}):([0-9]{2})\z/) {
+            return 0 if $2 > 23 or $3 > 59 or $4 > 59;
+            return $number->($1) * 86400 + $2 * 3600 + $3 * 60 + $4;
+        }
+        if ($text =~ /\A(?:([0-9]+):([0-9]{2})|([0-9]+)):([0-9]{2})\z/) {
+            return 0 if $4 > 59 or defined($2) && $2 > 59;
+            return defined($1) ? $number->($1) * 3600 + $2 * 60 + $4 : $number->($3) * 60 + $4;
+        }
+        if ($text =~ /\A(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?\z/) {
+            my ($d, $h, $m, $s) = map { defined($_) ? $number->($_) : 0 } $1, $2, $3, $4;
+            return $d * 86400 + $h * 3600 + $m * 60 + $s;
+        }
+        return 0;
+    };
+    # Gives the least and the most nodes of a profile, and its seconds.
+    my $read = sub {
+        my ($where, $text, $column) = @_;
+        my ($least, $most, $total);
+        foreach my $piece ($text eq '' ? ('') : split(/,/, $text, -1)) {
+            my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]") };
+            my ($nodes, $length) = $piece =~ /\A([^x]*)x(.*)\z/s
+                or $wrong->($column, $piece, 'NODESxDURATION, such as 5x500s or 10x1h30m');
+            my $n = $nodes =~ /\A[0-9]+\z/ ? $number->($nodes) : 0;
+            $n >= 1 && $n <= $most_nodes or $wrong->($column, $nodes, "a number of nodes from 1 to $most_nodes, as in 5x500s");
+            my $s = $seconds->($length);
+            $s >= 1 && $s <= $longest or $wrong->($column + length($nodes) + 1, $length, $duration);
+            $total += $s;
+            $total <= $longest or $wrong->($column, $piece, 'within the longest total, 3650 days');
+            $least = $n if !defined($least) || $n < $least;
+            $most = $n if !defined($most) || $n > $most;
+            $column += length($piece) + 1;
+        }
+        return ($least, $most, $total);
+    };
+
+    # The profiles, by their numbers: "" for -t ep=, 1 for -t ep1=.
+    my (%profiles, @others);
+    foreach my $type (@{$type_list}) {
+        if ($type =~ /\A\s*ep([0-9]*)\s*(?:=(.*))?\z/s) {
+            defined($2) or $accordion_refuse->('-t ', $shown->($type), ' is no profile: write -t ep=NODESxDURATION,..., such as -t ep=5x500s,10x1h30m');
+            exists($profiles{$1}) and $accordion_refuse->("-t ep$1= is there twice: a job has one profile; alternatives are -t ep1=... -t ep2=...");
+            $profiles{$1} = $2;
+        } else {
+            push(@others, $type);
+        }
+    }
+    (@accordion_types, @accordion_asks) = ();
+    if (%profiles) {
+        my @names = exists($profiles{''}) ? ('') : (1 .. scalar(keys(%profiles)));
+        foreach my $name (sort(keys(%profiles))) {
+            grep { $_ eq $name } @names
+                or $accordion_refuse->("-t ep$name= is one too many: write one -t ep=, or -t ep1=, -t ep2= and so on without a gap");
+        }
+        foreach my $type (@others) {
+            $type =~ /\A\s*(container|inner|deploy|besteffort|cosystem|desktop_computing|noop|timesharing|placeholder|allowed|state|postpone|deadline|expire|token)\b/
+                and $accordion_refuse->("an evolving job cannot be of type $1, too: leave one of the two out");
+        }
+        defined($queue_name) && $queue_name eq $queue
+            or $accordion_refuse->("evolving jobs run in the queue $queue, and this one is for ", $shown->($queue_name // ''), ": say -q $queue");
+        $reservationField eq 'None'
+            or $accordion_refuse->('an evolving job cannot be an advance reservation: leave -r out');
+        ($array_job_nb // 1) <= 1 && @{ $array_params_ref // [] } <= 1
+            or $accordion_refuse->('an array of jobs cannot evolve: submit them one by one');
+        ($jobproperties // '') eq ''
+            or $accordion_refuse->('an evolving job takes whatever nodes the queue has: leave the property (-p) out: ', $shown->($jobproperties));
+
+        my ($nodes) = $dbh->selectrow_array("SELECT COUNT(DISTINCT network_address) FROM resources WHERE type = 'default' AND state <> 'Dead'");
+        my $length = 0;
+        foreach my $name (@names) {
+            my $where = $name eq '' ? '' : "ep$name: ";
+            my ($space, $text) = $profiles{$name} =~ /\A([ \t\r\n\x0b\x0c]*)(.*?)[ \t\r\n\x0b\x0c]*\z/s;
+            $length += length($text);
+            $length <= $room
+                or $accordion_refuse->("${where}the profile has $length characters", ($name eq '' ? '' : ' with those before it'),
+                    ", and OAR has room for $room: write it shorter (90m for 5400s), or with fewer steps");
+            my ($least, $most, $total) = $read->($where, $text, 1 + length($space));
+            $most <= $nodes
+                or $accordion_refuse->("${where}the profile grows to $most nodes, and the cluster has $nodes");
+            push(@accordion_types, "ep$name=$text");
+            push(@accordion_asks, [$least, $total]);
+        }
+
+        # What -l says must be what the profile means. oarsub puts its default in place of a -l that is not there.
+        my $spelt = sub { join('/', map { ($_->{resource} eq 'nodes' ? 'network_address' : $_->{resource}) . '=' . $_->{value} } @{ $_[0] }) };
+        my $default = OAR::Conf::get_conf('OARSUB_DEFAULT_RESOURCES') // '/resource_id=1';
+        $default =~ s/\s+|\A\s*\/+//g;
+        my %host = map { $_ => 1 } 'network_address', OAR::Conf::get_conf('OARSUB_NODES_RESOURCES') // ();
+        my @given = @{$ref_resource_list};
+        my $unsaid = sub { my $groups = $_[0]->[0]; @{$groups} == 1 && ($groups->[0]->{property} // '') eq '' && $spelt->($groups->[0]->{resources}) eq $default };
+        @given = map { [$given[0]->[0], $given[0]->[1]] } @names if @given == 1 && @names > 1 && $unsaid->($given[0]) && !defined($given[0]->[1]);
+        @given == @names
+            or $accordion_refuse->(scalar(@given), ' requests (-l) and ', scalar(@names), ' profiles: say one -l for each, or none at all');
+        foreach my $i (0 .. $#names) {
+            my ($least, $total) = @{ $accordion_asks[$i] };
+            my $right = "leave -l out, or say -l nodes=$least,walltime=" . sprintf('%d:%02d:%02d', $total / 3600, $total / 60 % 60, $total % 60);
+            my ($groups, $walltime) = @{ $given[$i] };
+            my $levels = $groups->[0]->{resources};
+            $unsaid->($given[$i]) || @{$groups} == 1 && ($groups->[0]->{property} // '') eq ''
+                && @{$levels} == 1 && $host{ $levels->[0]->{resource} } && $levels->[0]->{value} == $least
+                or $accordion_refuse->('-l asks for ', $shown->(join('+', map { (($_->{property} // '') eq '' ? '' : "{$_->{property}}") . '/' . $spelt->($_->{resources}) } @{$groups})),
+                    ", and $accordion_types[$i] has $least at the least: $right");
+            !defined($walltime) || $walltime == $total
+                or $accordion_refuse->("-l asks for a walltime of $walltime s, and $accordion_types[$i] lasts $total s: $right");
+        }
+        @{$ref_resource_list} = map { [[{ resources => [{ resource => 'network_address', value => $_->[0] }] }], $_->[1]] } @accordion_asks;
+        @{$type_list} = @others;
+    }
+}

@@ -1,0 +1,370 @@
+package oar_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/core/evolve"
+	"accordion/oar"
+)
+
+// submission is what an oarsub gives to the admission rules.
+type submission struct {
+	Types       []string `json:"-"`
+	Hex         []string `json:"types"`
+	Queue       string   `json:"queue"`
+	Requests    []any    `json:"requests"`
+	Reservation string   `json:"reservation,omitempty"`
+	Properties  string   `json:"properties,omitempty"`
+	Array       int      `json:"array,omitempty"`
+	Name        string   `json:"name,omitempty"`
+	Project     string   `json:"project,omitempty"`
+}
+
+// admitted is what the rules made of it: refused with what is said, or with these types and requests.
+type admitted struct {
+	Said     string
+	Types    []string
+	Requests []ask
+}
+
+// ask is one request as a job has it afterwards: "network_address=2", seconds (0: none).
+type ask struct {
+	Levels   string
+	Walltime int64
+}
+
+// request is one -l as oarsub reads it; walltime 0 is none.
+func request(walltime int64, levels ...any) any {
+	return propertied("", walltime, levels...)
+}
+
+func propertied(property string, walltime int64, levels ...any) any {
+	group := map[string]any{}
+	if property != "" {
+		group["property"] = property
+	}
+	var list []map[string]any
+	for i := 0; i < len(levels); i += 2 {
+		list = append(list, map[string]any{"resource": levels[i], "value": levels[i+1]})
+	}
+	group["resources"] = list
+	if walltime == 0 {
+		return []any{[]any{group}}
+	}
+	return []any{[]any{group}, walltime}
+}
+
+// unsaid is what oarsub puts in place of a -l that is not there.
+var unsaid = request(0, "resource_id", 1)
+
+// between stands for the rules of OAR and of the site that run between ours: OAR's rule 16 knows no profiles.
+const between = `
+my @types = (qr/^container(?:=\w+)?$/, qr/^besteffort$/, qr/^idempotent$/, qr/^epilogue=\w+$/);
+foreach my $t (@{$type_list}) {
+    my $match = 0;
+    foreach my $r (@types) { if ($t =~ $r) { $match = 1; } }
+    unless ($match) { die("[ADMISSION RULE] Error: unknown job type: $t\n"); }
+}
+`
+
+// submitTo gives submissions to our rules, with a rule between them, in a real Perl: one process for all.
+func submitTo(t testing.TB, rule string, nodes int, all []submission) []admitted {
+	t.Helper()
+	perl, err := exec.LookPath("perl")
+	if err != nil {
+		t.Skip("no perl")
+	}
+	if err := exec.CommandContext(t.Context(), perl, "-MJSON::PP", "-e", "1").Run(); err != nil {
+		t.Skip("this perl has no JSON::PP")
+	}
+	dir := t.TempDir()
+	ours := oar.RuleTexts("evolve")
+	arguments := []string{"testdata/submit.pl", fmt.Sprint(nodes)}
+	for i, text := range []string{ours[0], rule, ours[1]} {
+		file := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		arguments = append(arguments, file)
+	}
+	var input, errs bytes.Buffer
+	for _, s := range all {
+		s.Hex = []string{}
+		for _, name := range s.Types {
+			s.Hex = append(s.Hex, hex.EncodeToString([]byte(name)))
+		}
+		if s.Requests == nil {
+			s.Requests = []any{unsaid}
+		}
+		if err := json.NewEncoder(&input).Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), perl, arguments...)
+	c.Stdin, c.Stderr = &input, &errs
+	out, err := c.Output()
+	if err != nil || errs.Len() > 0 {
+		t.Fatalf("perl: %v: %s", err, errs.String())
+	}
+	var results []admitted
+	for line := range bytes.Lines(out) {
+		results = append(results, readAdmitted(t, line))
+	}
+	if len(results) != len(all) {
+		t.Fatalf("%d submissions gave %d answers", len(all), len(results))
+	}
+	return results
+}
+
+func readAdmitted(t testing.TB, line []byte) admitted {
+	t.Helper()
+	var raw struct {
+		Said     string
+		Types    []string
+		Requests [][]json.RawMessage
+	}
+	plain := func(digits string) string {
+		text, err := hex.DecodeString(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if err := json.Unmarshal(line, &raw); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	a := admitted{Said: plain(raw.Said)}
+	for _, one := range raw.Types {
+		a.Types = append(a.Types, plain(one))
+	}
+	for _, one := range raw.Requests {
+		var groups []struct {
+			Resources []struct {
+				Resource string
+				Value    int64
+			}
+		}
+		if err := json.Unmarshal(one[0], &groups); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		var levels []string
+		for _, g := range groups {
+			for _, l := range g.Resources {
+				levels = append(levels, fmt.Sprintf("%s=%d", l.Resource, l.Value))
+			}
+		}
+		asked := ask{Levels: strings.Join(levels, "/")}
+		if len(one) > 1 {
+			if err := json.Unmarshal(one[1], &asked.Walltime); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		a.Requests = append(a.Requests, asked)
+	}
+	return a
+}
+
+// profiles are texts right (the first of them) and wrong, those of the planner's own tests and some more.
+const rightProfiles = 16
+
+var profiles = []string{
+	"5x500s,10x1h", "5x500s", "2x01:30,3x1-00:00:00", "1x1d2h3m4s", "2x10s,2x5s,3x1s", "1000000x3650d", "1x100:00", "1x0:01", "7x99:59:59",
+	"0005x0003s", "2x3649d23h59m59s,2x1s", "  1x2d \t\v\f\r", "5x1-1:00:00", "3x0d0h0m1s", "9x00000000000000000001:00:00", "3x0-0:00:01",
+	"1x3650d,2x1s", "2x3649d23h59m59s,2x2s", "4x2h|8x70m", "", " \t ", "hello", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "00x5s",
+	"-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h", "5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h",
+	"5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2", "5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-01:00", "5x-01:00:00",
+	"5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s", "5x1-1:60:00", "5x1-1:00:60", "5x3651d", "5x87601:00:00", "5x87600:00:00", "5x5256000:01", "5x3650-00:00:01",
+	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "5x٣s", "\xff\xfe5x\x01",
+	"5x500s;10x1h", "5x500s|10x1h,3x1s", "|", `5x5"s`, `5x5\s`, "%s%d%n", "5x5s'; drop table jobs; --", "5x5s\n", "5x5s\nx", "5x\x1b[2J500s", "$x", "@{[die]}x1s",
+	strings.Repeat("2x1s,", 37) + "2x1s", strings.Repeat("1x1s,2x1s,", 18) + "1x1s", strings.Repeat("1", 190), strings.Repeat("\xff\xfe", 90), strings.Repeat(",", 190), strings.Repeat("5x", 95),
+}
+
+// mutatedProfiles changes the right ones at random places; the seed is fixed.
+func mutatedProfiles(n int) []string {
+	random := rand.New(rand.NewPCG(7, 11))
+	const bytes = "0123456789x,|:-dhms \t.\xc3"
+	out := make([]string, n)
+	for i := range out {
+		text := []byte(profiles[random.IntN(rightProfiles)])
+		for range 1 + random.IntN(3) {
+			at := random.IntN(len(text) + 1)
+			switch with := bytes[random.IntN(len(bytes))]; {
+			case random.IntN(3) == 0 || at == len(text):
+				text = append(text[:at:at], append([]byte{with}, text[at:]...)...)
+			case random.IntN(2) == 0:
+				text = append(text[:at:at], text[at+1:]...)
+			default:
+				text[at] = with
+			}
+		}
+		out[i] = string(text)
+	}
+	return out
+}
+
+func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
+	all := append(mutatedProfiles(2000), profiles...)
+	submissions := make([]submission, len(all))
+	for i, text := range all {
+		submissions[i] = submission{Types: []string{"ep=" + text}, Queue: "evolve"}
+	}
+	accepted := 0
+	for i, got := range submitTo(t, between, 1_000_000, submissions) {
+		text := all[i]
+		ep, err := evolve.Parse(text)
+		if err != nil {
+			checkRefused(t, text, got.Said, err)
+			continue
+		}
+		accepted++
+		least := ep[0].Nodes
+		for _, s := range ep {
+			least = min(least, s.Nodes)
+		}
+		want := admitted{Types: []string{"ep=" + strings.Trim(text, " \t\r\n\v\f")}, Requests: []ask{{fmt.Sprintf("network_address=%d", least), ep.Total()}}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.60q, which the planner reads as %v (-want +got)\n%s", text, ep, diff)
+		}
+	}
+	if accepted < 200 || accepted > len(all)-200 {
+		t.Errorf("%d of %d texts were accepted: the comparison says little", accepted, len(all))
+	}
+}
+
+// checkRefused wants one short printable line, and for a plain text the planner's words.
+func checkRefused(t *testing.T, text, said string, want error) {
+	t.Helper()
+	if strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || len(said) > 400 || !strings.HasPrefix(said, "accordion: ") {
+		t.Errorf("%.60q: the planner says %v, the rule says %q", text, want, said)
+		return
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 && said != "accordion: "+want.Error() {
+		t.Errorf("%.60q is refused with\n%s\nthe planner says\n%v", text, said, want)
+	}
+}
+
+func TestAnEvolvingJobAsksForTheLeastNodesAndTheWholeTime(t *testing.T) {
+	const profile = "ep=2x20s,5x20s,3x20s"
+	one := admitted{Types: []string{profile}, Requests: []ask{{"network_address=2", 60}}}
+	for name, test := range map[string]struct {
+		submission
+		want admitted
+	}{
+		"nothing else is said":         {submission{Types: []string{profile}}, one},
+		"an agreeing request":          {submission{Types: []string{profile}, Requests: []any{request(60, "network_address", 2)}}, one},
+		"agreeing nodes":               {submission{Types: []string{profile}, Requests: []any{request(0, "network_address", 2)}}, one},
+		"an agreeing walltime":         {submission{Types: []string{profile}, Requests: []any{request(60, "resource_id", 1)}}, one},
+		"white space":                  {submission{Types: []string{" ep = 2x20s,5x20s,3x20s "}}, one},
+		"alone with a number":          {submission{Types: []string{"ep1=2x20s"}}, admitted{Types: []string{"ep1=2x20s"}, Requests: []ask{{"network_address=2", 20}}}},
+		"an array of one":              {submission{Types: []string{profile}, Array: 1}, one},
+		"another type, which it keeps": {submission{Types: []string{"idempotent", profile}}, admitted{Types: []string{"idempotent", profile}, Requests: one.Requests}},
+		"alternatives": {submission{Types: []string{"ep2=4x40m,16x40m", "ep1=2x1h,8x1h"}},
+			admitted{Types: []string{"ep1=2x1h,8x1h", "ep2=4x40m,16x40m"}, Requests: []ask{{"network_address=2", 7200}, {"network_address=4", 4800}}}},
+		"alternatives with a request for each": {submission{Types: []string{"ep1=2x1h", "ep2=4x30m"}, Requests: []any{request(3600, "network_address", 2), request(1800, "network_address", 4)}},
+			admitted{Types: []string{"ep1=2x1h", "ep2=4x30m"}, Requests: []ask{{"network_address=2", 3600}, {"network_address=4", 1800}}}},
+		"an ordinary job":                  {submission{Requests: []any{request(5, "core", 3)}}, admitted{Requests: []ask{{"core=3", 5}}}},
+		"a type that only begins like one": {submission{Types: []string{"epilogue=x"}}, admitted{Types: []string{"epilogue=x"}, Requests: []ask{{"resource_id=1", 0}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.Queue = "evolve"
+			if diff := cmp.Diff(test.want, submitTo(t, between, 16, []submission{test.submission})[0]); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// refusals are submissions that are refused by our rules, with 16 nodes, and a word of why.
+var refusals = []struct {
+	submission
+	says string
+}{
+	{submission{Types: []string{"ep"}}, `-t "ep" is no profile`},
+	{submission{Types: []string{"ep3"}}, `-t "ep3" is no profile`},
+	{submission{Types: []string{"ep=2x20s", "ep=2x20s"}}, "-t ep= is there twice"},
+	{submission{Types: []string{"ep=2x20s", "ep1=2x20s"}}, "-t ep1= is one too many"},
+	{submission{Types: []string{"ep1=2x20s", "ep3=2x20s"}}, "-t ep3= is one too many"},
+	{submission{Types: []string{"ep0=2x20s"}}, "-t ep0= is one too many"},
+	{submission{Types: []string{"ep01=2x20s"}}, "-t ep01= is one too many"},
+	{submission{Types: []string{"ep1=2x20s", "ep2=2x20"}}, `ep2: evolution profile, column 3: "20" is not a duration`},
+	{submission{Types: []string{"ep=2x20s,17x20s"}}, "grows to 17 nodes, and the cluster has 16"},
+	{submission{Types: []string{"ep1=2x20s", "ep2=17x20s"}}, "ep2: the profile grows to 17 nodes"},
+	{submission{Types: []string{"ep=" + strings.Repeat("2x20s,3x20s,", 15) + "10x20s,1x2s"}}, "has 191 characters, and OAR has room for 190"},
+	{submission{Types: []string{"ep1=" + strings.Repeat("2x20s,3x20s,", 12) + "2x20s", "ep2=" + strings.Repeat("2x20s,", 9) + "2x20s"}}, "has 208 characters with those before it"},
+	{submission{Types: []string{"ep=2x20s", "container"}}, "cannot be of type container, too"},
+	{submission{Types: []string{"ep=2x20s", "container=c"}}, "cannot be of type container, too"},
+	{submission{Types: []string{"inner=7", "ep=2x20s"}}, "cannot be of type inner, too"},
+	{submission{Types: []string{"ep=2x20s", "deploy"}}, "cannot be of type deploy, too"},
+	{submission{Types: []string{"ep=2x20s", "besteffort"}}, "cannot be of type besteffort, too"},
+	{submission{Types: []string{"ep=2x20s", "cosystem=standby"}}, "cannot be of type cosystem, too"},
+	{submission{Types: []string{"ep=2x20s", "noop"}}, "cannot be of type noop, too"},
+	{submission{Types: []string{"ep=2x20s", "timesharing=*,user"}}, "cannot be of type timesharing, too"},
+	{submission{Types: []string{"ep=2x20s", "placeholder=a"}}, "cannot be of type placeholder, too"},
+	{submission{Types: []string{"ep=2x20s", "allowed=a"}}, "cannot be of type allowed, too"},
+	{submission{Types: []string{"ep=2x20s", "state=permissive"}}, "cannot be of type state, too"},
+	{submission{Types: []string{"ep=2x20s", "postpone=2030-01-01"}}, "cannot be of type postpone, too"},
+	{submission{Types: []string{"ep=2x20s", "deadline=2030-01-01"}}, "cannot be of type deadline, too"},
+	{submission{Types: []string{"ep=2x20s", "expire=2030-01-01"}}, "cannot be of type expire, too"},
+	{submission{Types: []string{"ep=2x20s", "token:x=1"}}, "cannot be of type token, too"},
+	{submission{Types: []string{"ep=2x20s", "desktop_computing"}}, "cannot be of type desktop_computing, too"},
+	{submission{Types: []string{"ep=2x20s"}, Queue: "default"}, `run in the queue evolve, and this one is for "default": say -q evolve`},
+	{submission{Types: []string{"ep=2x20s"}, Reservation: "toSchedule"}, "leave -r out"},
+	{submission{Types: []string{"ep=2x20s"}, Array: 2}, "an array of jobs cannot evolve"},
+	{submission{Types: []string{"ep=2x20s"}, Properties: "gpu = 'YES'"}, "leave the property (-p) out: \"gpu = 'YES'\""},
+	{submission{Types: []string{"ep=2x20s,5x20s"}, Requests: []any{request(0, "network_address", 5)}}, "network_address=5\", and ep=2x20s,5x20s has 2 at the least: leave -l out, or say -l nodes=2,walltime=0:00:40"},
+	{submission{Types: []string{"ep=2x20s,5x20s"}, Requests: []any{request(30, "network_address", 2)}}, "a walltime of 30 s, and ep=2x20s,5x20s lasts 40 s"},
+	{submission{Types: []string{"ep=2x20s,5x20s"}, Requests: []any{request(7199, "resource_id", 1)}}, "a walltime of 7199 s"},
+	{submission{Types: []string{"ep=1x20s"}, Requests: []any{request(0, "core", 1)}}, `-l asks for "/core=1"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{request(0, "network_address", 2, "core", 1)}}, `-l asks for "/network_address=2/core=1"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{request(0, "switch", 1, "network_address", 2)}}, `-l asks for "/switch=1/network_address=2"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{request(0, "network_address", -1)}}, `-l asks for "/network_address=-1"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{propertied("gpu='Y'", 0, "network_address", 2)}}, `-l asks for "{gpu='Y'}/network_address=2"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{propertied("gpu='Y'", 0, "resource_id", 1)}}, `-l asks for "{gpu='Y'}/resource_id=1"`},
+	{submission{Types: []string{"ep=2x20s"}, Requests: []any{request(0, "network_address", 2), request(0, "network_address", 4)}}, "2 requests (-l) and 1 profiles"},
+	{submission{Types: []string{"ep1=2x20s", "ep2=4x10s", "ep3=8x5s"}, Requests: []any{request(0, "network_address", 2), request(0, "network_address", 4)}}, "2 requests (-l) and 3 profiles"},
+	{submission{Types: []string{"ep1=2x20s", "ep2=4x10s"}, Requests: []any{request(20, "resource_id", 1)}}, "1 requests (-l) and 2 profiles"},
+	{submission{Types: []string{"ep1=2x20s", "ep2=4x10s"}, Requests: []any{request(20, "network_address", 2), request(20, "network_address", 4)}}, "a walltime of 20 s, and ep2=4x10s lasts 10 s"},
+	{submission{Types: []string{"ep=2x20s"}, Name: strings.Repeat("n", 200)}, "characters longer than OAR has room for"},
+}
+
+func TestWhatCannotEvolveIsRefusedInOneLine(t *testing.T) {
+	var all []submission
+	for _, r := range refusals {
+		if r.Queue == "" {
+			r.Queue = "evolve"
+		}
+		all = append(all, r.submission)
+	}
+	for i, got := range submitTo(t, between, 16, all) {
+		if r := refusals[i]; !strings.HasPrefix(got.Said, "accordion: ") || !strings.Contains(got.Said, r.says) || strings.ContainsAny(got.Said, "\n\r") {
+			t.Errorf("%+v is answered with %q, want one line with %q", r.submission, got.Said, r.says)
+		}
+	}
+}
+
+func TestARuleOfTheSiteThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
+	for _, test := range []struct{ rule, says string }{
+		{`$queue_name = 'default';`, "moves this evolving job from the queue evolve to default"},
+		{`foreach my $mold (@{$ref_resource_list}) { $mold->[1] = 30 if $mold->[1] > 30; }`, "makes the walltime 30 s, and ep=2x20s,5x20s lasts 40 s"},
+		{`$ref_resource_list->[0]->[0]->[0]->{resources}->[0]->{value} = 3;`, "changes the nodes"},
+		{`push(@{$ref_resource_list}, $ref_resource_list->[0]);`, "changes the number of requests"},
+		{`die("[SITE] no jobs today\n");`, "[SITE] no jobs today"},
+		{`this is no Perl;`, "line"},
+	} {
+		got := submitTo(t, between+test.rule+"\n", 16, []submission{{Types: []string{"ep=2x20s,5x20s"}, Queue: "evolve"}})[0]
+		if !strings.Contains(got.Said, test.says) {
+			t.Errorf("with the rule %s it is answered with %q, want %q", test.rule, got.Said, test.says)
+		}
+	}
+}

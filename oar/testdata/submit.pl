@@ -1,0 +1,41 @@
+# A stand-in for oarsub: gives submissions to admission rules as OAR does, and prints what became of them.
+#
+# usage: perl submit.pl NODES RULE... <submissions
+# The rules are files, in their order. A submission is a line of JSON: types (hexadecimal digits of each), queue, requests
+# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project. The
+# answer is such a line: said, what its user is told (hexadecimal; "" when it is taken), types and requests.
+package OAR::IO;
+use strict;
+use JSON::PP;
+
+{
+    package OAR::Conf;
+    my %conf = (OARSUB_DEFAULT_RESOURCES => '/resource_id=1', OARSUB_NODES_RESOURCES => 'network_address');
+    sub get_conf { return $conf{ $_[0] } }
+}
+{
+    package Database;
+    sub selectrow_array { return ${ $_[0] } }
+}
+
+my ($nodes, @files) = @ARGV;
+my $rules = '';
+foreach my $file (@files) {
+    open(my $in, '<', $file) or die("$file: $!");
+    $rules .= join('', <$in>);
+}
+
+while (my $line = <STDIN>) {
+    my $s = decode_json($line);
+    my $dbh = bless(\(my $size = $nodes), 'Database');
+    my $type_list = [map { pack('H*', $_) } @{ $s->{types} }];
+    my $ref_resource_list = $s->{requests};
+    my ($queue_name, $jobType, $user) = ($s->{queue}, 'PASSIVE', 'alice');
+    my ($jobproperties, $job_name, $project) = ($s->{properties} // '', $s->{name}, $s->{project} // 'default');
+    my $reservationField = $s->{reservation} // 'None';
+    my ($array_job_nb, $array_params_ref) = ($s->{array} // 1, undef);
+    my $said = '';
+    eval $rules;
+    $said = "$@" if $@;
+    print(encode_json({ said => unpack('H*', $said), types => [map { unpack('H*', $_) } @{$type_list}], requests => $ref_resource_list }), "\n");
+}
