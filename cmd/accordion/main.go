@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"accordion/oar"
 )
 
 func main() { os.Exit(run()) }
@@ -20,7 +22,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if filepath.Base(os.Args[0]) == schedulerName {
+	if filepath.Base(os.Args[0]) == oar.SchedulerName {
 		return runScheduler(ctx)
 	}
 	root := command()

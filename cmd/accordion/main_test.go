@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"accordion/oar"
 )
 
 // programs are what the scripts may run: accordion itself, and helpers that other test files add.
-var programs = map[string]func(){"accordion": func() { os.Exit(run()) }, schedulerName: func() { os.Exit(run()) }}
+var programs = map[string]func(){"accordion": func() { os.Exit(run()) }, oar.SchedulerName: func() { os.Exit(run()) }}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 

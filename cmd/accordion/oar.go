@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,9 +17,6 @@ import (
 )
 
 func init() { subcommands = append(subcommands, oarCommand) }
-
-// schedulerName is what OAR calls the program when it is the scheduler of a queue: it gives arguments and no subcommand.
-const schedulerName = "accordion_oar"
 
 // patience is how long a pass may take, and hardPatience after how long it is ended whatever it does.
 const (
@@ -53,8 +51,8 @@ func runScheduler(ctx context.Context) int {
 }
 
 func oarCommand() *cobra.Command {
-	c := &cobra.Command{Use: "oar", Short: "What OAR calls: the scheduler of a queue"}
-	c.AddCommand(oarScheduleCommand(), oarPrologueCommand())
+	c := &cobra.Command{Use: "oar", Short: "Accordion's part in an OAR: what it adds there, and what OAR calls"}
+	c.AddCommand(oarInstallCommand(), oarUninstallCommand(), oarScheduleCommand(), oarPrologueCommand())
 	return c
 }
 
@@ -63,10 +61,7 @@ func oarScheduleCommand() *cobra.Command {
 		Use:   "schedule [flags] QUEUE NOW [DATE]",
 		Short: "Plan the waiting jobs of an OAR queue, as OAR's meta-scheduler asks for it",
 		Long: `Read the waiting jobs of a queue from OAR's database, plan them, and write the plan back. OAR's meta-scheduler calls this
-for each pass, with the second for which it plans, and a date that is not looked at. To make a queue Accordion's:
-
-  ln -s /usr/bin/accordion /usr/lib/oar/schedulers/accordion_oar
-  oarnotify --add-queue evolve,20,accordion_oar
+for each pass, with the second for which it plans, and a date that is not looked at. "accordion oar install" makes the queue.
 
 Under the name accordion_oar the program takes these arguments and nothing else. The exit status is 0 when the plan was
 written and 1 when nothing was; OAR switches a queue off for any other.`,
@@ -77,7 +72,7 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 			return nil
 		},
 	}
-	file := c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+oar.DefaultConf+")")
+	file := oarConfFlag(c)
 	deadline := c.Flags().Duration("deadline", patience, "what is planned by then is written")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		now, err := strconv.ParseInt(args[1], 10, 64)
@@ -87,17 +82,17 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		if *deadline < 100*time.Millisecond {
 			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
-		path := *file
-		if path == "" {
-			path = os.Getenv("OARCONFFILE")
-		}
-		if path == "" {
-			path = oar.DefaultConf
-		}
-		return oarPass(cmd, path, oar.Pass{Queue: args[0], Now: now, Patience: *deadline})
+		return oarPass(cmd, oarConf(*file), oar.Pass{Queue: args[0], Now: now, Patience: *deadline})
 	}
 	return c
 }
+
+// oarConfFlag is --conf; oarConf gives what it means.
+func oarConfFlag(c *cobra.Command) *string {
+	return c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+oar.DefaultConf+")")
+}
+
+func oarConf(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), oar.DefaultConf) }
 
 // oarPass does a pass, and gives up soon after its deadline though a call may ignore it.
 func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {

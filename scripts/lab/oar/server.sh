@@ -34,7 +34,6 @@ configure_oar() {
 	chown oar: /var/log/oar.log
 	write_to_node >"$lab/bin/to-node"
 	chmod 755 "$lab/bin/to-node"
-	ln -s "$lab/bin/accordion" /usr/lib/oar/schedulers/accordion_oar
 }
 
 # conf NAME [VALUE]: sets it, or takes it out.
@@ -70,7 +69,7 @@ start_almighty() {
 # answers PORT: somebody listens there, on the loopback address.
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# make_resources: the nodes and their cores, and the queue that is Accordion's.
+# make_resources: the nodes and their cores.
 make_resources() {
 	local property
 	for property in cpu core; do
@@ -90,8 +89,10 @@ make_resources() {
 	else
 		mariadb --no-defaults -h 127.0.0.1 -u oar -plab -D oar <"$lab/resources.sql"
 	fi
-	oarnotify --add-queue evolve,20,accordion_oar >/dev/null
 }
+
+# install_accordion makes the queue evolve, and all else that Accordion needs in an OAR.
+install_accordion() { "$lab/bin/accordion" oar install --queue evolve --priority 20; }
 
 status() {
 	local bad=0

@@ -45,6 +45,7 @@ live() {
 	make_schema
 	start_almighty
 	make_resources
+	install_accordion
 	make_clients
 	touch "$lab/ready"
 	while :; do
