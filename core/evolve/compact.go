@@ -38,7 +38,7 @@ func (f *Fitter) compact(ep core.EP, p *profile.Profile, limit Limit, start core
 		f.mirror = profile.New(p.Nodes())
 	}
 	f.mirror.MirrorOf(p, start, end)
-	begin, ok := f.fit(&f.late, f.mirrored, f.mirror, limit, -end)
+	begin, ok := f.fit(&f.late, f.mirrored, f.mirror.Without(0, nil), limit, -end, endless)
 	if !ok || begin != -end {
 		return start, false
 	}

@@ -36,8 +36,9 @@ type Fitter struct {
 	steps   []placed
 	spans   []span
 	open    []span // memory of prepare
-	profile *profile.Profile
+	profile profile.Lifted
 	begin   core.Time // not before
+	latest  core.Time // the last step has to start before
 	held    bool      // the first step began at begin and goes on until the second one's nodes are there
 	stiff   bool      // no step can wait, so that all starts rise together…
 	risen   core.Time // …by this so far; 0 otherwise
@@ -67,6 +68,7 @@ type span struct {
 	nodes       int
 	length      core.Time // requested of all of them
 	rarity      float64   // of its holes
+	latest      core.Time // it has to start before
 
 	// The nodes are free in [from, until), as far as it is known.
 	from, until core.Time
@@ -74,7 +76,16 @@ type span struct {
 
 // Fit is the function of the same name.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
-	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore)
+	return f.Sooner(ep, p.Without(0, nil), limit, notBefore, endless)
+}
+
+// endless is behind the end of whatever begins before the end of time.
+const endless = 4 * core.Forever
+
+// Sooner is Fit for a place that completes before an instant; ok is false when there is none. p may be lifted off the
+// place that the profile has already: it searches for a better one then.
+func (f *Fitter) Sooner(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
+	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore, before)
 	if !ok || len(ep) == 0 {
 		return start, nil, ok
 	}
@@ -92,14 +103,14 @@ func (f *Fitter) Resume(ep core.EP, p *profile.Profile, limit Limit, now core.Ti
 }
 
 // fit is Fit into memory that is there already.
-func (f *Fitter) fit(into *core.EP, ep core.EP, p *profile.Profile, limit Limit, begin core.Time) (start core.Time, ok bool) {
+func (f *Fitter) fit(into *core.EP, ep core.EP, p profile.Lifted, limit Limit, begin, before core.Time) (start core.Time, ok bool) {
 	*into = slices.Grow((*into)[:0], len(ep))
 	if len(ep) == 0 {
-		return begin, true
+		return begin, begin < before
 	}
-	f.profile, f.begin = p, begin
+	f.profile, f.begin, f.latest = p, begin, min(core.Forever, before-min(core.Forever, ep[len(ep)-1].Duration))
 	ok = f.prepare(ep, limit) && f.settle()
-	f.profile = nil
+	f.profile = profile.Lifted{}
 	if !ok {
 		return 0, false
 	}
@@ -130,6 +141,9 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	}
 	waits := func(s placed) bool { return s.longest > s.length }
 	f.stiff, f.risen = !slices.ContainsFunc(f.steps[:len(ep)-1], waits), 0
+	if f.start(len(ep)-1) >= f.latest {
+		return false
+	}
 	f.spread()
 	return true
 }
@@ -137,6 +151,7 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 // spread finds the spans of the steps, and puts those first that rule out most: see rarity.
 func (f *Fitter) spread() {
 	n := len(f.steps)
+	slack := f.latest - f.steps[n-1].start                                    // nothing may rise so far
 	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // of the open ones the later need more nodes
 	for i := 0; i <= len(f.steps); i++ {
 		nodes, first := 0, i // behind the last step all end
@@ -148,7 +163,7 @@ func (f *Fitter) spread() {
 			s.last, first = i-1, s.first
 			s.length = min(core.Forever, f.steps[i-1].start-f.steps[s.first].start+f.steps[i-1].length)
 			s.rarity = rarity(s.nodes, s.length)
-			s.from, s.until = f.begin, f.begin
+			s.from, s.until, s.latest = f.begin, f.begin, f.steps[s.first].start+slack
 			f.open, f.spans = f.open[:n-1], append(f.spans, s)
 		}
 		if n := len(f.open); nodes > 0 && (n == 0 || f.open[n-1].nodes < nodes) {
@@ -208,9 +223,9 @@ func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
 		if s.until, _ = f.profile.FirstBelow(s.nodes, start); end <= s.until {
 			return start, true
 		}
-		start = f.profile.FreeSince(s.nodes, end)
+		start = f.profile.FreeSince(s.nodes, start, end)
 	}
-	start, ok = f.profile.FirstFit(s.nodes, s.length, start)
+	start, ok = f.profile.FirstFit(s.nodes, s.length, start, s.latest)
 	s.from, s.until = start, start+s.length
 	return start, ok
 }
@@ -226,20 +241,19 @@ func (f *Fitter) end(i int) core.Time {
 	return min(core.Forever, f.start(i)+f.steps[i].length)
 }
 
-// raise moves the start of a step, and with it those before and behind it as far as they have to. It is false when one
-// would begin after the end of time, or when a held step would have to move.
+// raise moves the start of a step, and with it those before and behind it as far as they have to. It is false when the last
+// one would begin too late, or when a held step would have to move.
 func (f *Fitter) raise(i int, start core.Time) bool {
 	if f.stiff {
 		f.risen += start - f.start(i)
-		return f.start(len(f.steps)-1) < core.Forever && (!f.held || f.risen == 0)
+		return f.start(len(f.steps)-1) < f.latest && (!f.held || f.risen == 0)
 	}
 	f.steps[i].start = start
 	for k := i - 1; k >= 0 && f.steps[k].start < f.steps[k+1].start-f.steps[k].longest; k-- {
 		f.steps[k].start = f.steps[k+1].start - f.steps[k].longest
 	}
-	k := i
-	for ; k+1 < len(f.steps) && f.steps[k+1].start < f.steps[k].start+f.steps[k].length; k++ {
+	for k := i; k+1 < len(f.steps) && f.steps[k+1].start < f.steps[k].start+f.steps[k].length; k++ {
 		f.steps[k+1].start = f.steps[k].start + f.steps[k].length
 	}
-	return f.steps[k].start < core.Forever && (!f.held || f.steps[0].start == f.begin)
+	return f.steps[len(f.steps)-1].start < f.latest && (!f.held || f.steps[0].start == f.begin)
 }

@@ -78,7 +78,7 @@ func (a Algorithm) place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	if a.Rigid {
 		ep, a = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}, Algorithm{}
 	}
-	start, ok = f.fit(&f.fitted, ep, p, a.Limit, notBefore)
+	start, ok = f.fit(&f.fitted, ep, p.Without(0, nil), a.Limit, notBefore, endless)
 	if !ok {
 		return start, nil, false
 	}

@@ -106,9 +106,9 @@ func (l *list) fit(most int, d, from core.Time) (core.Time, bool) {
 	return start, true
 }
 
-// firstAbove is the first instant, not before from, at which more nodes are used.
-func (l *list) firstAbove(most int, from core.Time) (core.Time, bool) {
-	for i := l.index(from); i < len(l.at); i++ {
+// firstAbove is the first instant in [from, to), which is not empty, at which more nodes are used.
+func (l *list) firstAbove(most int, from, to core.Time) (core.Time, bool) {
+	for i := l.index(from); i < len(l.at) && l.at[i] < to; i++ {
 		if l.used[i] > most {
 			return max(from, l.at[i]), true
 		}

@@ -197,6 +197,18 @@ func (w *world) ask(p *twins) {
 	start, end, ok := p.ours.Hole(n, d, from)
 	start2, end2, ok2 := p.plain.Hole(n, d, from)
 	equal("Hole", fmt.Sprint(start, end, ok), fmt.Sprint(start2, end2, ok2))
+	if rapid.IntRange(0, 7).Draw(t, "lift") > 0 {
+		return
+	}
+	place, ep := w.time("start"), w.ep()
+	lifted, without := p.ours.Without(place, ep), p.plain.Clone()
+	without.Remove(place, ep)
+	at, ok := without.FirstFit(n, d, from)
+	equal("FirstFit without a place", both(lifted.FirstFit(n, d, from, endOfTime)), both(at, ok))
+	equal("FirstBelow without a place", both(lifted.FirstBelow(n, from)), both(without.FirstBelow(n, from)))
+	if from < to {
+		equal("FreeSince without a place", lifted.FreeSince(n, from, to), max(from, without.FreeSince(n, to)))
+	}
 }
 
 // compare looks at everything that a pair holds.

@@ -67,13 +67,17 @@ func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool)
 
 // FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
 func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
-	switch {
-	case n <= 0:
+	if n <= 0 {
 		return core.Forever, false
-	case p.tree != nil:
-		return p.tree.firstAbove(p.nodes-n, from)
 	}
-	return p.list.firstAbove(p.nodes-n, from)
+	return p.firstAbove(p.nodes-n, from, endOfTime)
+}
+
+func (p *Profile) firstAbove(most int, from, to core.Time) (core.Time, bool) {
+	if p.tree != nil {
+		return p.tree.firstAbove(most, from, to)
+	}
+	return p.list.firstAbove(most, from, to)
 }
 
 // FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not

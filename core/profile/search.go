@@ -24,6 +24,9 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		}
 		return core.Forever, false
 	}
+	if most >= t.nodes { // the index knows nothing of what nobody needs: only a Lifted asks, of what exceeds the machine
+		return t.fitPointwise(most, d, from)
+	}
 	const enough = 2 * core.Forever // no two change points are further apart
 	d = max(d, 1)
 	s := search{
@@ -36,6 +39,22 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		return s.run, true
 	}
 	return core.Forever, false
+}
+
+// fitPointwise is fit without the index.
+func (t *tree) fitPointwise(most int, d, from core.Time) (core.Time, bool) {
+	start, blocked := from, false
+	t.each(from, func(begin core.Time, used int) bool {
+		switch {
+		case blocked:
+			start = begin
+		case begin-start >= d:
+			return false
+		}
+		blocked = used > most
+		return true
+	})
+	return start, !blocked
 }
 
 // enter searches what lies below a branch from the run's begin on, which is not before the branch's.
@@ -106,25 +125,25 @@ func (s *search) see(run core.Time) core.Time {
 	return run
 }
 
-// firstAbove is the first instant, not before from, at which more nodes are used.
-func (t *tree) firstAbove(most int, from core.Time) (core.Time, bool) {
-	at, ok := firstAbove(t.root, most, min(from, lastTime))
+// firstAbove is the first instant in [from, to), which is not empty, at which more nodes are used.
+func (t *tree) firstAbove(most int, from, to core.Time) (core.Time, bool) {
+	at, ok := firstAbove(t.root, most, min(from, lastTime), to)
 	return max(at, from), ok
 }
 
-func firstAbove(b *branch, most int, from core.Time) (core.Time, bool) {
-	for i := b.child(from); i < b.n; i++ {
+func firstAbove(b *branch, most int, from, to core.Time) (core.Time, bool) {
+	for i := b.child(from); i < b.n && b.at[i] < to; i++ {
 		if b.most[i] <= most {
 			continue
 		}
 		if !b.lowest() {
-			if at, ok := firstAbove(b.branches[i], most, from); ok {
+			if at, ok := firstAbove(b.branches[i], most, from, to); ok {
 				return at, true
 			}
 			continue
 		}
 		l := b.leaves[i]
-		for k := l.index(from); k < l.n; k++ {
+		for k := l.index(from); k < l.n && l.at[k] < to; k++ {
 			if l.used[k] > most {
 				return l.at[k], true
 			}

@@ -28,7 +28,7 @@ func isFamily(choices []core.EP) bool {
 }
 
 // bestSize is best for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
-func bestSize(view *profile.Profile, notBefore core.Time, j core.Job) (core.Planned, bool) {
+func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)
 	if f.index < 0 {
@@ -40,7 +40,7 @@ func bestSize(view *profile.Profile, notBefore core.Time, j core.Job) (core.Plan
 
 // family is a search under way; index and end are the best size so far and its completion.
 type family struct {
-	view      *profile.Profile
+	view      profile.Lifted
 	choices   []core.EP
 	notBefore core.Time
 	index     int
@@ -50,8 +50,8 @@ type family struct {
 // bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion.
 func (f *family) bound(lo, hi int) (core.Time, bool) {
 	d := f.choices[hi][0].Duration
-	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore)
-	return start + d, ok && start < core.Forever
+	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore, core.Forever)
+	return start + d, ok
 }
 
 // loses says whether sizes from lo on that complete at end or later cannot be the answer: of equals the fewest nodes win.

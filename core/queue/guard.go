@@ -50,7 +50,7 @@ func (s *repeated) room(j core.Job) *profile.Profile {
 func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := s.placer.best(s.room(j), now, j)
 	for ok && s.guarded && s.outlook.waits && j.Margin > 0 {
-		begin, _, clear := s.outlook.placer.fit(s.outlook.firm, believed(p.EP, j.Margin), p.Start)
+		begin, _, clear := s.outlook.placer.fit(s.outlook.firm.Without(0, nil), believed(p.EP, j.Margin), p.Start, endless)
 		if !clear || begin == p.Start {
 			return p, clear
 		}

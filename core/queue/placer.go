@@ -14,9 +14,29 @@ type placer struct {
 
 // best is a job's earliest completion in a view.
 func (s *placer) best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := s.earliest(view.Without(0, nil), now, j, endless)
+	if ok {
+		s.improve(view, j, &p)
+	}
+	return p, ok
+}
+
+// improve does to a place what the algorithm does behind finding it. Its completion stays.
+func (s *placer) improve(view *profile.Profile, j core.Job, p *core.Planned) {
+	if !isFamily(j.Choices) {
+		p.Start, p.EP = s.algorithm.Improve(&s.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
+	}
+}
+
+// endless is behind every completion.
+const endless = 4 * core.Forever
+
+// earliest is a job's earliest completion, where that is before an instant.
+func (s *placer) earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
 	if isFamily(j.Choices) {
-		return bestSize(view, notBefore, j)
+		p, ok := bestSize(view, notBefore, j)
+		return p, ok && p.End() < before
 	}
 	var best core.Planned
 	found := false
@@ -24,7 +44,7 @@ func (s *placer) best(view *profile.Profile, now core.Time, j core.Job) (core.Pl
 		if found && notBefore+ep.Total() > best.End() {
 			continue // it cannot win
 		}
-		start, scheduled, ok := s.fit(view, ep, notBefore)
+		start, scheduled, ok := s.fit(view, ep, notBefore, before)
 		if !ok {
 			continue
 		}
@@ -33,22 +53,19 @@ func (s *placer) best(view *profile.Profile, now core.Time, j core.Job) (core.Pl
 			best, found = p, true
 		}
 	}
-	if found {
-		best.Start, best.EP = s.algorithm.Improve(&s.fitter, j.Choices[best.Choice], view, best.Start, best.EP)
-	}
 	return best, found
 }
 
 // fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
-func (s *placer) fit(view *profile.Profile, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
+func (s *placer) fit(view profile.Lifted, ep core.EP, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	switch {
 	case len(ep) == 0:
 		return 0, nil, false
 	case len(ep) > 1:
-		return s.fitter.Fit(ep, view, s.algorithm.Limit, notBefore)
+		return s.fitter.Sooner(ep, view, s.algorithm.Limit, notBefore, before)
 	case ep[0].Duration < 1 || ep[0].Nodes < 0:
 		return 0, nil, false
 	}
-	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore)
-	return start, ep, ok && start < core.Forever
+	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore, min(core.Forever, before-ep[0].Duration))
+	return start, ep, ok
 }

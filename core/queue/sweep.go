@@ -38,20 +38,21 @@ func (s *conservative) move(r *reserved, at core.Time) {
 	s.due = min(s.due, at)
 }
 
-// sweepShape is a sweep's part for a job that is no rectangle.
+// sweepShape is a sweep's part for a job that is no rectangle. It is lifted out when there is a better place only: most
+// of the time there is none.
 func (s *conservative) sweepShape(now core.Time, r *reserved) {
 	old, end := r.shape.place, core.Forever
 	if r.start < core.Forever {
 		end = old.End()
-		s.view.Remove(old.Start, old.EP)
+	} else {
+		old = core.Planned{}
 	}
-	p, ok := s.placer.best(s.view, now, r.shape.job)
-	if !ok || p.End() >= end {
-		if r.start < core.Forever {
-			s.view.Add(old.Start, old.EP)
-		}
+	p, ok := s.placer.earliest(s.view.Without(old.Start, old.EP), now, r.shape.job, end)
+	if !ok {
 		return
 	}
+	s.view.Remove(old.Start, old.EP)
+	s.placer.improve(s.view, r.shape.job, &p)
 	r.shape.place, r.start = p, p.Start
 	s.view.Add(p.Start, p.EP)
 	s.due = min(s.due, p.Start)

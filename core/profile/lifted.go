@@ -1,0 +1,162 @@
+package profile
+
+import "accordion/core"
+
+// Lifted is a profile as the owner of one place in it sees it: without that place, which is free to him. Nothing is taken
+// out for that, so that to look for a better place and find none, as most do who look, changes nothing. It is good until
+// the profile is changed.
+type Lifted struct {
+	profile *Profile
+	start   core.Time // of the place; endOfTime when there is none
+	ep      core.EP   // what is used there
+}
+
+// Without is the profile without what Add(start, ep) occupied: as it is where ep has no steps.
+func (p *Profile) Without(start core.Time, ep core.EP) Lifted {
+	if len(ep) == 0 {
+		start = endOfTime
+	}
+	return Lifted{profile: p, start: start, ep: ep}
+}
+
+// Nodes is the machine's size.
+func (v *Lifted) Nodes() int { return v.profile.nodes }
+
+// FirstFit is the earliest instant in [from, until) from which n nodes are free for d seconds; d is Forever for a need
+// without end. ok is false when there is none.
+func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok bool) {
+	p := v.profile
+	switch {
+	case from >= until:
+		return core.Forever, false
+	case n <= 0 || len(v.ep) == 0:
+		start, ok = p.FirstFit(n, d, from)
+		return start, ok && start < until
+	case p.tree == nil:
+		return v.sweep(p.nodes-n, d, from, until)
+	}
+	return v.search(p.nodes-n, max(d, 1), from, until)
+}
+
+// FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
+func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
+	if n <= 0 || len(v.ep) == 0 {
+		return v.profile.FirstBelow(n, from)
+	}
+	for s := v.section(from); ; s = s.next() {
+		if t, ok = v.profile.firstAbove(v.profile.nodes-n+s.own, max(s.from, from), s.to); ok || s.to == endOfTime {
+			return t, ok
+		}
+	}
+}
+
+// FreeSince is the begin of the stretch with n nodes free that reaches up to t, and no earlier than from: t itself when n
+// are not free right before t.
+func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
+	if n <= 0 || len(v.ep) == 0 {
+		return max(from, v.profile.FreeSince(n, t))
+	}
+	since := from
+	for s := v.section(from); s.from < t; s = s.next() {
+		to := min(t, s.to)
+		if end, ok := v.profile.lastAbove(v.profile.nodes-n+s.own, max(s.from, from), to); ok {
+			since = min(end, to)
+		}
+		if s.to == endOfTime {
+			break
+		}
+	}
+	return since
+}
+
+// section is a stretch of time in which the place's own use is the same.
+type section struct {
+	from, to core.Time
+	own      int     // nodes
+	left     core.EP // behind it
+}
+
+// section is the one that an instant is in.
+func (v *Lifted) section(t core.Time) section {
+	s := section{from: -core.Forever, to: v.start, left: v.ep}
+	for s.to <= t && s.to < endOfTime {
+		s = s.next()
+	}
+	return s
+}
+
+// next is the section behind one that is not the last.
+func (s section) next() section {
+	for len(s.left) > 0 && s.left[0].Duration <= 0 {
+		s.left = s.left[1:]
+	}
+	if len(s.left) == 0 {
+		return section{from: s.to, to: endOfTime}
+	}
+	step := s.left[0]
+	n := section{from: s.to, to: later(s.to, step.Duration), own: step.Nodes, left: s.left[1:]}
+	if n.to >= core.Forever {
+		n.to, n.left = endOfTime, nil
+	}
+	return n
+}
+
+// sweep is FirstFit on a list, where at most so many nodes may be used: section by section and point by point.
+func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok bool) {
+	l := &v.profile.list
+	at, used := l.at, l.used[:len(l.at)]
+	i := l.index(from)
+	start = from
+	for s := v.section(from); ; s = s.next() {
+		allowed := most + s.own
+		for {
+			end, last := s.to, true
+			if i+1 < len(at) && at[i+1] < end {
+				end, last = at[i+1], false
+			}
+			switch {
+			case used[i] > allowed:
+				if start = end; start >= until {
+					return core.Forever, false
+				}
+			case end-start >= d:
+				return start, true
+			}
+			if last {
+				break
+			}
+			i++
+		}
+		if s.to == endOfTime {
+			return core.Forever, false
+		}
+		if i+1 < len(at) && at[i+1] == s.to {
+			i++
+		}
+	}
+}
+
+// search is FirstFit on a tree.
+func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok bool) {
+	t := v.profile.tree
+	start = from
+	for s := v.section(from); start < until; s = s.next() {
+		allowed := most + s.own
+		at, obstacle := t.firstAbove(allowed, max(from, s.from), s.to)
+		switch {
+		case obstacle && at-start < d:
+			// Either there is room behind it within this section, or what reaches up to its end may go on there.
+			if at, ok = t.fit(allowed, d, at); ok && at+d <= s.to {
+				return at, at < until
+			}
+			end, _ := t.lastAbove(allowed, max(from, s.from), s.to)
+			start = min(end, s.to)
+		case obstacle || s.to-start >= d:
+			return start, true
+		}
+		if s.to == endOfTime {
+			break
+		}
+	}
+	return core.Forever, false
+}
