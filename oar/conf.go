@@ -28,6 +28,10 @@ type Conf struct {
 
 	// Besteffort is for how long the resources of a besteffort job are planned.
 	Besteffort core.Time
+
+	Server     string // host of OAR's server, and of this cluster's name
+	ServerPort int    // where that listens
+	Remote     string // the command by which OAR's account reaches a node: OPENSSH_CMD
 }
 
 // Login is an account of the database.
@@ -84,6 +88,9 @@ func ParseConf(text io.Reader, file string) (Conf, error) {
 		Login:        Login{r.text("DB_BASE_LOGIN", "oar"), values["DB_BASE_PASSWD"]},
 		ReadOnly:     Login{r.text("DB_BASE_LOGIN_RO", "oar_ro"), values["DB_BASE_PASSWD_RO"]},
 		SecurityTime: r.number("SCHEDULER_JOB_SECURITY_TIME", 60, 0, 1<<20),
+		Server:       r.text("SERVER_HOSTNAME", "localhost"),
+		ServerPort:   int(r.number("SERVER_PORT", 6666, 1, 65535)),
+		Remote:       r.text("OPENSSH_CMD", "ssh"),
 		Order:        r.text("SCHEDULER_RESOURCE_ORDER", "network_address ASC, resource_id ASC"),
 	}
 	port := core.Time(5432)

@@ -23,6 +23,8 @@ DB_BASE_PASSWD_RO=secret
 SCHEDULER_JOB_SECURITY_TIME="60"
 SCHEDULER_JOB_SECURITY_TIME="5"
 SCHEDULER_RESOURCE_ORDER="network_address ASC"
+SERVER_HOSTNAME="oar.site.org"
+OPENSSH_CMD="/usr/bin/ssh -p 6667"
 JOB_RESOURCE_MANAGER_FILE="/etc/oar/job_resource_manager_cgroups.pl"
 `
 
@@ -33,7 +35,8 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	}
 	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
 		Login: oar.Login{User: "oar", Password: "a # in a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
-		SecurityTime: 5, Order: "network_address ASC", Besteffort: 300}
+		SecurityTime: 5, Order: "network_address ASC", Besteffort: 300,
+		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

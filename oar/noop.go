@@ -1,0 +1,149 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// noop is a job that only occupies hosts: a companion, or what shows a reservation.
+type noop struct {
+	user, project, properties string
+	name                      string
+	queue                     string
+	hosts                     int
+	walltime                  core.Time
+	inner                     int64 // its base; 0: none
+	message                   string
+}
+
+// submit writes a noop job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
+// limit of jobs for each user.
+func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time) (int64, error) {
+	id, err := d.insert(ctx, tx, "jobs", "job_id",
+		"initial_request, job_name, job_env, job_type, info_type, state, reservation, message, scheduler_info, job_user, project, job_group, command, "+
+			"queue_name, properties, launching_directory, submission_time, start_time, stop_time, checkpoint_signal",
+		"made by Accordion", j.name, "", "PASSIVE", "localhost:0", stateWaiting, "None", j.message, "", j.user, j.project, "", "",
+		j.queue, j.properties, "/", now, 0, 0, 12)
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	moldable, err := d.insert(ctx, tx, "moldable_job_descriptions", "moldable_id", "moldable_job_id, moldable_walltime", id, j.walltime)
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	group, err := d.insert(ctx, tx, "job_resource_groups", "res_group_id", "res_group_moldable_id, res_group_property", moldable, "type = 'default'")
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	statements := []string{
+		fmt.Sprintf("UPDATE jobs SET array_id = %d WHERE job_id = %d", id, id),
+		fmt.Sprintf("INSERT INTO challenges (job_id, challenge, ssh_private_key, ssh_public_key) VALUES (%d, '%d', '', '')", id, rand.Int64()),
+		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.hosts),
+		fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'noop')", id),
+		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, stateWaiting, now),
+	}
+	if j.inner != 0 {
+		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'inner=%d')", id, j.inner))
+	}
+	return id, run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
+}
+
+// run carries out statements without arguments.
+func run(ctx context.Context, tx *sql.Tx, doing string, statements ...string) error {
+	for _, one := range statements {
+		if _, err := tx.ExecContext(ctx, one); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+	return nil
+}
+
+// reshape gives a waiting job so many hosts and a walltime, in each of its configurations.
+func (d *database) reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, walltime core.Time) error {
+	choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
+	if err != nil {
+		return err
+	}
+	groups, err := numbers(ctx, tx, "SELECT res_group_id FROM job_resource_groups WHERE res_group_moldable_id", choices)
+	if err != nil {
+		return err
+	}
+	return run(ctx, tx, fmt.Sprintf("shaping job %d", job),
+		fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_job_id = %d", walltime, job),
+		fmt.Sprintf("UPDATE job_resource_descriptions SET res_job_value = %d WHERE res_job_resource_type = 'network_address' AND res_job_group_id IN (%s)", hosts, list(groups)))
+}
+
+// resources gives the numbers of the resources that belong to hosts, host by host.
+func (s *System) resources(ctx context.Context, from querier, hosts []string) ([]int64, error) {
+	if len(hosts) == 0 {
+		return nil, nil
+	}
+	of := map[string][]int64{}
+	places := make([]string, len(hosts))
+	args := make([]any, len(hosts))
+	for i, host := range hosts {
+		places[i], args[i] = s.db.arg(i+1), host
+	}
+	query := "SELECT r.network_address, r.resource_id FROM resources r WHERE " + onHost + " AND r.state <> 'Dead' AND r.network_address IN (" +
+		strings.Join(places, ", ") + ") ORDER BY r.resource_id"
+	err := rows(ctx, from, "the nodes' resources", query, args, func(row *sql.Rows) error {
+		var host string
+		var id int64
+		err := row.Scan(&host, &id)
+		of[host] = append(of[host], id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for _, host := range hosts {
+		if len(of[host]) == 0 {
+			return nil, fmt.Errorf("OAR has no node %s", hostlist.Compact([]string{host}))
+		}
+		all = append(all, of[host]...)
+	}
+	return all, nil
+}
+
+// place writes which resources a job is to have.
+func (d *database) place(ctx context.Context, tx *sql.Tx, job int64, resources []int64) error {
+	if err := run(ctx, tx, fmt.Sprintf("placing job %d", job), fmt.Sprintf("DELETE FROM accordion_places WHERE job_id = %d", job)); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(resources, rowsAtOnce) {
+		rows := pairs{into: "accordion_places (job_id, resource_id)"}
+		for _, r := range part {
+			rows.add(job, r)
+		}
+		if err := run(ctx, tx, fmt.Sprintf("placing job %d", job), string(rows.text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// frag asks OAR to end jobs, as oardel does: its server does it at the next poke.
+func (d *database) frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
+	ignore, conflict := "", " ON CONFLICT DO NOTHING"
+	if d.conf.Type == "mysql" {
+		ignore, conflict = " IGNORE", ""
+	}
+	for _, id := range jobs {
+		err := run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),
+			fmt.Sprintf("INSERT%s INTO frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)%s", ignore, id, now, conflict),
+			fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', %d, %d, 'Accordion requested to frag the job', 'NO')", id, now))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package oar
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"accordion/adapter"
+)
+
+// This file reaches a job on its first node: as OAR's account by the command that OAR uses itself (OPENSSH_CMD), and from there
+// as the job's user by oardodo, as OAR does.
+
+// oarsAccount owns OAR's files on every node.
+const oarsAccount = "oar"
+
+// onNode runs a shell script on a node as OAR's account, with arguments and input.
+func (s *System) onNode(ctx context.Context, host, script, input string, args ...string) (string, error) {
+	command := strings.Fields(s.db.conf.Remote)
+	if len(command) == 0 {
+		return "", fmt.Errorf("OPENSSH_CMD is empty")
+	}
+	words := []string{"sh", "-c", quote(script), "sh"}
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	c := exec.CommandContext(ctx, command[0], append(command[1:], "-x", "-T", host, strings.Join(words, " "))...)
+	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + oarsAccount, "LOGNAME=" + oarsAccount}, "/"
+	if os.Geteuid() == 0 {
+		uid, gid, err := lookup(ctx, oarsAccount)
+		if err != nil {
+			return "", err
+		}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+	}
+	c.Stdin = strings.NewReader(input)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("on node %s: %w: %s", host, err, strings.Join(strings.Fields(errs.String()), " "))
+	}
+	return out.String(), nil
+}
+
+// quote makes a word for a shell.
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// asUser begins a script that goes on as the user of its first argument.
+const asUser = `PATH=$PATH:/usr/lib/oar/oardodo:/usr/local/lib/oar/oardodo; export PATH; OARDO_BECOME_USER=$1; export OARDO_BECOME_USER; shift; `
+
+// first is a running job's first node.
+func first(r *record) (string, error) {
+	if r.State != adapter.Running || len(r.holds) == 0 {
+		return "", fmt.Errorf("it is %s: %w", r.state, adapter.ErrGone)
+	}
+	return r.holds[0], nil
+}
+
+// steps is how a script asks for its next step, or says in a comment that another file of it does.
+var steps = regexp.MustCompile(`accordion\s+step`)
+
+// readScript prints the beginning of the file that a command names, if it names one, as its user sees it.
+const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && set -- $2 && [ -f "$1" ] && head -c 1000000 "$1" || true' sh "$1" "$2"`
+
+// Speaks looks whether the job's command, or the file that it names, mentions `accordion step`.
+func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err != nil {
+		return false, fmt.Errorf("reading the script: %w", err)
+	}
+	words, err := s.words(ctx, r)
+	if err != nil {
+		return false, fmt.Errorf("job %d: reading its command: %w", job.ID, err)
+	}
+	if steps.MatchString(words.command) {
+		return true, nil
+	}
+	host, err := first(r)
+	if err != nil {
+		return false, fmt.Errorf("job %d: reading its script: %w", job.ID, err)
+	}
+	text, err := s.onNode(ctx, host, readScript, "", r.User, words.directory, words.command)
+	if err != nil {
+		return false, fmt.Errorf("job %d: reading its script: %w", job.ID, err)
+	}
+	return steps.MatchString(text), nil
+}
+
+// words are what a user wrote about where and how his job runs.
+type words struct{ command, directory, errors string }
+
+func (s *System) words(ctx context.Context, r *record) (words, error) {
+	var w words
+	query := fmt.Sprintf("SELECT COALESCE(command, ''), launching_directory, COALESCE(stderr_file, '') FROM jobs WHERE job_id = %d", r.ID)
+	err := s.db.sql.QueryRowContext(ctx, query).Scan(&w.command, &w.directory, &w.errors)
+	w.errors = strings.ReplaceAll(w.errors, "%jobid%", strconv.FormatInt(int64(r.ID), 10))
+	return w, err
+}
+
+// Signal has OAR send a signal to the job's command (oardel -s), which gets it with all that it has started: "B:URG" and "URG" are
+// the same.
+func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err == nil {
+		_, err = first(r)
+	}
+	if err != nil {
+		return fmt.Errorf("signalling job %d: %w", job.ID, err)
+	}
+	name := strings.TrimPrefix(signal, "B:")
+	program := "oardel"
+	if s.bin != "" {
+		program = filepath.Join(s.bin, program)
+	}
+	out, err := exec.CommandContext(ctx, program, "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("signalling job %d: oardel -s %s: %w: %s", job.ID, name, err, strings.Join(strings.Fields(string(out)), " "))
+	}
+	return nil
+}
+
+// appendLine adds its input to a file of the user's, which he names from his directory.
+const appendLine = asUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
+
+// Tell writes a line for its user into a running job's standard error, as he himself.
+func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err == nil {
+		err = s.say(ctx, r, "accordion: "+text)
+	}
+	if err != nil {
+		return fmt.Errorf("telling job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+func (s *System) say(ctx context.Context, r *record, text string) error {
+	host, err := first(r)
+	if err != nil {
+		return err
+	}
+	w, err := s.words(ctx, r)
+	if err != nil || w.errors == "" {
+		return err
+	}
+	_, err = s.onNode(ctx, host, appendLine, strings.Join(strings.Fields(text), " ")+"\n", r.User, w.directory, w.errors)
+	return err
+}
+
+// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
+const writeNodes = `f=/var/lib/oar/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f"`
+
+// writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
+// there could lead the write elsewhere.
+const writeHosts = asUser + `cd / && exec oardodo sh -c 'umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
+	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d belongs to another user or is a link: remove it" >&2; exit 77; fi; ` +
+	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"' sh "$1"`
+
+// Publish writes /tmp/accordion-UID/SERVER-JOBID.hosts on the job's first node, as its user, and the node file that OAR
+// made for it there ($OAR_NODEFILE): a line for each resource, host by host.
+func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
+	r, err := s.lookup(ctx, s.db.sql, job.Key)
+	var host string
+	if err == nil {
+		host, err = first(r)
+	}
+	if err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	if err := s.publishNodes(ctx, host, job); err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	if _, err := s.onNode(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.conf.Server, job.ID)); err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
+	var lines strings.Builder
+	for _, node := range job.Nodes {
+		resources, err := s.resources(ctx, s.db.sql, []string{node})
+		if err != nil {
+			return err
+		}
+		for range resources {
+			lines.WriteString(node + "\n")
+		}
+	}
+	_, err := s.onNode(ctx, host, writeNodes, lines.String(), strconv.FormatInt(int64(job.ID), 10))
+	return err
+}
