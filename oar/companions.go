@@ -89,10 +89,10 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			}
 			made = append(made, one)
 		}
-		return nil
+		return s.launchAtOnce(ctx, tx, made, reservation, nodes, now)
 	})
 	if err == nil {
-		err = s.begin(ctx, job.Key, made)
+		err = s.runs(ctx, job.Key, made)
 	}
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
@@ -155,12 +155,12 @@ func (s *System) occupied(ctx context.Context, from querier, nodes []string) err
 	return nil
 }
 
-// begin waits until all of some companions run. When they do not in time they are ended again.
-func (s *System) begin(ctx context.Context, base adapter.Key, companions []adapter.Key) error {
-	err := s.await(ctx, starts, func(ctx context.Context) (string, error) {
+// runs waits until all of some companions run. When they do not in time they are ended again.
+func (s *System) runs(ctx context.Context, base adapter.Key, companions []adapter.Key) error {
+	err := s.await(ctx, func(ctx context.Context) ([]string, error) {
 		states, err := s.states(ctx, companions)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		return s.startUp(companions, states)
 	})
@@ -178,18 +178,21 @@ func (s *System) begin(ctx context.Context, base adapter.Key, companions []adapt
 	return err
 }
 
-// startUp says whether companions run: "" when all do, else what OAR is to be told.
-func (s *System) startUp(companions []adapter.Key, states map[core.JobID]string) (string, error) {
+// startUp says what OAR is to be told so that companions run: nothing when all do.
+func (s *System) startUp(companions []adapter.Key, states map[core.JobID]string) ([]string, error) {
+	var words []string
 	for _, c := range companions {
 		switch state := states[c.ID]; state {
 		case "Running":
-		case "Waiting", "toLaunch", "Launching":
-			return starts, nil
+		case "toLaunch", "Launching":
+			words = append(words, launch(c.ID))
+		case stateWaiting:
+			words = append(words, starts)
 		default:
-			return "", fmt.Errorf("companion %d is %s: %w", c.ID, state, adapter.ErrBusy)
+			return nil, fmt.Errorf("companion %d is %s: %w", c.ID, state, adapter.ErrBusy)
 		}
 	}
-	return "", nil
+	return words, nil
 }
 
 // states reads OAR's states of jobs.
@@ -215,26 +218,29 @@ const (
 	pokeAgain = 1500 * time.Millisecond // a poke that was told while OAR's server was away is lost
 )
 
-// await tells OAR's server a word, and looks until nothing needs to be told any more. ErrBusy when that takes too long.
-func (s *System) await(ctx context.Context, word string, needs func(context.Context) (string, error)) error {
+// await tells OAR's server what needs to be told, and looks until nothing does any more. ErrBusy when that takes too long.
+func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	again := time.NewTicker(pokeAgain)
-	defer again.Stop()
-	for s.server.poke(word); ; {
-		word, err := needs(ctx)
-		if err != nil || word == "" {
+	told := time.Time{}
+	for {
+		words, err := needs(ctx)
+		if err != nil || len(words) == 0 {
 			return err
+		}
+		if time.Since(told) >= pokeAgain {
+			told = time.Now()
+			for _, word := range words {
+				s.server.poke(word)
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late.C:
 			return fmt.Errorf("OAR has not done it within %v: %w", s.timeout, adapter.ErrBusy)
-		case <-again.C:
-			s.server.poke(word)
 		case <-look.C:
 		}
 	}
@@ -276,14 +282,14 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 		return err
 	})
 	if err == nil && len(leave)+len(stay) > 0 {
-		err = s.await(ctx, ends, func(ctx context.Context) (string, error) {
+		err = s.await(ctx, func(ctx context.Context) ([]string, error) {
 			states, err := s.states(ctx, slices.Concat(leave, stay))
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			for _, c := range leave {
 				if state := states[c.ID]; state != "Terminated" && state != "Error" {
-					return ends, nil
+					return []string{ends}, nil
 				}
 			}
 			return s.startUp(stay, states)

@@ -2,6 +2,7 @@ package oar
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -9,20 +10,25 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"accordion/core"
 )
 
-// What OAR's server understands, in the order in which it is told. After Qdel it schedules by itself.
+// What OAR's server is told, a line each. After it has ended jobs it schedules by itself.
 const (
 	ends   = "Qdel"       // end the jobs that were asked to end
 	starts = "Scheduling" // plan, and start what is due
 )
 
-// pokeEvery is the least time between two pokes: OAR's clock goes ahead by a second with each pass, and a pass that finds
-// it too far ahead sleeps.
+// launch is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.
+func launch(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
+
+// pokeEvery is the least time between two words that make OAR schedule: its clock goes ahead by a second with each
+// pass, and a pass that finds it two seconds ahead sleeps as long.
 const pokeEvery = time.Second
 
-// poker tells OAR's server that there is something to do. What is asked for within a second is told once. Nobody hears
-// whether it was of use: who asks, looks at the database.
+// poker tells OAR's server that there is something to do. What is asked for within a second is told once, but for
+// launches, which are told at once. Nobody hears whether it was of use: who asks, looks at the database.
 type poker struct {
 	address string
 	log     hclog.Logger
@@ -30,8 +36,9 @@ type poker struct {
 	stopped sync.WaitGroup
 	kick    chan struct{}
 
-	mu     sync.Mutex
-	wanted []string
+	mu       sync.Mutex
+	launches []string
+	wanted   []string // ends, starts
 }
 
 func newPoker(host string, port int, log hclog.Logger) *poker {
@@ -49,8 +56,12 @@ func (p *poker) close() {
 // poke asks for a word to be told soon.
 func (p *poker) poke(word string) {
 	p.mu.Lock()
-	if !slices.Contains(p.wanted, word) {
-		p.wanted = append(p.wanted, word)
+	list := &p.launches
+	if word == ends || word == starts {
+		list = &p.wanted
+	}
+	if !slices.Contains(*list, word) {
+		*list = append(*list, word)
 	}
 	p.mu.Unlock()
 	select {
@@ -59,43 +70,48 @@ func (p *poker) poke(word string) {
 	}
 }
 
-// run tells what is wanted, at most once a second.
+// run tells what is wanted.
 func (p *poker) run(ctx context.Context) {
+	var rest <-chan time.Time // until it may make OAR schedule again; nil: it may
 	for {
+		launches, word := p.take(rest == nil)
+		for _, one := range append(launches, word) {
+			if err := p.tell(ctx, one); err != nil && ctx.Err() == nil {
+				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
+			}
+		}
+		if word != "" {
+			rest = time.After(pokeEvery)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.kick:
-		}
-		if word := p.next(); word != "" {
-			if err := p.tell(ctx, word); err != nil && ctx.Err() == nil {
-				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(pokeEvery):
-			}
+		case <-rest:
+			rest = nil
 		}
 	}
 }
 
-// next is the one word that does for all that are wanted.
-func (p *poker) next() string {
+// take is what is to be told now: all launches and, where it may be, the one word that does for all others.
+func (p *poker) take(schedule bool) (launches []string, word string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	word := ""
-	switch {
-	case slices.Contains(p.wanted, ends):
-		word = ends
-	case len(p.wanted) > 0:
-		word = p.wanted[0]
+	launches, p.launches = p.launches, nil
+	if schedule && len(p.wanted) > 0 {
+		if word = p.wanted[0]; slices.Contains(p.wanted, ends) {
+			word = ends
+		}
+		p.wanted = nil
 	}
-	p.wanted = nil
-	return word
+	return launches, word
 }
 
-func (p *poker) tell(ctx context.Context, word string) error {
+// tell writes a line. An empty one is nothing.
+func (p *poker) tell(ctx context.Context, line string) error {
+	if line == "" {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.address)
@@ -108,6 +124,6 @@ func (p *poker) tell(ctx context.Context, word string) error {
 			return err
 		}
 	}
-	_, err = conn.Write([]byte(word + "\n"))
+	_, err = conn.Write([]byte(line + "\n"))
 	return err
 }

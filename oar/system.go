@@ -67,7 +67,7 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 	db.sql.SetMaxIdleConns(atOnce)
 	there, err := db.installed(ctx, db.sql)
 	if err == nil && !there {
-		err = errors.New("Accordion's tables are not in OAR's database: run `accordion oar install`")
+		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
