@@ -112,7 +112,8 @@ type Job struct {
 	Why        string // the batch system's own word for why it is pending or ended
 	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
-	Nodes       []string  // what it holds, in natural order, the batch host first; nil while it waits
+	Nodes       []string  // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
+	Base        int       // so many of them, from the first, it can never give back; 0: the batch host alone
 	Want        int       // nodes it asked for (the minimum, where it gave a range)
 	Tasks, CPUs int       // what it asked for in all
 	Limit       core.Time // seconds; core.Forever when unlimited

@@ -72,8 +72,8 @@ func (s *Sidecar) find(id core.JobID) *record {
 	return nil
 }
 
-// choose orders the job's nodes as the application wishes for its next shrink: what it keeps comes first, the batch
-// host before all. It returns why the wish cannot be had.
+// choose orders the job's nodes as the application wishes for its next shrink: what it keeps comes first, those that
+// it can never give back before all. It returns why the wish cannot be had.
 func (s *Sidecar) choose(r *record, q wire.Request) string {
 	if q.Keep == "" && q.Release == "" {
 		return ""
@@ -100,7 +100,8 @@ func (s *Sidecar) choose(r *record, q wire.Request) string {
 			leave = append(leave, n)
 		}
 	}
-	host := r.Nodes[0]
+	stays := r.stays()
+	stuck := slices.DeleteFunc(slices.Clone(leave), func(n string) bool { return !slices.Contains(stays, n) })
 	switch {
 	case next >= len(r.Nodes):
 		return "" // nothing leaves
@@ -108,12 +109,17 @@ func (s *Sidecar) choose(r *record, q wire.Request) string {
 		return fmt.Sprintf("%d nodes to keep, but step %d has %d", len(keep), r.Step+2, next)
 	case !keeps && len(leave) > len(r.Nodes)-next:
 		return fmt.Sprintf("%d nodes to release, but only %d leave at step %d", len(leave), len(r.Nodes)-next, r.Step+2)
-	case slices.Contains(leave, host) && (!keeps || len(keep) == next):
-		return fmt.Sprintf("node %s runs the job script and always stays", host)
+	case len(stuck) > 0 && (!keeps || len(keep)+len(stuck) > next):
+		if stuck[0] == r.Nodes[0] {
+			return fmt.Sprintf("node %s runs the job script and always stays", stuck[0])
+		}
+		return fmt.Sprintf("node %s belongs to the job's base and always stays (with %s)", stuck[0], names(stays))
 	}
-	order := append(keep, leave...)
-	if i := slices.Index(order, host); i > 0 {
-		order = append([]string{host}, slices.Delete(order, i, i+1)...)
+	order := stays
+	for _, n := range append(keep, leave...) {
+		if !slices.Contains(stays, n) {
+			order = append(order, n)
+		}
 	}
 	r.Nodes = order
 	r.dirty = true

@@ -91,6 +91,35 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	}
 }
 
+func TestAJobKeepsItsBase(t *testing.T) {
+	for _, c := range []struct {
+		ask  wire.Request
+		want string // status, then the nodes that it has
+	}{
+		{wire.Request{Keep: "n4"}, "resized n[1-2,4]"},
+		{wire.Request{Keep: "n[2,4]"}, "resized n[1-2,4]"},
+		{wire.Request{Keep: "n[3-5]"}, "refused n[1-5]"},
+		{wire.Request{Keep: "n[1,3-4]"}, "refused n[1-5]"},
+		{wire.Request{Release: "n[3,5]"}, "resized n[1-2,4]"},
+		{wire.Request{Release: "n2"}, "refused n[1-5]"},
+	} {
+		t.Run("keep "+c.ask.Keep+" release "+c.ask.Release, func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				job := w.submit(embedded.JobSpec{Nodes: 5, Base: 2, Managed: true, Comment: "ep=5x20s,3x20s,2x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
+					reply, err := h.Step(ctx, c.ask)
+					h.Print(string(reply.Status) + " " + reply.Nodes)
+					return err
+				}})
+				w.quiet(200)
+				if got := strings.Join(w.record(job).Output, "\n"); got != c.want {
+					t.Errorf("the job was answered %q, want %q", got, c.want)
+				}
+				w.clean()
+			})
+		})
+	}
+}
+
 func TestALateApplicationUsesItsAllowanceAndGoesOn(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s", 40*time.Second, 19*time.Second)

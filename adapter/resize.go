@@ -181,6 +181,20 @@ func (r *record) kept(next int) []string {
 	return keep
 }
 
+// stays is the job's nodes that it can never give back, the one that runs its script first.
+func (r *record) stays() []string {
+	stays := []string{r.Nodes[0]}
+	if r.seen == nil {
+		return stays
+	}
+	for _, n := range r.seen.Nodes[:min(r.seen.Base, len(r.seen.Nodes))] {
+		if n != stays[0] && slices.Contains(r.Nodes, n) {
+			stays = append(stays, n)
+		}
+	}
+	return stays
+}
+
 // shrink leaves the job with the nodes to keep.
 func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 	if err := s.aim(r, keep); err != nil {

@@ -29,6 +29,8 @@ type JobSpec struct {
 	Managed bool
 	// Unfit says why the job cannot be resized, as of an array in Slurm.
 	Unfit string
+	// Base is how many of the nodes that it begins on it can never give back, as of a job in OAR; 0: the first alone.
+	Base int
 	// Requeue puts the job back into the queue when a node of it is lost, instead of ending it.
 	Requeue bool
 
@@ -63,6 +65,7 @@ type job struct {
 
 	nodes    []int // ascending
 	host     int   // the batch host, kept at every shrink
+	base     []int // the nodes that it can never give back, the host first
 	started  time.Time
 	endsAt   time.Time // a job without a script ends by itself; zero: it does not
 	orphaned time.Time // its reservation ended under it
@@ -175,7 +178,7 @@ func (s *System) end(j *job, why string) {
 // start gives a pending job its nodes and lets it run.
 func (s *System) start(j *job, nodes []int) {
 	j.state, j.why, j.started, j.orphaned = adapter.Running, "", s.now, time.Time{}
-	j.host = nodes[0]
+	j.host, j.base = nodes[0], slices.Clone(nodes[:max(1, min(j.spec.Base, len(nodes)))])
 	j.run++
 	for _, i := range nodes {
 		s.take(j, i)
@@ -242,13 +245,23 @@ func (s *System) queue() []*job {
 	return queue
 }
 
-// hostFirst is the job's nodes, its batch host before the others.
+// hostFirst is the job's nodes, its batch host before the rest of its base, and that before the others.
 func (j *job) hostFirst() []int {
-	i := slices.Index(j.nodes, j.host)
-	if i <= 0 {
+	if j.state == adapter.Pending {
 		return j.nodes
 	}
-	return slices.Insert(slices.Delete(slices.Clone(j.nodes), i, i+1), 0, j.host)
+	var first, others []int
+	for _, i := range j.base {
+		if slices.Contains(j.nodes, i) {
+			first = append(first, i)
+		}
+	}
+	for _, i := range j.nodes {
+		if !slices.Contains(first, i) {
+			others = append(others, i)
+		}
+	}
+	return append(first, others...)
 }
 
 // show is the job as adapter.BatchSystem promises it.
@@ -256,7 +269,7 @@ func (s *System) show(j *job) adapter.Job {
 	out := adapter.Job{
 		Key: j.key, Name: j.spec.Name, User: j.spec.User, UID: j.spec.UID, GID: j.spec.GID,
 		Partition: "embedded", QOS: "normal", State: j.state, Why: j.why,
-		Nodes: s.names(j.hostFirst()), Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
+		Nodes: s.names(j.hostFirst()), Base: j.spec.Base, Want: j.want, Limit: j.limit, Begin: j.spec.Begin, Priority: j.spec.Priority,
 		Reservation: j.reservation, Comment: j.spec.Comment, Mark: j.mark, Unfit: j.spec.Unfit,
 	}
 	out.Tasks = j.want * max(1, j.spec.Tasks/j.spec.Nodes)

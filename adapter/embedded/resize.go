@@ -135,6 +135,11 @@ func (s *System) Shrink(ctx context.Context, key adapter.Key, keep []string) err
 			if !slices.Contains(kept, j.host) {
 				return fmt.Errorf("its batch host %s must be kept", s.nodes[j.host].name)
 			}
+			for _, i := range j.base {
+				if !slices.Contains(kept, i) {
+					return fmt.Errorf("node %s of its base must be kept", s.nodes[i].name)
+				}
+			}
 			for _, i := range slices.Clone(j.nodes) {
 				if !slices.Contains(kept, i) {
 					s.free(j, i)
