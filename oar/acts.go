@@ -189,6 +189,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 // Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
 // its least step has, companions on the others.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
+	s.foretell(ctx, job)
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
 		switch {
 		case r.State == adapter.Running, r.released && r.State == adapter.Pending:
@@ -280,7 +281,8 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach has nothing to do: a running job is not tied to the reservation that it began in.
+// Detach has little to do: a running job is not tied to the reservation that it began in. Where nobody has put all nodes of
+// the first step into the job's node file before it began (see Prologue), they are there from now on.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	r, err := s.lookup(ctx, s.db.sql, job)
 	if err == nil && r.State != adapter.Running {
@@ -288,6 +290,11 @@ func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	}
 	if err != nil {
 		return fmt.Errorf("detaching job %d: %w", job.ID, err)
+	}
+	if len(r.Nodes) > len(r.holds) {
+		if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
+			s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
+		}
 	}
 	return nil
 }

@@ -50,13 +50,23 @@ func connector(conf Conf, who Login) (*sql.DB, error) {
 		}
 		return sql.OpenDB(made), nil
 	}
+	config, err := postgres(conf, who)
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*config), nil
+}
+
+// postgres says how PostgreSQL is connected to.
+func postgres(conf Conf, who Login) (*pgx.ConnConfig, error) {
+	address := net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port))
 	dsn := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address, Path: conf.Database,
 		RawQuery: "sslmode=prefer&connect_timeout=5"}
-	parsed, err := pgx.ParseConfig(dsn.String())
+	config, err := pgx.ParseConfig(dsn.String())
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL at %s: %w", address, err)
 	}
-	return stdlib.OpenDB(*parsed), nil
+	return config, nil
 }
 
 // silent takes what the driver would print by itself: the errors say it too.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -155,7 +156,7 @@ func (s *System) say(ctx context.Context, r *record, text string) error {
 }
 
 // writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
-const writeNodes = `f=/var/lib/oar/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f"`
+const writeNodes = `f=/var/lib/oar/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
 
 // writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
 // there could lead the write elsewhere.
@@ -184,16 +185,57 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 }
 
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
+	text, err := s.nodefile(ctx, job.Nodes)
+	if err == nil {
+		_, err = s.onNode(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10))
+	}
+	return err
+}
+
+// nodefile is the text of a job's node file as OAR writes it: a line for each resource, host by host.
+func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
+	nodes = slices.Clone(nodes)
+	slices.Sort(nodes)
 	var lines strings.Builder
-	for _, node := range job.Nodes {
+	for _, node := range nodes {
 		resources, err := s.resources(ctx, s.db.sql, []string{node})
 		if err != nil {
-			return err
+			return "", err
 		}
 		for range resources {
 			lines.WriteString(node + "\n")
 		}
 	}
-	_, err := s.onNode(ctx, host, writeNodes, lines.String(), strconv.FormatInt(int64(job.ID), 10))
-	return err
+	return lines.String(), nil
+}
+
+// leaveNodes leaves the text of a job's node file where Prologue finds it.
+const leaveNodes = `f=/var/lib/oar/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f"`
+
+// foretell leaves the nodes of a job's first step on the node where it begins, where they are more than its base: OAR knows of
+// the base only. A job whose node cannot be reached begins without: Detach makes it good.
+func (s *System) foretell(ctx context.Context, job adapter.Key) {
+	err := func() error {
+		r, err := s.lookup(ctx, s.db.sql, job)
+		if err != nil || pending(r) != nil || r.Reservation == "" {
+			return nil // Release says it
+		}
+		all, err := s.reservations(ctx, s.db.sql, r.Reservation)
+		if err != nil || len(all) == 0 {
+			return nil
+		}
+		hosts := all[0].Nodes
+		base, err := baseOf(r, len(hosts))
+		if err != nil || base == len(hosts) {
+			return nil
+		}
+		text, err := s.nodefile(ctx, hosts)
+		if err == nil {
+			_, err = s.onNode(ctx, slices.Min(hosts[:base]), leaveNodes, text, strconv.FormatInt(int64(job.ID), 10))
+		}
+		return err
+	}()
+	if err != nil {
+		s.log.Warn("the nodes of a job's first step cannot be left for its prologue", "job", job.ID, "error", err)
+	}
 }

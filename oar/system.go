@@ -38,6 +38,7 @@ type System struct {
 	log     hclog.Logger
 	server  *poker
 	users   *accounts
+	herald  *herald
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -73,11 +74,12 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
 	}
 	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log,
-		server: newPoker(conf.Server, conf.ServerPort, o.Log), users: newAccounts()}, nil
+		server: newPoker(conf.Server, conf.ServerPort, o.Log), users: newAccounts(), herald: newHerald(conf, o.Log)}, nil
 }
 
 // Close ends the connections. Nothing may be called after it.
 func (s *System) Close() {
+	s.herald.close()
 	s.server.close()
 	if err := s.db.close(); err != nil {
 		s.log.Warn("closing OAR's database", "error", err)

@@ -27,8 +27,9 @@ import (
 // Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
 type Config struct {
 	Cluster  string // name in the journal; "": the batch system's own
-	System   string // Slurm or Embedded
+	System   string // one of SystemSlurm, SystemOAR, SystemEmbedded
 	Slurm    Slurm
+	OAR      OAR
 	Embedded Embedded
 	Plan     Plan
 	Early    Early
@@ -43,6 +44,7 @@ type Config struct {
 // The batch systems that System may name.
 const (
 	SystemSlurm    = "slurm"
+	SystemOAR      = "oar"
 	SystemEmbedded = "embedded"
 )
 
@@ -53,6 +55,14 @@ type Slurm struct {
 	Bin       string        // folder of the client programs; "": through PATH
 	Timeout   time.Duration // of one call
 	Clients   int           // programs that may begin in any minute; 0: no bound
+}
+
+// OAR says where OAR is and which of its queues holds the managed jobs; the managed pool is all resources of type default.
+type OAR struct {
+	Queue   string
+	Conf    string        // path of oar.conf; "": OAR's own
+	Bin     string        // folder of the client programs; "": through PATH
+	Timeout time.Duration // of one call
 }
 
 // Embedded is the batch system in the process.
@@ -143,6 +153,7 @@ func Default() Config {
 	return Config{
 		System:   SystemSlurm,
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 60},
+		OAR:      OAR{Queue: "evolve", Timeout: 10 * time.Second},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: true},

@@ -57,6 +57,11 @@ conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
 clients_per_minute = 50
+[oar]
+queue = "grow"
+conf = "/e/oar.conf"
+bin = "/opt/oar/bin"
+timeout = "8s"
 [embedded]
 nodes = 7
 [plan]
@@ -97,6 +102,7 @@ listen = "127.0.0.1:9820"
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
 		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Clients: 50},
+		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
@@ -145,6 +151,10 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:2: [journal] path = "j.db" is wrong: it must be an absolute path, such as "/var/lib/accordion/journal.db"`},
 		{"two partitions", "[slurm]\npartition = \"a,b\"",
 			`f.toml:2: [slurm] partition = "a,b" is wrong: it must be one partition's name, such as "main"`},
+		{"what is no queue", "[oar]\nqueue = \"evolve'; drop\"",
+			`f.toml:2: [oar] queue = "evolve'; drop" is wrong: it must be one queue's name, such as "evolve"`},
+		{"another batch system", "system = \"pbs\"",
+			`f.toml:1: system = "pbs" is wrong: it must be "slurm", "oar" or "embedded"`},
 		{"a list for a name", "cluster = [1, 2]",
 			`f.toml:1: cluster = [1 2] is wrong: it must be a name without spaces, such as "slurm"`},
 		{"a table for a name", "[slurm.partition]\nx = 1",
@@ -172,9 +182,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

@@ -23,7 +23,7 @@ type setting struct {
 // settings are all keys, in the order of the example.
 var settings = []setting{
 	text("", "cluster", "a name without spaces, such as \"slurm\"", plain, func(c *Config) *string { return &c.Cluster }),
-	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemEmbedded),
+	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemOAR, SystemEmbedded),
 
 	text("slurm", "partition", "one partition's name, such as \"main\"",
 		func(s string) bool { return s != "" && plain(s) && !strings.Contains(s, ",") },
@@ -35,6 +35,13 @@ var settings = []setting{
 	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
 
 	{"slurm", "clients_per_minute", "0 (no bound) or a whole number from 20 to 100000", putClients},
+
+	text("oar", "queue", "one queue's name, such as \"evolve\"", queue, func(c *Config) *string { return &c.OAR.Queue }),
+	text("oar", "conf", "an absolute path, such as \"/etc/oar/oar.conf\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.OAR.Conf }),
+	text("oar", "bin", "an absolute path, such as \"/usr/bin\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.OAR.Bin }),
+	duration("oar", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.OAR.Timeout }),
 
 	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
 
@@ -261,6 +268,11 @@ const signalForm = "a signal's name, such as \"USR1\" for all of the job or \"B:
 func signal(s string) bool {
 	s = strings.TrimPrefix(s, "B:")
 	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+// queue says whether OAR could have a queue of that name: oarsub takes letters, digits, _ and - for one.
+func queue(s string) bool {
+	return s != "" && len(s) <= 100 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/adapter/config"
@@ -21,14 +24,22 @@ type cluster struct {
 	guard     func(context.Context) (core.Time, error)
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error) // its own name for itself, the same for all; nil: nobody else can reach it
+	deadline  time.Duration                         // of each call out
 	close     func()
 }
 
-// connect makes the batch system; it touches nothing yet.
-func connect(conf config.Config) (*cluster, error) {
-	if conf.System == config.SystemEmbedded {
+// connect makes the batch system; it changes nothing yet.
+func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+	switch conf.System {
+	case config.SystemEmbedded:
 		return connectEmbedded(conf.Embedded)
+	case config.SystemOAR:
+		return connectOAR(ctx, conf, log)
 	}
+	return connectSlurm(conf)
+}
+
+func connectSlurm(conf config.Config) (*cluster, error) {
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
 		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients})
 	if err != nil {
@@ -40,7 +51,7 @@ func connect(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.
@@ -67,6 +78,7 @@ func connectEmbedded(conf config.Embedded) (*cluster, error) {
 		preflight: func(context.Context) []adapter.Finding { return nil },
 		guard:     func(context.Context) (core.Time, error) { return 0, nil }, // it enforces limits at the very second
 		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
+		deadline:  10 * time.Second, // it is never slow
 		close:     s.Close,
 	}, nil
 }

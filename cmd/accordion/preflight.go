@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"accordion/adapter"
@@ -27,7 +28,7 @@ it. Lines begin with fail (the sidecar would not start: exit status 1), warn, no
 		if err != nil {
 			return err
 		}
-		system, err := connect(conf)
+		system, err := connect(cmd.Context(), conf, hclog.NewNullLogger())
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 		return err
 	}
 	defer j.Close()
-	c, err := connect(conf)
+	c, err := connect(ctx, conf, log)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 		},
 		Advance:  conf.Early.Advance,
 		Silent:   adapter.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
-		Deadline: conf.Slurm.Timeout,
+		Deadline: c.deadline,
 	}, nil
 }
 

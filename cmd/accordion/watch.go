@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"accordion/adapter"
@@ -36,7 +37,7 @@ change. It only reads: the batch system, and the sidecar's journal.`,
 		if err != nil {
 			return err
 		}
-		cluster, err := connect(conf)
+		cluster, err := connect(cmd.Context(), conf, hclog.NewNullLogger())
 		if err != nil {
 			return err
 		}

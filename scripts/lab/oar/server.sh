@@ -46,7 +46,7 @@ conf() {
 write_to_node() {
 	cat <<-'SCRIPT'
 		#!/bin/bash
-		# In place of ssh: -options NODE COMMAND..., carried out here.
+		# In place of ssh: -options NODE COMMAND..., carried out here. Accordion is in the directory of this file.
 		while (($#)); do
 			case $1 in
 			-[peliloF]) shift 2 ;;
@@ -55,7 +55,7 @@ write_to_node() {
 			esac
 		done
 		shift
-		export OARDIR=/usr/lib/oar PATH=/usr/lib/oar/oardodo:/usr/local/bin:/usr/bin:/bin SSH_CONNECTION="127.0.0.1 1 127.0.0.1 6667"
+		export OARDIR=/usr/lib/oar PATH=/usr/lib/oar/oardodo:${0%/*}:/usr/local/bin:/usr/bin:/bin SSH_CONNECTION="127.0.0.1 1 127.0.0.1 6667"
 		cd /var/lib/oar || exit 255
 		exec bash -c "$*"
 	SCRIPT
@@ -104,6 +104,7 @@ status() {
 		echo "Almighty does not run"
 		bad=1
 	fi
+	sidecar_status || bad=1
 	return $bad
 }
 

@@ -1,0 +1,79 @@
+# shellcheck shell=bash disable=SC2154
+# The sidecar in the lab's world: it finds OAR, its socket and its configuration where a site has them. Sourced by oar-lab.
+
+serve() {
+	if sidecar_runs; then
+		echo "oar-lab: the sidecar runs already"
+		return
+	fi
+	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
+	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
+	(inside "$lab/bin/accordion" oar install >>"$lab/log/accordion.log" 2>&1) ||
+		die "accordion oar install failed: $(tail -n 3 "$lab/log/accordion.log")"
+	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
+	# shellcheck disable=SC2016
+	(inside setsid env -i "PATH=$lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
+		/bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" "$lab/bin/accordion" serve) \
+		>>"$lab/log/accordion.log" 2>&1 </dev/null &
+	disown
+	within 60 sidecar_answers || die "the sidecar does not answer: $(tail -n 5 "$lab/log/accordion.log")"
+	sidecar_runs || die "the sidecar ended at once: $(tail -n 5 "$lab/log/accordion.log")"
+	echo "oar-lab: the sidecar serves (log: $lab/log/accordion.log)"
+}
+
+# sidecar_config prints what differs from the defaults. Steps of a job in a lab may last some seconds only.
+sidecar_config() {
+	cat <<-CONF
+		cluster = "lab"
+		system = "oar"
+		[plan]
+		start_lead = "1s"
+		[journal]
+		path = "$lab/journal/journal.db"
+		[log]
+		level = "debug"
+	CONF
+}
+
+# in_world COMMAND...: runs it there, with its output kept away.
+in_world() { (inside timeout 10 "$@" >/dev/null 2>&1); }
+
+# sidecar_runs: a process of that number does, and is the sidecar (numbers are used again).
+sidecar_runs() {
+	local pid
+	pid=$(cat "$lab/accordion.pid" 2>/dev/null) || return 1
+	[[ $pid =~ ^[0-9]+$ ]] && in_world grep -qzxF serve "/proc/$pid/cmdline"
+}
+
+# sidecar_answers: one that has ended will not, and need not be waited for.
+sidecar_answers() {
+	[[ -s $lab/accordion.pid ]] || return 1
+	! sidecar_runs || { in_world test -S /run/accordion/accordion.sock && in_world "$lab/bin/accordion" status; }
+}
+
+stop_sidecar() {
+	local signal=TERM
+	case ${1:-} in
+	'') ;;
+	--kill) signal=KILL ;;
+	*) wrong "serve-stop: $1 is not known" ;;
+	esac
+	if sidecar_runs; then
+		in_world kill "-$signal" "$(cat "$lab/accordion.pid")" || true
+		within 30 sidecar_ended || die "the sidecar does not end"
+	fi
+	rm -f "$lab/accordion.pid"
+}
+
+sidecar_ended() { ! sidecar_runs; }
+
+sidecar_status() {
+	if sidecar_runs; then
+		echo "accordion runs"
+	elif [[ -e $lab/accordion.pid ]]; then
+		echo "accordion does not run: see $lab/log/accordion.log"
+		return 1
+	else
+		echo "accordion is not started ('oar-lab serve')"
+	fi
+}
