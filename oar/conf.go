@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"accordion/core"
 )
@@ -25,6 +26,10 @@ type Conf struct {
 
 	SecurityTime core.Time // seconds between two jobs on a resource (SCHEDULER_JOB_SECURITY_TIME)
 	Order        string    // SQL: in which order resources are taken (SCHEDULER_RESOURCE_ORDER)
+
+	// SuspendedFree are the types of resources that others may have while their job is suspended
+	// (SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE).
+	SuspendedFree []string
 
 	// Besteffort is for how long the resources of a besteffort job are planned.
 	Besteffort core.Time
@@ -82,16 +87,17 @@ func ParseConf(text io.Reader, file string) (Conf, error) {
 	}
 	r := confReader{file: file, lines: lines, values: values}
 	conf := Conf{
-		Type:         r.text("DB_TYPE", ""),
-		Host:         r.text("DB_HOSTNAME", "localhost"),
-		Database:     r.text("DB_BASE_NAME", "oar"),
-		Login:        Login{r.text("DB_BASE_LOGIN", "oar"), values["DB_BASE_PASSWD"]},
-		ReadOnly:     Login{r.text("DB_BASE_LOGIN_RO", "oar_ro"), values["DB_BASE_PASSWD_RO"]},
-		SecurityTime: r.number("SCHEDULER_JOB_SECURITY_TIME", 60, 0, 1<<20),
-		Server:       r.text("SERVER_HOSTNAME", "localhost"),
-		ServerPort:   int(r.number("SERVER_PORT", 6666, 1, 65535)),
-		Remote:       r.text("OPENSSH_CMD", "ssh"),
-		Order:        r.text("SCHEDULER_RESOURCE_ORDER", "network_address ASC, resource_id ASC"),
+		Type:          r.text("DB_TYPE", ""),
+		Host:          r.text("DB_HOSTNAME", "localhost"),
+		Database:      r.text("DB_BASE_NAME", "oar"),
+		Login:         Login{r.text("DB_BASE_LOGIN", "oar"), values["DB_BASE_PASSWD"]},
+		ReadOnly:      Login{r.text("DB_BASE_LOGIN_RO", "oar_ro"), values["DB_BASE_PASSWD_RO"]},
+		SecurityTime:  r.number("SCHEDULER_JOB_SECURITY_TIME", 60, 0, 1<<20),
+		Server:        r.text("SERVER_HOSTNAME", "localhost"),
+		ServerPort:    int(r.number("SERVER_PORT", 6666, 1, 65535)),
+		Remote:        r.text("OPENSSH_CMD", "ssh"),
+		Order:         r.text("SCHEDULER_RESOURCE_ORDER", "network_address ASC, resource_id ASC"),
+		SuspendedFree: strings.Fields(r.text("SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE", "default")),
 	}
 	port := core.Time(5432)
 	if conf.Type == "mysql" {

@@ -25,6 +25,7 @@ SCHEDULER_JOB_SECURITY_TIME="5"
 SCHEDULER_RESOURCE_ORDER="network_address ASC"
 SERVER_HOSTNAME="oar.site.org"
 OPENSSH_CMD="/usr/bin/ssh -p 6667"
+SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE="default licence  VLAN"
 JOB_RESOURCE_MANAGER_FILE="/etc/oar/job_resource_manager_cgroups.pl"
 `
 
@@ -35,7 +36,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	}
 	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
 		Login: oar.Login{User: "oar", Password: "a # in a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
-		SecurityTime: 5, Order: "network_address ASC", Besteffort: 300,
+		SecurityTime: 5, Order: "network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -47,7 +48,7 @@ func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" {
+	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" || len(got.SuspendedFree) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

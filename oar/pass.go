@@ -22,7 +22,7 @@ type Report struct {
 	Queue   string
 	Planned int // jobs that have a place in OAR's plan now
 	Now     int // of these, those that start at once
-	Waiting int // jobs that have none: refused, too large, or their turn did not come in time
+	Waiting int // jobs that have none: refused, too large, the sidecar's, or their turn did not come in time
 	Took    time.Duration
 }
 
@@ -65,32 +65,44 @@ func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 		return report, err
 	}
 	plan := p.plan(pass.Now, over(planningPart))
-	if err := gantt.Check(p.usable, pass.Now, p.claims, p.jobs, plan); err != nil {
+	if err := p.check(pass.Now, plan); err != nil {
 		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
 	}
 	o := decided(s, p, plan)
-	report.Planned, err = db.write(ctx, o, part(writingPart))
+	written, err := db.write(ctx, o, part(writingPart))
 	if err != nil {
 		return report, err
 	}
-	for _, one := range o.starts[:report.Planned] {
+	report.Now = len(o.released)
+	for _, one := range o.starts[:written] {
 		if one.at <= pass.Now {
 			report.Now++
 		}
 	}
-	report.Waiting = len(s.waiting) - report.Planned
+	report.Planned = len(o.released) + written
+	report.Waiting = len(s.waiting) - len(s.orders.holders()) - report.Planned
 	report.Took = time.Since(begin)
 	return report, nil
 }
 
 // plan plans by number where hosts are alike, and resource by resource otherwise.
 func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
-	if plan, ok := gantt.PlanAlike(p.usable, now, p.claims, p.jobs); ok {
+	closed := p.closed()
+	if plan, ok := gantt.PlanAlike(p.usable, now, closed, p.jobs); ok {
 		return plan
 	}
 	cal := gantt.NewCalendar(p.usable)
-	for _, c := range p.claims {
+	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)
 	}
 	return gantt.Plan(cal, now, p.jobs, over)
+}
+
+// check looks at what is to be written: the released jobs beside OAR's plan, the others beside that, them and the
+// reservations. (A released job is in a reservation.)
+func (p *problem) check(now core.Time, plan []gantt.Placed) error {
+	if err := gantt.Check(p.usable, now, p.claims, p.fixed.jobs, p.fixed.plan); err != nil {
+		return err
+	}
+	return gantt.Check(p.usable, now, p.closed(), p.jobs, plan)
 }

@@ -17,11 +17,13 @@ type state struct {
 	levels    []string   // the columns that requests name, beside resource_id
 	waiting   []*waiting // in the order of their numbers
 	claims    []claim
+	orders    *orders // nil: Accordion's tables are not installed
 }
 
 type resource struct {
 	id     int64
 	alive  bool
+	kind   string
 	values []string // of the levels; "" for none
 }
 
@@ -63,6 +65,7 @@ type dependency struct {
 // claim is a job that has resources already: it runs, or another queue has planned it, or it is an advance reservation.
 type claim struct {
 	job       int64
+	state     string
 	from      core.Time
 	walltime  core.Time
 	suspended core.Time // for how long it was, so far
@@ -72,17 +75,23 @@ type claim struct {
 // column is a name that may stand in a query.
 var column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// read reads everything in a few flat queries.
+// read reads everything in a few flat queries, as it is at one instant: what the sidecar changes together is seen together.
 func (d *database) read(ctx context.Context, queue string, now core.Time) (*state, error) {
+	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("reading the queue: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
 	s := &state{}
 	byID := map[int64]*waiting{}
 	for _, part := range []func() error{
-		func() error { return d.readJobs(ctx, queue, s, byID) },
-		func() error { return d.readTypes(ctx, queue, byID) },
-		func() error { return d.readChoices(ctx, queue, s, byID) },
-		func() error { return d.readDependencies(ctx, queue, byID) },
-		func() error { return d.readClaims(ctx, queue, now, s) },
-		func() error { return d.readResources(ctx, s) },
+		func() error { return d.readJobs(ctx, tx, queue, s, byID) },
+		func() error { return d.readTypes(ctx, tx, queue, byID) },
+		func() error { return d.readChoices(ctx, tx, queue, s, byID) },
+		func() error { return d.readDependencies(ctx, tx, queue, byID) },
+		func() error { return d.readClaims(ctx, tx, queue, now, s) },
+		func() error { return d.readOrders(ctx, tx, s) },
+		func() error { return d.readResources(ctx, tx, s) },
 	} {
 		if err := part(); err != nil {
 			return nil, err
@@ -93,9 +102,9 @@ func (d *database) read(ctx context.Context, queue string, now core.Time) (*stat
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
 
-func (d *database) readJobs(ctx context.Context, queue string, s *state, byID map[int64]*waiting) error {
+func (d *database) readJobs(ctx context.Context, tx querier, queue string, s *state, byID map[int64]*waiting) error {
 	query := "SELECT j.job_id, j.job_user, COALESCE(j.properties, ''), j.message FROM jobs j WHERE " + inQueue + d.arg(1) + " ORDER BY j.job_id"
-	return rows(ctx, d.sql, "the waiting jobs", query, []any{queue}, func(r *sql.Rows) error {
+	return rows(ctx, tx, "the waiting jobs", query, []any{queue}, func(r *sql.Rows) error {
 		w := &waiting{}
 		s.waiting = append(s.waiting, w)
 		err := r.Scan(&w.id, &w.user, &w.properties, &w.message)
@@ -104,9 +113,9 @@ func (d *database) readJobs(ctx context.Context, queue string, s *state, byID ma
 	})
 }
 
-func (d *database) readTypes(ctx context.Context, queue string, byID map[int64]*waiting) error {
+func (d *database) readTypes(ctx context.Context, tx querier, queue string, byID map[int64]*waiting) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + inQueue + d.arg(1) + " ORDER BY t.job_type_id"
-	return rows(ctx, d.sql, "the jobs' types", query, []any{queue}, func(r *sql.Rows) error {
+	return rows(ctx, tx, "the jobs' types", query, []any{queue}, func(r *sql.Rows) error {
 		var id int64
 		var name string
 		err := r.Scan(&id, &name)
@@ -117,14 +126,14 @@ func (d *database) readTypes(ctx context.Context, queue string, byID map[int64]*
 	})
 }
 
-func (d *database) readChoices(ctx context.Context, queue string, s *state, byID map[int64]*waiting) error {
+func (d *database) readChoices(ctx context.Context, tx querier, queue string, s *state, byID map[int64]*waiting) error {
 	query := `SELECT m.moldable_job_id, m.moldable_id, m.moldable_walltime, g.res_group_id, COALESCE(g.res_group_property, ''),
 		r.res_job_resource_type, r.res_job_value
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions r ON r.res_job_group_id = g.res_group_id
 		WHERE ` + inQueue + d.arg(1) + " ORDER BY m.moldable_id, g.res_group_id, r.res_job_order"
-	return rows(ctx, d.sql, "the jobs' configurations", query, []any{queue}, func(r *sql.Rows) error {
+	return rows(ctx, tx, "the jobs' configurations", query, []any{queue}, func(r *sql.Rows) error {
 		var job int64
 		var c choice
 		var g group
@@ -152,11 +161,11 @@ func (d *database) readChoices(ctx context.Context, queue string, s *state, byID
 	})
 }
 
-func (d *database) readDependencies(ctx context.Context, queue string, byID map[int64]*waiting) error {
+func (d *database) readDependencies(ctx context.Context, tx querier, queue string, byID map[int64]*waiting) error {
 	query := `SELECT p.job_id, p.job_id_required, COALESCE(r.state, 'Terminated')
 		FROM jobs j JOIN job_dependencies p ON p.job_id = j.job_id LEFT JOIN jobs r ON r.job_id = p.job_id_required
 		WHERE p.job_dependency_index = 'CURRENT' AND ` + inQueue + d.arg(1) + " ORDER BY p.job_id, p.job_id_required"
-	return rows(ctx, d.sql, "the jobs' dependencies", query, []any{queue}, func(r *sql.Rows) error {
+	return rows(ctx, tx, "the jobs' dependencies", query, []any{queue}, func(r *sql.Rows) error {
 		var id int64
 		var on dependency
 		err := r.Scan(&id, &on.job, &on.state)
@@ -169,7 +178,7 @@ func (d *database) readDependencies(ctx context.Context, queue string, byID map[
 
 // readClaims reads OAR's own plan: what runs, validated advance reservations, and the plans of queues with a higher
 // priority. Besteffort jobs are in the way of none but their own kind.
-func (d *database) readClaims(ctx context.Context, queue string, now core.Time, s *state) error {
+func (d *database) readClaims(ctx context.Context, tx querier, queue string, now core.Time, s *state) error {
 	besteffort := ""
 	if queue != "besteffort" {
 		besteffort = " AND NOT EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort')"
@@ -179,7 +188,7 @@ func (d *database) readClaims(ctx context.Context, queue string, now core.Time, 
 	suspended := map[int64]core.Time{}
 	query := fmt.Sprintf(`SELECT j.job_id, SUM(CASE WHEN l.date_stop = 0 THEN %d ELSE l.date_stop END - l.date_start)`, now) + from +
 		`JOIN job_state_logs l ON l.job_id = j.job_id WHERE j.suspended = 'YES' AND l.job_state IN ('Suspended', 'Resuming') GROUP BY j.job_id`
-	err := rows(ctx, d.sql, "the suspended jobs", query, nil, func(r *sql.Rows) error {
+	err := rows(ctx, tx, "the suspended jobs", query, nil, func(r *sql.Rows) error {
 		var id int64
 		var sum core.Time
 		err := r.Scan(&id, &sum)
@@ -189,13 +198,13 @@ func (d *database) readClaims(ctx context.Context, queue string, now core.Time, 
 	if err != nil {
 		return err
 	}
-	query = "SELECT p.moldable_job_id, j.job_id, p.start_time, m.moldable_walltime, g.resource_id" + from +
+	query = "SELECT p.moldable_job_id, j.job_id, j.state, p.start_time, m.moldable_walltime, g.resource_id" + from +
 		"JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id WHERE 1 = 1" + besteffort + " ORDER BY p.moldable_job_id"
 	last := int64(-1)
-	return rows(ctx, d.sql, "OAR's plan", query, nil, func(r *sql.Rows) error {
+	return rows(ctx, tx, "OAR's plan", query, nil, func(r *sql.Rows) error {
 		var c claim
 		var moldable, resource int64
-		if err := r.Scan(&moldable, &c.job, &c.from, &c.walltime, &resource); err != nil {
+		if err := r.Scan(&moldable, &c.job, &c.state, &c.from, &c.walltime, &resource); err != nil {
 			return err
 		}
 		if moldable != last {
@@ -210,9 +219,9 @@ func (d *database) readClaims(ctx context.Context, queue string, now core.Time, 
 
 // readResources reads those that are not dead, with the columns that requests name. One that is no column of the table is
 // left out, and so are the requests that name it.
-func (d *database) readResources(ctx context.Context, s *state) error {
+func (d *database) readResources(ctx context.Context, tx querier, s *state) error {
 	known := map[string]bool{}
-	table, err := d.sql.QueryContext(ctx, "SELECT * FROM resources WHERE 1 = 0")
+	table, err := tx.QueryContext(ctx, "SELECT * FROM resources WHERE 1 = 0")
 	if err != nil {
 		return fmt.Errorf("reading the resources: %w", err)
 	}
@@ -230,12 +239,12 @@ func (d *database) readResources(ctx context.Context, s *state) error {
 	for _, name := range s.levels {
 		columns += ", " + d.quoted(name)
 	}
-	query := "SELECT resource_id, state" + columns + " FROM resources WHERE state <> 'Dead' ORDER BY " + d.conf.Order
-	return rows(ctx, d.sql, "the resources", query, nil, func(r *sql.Rows) error {
+	query := "SELECT resource_id, state, type" + columns + " FROM resources WHERE state <> 'Dead' ORDER BY " + d.conf.Order
+	return rows(ctx, tx, "the resources", query, nil, func(r *sql.Rows) error {
 		one := resource{values: make([]string, len(s.levels))}
 		values := make([]sql.NullString, len(s.levels))
 		var state string
-		into := []any{&one.id, &state}
+		into := []any{&one.id, &state, &one.kind}
 		for i := range values {
 			into = append(into, &values[i])
 		}

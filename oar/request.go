@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,12 @@ import (
 type problem struct {
 	ids    []int64 // of the resources, by their index
 	usable gantt.Set
-	claims []gantt.Claim
+	claims []gantt.Claim // OAR's plan
 	jobs   []gantt.Job
 	refuse map[int64]string // jobs that are not planned, and why: one line
+
+	claimants []int64 // the jobs of the claims
+	fixed     fixed
 }
 
 // translator makes the problem of what was read.
@@ -48,10 +52,12 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 	t.arrange()
 	for _, c := range t.state.claims {
 		p.claims = append(p.claims, t.claim(c))
+		p.claimants = append(p.claimants, c.job)
 	}
-	t.eligible.all(ctx, t.state.waiting)
+	others := t.fix(p)
+	t.eligible.all(ctx, others)
 	mine := map[int64]bool{}
-	for _, w := range t.state.waiting {
+	for _, w := range others {
 		j, err := t.job(ctx, w, mine)
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("reading the requests: %w", context.Cause(ctx))
@@ -98,7 +104,8 @@ func (t *translator) arrange() {
 func (t *translator) claim(c claim) gantt.Claim {
 	held := gantt.NewSet(len(t.state.resources))
 	for _, id := range c.resources {
-		if i, known := t.index[id]; known {
+		i, known := t.index[id]
+		if known && !(c.state == "Suspended" && slices.Contains(t.conf.SuspendedFree, t.state.resources[i].kind)) {
 			held.Add(i)
 		}
 	}
@@ -171,12 +178,9 @@ func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Gro
 	columns := make([]string, 0, len(g.levels))
 	levels := make([]gantt.Property, 0, len(g.levels))
 	for _, l := range g.levels {
-		of, known := t.properties[l.column]
-		if !known {
-			return made, fmt.Errorf("%s is no property of resources", core.Shown(l.column))
-		}
-		if l.count < gantt.BestHalf || l.count == 0 {
-			return made, fmt.Errorf("%s=%d is no number of resources from 1", l.column, l.count)
+		of, err := t.level(l)
+		if err != nil {
+			return made, err
 		}
 		columns, levels, made.Counts = append(columns, l.column), append(levels, of), append(made.Counts, l.count)
 	}
@@ -204,6 +208,18 @@ func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Gro
 	return made, nil
 }
 
+// level is the column that a level of a request names.
+func (t *translator) level(l level) (gantt.Property, error) {
+	of, known := t.properties[l.column]
+	if !known {
+		return nil, fmt.Errorf("%s is no property of resources", core.Shown(l.column))
+	}
+	if l.count < gantt.BestHalf || l.count == 0 {
+		return nil, fmt.Errorf("%s=%d is no number of resources from 1", l.column, l.count)
+	}
+	return of, nil
+}
+
 // kinds is what the types of a job mean to a scheduler.
 type kinds struct {
 	besteffort                 bool
@@ -212,7 +228,12 @@ type kinds struct {
 
 // notHonoured are the types that OAR's own schedulers honour and this one does not: such a job is refused rather than run
 // in another way than it was meant.
-var notHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state", "ep"}
+var notHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
+
+// profile is the type of a job that evolves; a number says for which configuration.
+var profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
+
+func isProfile(kind string) bool { return profile.MatchString(kind) }
 
 // readTypes reads a job's types. Those that are not for schedulers are left alone.
 func readTypes(types []string) (kinds, error) {
@@ -220,7 +241,7 @@ func readTypes(types []string) (kinds, error) {
 	for _, one := range types {
 		name, value, _ := strings.Cut(one, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if slices.Contains(notHonoured, name) {
+		if slices.Contains(notHonoured, name) || isProfile(name) {
 			return k, fmt.Errorf("the type %s is not honoured in this queue", core.Shown(name))
 		}
 		var err error

@@ -204,3 +204,11 @@ func TestADependencyIsKept(t *testing.T) {
 		}
 	}
 }
+
+func TestAProfileIsATypeOfItsOwn(t *testing.T) {
+	for text, want := range map[string]bool{"ep=2x20s": true, "ep1=2x20s": true, " ep = 2x20s": true, "ep": true, "epoch=7": false, "deploy": false, "step=1": false, "ep1x=2": false} {
+		if got := isProfile(text); got != want {
+			t.Errorf("%q is a profile: %t", text, got)
+		}
+	}
+}

@@ -16,6 +16,8 @@ import (
 
 // outcome is what a pass decided, in OAR's words.
 type outcome struct {
+	released []start // jobs that the sidecar has released: they start now
+	shown    []shown // reservations
 	starts   []start // those first that start first
 	messages []jobMessage
 }
@@ -38,6 +40,8 @@ const (
 	said       = " (Accordion: "
 	mostSaid   = 255  // characters of jobs.message
 	rowsAtOnce = 5000 // of one statement
+
+	messagesAtOnce = 200
 )
 
 // decided puts a plan into OAR's words.
@@ -47,21 +51,9 @@ func decided(s *state, p *problem, plan []gantt.Placed) outcome {
 	for id, why := range p.refuse {
 		whys[id] = why
 	}
-	moldable := map[int64][]gantt.Choice{}
-	for _, j := range p.jobs {
-		moldable[j.ID] = j.Choices
-	}
-	for _, one := range plan {
-		if one.Why != "" {
-			whys[one.Job] = one.Why
-			continue
-		}
-		row := start{moldable: moldable[one.Job][one.Choice].ID, at: one.Start}
-		for r := range one.Resources.All() {
-			row.resources = append(row.resources, p.ids[r])
-		}
-		o.starts = append(o.starts, row)
-	}
+	o.released = p.starts(p.fixed.jobs, p.fixed.plan, whys)
+	o.shown = p.fixed.shown
+	o.starts = p.starts(p.jobs, plan, whys)
 	for _, w := range s.waiting {
 		if text := message(w.message, whys[w.id]); text != w.message {
 			o.messages = append(o.messages, jobMessage{w.id, text})
@@ -69,6 +61,32 @@ func decided(s *state, p *problem, plan []gantt.Placed) outcome {
 	}
 	slices.SortFunc(o.starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.moldable, b.moldable)) })
 	return o
+}
+
+// starts are the rows of a plan; why a job has none is put into whys.
+func (p *problem) starts(jobs []gantt.Job, plan []gantt.Placed, whys map[int64]string) []start {
+	choices := map[int64][]gantt.Choice{}
+	for _, j := range jobs {
+		choices[j.ID] = j.Choices
+	}
+	rows := make([]start, 0, len(plan))
+	for _, one := range plan {
+		if one.Why != "" {
+			whys[one.Job] = one.Why
+			continue
+		}
+		rows = append(rows, start{moldable: choices[one.Job][one.Choice].ID, at: one.Start, resources: p.names(one.Resources)})
+	}
+	return rows
+}
+
+// names are the numbers that OAR gives to some resources.
+func (p *problem) names(of gantt.Set) []int64 {
+	ids := make([]int64, 0, of.Len())
+	for r := range of.All() {
+		ids = append(ids, p.ids[r])
+	}
+	return ids
 }
 
 // message is a job's message with why it is not planned; without, when it is.
@@ -84,14 +102,33 @@ func message(now, why string) string {
 	return string(whole)
 }
 
-// write puts a plan into the database in one transaction, the jobs that start first before the others. When the time to
-// stop has come, the rest of them is left out: a part of a plan is a plan. It gives the number of jobs that are in.
+// write puts a plan into the database in one transaction: first what the sidecar has decided, all of it, then the others,
+// those before that start before. When the time to stop has come, the rest of them is left out: a part of a plan is a plan.
+// It gives the number of those others that are in.
 func (d *database) write(ctx context.Context, o outcome, stop time.Time) (int, error) {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	first := slices.Clone(o.released)
+	for _, one := range o.shown {
+		first = append(first, one.start)
+		if one.walltime == one.was {
+			continue
+		}
+		query := fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_id = %d", one.walltime, one.moldable)
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return 0, fmt.Errorf("writing until when a reservation lasts: %w", err)
+		}
+	}
+	for len(first) > 0 {
+		n, err := insert(ctx, tx, first)
+		if err != nil {
+			return 0, fmt.Errorf("writing what the sidecar has decided: %w", err)
+		}
+		first = first[n:]
+	}
 	written := 0
 	for written < len(o.starts) && (written == 0 || time.Now().Before(stop)) {
 		n, err := insert(ctx, tx, o.starts[written:])
@@ -100,19 +137,31 @@ func (d *database) write(ctx context.Context, o outcome, stop time.Time) (int, e
 		}
 		written += n
 	}
-	for _, m := range o.messages {
+	for some := range slices.Chunk(o.messages, messagesAtOnce) {
 		if time.Now().After(stop) {
 			break
 		}
-		query := fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", d.arg(1), m.job)
-		if _, err := tx.ExecContext(ctx, query, m.text); err != nil {
-			return 0, fmt.Errorf("writing why job %d is not planned: %w", m.job, err)
+		if err := d.tell(ctx, tx, some); err != nil {
+			return 0, fmt.Errorf("writing why jobs are not planned: %w", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	return written, nil
+}
+
+// tell changes the messages of some jobs.
+func (d *database) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
+	var cases, jobs strings.Builder
+	texts := make([]any, 0, len(some))
+	for i, m := range some {
+		texts = append(texts, m.text)
+		fmt.Fprintf(&cases, " WHEN %d THEN %s", m.job, d.arg(i+1))
+		fmt.Fprintf(&jobs, ", %d", m.job)
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE jobs SET message = CASE job_id"+cases.String()+" END WHERE job_id IN ("+jobs.String()[2:]+")", texts...)
+	return err
 }
 
 // insert writes the first of some starts: as many as have rowsAtOnce resources together, and one at least.

@@ -37,7 +37,7 @@ func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed)
 			return fmt.Errorf("job %d is planned on a resource that cannot be used", p.Job)
 		}
 		delete(wanted, p.Job)
-		if err := rightSize(j.Choices[p.Choice], p.Resources); err != nil {
+		if err := j.Choices[p.Choice].Exactly(p.Resources); err != nil {
 			return fmt.Errorf("job %d: %w", p.Job, err)
 		}
 	}
@@ -103,8 +103,8 @@ func disjoint(words int, claims []Claim, plan []Placed) error {
 	return nil
 }
 
-// rightSize says whether the resources are what the choice asks for: its groups, one after the other, and nothing else.
-func rightSize(c Choice, has Set) error {
+// Exactly says whether the resources are what the choice asks for: its groups, one after the other, and nothing else.
+func (c Choice) Exactly(has Set) error {
 	rest := slices.Clone(has)
 	for _, g := range c.Groups {
 		part := make(Set, len(rest))

@@ -1,0 +1,255 @@
+package oar
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"accordion/core"
+)
+
+// hosts8 is a cluster of eight hosts of a core each, some of which are not Alive, with what runs, what is reserved, what the
+// sidecar has decided, and some jobs that are nobody's but the pass's.
+func hosts8(t *rapid.T) *translator {
+	const hosts = 8
+	tr := cluster()
+	s := tr.state
+	s.resources = nil
+	everything := eligible{}
+	for id := int64(1); id <= hosts; id++ {
+		s.resources = append(s.resources, resource{id: id, alive: rapid.IntRange(0, 29).Draw(t, "alive") > 0, values: []string{fmt.Sprint("n", id)}})
+		everything.resources = append(everything.resources, id)
+	}
+	tr.eligible.found["(1 = 1) AND (type = 'default')"] = everything
+	some := func(least int) []int64 {
+		return rapid.SliceOfNDistinct(rapid.Int64Range(1, hosts), least, 4, rapid.ID).Draw(t, "hosts")
+	}
+	second := func(name string) core.Time { return tr.now + rapid.Int64Range(-200, 300).Draw(t, name) }
+	released := func() bool { return rapid.IntRange(0, 3).Draw(t, "released") < 3 }
+	length := func() core.Time { return rapid.Int64Range(1, 300).Draw(t, "length") }
+
+	o := &orders{jobs: map[int64]order{}, places: map[int64][]int64{}}
+	s.orders = o
+	free := everything.resources
+	for n := range rapid.IntRange(0, 3).Draw(t, "claims") {
+		if len(free) == 0 {
+			break
+		}
+		cut := rapid.IntRange(1, min(3, len(free))).Draw(t, "claimed")
+		s.claims = append(s.claims, claim{job: int64(900 + n), state: "Running", from: second("claim"), walltime: length(), resources: free[:cut]})
+		free = free[cut:]
+	}
+	var id int64
+	for range rapid.IntRange(0, 3).Draw(t, "reservations") {
+		id++
+		from := second("reservation")
+		o.reservations = append(o.reservations, reservation{name: fmt.Sprint("r", id), from: from, to: from + length(), idle: rapid.SampledFrom([]core.Time{0, 60}).Draw(t, "idle"), holder: id})
+		o.places[id] = some(0)
+		s.waiting = append(s.waiting, request(id, length(), level{"network_address", max(1, len(o.places[id]))}))
+	}
+	for range rapid.IntRange(0, 5).Draw(t, "evolving") {
+		id++
+		base := id
+		wait := rapid.IntRange(0, 3).Draw(t, "waits") > 0
+		one := order{state: rapid.SampledFrom([]string{"Running", "Finishing", "Hold", "Launching"}).Draw(t, "state"), reservation: rapid.SampledFrom([]string{"", "r1", "r1"}).Draw(t, "in")}
+		if wait {
+			one.state, one.released = "Waiting", released()
+			o.places[id] = some(1)
+			s.waiting = append(s.waiting, request(id, length(), level{"network_address", rapid.SampledFrom([]int{1, max(1, len(o.places[id])), max(1, len(o.places[id]))}).Draw(t, "nodes")}))
+		}
+		o.jobs[id] = one
+		for range rapid.IntRange(0, 2).Draw(t, "companions") {
+			id++
+			o.jobs[id] = order{base: base, released: released(), state: "Waiting"}
+			o.places[id] = some(1)
+			s.waiting = append(s.waiting, request(id, length(), level{"network_address", len(o.places[id])}))
+		}
+	}
+	for range rapid.IntRange(0, 5).Draw(t, "others") {
+		id++
+		s.waiting = append(s.waiting, request(id, length(), level{"network_address", rapid.IntRange(1, hosts).Draw(t, "nodes")}))
+	}
+	return tr
+}
+
+// use is a resource that something has for some time.
+type use struct {
+	of       int64
+	resource int64
+	from, to core.Time
+}
+
+func (a use) meets(b use) bool { return a.resource == b.resource && a.from < b.to && b.from < a.to }
+
+// What is looked at is what is written, second by second and host by host, without anything of how it came about.
+func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := hosts8(t)
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := p.plan(tr.now, func() bool { return false })
+		if err := p.check(tr.now, plan); err != nil {
+			t.Fatal(err)
+		}
+		out := decided(tr.state, p, plan)
+		o := tr.state.orders
+
+		var inTheWay, ours []use
+		for _, c := range tr.state.claims {
+			for _, r := range c.resources {
+				inTheWay = append(inTheWay, use{c.job, r, c.from, c.from + c.walltime + tr.conf.SecurityTime})
+			}
+		}
+		jobs := map[int64]*waiting{}
+		for _, w := range tr.state.waiting {
+			jobs[w.choices[0].id] = w
+		}
+		started := map[int64]bool{}
+		for i, rows := range [][]start{out.released, out.starts} {
+			for _, s := range rows {
+				w := jobs[s.moldable]
+				if started[w.id] {
+					t.Fatalf("job %d is in the plan twice", w.id)
+				}
+				started[w.id] = true
+				released := o.jobs[w.id].released
+				if released != (i == 0) || !released && o.evolves(w) || o.holders()[w.id] {
+					t.Fatalf("job %d is planned, and it is another's to plan", w.id)
+				}
+				if released && (s.at != tr.now || !slices.Equal(s.resources, slices.Sorted(slices.Values(o.places[w.id])))) {
+					t.Fatalf("released job %d is planned at %d on %v, want %d and %v", w.id, s.at, s.resources, tr.now, o.places[w.id])
+				}
+				if len(s.resources) != w.choices[0].groups[0].levels[0].count || s.at < tr.now {
+					t.Fatalf("job %d is planned at %d on %v", w.id, s.at, s.resources)
+				}
+				for _, r := range s.resources {
+					if !tr.state.resources[r-1].alive {
+						t.Fatalf("job %d is planned on host %d, which is not Alive", w.id, r)
+					}
+					one := use{w.id, r, s.at, s.at + w.choices[0].walltime + tr.conf.SecurityTime}
+					for _, other := range slices.Concat(inTheWay, ours) {
+						if one.meets(other) {
+							t.Fatalf("jobs %d and %d are both planned on host %d", w.id, other.of, r)
+						}
+					}
+					ours = append(ours, one)
+				}
+			}
+		}
+		wholeOrNot(t, tr, started)
+		reservationsKept(t, tr, out, slices.Concat(inTheWay, ours))
+	})
+}
+
+// wholeOrNot: a job begins with all of its first companions, and a companion beside nothing but its job.
+func wholeOrNot(t *rapid.T, tr *translator, started map[int64]bool) {
+	for id, one := range tr.state.orders.jobs {
+		if one.base == 0 || !one.released {
+			continue
+		}
+		base := tr.state.orders.jobs[one.base]
+		if begun := base.state == "Running" || base.state == "Launching"; started[id] && !begun && !started[one.base] {
+			t.Fatalf("companion %d is planned, and its job %d, which is %s, is not", id, one.base, base.state)
+		}
+		if started[one.base] && !started[id] {
+			t.Fatalf("job %d is planned without its companion %d", one.base, id)
+		}
+	}
+}
+
+// reservationsKept: no job that the pass plans is on a reserved host meanwhile; and other queues see which hosts are taken,
+// for as long as they are, by a job that OAR cannot start.
+func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
+	o := tr.state.orders
+	shownAs := map[int64]shown{}
+	for _, s := range out.shown {
+		shownAs[s.moldable] = s
+	}
+	for _, r := range o.reservations {
+		used := false
+		for _, one := range o.jobs {
+			used = used || one.reservation == r.name && (one.released || one.state == "Running" || one.state == "Launching" || one.state == "Finishing")
+		}
+		gone := r.to <= tr.now || r.idle > 0 && tr.now > r.from+r.idle && !used
+		s, seen := shownAs[100+r.holder]
+		if gone && seen {
+			t.Fatalf("reservation %s is over, and in the plan", r.name)
+		}
+		if seen && (s.at <= tr.now || s.at < r.from || s.at+s.walltime != r.to) {
+			t.Fatalf("reservation %s from %d to %d is in the plan from %d to %d; it is %d now", r.name, r.from, r.to, s.at, s.at+s.walltime, tr.now)
+		}
+		if gone {
+			continue
+		}
+		for _, host := range o.places[r.holder] {
+			covered := slices.Contains(s.resources, host)
+			for _, u := range uses {
+				mine := u.of < 900 && !o.jobs[u.of].released
+				if mine && u.meets(use{0, host, r.from, r.to}) {
+					t.Fatalf("job %d is planned on host %d, which is reserved by %s", u.of, host, r.name)
+				}
+				covered = covered || u.resource == host && u.from <= max(r.from, tr.now+1) && u.to >= r.to
+			}
+			if !covered && max(r.from, tr.now+1) < r.to {
+				t.Fatalf("other queues do not see that host %d is reserved by %s", host, r.name)
+			}
+		}
+	}
+}
+
+func TestAReservationIsOverAtItsEndOrWhenNobodyComes(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		in   reservation
+		jobs map[int64]order
+		over bool
+	}{
+		{"to come", reservation{from: 2000, to: 3000, idle: 50}, nil, false},
+		{"past its end", reservation{from: 500, to: 1000}, nil, true},
+		{"without a wish to end early", reservation{from: 500, to: 3000}, nil, false},
+		{"nobody's yet", reservation{from: 950, to: 3000, idle: 50}, nil, false},
+		{"nobody's for too long", reservation{from: 949, to: 3000, idle: 50}, nil, true},
+		{"of a job that is held", reservation{from: 500, to: 3000, idle: 50}, map[int64]order{7: {reservation: "r", state: "Waiting"}}, true},
+		{"of a job that its user holds", reservation{from: 500, to: 3000, idle: 50}, map[int64]order{7: {reservation: "r", state: "Hold"}}, true},
+		{"of a released job", reservation{from: 500, to: 3000, idle: 50}, map[int64]order{7: {reservation: "r", state: "Waiting", released: true}}, false},
+		{"of a job that runs", reservation{from: 500, to: 3000, idle: 50}, map[int64]order{7: {reservation: "r", state: "Running"}}, false},
+		{"of another job that runs", reservation{from: 500, to: 3000, idle: 50}, map[int64]order{7: {reservation: "s", state: "Running"}}, true},
+	} {
+		test.in.name = "r"
+		if got := (&orders{jobs: test.jobs}).over(test.in, 1000); got != test.over {
+			t.Errorf("a reservation %s is over: %t", test.name, got)
+		}
+	}
+}
+
+// A suspended job leaves the resources of some types to others, until it goes on.
+func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
+	for _, test := range []struct {
+		state string
+		free  []string
+		start core.Time
+	}{
+		{"Running", []string{"default"}, 1105},
+		{"Suspended", []string{"default"}, 1000},
+		{"Suspended", []string{"licence"}, 1105},
+		{"Resuming", []string{"default"}, 1105},
+	} {
+		tr := cluster(request(1, 60, level{"network_address", 2}))
+		tr.conf.SuspendedFree = test.free
+		tr.state.claims = []claim{{job: 9, state: test.state, from: 900, walltime: 200, resources: []int64{10, 30}}}
+		for i := range tr.state.resources {
+			tr.state.resources[i].kind = "default"
+		}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.plan(tr.now, func() bool { return false })[0]; got.Start != test.start {
+			t.Errorf("beside a job that is %s, which leaves %v, a job starts at %d, want %d", test.state, test.free, got.Start, test.start)
+		}
+	}
+}
