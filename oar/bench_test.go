@@ -28,6 +28,7 @@ func BenchmarkPass(b *testing.B) {
 							lab.SQL(b, "delete from gantt_jobs_resources")
 							lab.SQL(b, "delete from gantt_jobs_predictions")
 							now := fmt.Sprint(time.Now().Unix() + 1)
+							lab.SQL(b, "insert into gantt_jobs_predictions (moldable_job_id, start_time) values (0, "+now+")")
 							b.StartTimer()
 							out := lab.Run(b, "oar", append([]string{"python3", "-c", spent}, append(command, "evolve", now, "now")...)...)
 							b.StopTimer()

@@ -41,6 +41,9 @@ const (
 // ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
 var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
 
+// ErrOverrun marks a pass for which OAR does not wait any more. Nothing was written.
+var ErrOverrun = errors.New("OAR has no such pass, and nothing was written")
+
 // Schedule does one pass over a queue: reads, plans, checks, writes. With an error nothing was written.
 func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 	begin := time.Now()
@@ -69,7 +72,7 @@ func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
 	}
 	o := decided(s, p, plan)
-	written, err := db.write(ctx, o, part(writingPart))
+	written, err := db.write(ctx, pass.Now, o, part(writingPart))
 	if err != nil {
 		return report, err
 	}

@@ -36,6 +36,7 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		theConfigurationThatCompletesFirst(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
 		whatWeDoNotHonour(t, lab)
+		whatTheSidecarHasDecided(t, lab)
 		aHostileRequest(t, lab)
 		aHistoryWithoutOverlap(t, lab)
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {

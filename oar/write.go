@@ -105,12 +105,15 @@ func message(now, why string) string {
 // write puts a plan into the database in one transaction: first what the sidecar has decided, all of it, then the others,
 // those before that start before. When the time to stop has come, the rest of them is left out: a part of a plan is a plan.
 // It gives the number of those others that are in.
-func (d *database) write(ctx context.Context, o outcome, stop time.Time) (int, error) {
+func (d *database) write(ctx context.Context, now core.Time, o outcome, stop time.Time) (int, error) {
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := asked(ctx, tx, now); err != nil {
+		return 0, err
+	}
 	first := slices.Clone(o.released)
 	for _, one := range o.shown {
 		first = append(first, one.start)
@@ -149,6 +152,20 @@ func (d *database) write(ctx context.Context, o outcome, stop time.Time) (int, e
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	return written, nil
+}
+
+// asked says whether OAR still waits for the pass of this second: it writes for which second it has its queues planned. What
+// a pass found free may be in use in the next one, which begins when OAR's server was killed and is there again; no other
+// begins before what is written now is in.
+func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
+	at := core.Time(-1)
+	err := rows(ctx, tx, "which pass this is", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil, func(r *sql.Rows) error {
+		return r.Scan(&at)
+	})
+	if err == nil && at != now {
+		err = fmt.Errorf("%w: it was asked to plan for second %d, and OAR's plan is of second %d", ErrOverrun, now, at)
+	}
+	return err
 }
 
 // tell changes the messages of some jobs.
