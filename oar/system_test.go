@@ -129,14 +129,19 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		lab.Run(t, h.user, "oarresume", id)
 		ids = append(ids, id)
 	}
-	// The slow text makes every pass a second long: long enough to kill one. The pattern is no word of this command line.
-	lab.Await(t, long, "a pass was killed", func() bool {
-		_, _, notFound := lab.Exec("root", "pkill", "-KILL", "-f", "^accordion [o]ar schedule")
-		if notFound != nil {
-			lab.Run(t, "root", "oarnotify", "Scheduling")
-		}
-		return notFound == nil
-	})
+	// The slow text makes every pass a second long: long enough to kill it, and what is between it and OAR, which costs the
+	// queue (OAR says so), and is mended. The patterns are no words of this command line.
+	kill(t, lab, "^accordion [o]ar schedule")
+	for n, pattern := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
+		kill(t, lab, pattern)
+		lab.Await(t, long, "OAR has switched the queue off", func() bool {
+			off, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
+			return off == fmt.Sprint(n+1)
+		})
+		lab.Await(t, long, "the queue is on again", func() bool {
+			return lab.SQL(t, "select state from queues where queue_name = 'evolve'") == "Active"
+		})
+	}
 	good := lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "switch='s2'", "-l", "nodes=1,walltime=0:1:0")
 	ends(t, lab, good)
 	if got := hosts(t, lab, good); len(got) != 1 || got[0] != "n5" {
@@ -149,6 +154,18 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		}
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
+}
+
+// kill kills a process of a pass, as soon as there is one.
+func kill(t *testing.T, lab *labtest.Lab, pattern string) {
+	t.Helper()
+	lab.Await(t, long, "there was a "+pattern+" to kill", func() bool {
+		_, _, notFound := lab.Exec("root", "pkill", "-KILL", "-f", pattern)
+		if notFound != nil {
+			lab.Run(t, "root", "oarnotify", "Scheduling")
+		}
+		return notFound == nil
+	})
 }
 
 // aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.

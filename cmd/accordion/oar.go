@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -18,16 +18,20 @@ import (
 
 func init() { subcommands = append(subcommands, oarCommand) }
 
-// patience is how long a pass may take, and hardPatience after how long it is ended whatever it does.
+// patience is how long a pass may take, and hardPatience after how long it is ended whatever it does; offPatience is how long
+// OAR may take to switch a queue off.
 const (
 	patience     = 10 * time.Second
 	hardPatience = patience + 5*time.Second
+	offPatience  = 30 * time.Second
 )
 
 // runScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; it
 // switches the queue off for any exit status but 0 and 1, and for a signal. So the pass is a process of its own, and this
-// one has little that could go wrong.
+// one has little that could go wrong. When it is killed all the same, or the shell between it and OAR, OAR goes on as soon as
+// nobody holds the standard output: who is left does his work to the end, and switches the queue on again.
 func runScheduler(ctx context.Context) int {
+	shell := os.Getppid()
 	ctx, cancel := context.WithTimeout(ctx, hardPatience)
 	defer cancel()
 	self, err := os.Executable()
@@ -35,12 +39,13 @@ func runScheduler(ctx context.Context) int {
 		fmt.Println("accordion:", err)
 		return 1
 	}
-	runtime.LockOSThread() // the pass is to die with this process, and Linux watches a thread
 	pass := exec.CommandContext(ctx, self)
-	pass.Args = append([]string{"accordion", "oar", "schedule"}, os.Args[1:]...)
+	pass.Args = append([]string{"accordion", "oar", "schedule", "--caller", strconv.Itoa(os.Getpid())}, os.Args[1:]...)
 	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
-	pass.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err = pass.Run()
+	if os.Getppid() != shell && len(os.Args) > 1 {
+		err = errors.Join(err, outlive(oarConf(""), os.Args[1]))
+	}
 	if err == nil {
 		return 0
 	}
@@ -74,6 +79,8 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 	}
 	file := oarConfFlag(c)
 	deadline := c.Flags().Duration("deadline", patience, "what is planned by then is written")
+	caller := c.Flags().Int("caller", 0, "")
+	_ = c.Flags().MarkHidden("caller")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		now, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil || now < 0 {
@@ -82,9 +89,42 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		if *deadline < 100*time.Millisecond {
 			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
-		return oarPass(cmd, oarConf(*file), oar.Pass{Queue: args[0], Now: now, Patience: *deadline})
+		pass := oar.Pass{Queue: args[0], Now: now, Patience: *deadline}
+		if *caller == 0 {
+			return oarPass(cmd, oarConf(*file), pass)
+		}
+		ended := time.AfterFunc(hardPatience, func() { os.Exit(1) }) // the caller may be dead, who would do it
+		err = oarPass(cmd, oarConf(*file), pass)
+		if os.Getppid() == *caller {
+			return err
+		}
+		ended.Stop()
+		return errors.Join(err, outlive(oarConf(*file), pass.Queue))
 	}
 	return c
+}
+
+// outlive is what is done by a process whose caller was killed: it lets OAR go on, which now switches the queue off, and
+// switches it on.
+func outlive(file, queue string) error {
+	conf, err := oar.ReadConf(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), offPatience)
+	defer cancel()
+	return oar.Reactivate(ctx, conf, queue, func() error {
+		nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("leaving OAR's pipe: %w", err)
+		}
+		for fd := range 3 {
+			if err := syscall.Dup3(int(nowhere.Fd()), fd, 0); err != nil {
+				return fmt.Errorf("leaving OAR's pipe: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
 // oarConfFlag is --conf; oarConf gives what it means.
