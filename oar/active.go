@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a queue is looked at: OAR tells nobody that it has switched one off.
-const lookEvery = 100 * time.Millisecond
+// lookAtQueue is how often a queue is looked at: OAR tells nobody that it has switched one off.
+const lookAtQueue = 100 * time.Millisecond
 
 // Reactivate switches a queue on again that OAR switches off when it goes on, because the queue's scheduler died by a signal.
 // goOn lets it; then the queue is looked at until it was switched off, or ctx ends. A queue that is off before is not
@@ -31,7 +31,7 @@ func Reactivate(ctx context.Context, conf Conf, queue string, goOn func() error)
 	if err := goOn(); err != nil {
 		return err
 	}
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(lookAtQueue)
 	defer look.Stop()
 	for {
 		select {

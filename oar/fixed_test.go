@@ -130,12 +130,13 @@ func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 					if !tr.state.resources[r-1].alive {
 						t.Fatalf("job %d is planned on host %d, which is not Alive", w.id, r)
 					}
-					one := use{w.id, r, s.at, s.at + w.choices[0].walltime + tr.conf.SecurityTime}
+					one := use{w.id, r, s.at, s.at + lasts(tr, w, started)}
 					for _, other := range slices.Concat(inTheWay, ours) {
 						if one.meets(other) {
 							t.Fatalf("jobs %d and %d are both planned on host %d", w.id, other.of, r)
 						}
 					}
+					one.to += tr.conf.SecurityTime * core.Time(1-i)
 					ours = append(ours, one)
 				}
 			}
@@ -143,6 +144,27 @@ func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 		wholeOrNot(t, tr, started)
 		reservationsKept(t, tr, out, slices.Concat(inTheWay, ours))
 	})
+}
+
+// lasts is for how long a job has its hosts to itself: with the seconds between two jobs, but for a released one, which may
+// begin late; a companion not longer than its job.
+func lasts(tr *translator, w *waiting, started map[int64]bool) core.Time {
+	one := tr.state.orders.jobs[w.id]
+	length := w.choices[0].walltime
+	if !one.released {
+		return length + tr.conf.SecurityTime
+	}
+	for _, other := range tr.state.waiting {
+		if other.id == one.base && started[one.base] {
+			length = min(length, other.choices[0].walltime)
+		}
+	}
+	for _, c := range tr.state.claims {
+		if c.job == one.base {
+			length = min(length, max(c.from+c.walltime-tr.now, 1))
+		}
+	}
+	return length
 }
 
 // wholeOrNot: a job begins with all of its first companions, and a companion beside nothing but its job.
@@ -250,6 +272,34 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 		}
 		if got := p.plan(tr.now, func() bool { return false })[0]; got.Start != test.start {
 			t.Errorf("beside a job that is %s, which leaves %v, a job starts at %d, want %d", test.state, test.free, got.Start, test.start)
+		}
+	}
+}
+
+// A companion's walltime is longer than its job's, and it is ended with its job: another's plan in between is not in its way.
+func TestACompanionIsInTheWayOfNobodyAfterItsJob(t *testing.T) {
+	for _, test := range []struct {
+		other core.Time // when another's plan begins on the companion's host; the job ends at 1100
+		begun bool
+	}{{1100, true}, {1099, false}, {5000, true}} {
+		tr := cluster(request(2, 3600, level{"network_address", 1}))
+		tr.state.orders = &orders{
+			jobs:   map[int64]order{1: {state: "Running"}, 2: {base: 1, released: true, state: "Waiting"}},
+			places: map[int64][]int64{2: {30, 40}},
+		}
+		tr.state.claims = []claim{
+			{job: 1, state: "Running", from: 900, walltime: 200, resources: []int64{10, 20}},
+			{job: 3, state: "Waiting", from: test.other, walltime: 60, resources: []int64{30}},
+		}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.check(tr.now, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := decided(tr.state, p, nil).released; (len(got) == 1) != test.begun {
+			t.Errorf("with another's plan from second %d on, begun are %v (%s); want %t", test.other, got, p.refuse[2], test.begun)
 		}
 	}
 }

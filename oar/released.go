@@ -91,7 +91,8 @@ func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	}
 }
 
-// placeNow gives a released job its places, in the first of its configurations that is as large.
+// placeNow gives a released job its places, in the first of its configurations that is as large. The seconds that OAR wants
+// between two jobs are left out of what it needs: they are what a job has that begins a little late.
 func (t *translator) placeNow(p *problem, w *waiting) error {
 	places, err := t.places(p, w.id)
 	if err != nil {
@@ -102,7 +103,7 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 		if c.walltime < 1 || c.walltime > core.MaxTotal {
 			return fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
 		}
-		made := gantt.Choice{ID: c.id, Duration: c.walltime + t.conf.SecurityTime}
+		made := gantt.Choice{ID: c.id, Duration: min(c.walltime, t.lasts(p, w.id))}
 		for _, g := range c.groups {
 			group := gantt.Group{}
 			var levels []gantt.Property
@@ -129,6 +130,22 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 		return nil
 	}
 	return err
+}
+
+// lasts is for how long a companion is needed at most: it is ended with its job, whatever its walltime.
+func (t *translator) lasts(p *problem, job int64) core.Time {
+	base := t.state.orders.jobs[job].base
+	for _, c := range t.state.claims {
+		if c.job == base {
+			return max(c.from+c.walltime+c.suspended-t.now, 1)
+		}
+	}
+	for _, one := range p.fixed.plan {
+		if one.Job == base {
+			return one.Duration
+		}
+	}
+	return core.Forever
 }
 
 // places are the resources that the sidecar has given a job.
@@ -199,7 +216,7 @@ func (t *translator) reserve(p *problem, r reservation) {
 func (p *problem) taken() []gantt.Claim {
 	all := slices.Clip(p.claims)
 	for _, one := range p.fixed.plan {
-		all = append(all, gantt.Claim{Resources: one.Resources, From: one.Start, To: one.End()})
+		all = append(all, gantt.Claim{Resources: one.Resources, From: one.Start, To: one.End() + p.between})
 	}
 	return all
 }

@@ -23,6 +23,7 @@ type problem struct {
 
 	claimants []int64 // the jobs of the claims
 	fixed     fixed
+	between   core.Time // two jobs on a resource
 }
 
 // translator makes the problem of what was read.
@@ -40,7 +41,7 @@ type translator struct {
 // translate reads the requests. A job whose request is not honoured is refused; an error is the database's.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
-	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}}
+	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime}
 	t.index, t.trees, t.sets = map[int64]int{}, map[string]*gantt.Tree{}, map[string]gantt.Set{}
 	for i, r := range t.state.resources {
 		t.index[r.id] = i
