@@ -18,6 +18,8 @@ type Setup struct {
 	Priority int    // of the queue; AsItIs: not changed, and DefaultPriority for one that is made
 	Program  string // the path of this program, which OAR is to call
 	OARDir   string // where OAR's own programs are, with the folder schedulers
+	File     string // oar.conf; the server's epilogue lies beside it
+	Epilogue bool   // oar.conf may be edited to name, or not to name, the server's epilogue; a copy is left beside it
 
 	// Tell is given a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
 	Tell func(line string)
@@ -51,6 +53,7 @@ type part struct {
 // rules are; undone is in the other order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}, {s.makeLink, s.removeLink}, {s.makeQueue, s.removeQueue}}
+	all = append(all, part{s.makeEpilogue, s.removeEpilogue})
 	for _, r := range rules(s.Queue) {
 		all = append(all, part{r.install, r.uninstall})
 	}
@@ -78,14 +81,15 @@ func (s Setup) Install(ctx context.Context) error {
 // ErrJobs is that jobs are in the queue.
 var ErrJobs = errors.New("jobs are in the queue")
 
-// Uninstall takes everything away again. While jobs are in the queue nothing is changed: the error is ErrJobs.
+// Uninstall takes everything away again. Nothing is changed while jobs are in the queue (ErrJobs), or while oar.conf names the
+// epilogue and may not be edited (ErrNamed).
 func (s Setup) Uninstall(ctx context.Context) error {
 	d, err := open(s.Conf)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	if err := s.empty(ctx, d); err != nil {
+	if err := errors.Join(s.empty(ctx, d), s.unnamed()); err != nil {
 		return err
 	}
 	all := s.parts()

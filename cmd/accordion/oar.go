@@ -57,7 +57,7 @@ func runScheduler(ctx context.Context) int {
 
 func oarCommand() *cobra.Command {
 	c := &cobra.Command{Use: "oar", Short: "Accordion's part in an OAR: what it adds there, and what OAR calls"}
-	c.AddCommand(oarInstallCommand(), oarUninstallCommand(), oarScheduleCommand(), oarPrologueCommand())
+	c.AddCommand(oarInstallCommand(), oarUninstallCommand(), oarScheduleCommand(), oarPrologueCommand(), oarEpilogueCommand())
 	return c
 }
 

@@ -21,8 +21,8 @@ func oarInstallCommand() *cobra.Command {
 		Use:   "install",
 		Short: "Add to an OAR what Accordion needs there, and say of each part what was done",
 		Long: `Add to an OAR what Accordion needs there: tables of its own in OAR's database, the link to this program among OAR's
-schedulers, the queue that it plans, and the two admission rules that take "-t ep=5x500s,10x1h" and refuse what is wrong in
-one line. What is there already stays, or is mended; nothing of OAR's own is changed. Run it on OAR's server as root, and
+schedulers, the queue that it plans, a server epilogue (beside oar.conf, which names it with --epilogue only; one that the site
+has is run after it), and the two admission rules that take "-t ep=5x500s,10x1h" and refuse what is wrong in one line. What is there already stays, or is mended; nothing of OAR's own is changed. Run it on OAR's server as root, and
 again after each upgrade of Accordion. "accordion oar uninstall" takes all of it away.`,
 		Args: noArguments,
 	}
@@ -69,8 +69,9 @@ the queue nothing is removed, and the exit status is 1.`,
 func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error) {
 	file := oarConfFlag(c)
 	queue := c.Flags().String("queue", oar.DefaultQueue, "the queue whose jobs Accordion plans")
+	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue or not to; a copy is left beside it")
 	return func(cmd *cobra.Command) (oar.Setup, error) {
-		s := oar.Setup{Queue: *queue, OARDir: cmp.Or(os.Getenv("OARDIR"), oar.DefaultOARDir),
+		s := oar.Setup{Queue: *queue, File: oarConf(*file), Epilogue: *epilogue, OARDir: cmp.Or(os.Getenv("OARDIR"), oar.DefaultOARDir),
 			Tell: func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }}
 		if err := oar.NewQueue(*queue); err != nil {
 			return s, usage(fmt.Errorf("oar %s: --queue: %w", cmd.Name(), err))
@@ -79,7 +80,7 @@ func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error)
 		if s.Program, err = os.Executable(); err != nil {
 			return s, fmt.Errorf("where is this program? %w", err)
 		}
-		s.Conf, err = oar.ReadConf(oarConf(*file))
+		s.Conf, err = oar.ReadConf(s.File)
 		var wrong *oar.ConfError
 		if errors.As(err, &wrong) {
 			err = usage(err)

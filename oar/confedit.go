@@ -1,0 +1,123 @@
+package oar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// setAside begins a line of oar.conf that a line of ours has taken the place of. It makes a comment of it.
+const setAside = "#accordion# "
+
+// settingIn is the value of a setting in the text of oar.conf, and its line from 1; OAR takes the last. Line 0: there is none.
+func settingIn(text, name string) (value string, line int) {
+	n := 0
+	for one := range strings.Lines(text) {
+		n++
+		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m != nil && m[1] == name {
+			value, line = m[2]+m[3]+m[4], n
+		}
+	}
+	return value, line
+}
+
+// withSetting gives a text of oar.conf with a setting of ours in place of those that there are, which become comments.
+// withoutSetting is its inverse.
+func withSetting(text, name, value string) string {
+	var out strings.Builder
+	written := false
+	ours := fmt.Sprintf("%s=\"%s\"\n", name, value)
+	for one := range strings.Lines(text) {
+		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m == nil || m[1] != name {
+			out.WriteString(one)
+			continue
+		}
+		out.WriteString(setAside + one)
+		if !strings.HasSuffix(one, "\n") {
+			out.WriteString("\n")
+		}
+		if !written {
+			out.WriteString(ours)
+			written = true
+		}
+	}
+	if !written {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			out.WriteString("\n")
+		}
+		out.WriteString(ours)
+	}
+	return out.String()
+}
+
+// withoutSetting gives a text of oar.conf without a setting that has this value, and with those that it had taken the place of.
+func withoutSetting(text, name, value string) string {
+	var out strings.Builder
+	for one := range strings.Lines(text) {
+		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m != nil && m[1] == name && m[2]+m[3]+m[4] == value {
+			continue
+		}
+		if kept, aside := strings.CutPrefix(one, setAside); aside && strings.HasPrefix(strings.TrimSpace(kept), name) {
+			one = kept
+		}
+		out.WriteString(one)
+	}
+	return out.String()
+}
+
+// rewrite gives a file another text, all at once, with the same owner and mode, and leaves the old one in backup.
+func rewrite(file, text, backup string) error {
+	file, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if err := write(backup, string(old), info); err != nil {
+		return err
+	}
+	fresh := file + ".accordion-new"
+	if err := write(fresh, text, info); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, file); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return nil
+}
+
+// write makes a file with an owner and mode; nobody sees it with others, for it may hold passwords.
+func write(file, text string, like os.FileInfo) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if owner, ok := like.Sys().(*syscall.Stat_t); ok {
+		if err := f.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
+			return err
+		}
+	}
+	if err := f.Chmod(like.Mode().Perm()); err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
