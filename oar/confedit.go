@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -12,13 +13,29 @@ import (
 // setAside begins a line of oar.conf that a line of ours has taken the place of. It makes a comment of it.
 const setAside = "#accordion# "
 
+// assignment is a line of oar.conf as OAR reads it: what follows a # is not looked at.
+var assignment = regexp.MustCompile(`^\s*([^#=\s]+)\s*=\s*([^#]*)`)
+
+// assigned takes a line of oar.conf apart; name is empty for a line that sets nothing.
+func assigned(line string) (name, value string) {
+	m := assignment.FindStringSubmatch(line)
+	if m == nil {
+		return "", ""
+	}
+	value = strings.TrimSpace(m[2])
+	if n := len(value); n > 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		value = value[1 : n-1]
+	}
+	return m[1], value
+}
+
 // settingIn is the value of a setting in the text of oar.conf, and its line from 1; OAR takes the last. Line 0: there is none.
 func settingIn(text, name string) (value string, line int) {
 	n := 0
 	for one := range strings.Lines(text) {
 		n++
-		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m != nil && m[1] == name {
-			value, line = m[2]+m[3]+m[4], n
+		if found, is := assigned(one); found == name {
+			value, line = is, n
 		}
 	}
 	return value, line
@@ -31,7 +48,7 @@ func withSetting(text, name, value string) string {
 	written := false
 	ours := fmt.Sprintf("%s=\"%s\"\n", name, value)
 	for one := range strings.Lines(text) {
-		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m == nil || m[1] != name {
+		if found, _ := assigned(one); found != name {
 			out.WriteString(one)
 			continue
 		}
@@ -57,11 +74,13 @@ func withSetting(text, name, value string) string {
 func withoutSetting(text, name, value string) string {
 	var out strings.Builder
 	for one := range strings.Lines(text) {
-		if m := setting.FindStringSubmatch(strings.TrimRight(one, "\r\n")); m != nil && m[1] == name && m[2]+m[3]+m[4] == value {
+		if found, is := assigned(one); found == name && is == value {
 			continue
 		}
-		if kept, aside := strings.CutPrefix(one, setAside); aside && strings.HasPrefix(strings.TrimSpace(kept), name) {
-			one = kept
+		if kept, aside := strings.CutPrefix(one, setAside); aside {
+			if found, _ := assigned(kept); found == name {
+				one = kept
+			}
 		}
 		out.WriteString(one)
 	}

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it, holding MariaDB's tables at times.
+// EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it.
 const EpiloguePatience = 5 * time.Second
 
 // Epilogue asks OAR to end the companions of a job that is over, and says how many there were. The sidecar does that too, and
-// sooner; this is the second net, for when it does not run. Jobs that have none cost one query of a small table of ours: OAR may
-// hold its own tables while it waits.
+// sooner; this is the second net, for when it does not run.
 func Epilogue(ctx context.Context, conf Conf, job int64) (ended int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, EpiloguePatience)
 	defer cancel()
@@ -23,63 +22,44 @@ func Epilogue(ctx context.Context, conf Conf, job int64) (ended int, err error) 
 		return 0, err
 	}
 	defer d.close()
-	var companions []int64
-	query := fmt.Sprintf("SELECT job_id FROM accordion_jobs WHERE base = %d ORDER BY job_id", job)
-	err = rows(ctx, d.sql, "the companions", query, nil, func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		companions = append(companions, id)
-		return err
-	})
+	companions, err := d.companionsLeft(ctx, job)
 	if err != nil || len(companions) == 0 {
 		return 0, err
 	}
-	for _, id := range companions {
-		asked, err := d.askToEnd(ctx, id)
-		if err != nil {
-			return ended, err
-		}
-		if asked {
-			ended++
-		}
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, fmt.Errorf("ending the companions: %w", err)
 	}
-	if ended == 0 {
-		return 0, nil
+	defer func() { _ = tx.Rollback() }()
+	if err := d.frag(ctx, tx, time.Now().Unix(), companions...); err != nil {
+		return 0, err
 	}
-	return ended, tellServer(ctx, conf, "Qdel")
+	if err := tx.Commit(); err != nil {
+		return 0, fmt.Errorf("ending the companions: %w", err)
+	}
+	if err := tell(ctx, net.JoinHostPort(conf.Server, strconv.Itoa(conf.ServerPort)), ends); err != nil {
+		return len(companions), fmt.Errorf("telling OAR's server to end the companions: %w", err)
+	}
+	return len(companions), nil
 }
 
-// askToEnd asks OAR to end a noop job, unless it is over or somebody has asked before.
-func (d *database) askToEnd(ctx context.Context, job int64) (asked bool, err error) {
-	ignore, conflict := "", " ON CONFLICT DO NOTHING"
-	if d.conf.Type == "mysql" {
-		ignore, conflict = " IGNORE", ""
+// companionsLeft are the companions of a job that nobody has asked to end yet. A job that never had any costs one query of our
+// own small table: OAR holds its tables (MariaDB's are locked) while it waits for the epilogue of a companion.
+func (d *database) companionsLeft(ctx context.Context, job int64) (left []int64, err error) {
+	scan := func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		left = append(left, id)
+		return err
 	}
-	query := fmt.Sprintf(`INSERT%s INTO frag_jobs (frag_id_job, frag_date) SELECT j.job_id, %d FROM jobs j WHERE j.job_id = %d
-		AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
-		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')%s`, ignore, time.Now().Unix(), job, conflict)
-	done, err := d.sql.ExecContext(ctx, query)
-	if err != nil {
-		return false, fmt.Errorf("asking OAR to end companion %d: %w", job, err)
+	const what = "the companions"
+	if err := rows(ctx, d.sql, what, fmt.Sprintf("SELECT job_id FROM accordion_jobs WHERE base = %d", job), nil, scan); err != nil || len(left) == 0 {
+		return nil, err
 	}
-	n, err := done.RowsAffected()
-	return n > 0, err
-}
-
-// tellServer says a word to OAR's server, which does not answer.
-func tellServer(ctx context.Context, conf Conf, word string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(conf.Server, strconv.Itoa(conf.ServerPort)))
-	if err != nil {
-		return fmt.Errorf("telling OAR's server: %w", err)
-	}
-	defer conn.Close()
-	if by, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(by); err != nil {
-			return fmt.Errorf("telling OAR's server: %w", err)
-		}
-	}
-	if _, err := conn.Write([]byte(word + "\n")); err != nil {
-		return fmt.Errorf("telling OAR's server: %w", err)
-	}
-	return nil
+	left = nil
+	err = rows(ctx, d.sql, what, fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
+		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
+		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
+		AND NOT EXISTS (SELECT 1 FROM frag_jobs f WHERE f.frag_id_job = j.job_id) ORDER BY j.job_id`, job), nil, scan)
+	return left, err
 }

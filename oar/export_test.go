@@ -7,3 +7,11 @@ func RuleTexts(queue string) (texts []string) {
 	}
 	return texts
 }
+
+// The editing of oar.conf.
+var (
+	SettingIn      = settingIn
+	WithSetting    = withSetting
+	WithoutSetting = withoutSetting
+	Rewrite        = rewrite
+)

@@ -52,7 +52,7 @@ type part struct {
 // parts are all of them, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
 // rules are; undone is in the other order.
 func (s Setup) parts() []part {
-	all := []part{{s.makeTables, s.removeTables}, {s.makeLink, s.removeLink}, {s.makeQueue, s.removeQueue}}
+	all := []part{{s.makeTables, s.removeTables}, {s.makeTriggers, s.removeTriggers}, {s.makeLink, s.removeLink}, {s.makeQueue, s.removeQueue}}
 	all = append(all, part{s.makeEpilogue, s.removeEpilogue})
 	for _, r := range rules(s.Queue) {
 		all = append(all, part{r.install, r.uninstall})

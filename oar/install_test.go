@@ -3,6 +3,7 @@ package oar_test
 import (
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 		badProfilesAreNotQueued(t, lab)
 		goodProfilesAre(t, lab)
 		installedAgainAndTakenAway(t, lab)
+		companionsEndWithTheirJob(t, lab)
 	})
 }
 
@@ -140,7 +142,7 @@ func installed(t *testing.T, lab *labtest.Lab) string {
 		lab.SQL(t, "select routine_name from information_schema.routines where routine_schema = "+schema+" order by 1"),
 		lab.SQL(t, "select queue_name, priority, scheduler_policy from queues where queue_name = 'evolve'"),
 		lab.SQL(t, "select priority, enabled, count(*) from admission_rules where rule like '%Accordion%' group by priority, enabled order by 1"),
-		lab.Run(t, "root", "find", "/usr/lib/oar/schedulers", "-name", "accordion*"),
+		lab.Run(t, "root", "find", "/usr/lib/oar/schedulers", "/etc/oar", "-name", "accordion*"),
 	}, "\n")
 }
 
@@ -210,4 +212,99 @@ func installedAgainAndTakenAway(t *testing.T, lab *labtest.Lab) {
 	if got := installed(t, lab); got != all {
 		t.Errorf("installed anew it has\n%s\nwant\n%s", got, all)
 	}
+}
+
+// The second net: without a sidecar, OAR's server ends the companions of a job that is over, runs the site's own epilogue too,
+// and switches no queue off whatever happens to this program.
+func companionsEndWithTheirJob(t *testing.T, lab *labtest.Lab) {
+	script(t, lab, "/etc/oar/site_epilogue", "#!/bin/sh\necho \"$1\" >>/var/lib/oar/epilogues\n")
+	// The lab's prologue of jobs is this program too, and would end them when it cannot be run.
+	lab.Run(t, "root", "sh", "-c", `sed -i /^PROLOGUE_EXEC_FILE/d /etc/oar/oar.conf; echo '  SERVER_EPILOGUE_EXEC_FILE="/etc/oar/site_epilogue" # the site' >>/etc/oar/oar.conf`)
+	const show = "cat /etc/oar/oar.conf; stat -c '%a %U %G' /etc/oar/oar.conf"
+	before := lab.Run(t, "root", "sh", "-c", show)
+	if out := lab.Run(t, "root", "accordion", "oar", "install"); !strings.Contains(out, `put this into /etc/oar/oar.conf: SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`) {
+		t.Errorf("without --epilogue it says\n%s\nwant the line that is to be added", out)
+	}
+	if got := lab.Run(t, "root", "sh", "-c", show); got != before {
+		t.Errorf("without --epilogue oar.conf was edited:\n%s", got)
+	}
+	if out := lab.Run(t, "root", "accordion", "oar", "install", "--epilogue"); !strings.Contains(out, "which runs the site's own, /etc/oar/site_epilogue") {
+		t.Errorf("with --epilogue it says\n%s", out)
+	}
+	if got := told(t, lab, "install"); got != "there" {
+		t.Errorf("installed a second time it says %s, want that all is there", got)
+	}
+
+	base := lab.Submit(t, "alice", "while [ ! -e enough ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0")
+	var companions []string
+	for _, user := range []string{"alice", "alice", "bob"} {
+		companions = append(companions, lab.Submit(t, user, "", "-q", "evolve", "-t", "noop", "-l", "nodes=1,walltime=1:0:0"))
+	}
+	another := lab.Submit(t, "bob", "while [ ! -e enough ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0")
+	all := append([]string{base, another}, companions...)
+	count := func(state string, ids ...string) string {
+		return lab.SQL(t, "select count(*) from jobs where state = '"+state+"' and job_id in ("+strings.Join(ids, ", ")+")")
+	}
+	lab.Await(t, long, "all five run", func() bool { return count("Running", all...) == "5" })
+	// bob's own noop job is nobody's companion; his other job stands as one, and is no noop job.
+	for _, id := range []string{companions[0], companions[1], another} {
+		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
+	}
+	lab.Run(t, "alice", "touch", "enough")
+	lab.Await(t, long, "the job and its companions are over", func() bool { return count("Terminated", base, companions[0], companions[1]) == "3" })
+	if got := count("Running", another, companions[2]); got != "2" {
+		t.Errorf("of the two that are not its companions %s run on, want both", got)
+	}
+	if got := lab.SQL(t, "select count(*) from event_logs where type = 'FRAG_JOB_REQUEST' and job_id in ("+strings.Join(companions, ", ")+")"); got != "2" {
+		t.Errorf("%s companions were asked to end, want 2", got)
+	}
+	lab.SQL(t, "delete from accordion_jobs")
+	lab.Run(t, "bob", "oardel", companions[2])
+	lab.Run(t, "bob", "touch", "enough")
+	lab.Await(t, long, "the others are over", func() bool { return count("Terminated", all...) == "5" })
+	siteRan := func(ids ...string) func() bool {
+		return func() bool {
+			ran := strings.Fields(lab.Run(t, "root", "cat", "/var/lib/oar/epilogues"))
+			return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(ran, id) })
+		}
+	}
+	lab.Await(t, long, "the site's epilogue was run for each", siteRan(all...))
+
+	// This program cannot be run, or says that something is wrong.
+	for _, gone := range []string{"chmod 000 ", "printf '#!/bin/sh\nexit 3\n' >"} {
+		lab.Run(t, "root", "sh", "-c", "p=$(readlink /usr/lib/oar/schedulers/accordion_oar); [ -e $p.kept ] || cp -p $p $p.kept; cp -p $p.kept $p.new; mv $p.new $p; "+gone+"$p")
+		id := lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
+		ends(t, lab, id)
+		lab.Await(t, long, "the site's epilogue was run", siteRan(id))
+	}
+	lab.Run(t, "root", "sh", "-c", "p=$(readlink /usr/lib/oar/schedulers/accordion_oar); mv $p.kept $p")
+	if got := lab.SQL(t, "select type, description from event_logs where type like 'SERVER_EPILOGUE%'"); got != "" {
+		t.Errorf("OAR has noted of the epilogue: %s", got)
+	}
+	if got := lab.SQL(t, "select count(*) from queues where state = 'notActive'"); got != "0" {
+		t.Errorf("%s queues are switched off", got)
+	}
+
+	whole := installed(t, lab)
+	if _, says, err := lab.Exec("root", "accordion", "oar", "uninstall"); err == nil || !strings.Contains(says, "nothing was removed: /etc/oar/oar.conf:") {
+		t.Errorf("while oar.conf names the epilogue it ends with %v, and says %s; want that nothing was removed", err, says)
+	}
+	if got := installed(t, lab); got != whole {
+		t.Errorf("while oar.conf names the epilogue it has left\n%s\nof\n%s", got, whole)
+	}
+	if got := told(t, lab, "uninstall", "--epilogue"); got != "removed" {
+		t.Errorf("taken away, it says %s, want that all was removed", got)
+	}
+	if got := lab.Run(t, "root", "sh", "-c", show); got != before {
+		t.Errorf("taken away, it has left oar.conf as\n%s\nwant\n%s", got, before)
+	}
+	if left := strings.TrimSpace(installed(t, lab)); left != "" {
+		t.Errorf("taken away, it has left\n%s", left)
+	}
+}
+
+// script makes an executable file in the lab.
+func script(t *testing.T, lab *labtest.Lab, path, text string) {
+	t.Helper()
+	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
 }

@@ -76,7 +76,7 @@ func (p *poker) run(ctx context.Context) {
 	for {
 		launches, word := p.take(rest == nil)
 		for _, one := range append(launches, word) {
-			if err := p.tell(ctx, one); err != nil && ctx.Err() == nil {
+			if err := tell(ctx, p.address, one); err != nil && ctx.Err() == nil {
 				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
 			}
 		}
@@ -107,14 +107,14 @@ func (p *poker) take(schedule bool) (launches []string, word string) {
 	return launches, word
 }
 
-// tell writes a line. An empty one is nothing.
-func (p *poker) tell(ctx context.Context, line string) error {
+// tell writes a line to OAR's server at an address, which does not answer. An empty one is nothing.
+func tell(ctx context.Context, address, line string) error {
 	if line == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.address)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
