@@ -52,8 +52,11 @@ type part struct {
 // parts are all of them, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
 // rules are; undone is in the other order.
 func (s Setup) parts() []part {
-	all := []part{{s.makeTables, s.removeTables}, {s.makeTriggers, s.removeTriggers}, {s.makeLink, s.removeLink}, {s.makeQueue, s.removeQueue}}
-	all = append(all, part{s.makeEpilogue, s.removeEpilogue})
+	all := []part{{s.makeTables, s.removeTables}}
+	if s.Conf.Type == "Pg" { // MariaDB tells nothing: the sidecar looks each second
+		all = append(all, part{s.makeTriggers, s.removeTriggers})
+	}
+	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
 	for _, r := range rules(s.Queue) {
 		all = append(all, part{r.install, r.uninstall})
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"accordion/oar/labtest"
 )
 
@@ -14,6 +16,7 @@ func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 	onBoth(t, 5, func(t *testing.T, lab *labtest.Lab) {
 		badProfilesAreNotQueued(t, lab)
 		goodProfilesAre(t, lab)
+		changesAreTold(t, lab)
 		installedAgainAndTakenAway(t, lab)
 		companionsEndWithTheirJob(t, lab)
 	})
@@ -127,6 +130,40 @@ func goodProfilesAre(t *testing.T, lab *labtest.Lab) {
 		}
 		lab.Run(t, "alice", "oardel", id)
 	}
+}
+
+// Whoever listens is told of new jobs, of jobs' states and of nodes' states, and of nothing else. psql shows what it is told
+// after a query.
+func changesAreTold(t *testing.T, lab *labtest.Lab) {
+	if lab.Database == labtest.MariaDB {
+		return // it cannot
+	}
+	id := lab.Submit(t, "bob", "true", "--hold", "-l", "nodes=1,walltime=0:1:0")
+	out := lab.Run(t, "root", "sh", "-c", `PGPASSWORD=lab psql -h 127.0.0.1 -U oar -d oar -At <<'END'
+listen accordion;
+\! cd ~alice && runuser -u alice -- oarsub --hold -q evolve -t ep=1x20s,2x20s true
+select 1;
+update jobs set state = 'Error' where job_id = `+id+`;
+update jobs set state = 'Error', message = 'the same state' where job_id = `+id+`;
+update resources set state = 'Suspected' where network_address = 'n5';
+update resources set state = 'Alive' where network_address = 'n5';
+END`)
+	var told []string
+	for line := range strings.Lines(out) {
+		_, payload, _ := strings.Cut(line, ` "accordion" with payload "`)
+		if payload, _, found := strings.Cut(payload, `" received`); found {
+			told = append(told, strings.ReplaceAll(payload, " ", ""))
+		}
+	}
+	_, rest, _ := strings.Cut(out, "OAR_JOB_ID=")
+	made, _, _ := strings.Cut(rest, "\n")
+	want := []string{`{"job":` + made + `,"old":null,"new":"Hold","queue":"evolve"}`, `{"job":` + id + `,"old":"Hold","new":"Error","queue":"default"}`,
+		`{"node":"n5","old":"Alive","new":"Suspected"}`, `{"node":"n5","old":"Suspected","new":"Alive"}`}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("what is told (-want +got)\n%s", diff)
+	}
+	lab.Run(t, "alice", "oardel", made)
+	lab.Await(t, long, "that job is over", func() bool { return lab.State(t, made) == "Error" })
 }
 
 // installed is all that an installation changes in the database.

@@ -21,23 +21,17 @@ var triggers = []struct{ name, table, when, payload string }{
 
 const triggersLine = "triggers that tell of jobs and nodes on channel " + Channel
 
-// makeTriggers makes each function and its trigger anew, all at once: the database does not say whether they are as they should
-// be. With MariaDB there are none, and the sidecar asks each second.
+// lockPatience is how long a table of OAR's is waited for: as long, whoever comes after us waits, too.
+const lockPatience = "SET LOCAL lock_timeout = '5s'"
+
+// makeTriggers makes each function and its trigger anew, for the database does not say whether they are of this version.
 func (s Setup) makeTriggers(ctx context.Context, d *database) (string, error) {
-	if d.conf.Type == "mysql" {
-		return "not there: triggers, which MariaDB has no use for: the sidecar looks each second", nil
-	}
 	had, err := d.triggersThere(ctx)
 	if err != nil {
 		return "", err
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
-	if err != nil {
-		return "", fmt.Errorf("making the triggers: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
 	for _, t := range triggers {
-		err := run(ctx, tx, "making the trigger "+t.name,
+		err := d.inTransaction(ctx, "making the trigger "+t.name, lockPatience,
 			fmt.Sprintf(`CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
 				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END $$`, t.name, Channel, t.payload),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
@@ -46,9 +40,6 @@ func (s Setup) makeTriggers(ctx context.Context, d *database) (string, error) {
 			return "", err
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		return "", fmt.Errorf("making the triggers: %w", err)
-	}
 	switch had {
 	case len(triggers):
 		return "there: " + triggersLine, nil
@@ -56,6 +47,22 @@ func (s Setup) makeTriggers(ctx context.Context, d *database) (string, error) {
 		return "made: " + triggersLine, nil
 	}
 	return fmt.Sprintf("mended: %s: of %d there were %d", triggersLine, len(triggers), had), nil
+}
+
+// inTransaction carries out statements, all of them or none.
+func (d *database) inTransaction(ctx context.Context, doing string, statements ...string) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := run(ctx, tx, doing, statements...); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
 }
 
 // triggersThere is how many of ours there are, switched on.
@@ -71,28 +78,17 @@ func (d *database) triggersThere(ctx context.Context) (n int, err error) {
 }
 
 func (s Setup) removeTriggers(ctx context.Context, d *database) (string, error) {
-	if d.conf.Type == "mysql" {
-		return "not there: triggers, which MariaDB has no use for", nil
-	}
 	had, err := d.triggersThere(ctx)
 	if err != nil {
 		return "", err
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
-	if err != nil {
-		return "", fmt.Errorf("removing the triggers: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
 	for _, t := range triggers {
-		err := run(ctx, tx, "removing the trigger "+t.name,
+		err := d.inTransaction(ctx, "removing the trigger "+t.name, lockPatience,
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
 			fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", t.name))
 		if err != nil {
 			return "", err
 		}
-	}
-	if err := tx.Commit(); err != nil {
-		return "", fmt.Errorf("removing the triggers: %w", err)
 	}
 	if had == 0 {
 		return "not there: " + triggersLine, nil
