@@ -76,25 +76,39 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 // Refuse ends a waiting job. The line for its user becomes the job's message, which oarstat prints: a job that never ran has
 // no output.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
+	refused := false
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
-		if r.over() || r.State == adapter.Ending {
+		if refused = !r.over() && r.State != adapter.Ending; !refused {
 			return nil
 		}
 		if err := pending(r); err != nil {
 			return err
 		}
-		// OAR writes a message of its own into a job that it ends while it waits, so we end this one as it does.
-		text := message("Accordion refused this job: "+short(why), "")
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.arg(1), job.ID), text); err != nil {
-			return err
-		}
 		return s.db.frag(ctx, tx, now, int64(job.ID))
 	})
-	if err != nil && !errors.Is(err, adapter.ErrGone) || err != nil && !s.unknown(ctx, job) {
+	switch {
+	case errors.Is(err, adapter.ErrGone) && s.unknown(ctx, job), err == nil && !refused:
+		return nil
+	case err == nil:
+		if err = s.await(ctx, s.over(job)); err == nil { // OAR writes a message of its own when it ends it
+			_, err = s.db.sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.arg(1), job.ID), "Accordion refused this job: "+short(why))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("refusing job %d: %w", job.ID, err)
 	}
-	s.server.poke(ends)
 	return nil
+}
+
+// over awaits the end of a job that OAR was asked to end.
+func (s *System) over(job adapter.Key) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		states, err := s.states(ctx, []adapter.Key{job})
+		if state := states[job.ID]; err != nil || state == "Terminated" || state == "Error" || state == "" {
+			return nil, err
+		}
+		return []string{ends}, nil
+	}
 }
 
 // unknown says whether OAR does not know the job.
@@ -281,20 +295,23 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach has little to do: a running job is not tied to the reservation that it began in. Where nobody has put all nodes of
+// Detach unties a running job from the reservation that it began in, which would not end it anyway. Where nobody has put all nodes of
 // the first step into the job's node file before it began (see Prologue), they are there from now on.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	r, err := s.lookup(ctx, s.db.sql, job)
-	if err == nil && r.State != adapter.Running {
-		err = fmt.Errorf("it is %s: %w", r.state, adapter.ErrGone)
+	if err == nil {
+		err = running(r)
+	}
+	if err == nil && r.Reservation != "" {
+		if len(r.Nodes) > len(r.holds) {
+			if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
+				s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
+			}
+		}
+		_, err = s.db.sql.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET reservation = '' WHERE job_id = %d", job.ID))
 	}
 	if err != nil {
 		return fmt.Errorf("detaching job %d: %w", job.ID, err)
-	}
-	if len(r.Nodes) > len(r.holds) {
-		if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
-			s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
-		}
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func (r *record) complete() {
 	case adapter.Pending:
 		r.wait()
 	case adapter.Running:
-		r.Nodes, r.Base, r.Reservation = slices.Clone(r.holds), len(r.holds), ""
+		r.Nodes, r.Base = slices.Clone(r.holds), len(r.holds)
 		for _, c := range r.joined {
 			if c.mark == atStart && c.State == adapter.Pending {
 				r.State, r.Nodes, r.Why = adapter.Pending, nil, "its nodes above the base begin"

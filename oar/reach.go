@@ -56,8 +56,8 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // asUser begins a script that goes on as the user of its first argument.
 const asUser = `PATH=$PATH:/usr/lib/oar/oardodo:/usr/local/lib/oar/oardodo; export PATH; OARDO_BECOME_USER=$1; export OARDO_BECOME_USER; shift; `
 
-// first is a running job's first node.
-func first(r *record) (string, error) {
+// scriptHost is the node on which a running job's script runs.
+func scriptHost(r *record) (string, error) {
 	if r.State != adapter.Running || len(r.holds) == 0 {
 		return "", fmt.Errorf("it is %s: %w", r.state, adapter.ErrGone)
 	}
@@ -67,10 +67,10 @@ func first(r *record) (string, error) {
 // steps is how a script asks for its next step, or says in a comment that another file of it does.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
-// readScript prints the beginning of the file that a command names, if it names one, as its user sees it.
-const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && set -- $2 && [ -f "$1" ] && head -c 1000000 "$1" || true' sh "$1" "$2"`
+// readScript prints the beginnings of the files that a command names, as its user sees them.
+const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 "$f"; done; true' sh "$1" "$2"`
 
-// Speaks looks whether the job's command, or the file that it names, mentions `accordion step`.
+// Speaks looks whether the job's command, or a file that it names, mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	r, err := s.lookup(ctx, s.db.sql, job)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	if steps.MatchString(words.command) {
 		return true, nil
 	}
-	host, err := first(r)
+	host, err := scriptHost(r)
 	if err != nil {
 		return false, fmt.Errorf("job %d: reading its script: %w", job.ID, err)
 	}
@@ -110,7 +110,7 @@ func (s *System) words(ctx context.Context, r *record) (words, error) {
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.lookup(ctx, s.db.sql, job)
 	if err == nil {
-		_, err = first(r)
+		_, err = scriptHost(r)
 	}
 	if err != nil {
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
@@ -143,7 +143,7 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 }
 
 func (s *System) say(ctx context.Context, r *record, text string) error {
-	host, err := first(r)
+	host, err := scriptHost(r)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	r, err := s.lookup(ctx, s.db.sql, job.Key)
 	var host string
 	if err == nil {
-		host, err = first(r)
+		host, err = scriptHost(r)
 	}
 	if err != nil {
 		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)

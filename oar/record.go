@@ -158,7 +158,7 @@ func (s *System) readKinds(ctx context.Context, from querier, byID map[int64]*re
 	})
 	for _, r := range byID {
 		r.Comment = wishes(r.types)
-		if r.Comment != "" && r.queue == s.queue {
+		if r.Comment != "" {
 			r.Unfit = unfit(r)
 		}
 	}

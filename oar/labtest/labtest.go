@@ -166,11 +166,16 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 // Exec runs a client command as the user, in his directory. It returns what it printed on standard output and on standard
 // error, without the last line's end; the error is of type *exec.ExitError when the command ran and failed.
 func (lab *Lab) Exec(user string, command ...string) (stdout, stderr string, err error) {
-	return lab.call(append([]string{"exec", "--user", user, "--"}, command...)...)
+	return lab.ExecWithin(Patience, user, command...)
 }
 
-func (lab *Lab) call(arguments ...string) (stdout, stderr string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+// ExecWithin is Exec for a command that takes long, and is ended when the patience is over.
+func (lab *Lab) ExecWithin(patience time.Duration, user string, command ...string) (stdout, stderr string, err error) {
+	return lab.call(patience, append([]string{"exec", "--user", user, "--"}, command...)...)
+}
+
+func (lab *Lab) call(patience time.Duration, arguments ...string) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c := lab.command(ctx, arguments...)
 	var out, errs bytes.Buffer
@@ -205,7 +210,7 @@ func (lab *Lab) Submit(t testing.TB, user, command string, options ...string) st
 // SQL is the answer of OAR's database: a row a line, its fields separated by |.
 func (lab *Lab) SQL(t testing.TB, query string) string {
 	t.Helper()
-	out, errs, err := lab.call("sql", query)
+	out, errs, err := lab.call(Patience, "sql", query)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", query, err, errs)
 	}

@@ -1,0 +1,296 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/labtest"
+)
+
+// insideLab is set in the process that TestTheSidecarsHandOnOAR starts inside the lab, where OAR's database and server are.
+const insideLab = "ACCORDION_TEST_INSIDE_OAR_LAB"
+
+// trial is a test inside the lab.
+type trial struct {
+	name string
+	test func(*inside)
+}
+
+// trials are the tests inside the lab, each beginning and ending with an OAR without jobs. What the first of them do is all
+// that is asked of a database.
+var trials = []trial{
+	{"a job grows and shrinks", aJobGrowsAndShrinks},
+	{"a companion is divided", aCompanionIsDivided},
+	{"a job begins above its base", aJobBeginsAboveItsBase},
+	{"a waiting job", aWaitingJob},
+	{"a hold", aHold},
+	{"reservations", reservations},
+	{"what is seen", whatIsSeen},
+	{"growths that fail", growthsThatFail},
+	{"what is left over", whatIsLeftOver},
+	{"a lost node", aLostNode},
+	{"a job is reached", aJobIsReached},
+}
+
+// longest is how long the slowest of machines may take for a trial.
+const longest = 10 * time.Minute
+
+// forEveryDatabase is how many of the trials are made with each.
+const forEveryDatabase = 7
+
+// What the sidecar does with OAR, each act by itself, on a real one.
+func TestTheSidecarsHandOnOAR(t *testing.T) {
+	if os.Getenv(insideLab) != "" {
+		t.Skip("this is the part outside the lab")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for database, trials := range map[string][]trial{labtest.PostgreSQL: trials, labtest.MariaDB: trials[:forEveryDatabase]} {
+		t.Run(database, func(t *testing.T) {
+			lab := labtest.Up(t, 9, database, "alice", "bob")
+			for _, one := range trials {
+				t.Run(one.name, func(t *testing.T) {
+					pattern := "-test.run=^TestInsideTheLab$/^" + strings.ReplaceAll(one.name, " ", "_") + "$"
+					out, errs, err := lab.ExecWithin(longest, "root", "env", insideLab+"="+database, program, pattern, "-test.v", "-test.timeout=9m")
+					t.Log(out)
+					if err != nil || !strings.Contains(out, "--- PASS: TestInsideTheLab/") {
+						t.Errorf("inside the lab: %v\n%s", err, errs)
+					}
+				})
+			}
+		})
+	}
+}
+
+// inside is a test inside the lab.
+type inside struct {
+	*testing.T
+	*System
+	ctx context.Context
+}
+
+func TestInsideTheLab(t *testing.T) {
+	if os.Getenv(insideLab) == "" {
+		t.Skip("this is the part inside the lab: TestTheSidecarsHandOnOAR starts it there")
+	}
+	conf, err := ReadConf(DefaultConf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), conf, Options{Queue: "evolve", Timeout: 30 * time.Second})
+	if err != nil { // the first of the trials
+		if !strings.Contains(err.Error(), "accordion oar install") {
+			t.Fatalf("without Accordion's tables: %v", err)
+		}
+		if err := Install(t.Context(), conf); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open(t.Context(), conf, Options{Queue: "evolve", Timeout: 30 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer s.Close()
+	for _, one := range trials {
+		t.Run(one.name, func(t *testing.T) {
+			in := &inside{T: t, System: s, ctx: t.Context()}
+			one.test(in)
+			in.clean()
+		})
+	}
+}
+
+// clean ends what a trial has left running, and looks whether anything of ours is left.
+func (in *inside) clean() {
+	in.Helper()
+	snapshot, err := in.Observe(in.ctx)
+	in.must(err)
+	for _, id := range strings.Fields(in.answer("SELECT j.job_id FROM jobs j WHERE " + isLive + " AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)")) {
+		in.must(in.change(in.ctx, func(tx *sql.Tx) error { return in.db.frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
+	}
+	in.server.poke(ends)
+	in.quiet()
+	for _, r := range snapshot.Reservations {
+		if r.Ours() {
+			in.must(in.Unreserve(in.ctx, r.Name))
+		}
+	}
+	if left := in.answer("SELECT j.job_id, j.state, j.job_name FROM jobs j JOIN gantt_jobs_predictions p ON p.moldable_job_id = j.assigned_moldable_job WHERE " + isLive); left != "" {
+		in.Errorf("jobs are left: %s", left)
+	}
+	// The whole history.
+	if twice := in.answer(`select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
+		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
+		where a.job_id < b.job_id and a.start_time < b.stop_time and b.start_time < a.stop_time and a.queue_name <> 'besteffort' and b.queue_name <> 'besteffort'`); twice != "" {
+		in.Errorf("two jobs were on a resource at once: %s", twice)
+	}
+}
+
+// quiet waits until nothing is left of any job but of those that show reservations.
+func (in *inside) quiet() {
+	in.Helper()
+	in.wait("", func() string {
+		return in.answer("SELECT j.job_id, j.state FROM jobs j WHERE " + isLive + " AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)")
+	})
+}
+
+func (in *inside) must(err error) {
+	in.Helper()
+	if err != nil {
+		in.Fatal(err)
+	}
+}
+
+func (in *inside) mustBe(err, want error) {
+	in.Helper()
+	if !errors.Is(err, want) {
+		in.Fatalf("%v, want %v", err, want)
+	}
+}
+
+var submitted = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
+
+// as runs a program as a user in his directory.
+func (in *inside) as(name, program string, args ...string) string {
+	in.Helper()
+	u, err := user.Lookup(name)
+	in.must(err)
+	uid, gid := number(in, u.Uid), number(in, u.Gid)
+	c := exec.CommandContext(in.ctx, program, args...)
+	c.Dir = u.HomeDir
+	c.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + u.HomeDir, "USER=" + name, "LOGNAME=" + name, "PWD=" + u.HomeDir, "SHELL=/bin/bash"}
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		in.Fatalf("%s %v as %s: %v\n%s", program, args, name, err, out)
+	}
+	return string(out)
+}
+
+func number(in *inside, text string) uint32 {
+	n, err := strconv.ParseUint(text, 10, 32)
+	in.must(err)
+	return uint32(n)
+}
+
+// submit gives oarsub a job of the queue, and gives its type to OAR past the admission rules when it evolves.
+func (in *inside) submit(name, profile, command string, options ...string) adapter.Key {
+	in.Helper()
+	all := append([]string{"-q", "evolve"}, options...)
+	if profile != "" {
+		all = append(all, "--hold")
+	}
+	out := in.as(name, "oarsub", append(all, command)...)
+	m := submitted.FindStringSubmatch(out)
+	if m == nil {
+		in.Fatalf("oarsub: %s", out)
+	}
+	key := adapter.Key{}
+	id, err := strconv.ParseInt(m[1], 10, 64)
+	in.must(err)
+	key.ID = core.JobID(id)
+	in.must(in.db.sql.QueryRowContext(in.ctx, "SELECT submission_time FROM jobs WHERE job_id = "+m[1]).Scan(&key.Submitted))
+	if profile != "" {
+		in.exec(fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'ep=%s')", key.ID, profile))
+		in.as(name, "oarresume", m[1])
+		in.wait(stateWaiting, func() string { return in.answer("SELECT state FROM jobs WHERE job_id = " + m[1]) })
+	}
+	return key
+}
+
+func (in *inside) exec(query string) {
+	in.Helper()
+	_, err := in.db.sql.ExecContext(in.ctx, query)
+	in.must(err)
+}
+
+// answer is what the database says: fields by |, rows by blanks.
+func (in *inside) answer(query string) string {
+	in.Helper()
+	var all []string
+	in.must(rows(in.ctx, in.db.sql, "an answer", query, nil, func(r *sql.Rows) error {
+		columns, err := r.Columns()
+		if err != nil {
+			return err
+		}
+		values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		err = r.Scan(into...)
+		var fields []string
+		for _, v := range values {
+			fields = append(fields, v.String)
+		}
+		all = append(all, strings.Join(fields, "|"))
+		return err
+	}))
+	return strings.Join(all, " ")
+}
+
+// shows is how the sidecar sees a job: its state and its nodes.
+func (in *inside) shows(job adapter.Key) string {
+	in.Helper()
+	j, err := in.Inspect(in.ctx, job)
+	in.must(err)
+	text := string(j.State)
+	if j.State == adapter.Pending && j.Held {
+		text += " held"
+	}
+	if len(j.Nodes) > 0 {
+		text += " " + strings.Join(j.Nodes, ",")
+	}
+	return text
+}
+
+func (in *inside) until(job adapter.Key, want string) {
+	in.Helper()
+	in.wait(want, func() string { return in.shows(job) })
+}
+
+// wait looks until a text is as wanted.
+func (in *inside) wait(want string, look func() string) {
+	in.Helper()
+	for got := ""; ; time.Sleep(50 * time.Millisecond) { // OAR has no event to wait for
+		if got = look(); got == want {
+			return
+		}
+		if in.ctx.Err() != nil {
+			in.Fatalf("it is %q for ever, want %q", got, want)
+		}
+	}
+}
+
+func (in *inside) reserve(name string, from, to core.Time, nodes ...string) {
+	in.Helper()
+	now := time.Now().Unix()
+	in.must(in.Reserve(in.ctx, adapter.Reservation{Name: name, Nodes: nodes, Start: now + from, End: now + to, User: "alice"}))
+}
+
+// start brings an evolving job to run on nodes.
+func (in *inside) start(job adapter.Key, limit core.Time, nodes ...string) {
+	in.Helper()
+	name := fmt.Sprintf("accordion-%d-0", job.ID)
+	in.must(in.Adopt(in.ctx, job))
+	in.reserve(name, 0, limit+200, nodes...)
+	in.must(in.Shape(in.ctx, job, adapter.Shape{Nodes: len(nodes), Limit: limit}))
+	in.must(in.Attach(in.ctx, job, name))
+	in.must(in.Release(in.ctx, job))
+	in.until(job, "running "+strings.Join(nodes, ","))
+	in.must(in.Detach(in.ctx, job))
+	in.must(in.Unreserve(in.ctx, name))
+}

@@ -1,0 +1,211 @@
+package oar
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+func aJobGrowsAndShrinks(in *inside) {
+	job := in.submit("alice", "2x20s,5x20s,3x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.until(job, "pending held")
+	in.start(job, 500, "n2", "n3")
+	running, err := in.Inspect(in.ctx, job)
+	in.must(err)
+	name := fmt.Sprintf("accordion-%d-1", job.ID)
+	in.reserve(name, 0, 100, "n1", "n4", "n6")
+	begin := time.Now()
+	e, err := in.Expand(in.ctx, running, []string{"n1", "n4", "n6"}, name)
+	in.must(err)
+	in.Logf("grown within %v", time.Since(begin))
+	in.must(in.Merge(in.ctx, job, e))
+	in.must(in.Merge(in.ctx, job, e))
+	in.until(job, "running n2,n3,n1,n4,n6")
+	in.must(in.Unreserve(in.ctx, name))
+	if err := in.Shrink(in.ctx, job, []string{"n2", "n1", "n4"}); err == nil || !strings.Contains(err.Error(), "n3 belongs to its base") {
+		in.Errorf("giving back a node of the base: %v", err)
+	}
+	begin = time.Now()
+	in.must(in.Shrink(in.ctx, job, []string{"n2", "n3", "n4"}))
+	in.Logf("shrunk within %v", time.Since(begin))
+	in.must(in.Shrink(in.ctx, job, []string{"n2", "n3", "n4"}))
+	in.until(job, "running n2,n3,n4")
+	in.must(in.End(in.ctx, job, "enough"))
+	in.wait("", func() string {
+		return in.answer("SELECT job_id, state FROM jobs WHERE state NOT IN ('Terminated', 'Error')")
+	})
+	in.must(in.End(in.ctx, job, "enough"))
+}
+
+// The profile does not divide the layer, so that one companion holds it; the application does.
+func aCompanionIsDivided(in *inside) {
+	job := in.submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	in.start(job, 500, "n1")
+	in.grow(job, "n2", "n3", "n4", "n5")
+	if got := in.companions(job); got != 1 {
+		in.Errorf("%d companions hold the layer, want one", got)
+	}
+	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3", "n5"}))
+	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3", "n5"}))
+	in.until(job, "running n1,n3,n5")
+	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3"}))
+	in.until(job, "running n1,n3")
+	// A sidecar that died after it had asked for the end of a companion, and before that came, does the same again.
+	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+		_, _, err := in.divide(in.ctx, tx, r, []string{"n1"}, now)
+		return err
+	}))
+	in.must(in.Shrink(in.ctx, job, []string{"n1"}))
+	in.until(job, "running n1")
+}
+
+// grow brings a running job to more nodes, as the sidecar does.
+func (in *inside) grow(job adapter.Key, nodes ...string) {
+	in.Helper()
+	running, err := in.Inspect(in.ctx, job)
+	in.must(err)
+	name := fmt.Sprintf("accordion-%d-%d", job.ID, len(running.Nodes))
+	in.reserve(name, 0, 100, nodes...)
+	e, err := in.Expand(in.ctx, running, nodes, name)
+	in.must(err)
+	in.must(in.Merge(in.ctx, job, e))
+	in.must(in.Unreserve(in.ctx, name))
+}
+
+func (in *inside) companions(job adapter.Key) int {
+	in.Helper()
+	r, err := in.lookup(in.ctx, in.db.sql, job)
+	in.must(err)
+	return len(r.joined)
+}
+
+// All of its nodes or none: the script must not run on the base alone.
+func aJobBeginsAboveItsBase(in *inside) {
+	job := in.submit("alice", "5x20s,3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.start(job, 500, "n1", "n2", "n3", "n4", "n5")
+	if got := in.companions(job); got != 3 {
+		in.Errorf("%d companions, want one on each node: the profile divides them", got)
+	}
+	if got := file(fmt.Sprintf("/var/lib/oar/%d", job.ID)); got != "n1\nn2\nn3\nn4\nn5\n" {
+		in.Errorf("its node file has %q", got)
+	}
+	j, err := in.Inspect(in.ctx, job)
+	in.must(err)
+	if j.Base != 2 || j.Reservation != "" {
+		in.Errorf("detached it is %+v", j)
+	}
+}
+
+func growthsThatFail(in *inside) {
+	in.start(in.submit("bob", "1x60s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0"), 500, "n5")
+	job := in.submit("alice", "2x20s,5x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	running := &adapter.Job{Key: job}
+	_, err := in.Expand(in.ctx, running, []string{"n3"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrGone)
+	in.start(job, 500, "n1", "n2")
+	_, err = in.Expand(in.ctx, running, []string{"n4", "n5"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrBusy)
+	_, err = in.Expand(in.ctx, running, []string{"n4", "n99"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrBusy)
+	if _, err = in.Expand(in.ctx, running, nil, "accordion-9-1"); err == nil {
+		in.Error("a growth by nothing was not refused")
+	}
+	in.exec("UPDATE resources SET state = 'Suspected' WHERE network_address = 'n6'")
+	_, err = in.Expand(in.ctx, running, []string{"n6"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrBusy)
+	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address = 'n6'")
+	if got := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM accordion_jobs WHERE base = %d", job.ID)); got != "0" {
+		in.Errorf("%s companions were made by growths that failed at once", got)
+	}
+	for _, keep := range [][]string{{"n1"}, {"n1", "n2", "n3"}} {
+		if err := in.Shrink(in.ctx, job, keep); err == nil {
+			in.Errorf("it was shrunk to %v", keep)
+		}
+	}
+	in.mustBe(in.Merge(in.ctx, job, adapter.Key{ID: 1 << 30, Submitted: 1}), adapter.ErrGone)
+	in.mustBe(in.Shrink(in.ctx, adapter.Key{ID: job.ID, Submitted: job.Submitted - 1}, []string{"n1", "n2"}), adapter.ErrGone)
+	// OAR is not able to start it: within the time nothing comes, and nothing is left.
+	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
+	hasty := *in.System
+	hasty.timeout = 2 * time.Second
+	in.exec("UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0") // as in a pass
+	_, err = hasty.Expand(in.ctx, running, []string{"n7", "n8"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrBusy)
+	in.exec("UPDATE queues SET state = 'Active' WHERE queue_name = 'evolve'")
+	in.wait("0", func() string {
+		return in.answer("SELECT COUNT(*) FROM accordion_jobs a JOIN jobs j ON j.job_id = a.job_id WHERE a.base > 0 AND " + isLive)
+	})
+	in.must(in.End(in.ctx, job, ""))
+	in.wait("done", func() string { return strings.Fields(in.shows(job))[0] })
+	_, err = in.Expand(in.ctx, running, []string{"n3"}, "accordion-9-1")
+	in.mustBe(err, adapter.ErrGone)
+	in.mustBe(in.Detach(in.ctx, job), adapter.ErrGone)
+}
+
+// A sidecar that died between an Expand and its Merge, and a job that ended while it had companions.
+func whatIsLeftOver(in *inside) {
+	job := in.submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	in.start(job, 500, "n1")
+	running, err := in.Inspect(in.ctx, job)
+	in.must(err)
+	e, err := in.Expand(in.ctx, running, []string{"n2", "n3", "n4"}, "accordion-9-1")
+	in.must(err)
+	again, err := in.Expand(in.ctx, running, []string{"n4", "n2", "n3"}, "accordion-9-1")
+	in.must(err)
+	if again != e {
+		in.Errorf("the same growth gave companion %v, and then %v", e, again)
+	}
+	if got := in.expanders(); got != "n2 n3 n4" {
+		in.Errorf("expanders hold %q, want a companion on each of n2 n3 n4: the profile divides them", got)
+	}
+	in.until(job, "running n1")
+	in.must(in.End(in.ctx, e, "left over"))
+	in.wait("", in.expanders)
+	in.mustBe(in.Merge(in.ctx, job, e), adapter.ErrGone)
+	in.grow(job, "n5", "n6", "n7")
+	in.until(job, "running n1,n5,n6,n7")
+	// oardel by the user ends the base only.
+	in.as("alice", "oardel", fmt.Sprint(job.ID))
+	in.wait("done", func() string { return strings.Fields(in.shows(job))[0] })
+	in.wait("n5 n6 n7", in.expanders)
+	snapshot, err := in.Observe(in.ctx)
+	in.must(err)
+	for _, j := range snapshot.Jobs {
+		if j.Expands != job.ID || j.State != adapter.Running {
+			in.Errorf("%+v", j)
+		}
+		in.must(in.End(in.ctx, j.Key, "left-over expander"))
+	}
+	in.wait("", in.expanders)
+}
+
+// expanders is the nodes that companions hold which count for no job.
+func (in *inside) expanders() string {
+	in.Helper()
+	snapshot, err := in.Observe(in.ctx)
+	in.must(err)
+	var hosts []string
+	for _, j := range snapshot.Jobs {
+		if j.Expands != 0 && j.State == adapter.Running {
+			hosts = append(hosts, j.Nodes...)
+		}
+	}
+	return strings.Join(hosts, " ")
+}
+
+// OAR ends every job whose node is absent, but not a noop job: its nodes are the job's no more.
+func aLostNode(in *inside) {
+	job := in.submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	in.start(job, 500, "n1")
+	in.grow(job, "n2", "n3", "n4")
+	in.exec("UPDATE resources SET state = 'Suspected' WHERE network_address = 'n2'")
+	in.until(job, "running n1,n2,n3,n4") // it may come back
+	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address IN ('n2', 'n3')")
+	in.until(job, "running n1,n4")
+	in.wait("n2 n3", in.expanders)
+	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address IN ('n2', 'n3')")
+}
