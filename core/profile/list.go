@@ -14,6 +14,7 @@ import (
 type list struct {
 	at   []core.Time
 	used []int
+	last int // where the last rectangle began
 }
 
 // change adds the nodes of some steps.
@@ -61,17 +62,29 @@ func (l *list) join(i int) int {
 	return 1
 }
 
-// index is the last change point at or before t; the first one when there is none.
+// index is the last change point at or before t; the first one when there is none. Which half of the rest it lies in is
+// not known beforehand, so that a branch would be guessed wrongly every other time: the sign of a difference decides instead.
 func (l *list) index(t core.Time) int {
-	low, high := 0, len(l.at) // at[low] <= t, or low is 0; at[high] > t
-	for high-low > 1 {
-		if middle := int(uint(low+high) >> 1); l.at[middle] <= t {
-			low = middle
-		} else {
-			high = middle
-		}
+	t = max(-core.Forever, min(t, lastTime)) // no difference overflows
+	low := 0
+	for n := len(l.at); n > 1; {
+		half := n >> 1
+		low += half & int((l.at[low+half]-t-1)>>63) // when it is at or before t
+		n -= half
 	}
 	return low
+}
+
+// near is index for an instant near to where the last rectangle began.
+func (l *list) near(t core.Time) int {
+	i := min(l.last, len(l.at)-1)
+	for i > 0 && l.at[i] > t {
+		i--
+	}
+	for i+1 < len(l.at) && l.at[i+1] <= t {
+		i++
+	}
+	return i
 }
 
 // endOf is where change point i gives way to the next.
@@ -118,7 +131,7 @@ func (l *list) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 
 // lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
 func (l *list) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
-	for i, first := l.index(to-1), l.index(from); i >= first; i-- {
+	for i := l.index(to - 1); i >= 0 && l.endOf(i) > from; i-- {
 		if l.used[i] > most {
 			return l.endOf(i), true
 		}

@@ -6,26 +6,21 @@ import "accordion/core"
 // does. An end of Forever is none.
 func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 
-// Earlier is the earliest instant in [from, until) from which n nodes are free for d seconds, or up to before, where that
-// comes first; until is not behind before. So it is where n nodes that are occupied for d seconds from before on could begin
-// instead, without being taken out first: what they occupy is free to them. ok is false when there is none.
-func (p *Profile) Earlier(n int, d, from, until, before core.Time) (start core.Time, ok bool) {
+// Earlier is FirstFit within [from, until): ok is false when no place for n nodes and d seconds begins there.
+func (p *Profile) Earlier(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	switch {
 	case from >= until:
 		return until, false
 	case n <= 0:
 		return from, true
 	case p.tree == nil:
-		return p.list.earlier(p.nodes-n, d, from, until, before)
+		return p.list.earlier(p.nodes-n, d, from, until)
 	}
 	start, ok = p.tree.fit(p.nodes-n, d, from)
-	if since := max(from, p.FreeSince(n, before)); since < before && (!ok || since < start) {
-		start, ok = since, true
-	}
 	return start, ok && start < until
 }
 
-func (l *list) earlier(most int, d, from, until, before core.Time) (core.Time, bool) {
+func (l *list) earlier(most int, d, from, until core.Time) (core.Time, bool) {
 	start, at := from, l.at
 	used := l.used[:len(at)]
 	for i := l.index(from); start < until; i++ {
@@ -36,11 +31,44 @@ func (l *list) earlier(most int, d, from, until, before core.Time) (core.Time, b
 		switch {
 		case used[i] > most:
 			start = end
-		case end >= before || end-start >= d:
+		case end-start >= d:
 			return start, true
 		}
 	}
 	return until, false
+}
+
+// Slide moves n nodes that are occupied for d seconds from start on forward, as far as n nodes are free right before them, and not
+// before earliest. So it need not take them out first. It says where they begin then, which is start where it cannot.
+func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
+	if n <= 0 || d <= 0 || start <= earliest {
+		return start
+	}
+	if p.tree == nil {
+		at = p.list.slide(n, p.nodes-n, d, start, earliest)
+		p.index()
+		return at
+	}
+	if at = max(earliest, p.FreeSince(n, start)); at < start {
+		p.Change(at, min(at+d, start), n)
+		p.Change(max(at+d, start), start+d, -n)
+	}
+	return at
+}
+
+// slide knows where the first of the two changes begins.
+func (l *list) slide(n, most int, d, start, earliest core.Time) core.Time {
+	i := l.index(start - 1)
+	if l.used[i] > most {
+		return start
+	}
+	for i > 0 && l.at[i] > earliest && l.used[i-1] <= most {
+		i--
+	}
+	at := max(l.at[i], earliest)
+	l.rectangleIn(i, at, min(at+d, start), n)
+	l.rectangle(max(at+d, start), start+d, -n)
+	return at
 }
 
 // MostFree is the largest number of nodes free at an instant of [from, to); 0 when that is empty.

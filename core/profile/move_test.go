@@ -21,25 +21,58 @@ func drawUsed(t *rapid.T, nodes int) *Profile {
 	return p
 }
 
-func TestEarlierIsTheFirstSecondFromWhichThereIsRoomUpToWhereItLay(t *testing.T) {
+func TestEarlierIsTheFirstSecondFromWhichThereIsRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
 		p := drawUsed(t, nodes)
 		n, d := rapid.IntRange(0, nodes+1).Draw(t, "n"), rapid.Int64Range(1, 30).Draw(t, "d")
-		from, before := rapid.Int64Range(-5, 60).Draw(t, "from"), rapid.Int64Range(-5, 70).Draw(t, "before")
-		until := min(before, rapid.Int64Range(-5, 90).Draw(t, "until"))
-		want, found := before, false
+		from, until := rapid.Int64Range(-5, 60).Draw(t, "from"), rapid.Int64Range(-5, 90).Draw(t, "until")
+		want, found := until, false
 		for at := from; at < until && !found; at++ {
-			found = true
-			for s := at; s < min(at+d, before); s++ {
-				found = found && (n <= 0 || p.nodes-p.At(s) >= n)
-			}
-			if found {
+			if found = n <= 0 || freeThroughout(p, n, at, at+d); found {
 				want = at
 			}
 		}
-		if got, ok := p.Earlier(n, d, from, until, before); ok != found || ok && got != want {
-			t.Fatalf("%d nodes for %d s in [%d, %d), up to %d, of %v: got %d, %v; want %d, %v", n, d, from, until, before, p.Steps(0), got, ok, want, found)
+		if got, ok := p.Earlier(n, d, from, until); ok != found || ok && got != want {
+			t.Fatalf("%d nodes for %d s in [%d, %d) of %v: got %d, %v; want %d, %v", n, d, from, until, p.Steps(0), got, ok, want, found)
+		}
+	})
+}
+
+// freeThroughout says whether n nodes are free in every second of [from, to).
+func freeThroughout(p *Profile, n int, from, to core.Time) bool {
+	for s := from; s < to; s++ {
+		if p.nodes-p.At(s) < n {
+			return false
+		}
+	}
+	return true
+}
+
+func TestARectangleSlidesAsFarAsItCouldHadItBeenTakenOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
+		p := drawUsed(t, nodes)
+		n, d := rapid.IntRange(1, nodes).Draw(t, "n"), rapid.Int64Range(1, 30).Draw(t, "d")
+		start, earliest := rapid.Int64Range(0, 60).Draw(t, "start"), rapid.Int64Range(-5, 65).Draw(t, "earliest")
+		want := start
+		for want > earliest && p.nodes-p.At(want-1) >= n {
+			want--
+		}
+		p.Change(start, start+d, n) // where it lies; it may exceed the machine there
+		q := p.Clone()
+		q.Change(start, start+d, -n)
+		q.Change(want, want+d, n)
+		if got := p.Slide(n, d, start, earliest); got != want {
+			t.Fatalf("%d nodes for %d s slid from %d to %d, want %d, in %v", n, d, start, got, want, p.Steps(0))
+		}
+		if err := p.check(); err != nil {
+			t.Fatal(err)
+		}
+		for s := core.Time(-10); s < 130; s++ {
+			if p.At(s) != q.At(s) {
+				t.Fatalf("at %d: %d are used, and %d when it is taken out and put back", s, p.At(s), q.At(s))
+			}
 		}
 	})
 }

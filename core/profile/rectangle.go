@@ -9,8 +9,11 @@ import (
 // rectangle adds n, which is not 0, to the nodes used in [from, to); to is endOfTime when there is no end. It is change for a
 // single step, in one go along the list: each of the two ends puts a change point in, takes one out or leaves it, and what lies
 // between them and behind them moves accordingly.
-func (l *list) rectangle(from, to core.Time, n int) {
-	i := l.index(from)
+func (l *list) rectangle(from, to core.Time, n int) { l.rectangleIn(l.index(from), from, to, n) }
+
+// rectangleIn is rectangle that knows the stretch in which it begins.
+func (l *list) rectangleIn(i int, from, to core.Time, n int) {
+	l.last = i
 	inside := i + 1 // the first change point behind from
 	end := inside   // the first one at to or behind
 	for end < len(l.at) && l.at[end] < to {

@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"slices"
 	"testing"
 
 	"accordion/core"
@@ -150,6 +151,9 @@ func TestConservativeIsThatOfArraysOfSeconds(t *testing.T) {
 				twin := &plainConservative{crowd{nodes: nodes, order: order}, a}
 				s := story{nodes: nodes, twin: twin, job: c.job}
 				s.state = queue.Conservative{Algorithm: a, Order: order}.New(core.Machine{Nodes: nodes})
+				if second := rapid.SampledFrom([]core.Time{1, 700, 100_000}).Draw(t, "second"); second > 1 {
+					s.state = slow{s.state, second}
+				}
 				due := core.Time(-1)
 				s.play(t, c.most, func(now core.Time) {
 					if d := cmp.Diff(twin.plan(), s.state.Plan(now).Jobs, cmpopts.EquateEmpty()); d != "" {
@@ -165,6 +169,59 @@ func TestConservativeIsThatOfArraysOfSeconds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slow is a state for which a second of a story is so many: what it does has nothing to do with how long that is, but what it
+// remembers of spans of time has.
+type slow struct {
+	queue.State
+	second core.Time
+}
+
+func (s slow) Submit(now core.Time, j core.Job) {
+	j.Submit, j.Begin = j.Submit*s.second, j.Begin*s.second
+	j.Choices = slices.Clone(j.Choices)
+	for i := range j.Choices {
+		j.Choices[i] = s.times(j.Choices[i], func(d core.Time) core.Time { return d * s.second })
+	}
+	s.State.Submit(now*s.second, j)
+}
+
+func (s slow) times(ep core.EP, of func(core.Time) core.Time) core.EP {
+	ep = slices.Clone(ep)
+	for i := range ep {
+		ep[i].Duration = of(ep[i].Duration)
+	}
+	return ep
+}
+
+func (s slow) End(now core.Time, id core.JobID) { s.State.End(now*s.second, id) }
+
+func (s slow) Starts(now core.Time, into []core.Start) []core.Start {
+	return s.State.Starts(now*s.second, into)
+}
+
+func (s slow) Next(now core.Time) core.Time { return s.State.Next(now*s.second) / s.second }
+
+func (s slow) Clone() queue.State { return slow{s.State.Clone(), s.second} }
+
+func (s slow) Plan(now core.Time) core.Plan {
+	plan := s.State.Plan(now * s.second)
+	for i := range plan.Jobs {
+		plan.Jobs[i].Allocation = s.faster(plan.Jobs[i].Allocation)
+	}
+	return plan
+}
+
+func (s slow) Promise(id core.JobID) (core.Allocation, bool) {
+	a, ok := s.State.(queue.Promiser).Promise(id)
+	return s.faster(a), ok
+}
+
+func (s slow) faster(a core.Allocation) core.Allocation {
+	a.Start /= s.second
+	a.EP = s.times(a.EP, func(d core.Time) core.Time { return d / s.second })
+	return a
 }
 
 func TestConservativeNeverMovesAPromiseLater(t *testing.T) {

@@ -34,7 +34,7 @@ var (
 // no plan.
 func (p Conservative) New(m core.Machine) State {
 	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
-	s.memo.fresh.clear()
+	s.memo.begin(nil)
 	s.placer.algorithm = p.Algorithm
 	if p.Algorithm.Rigid {
 		s.placer.algorithm = evolve.Algorithm{}
@@ -68,6 +68,8 @@ type reserved struct {
 	id     core.JobID
 	nodes  int    // of a rectangle
 	shape  *shape // of a job that is none; nil
+	class  int32  // of a rectangle: in memo
+	seen   uint64 // of a rectangle: memo's changes, when there was no earlier place
 }
 
 // shape is a waiting job that is no rectangle, and its place.
@@ -96,6 +98,9 @@ func (s *conservative) Submit(now core.Time, j core.Job) {
 		r.shape = &shape{job: j}
 	}
 	s.place(now, &r)
+	if r.shape == nil {
+		s.memo.enter(&r)
+	}
 	if s.policy.Order == FirstCome {
 		s.waiting = append(s.waiting, r)
 		return
@@ -179,6 +184,9 @@ func (s *conservative) End(now core.Time, id core.JobID) {
 		return
 	}
 	if i := slices.IndexFunc(s.waiting, func(r reserved) bool { return r.id == id }); i >= 0 {
+		if r := &s.waiting[i]; r.shape == nil {
+			s.memo.leave(r)
+		}
 		if r := &s.waiting[i]; r.start < core.Forever {
 			s.free(now, r.place())
 		}
@@ -195,7 +203,7 @@ func (s *conservative) free(now core.Time, p place) {
 	if p.ep == nil {
 		begin := max(p.start, now)
 		s.view.Change(begin, p.end, -p.nodes)
-		s.memo.freed(s.view, begin, p.end)
+		s.memo.freed(s.view, begin, p.end, p.nodes)
 		return
 	}
 	at := p.start
@@ -203,7 +211,7 @@ func (s *conservative) free(now core.Time, p place) {
 		end := at + step.Duration
 		if begin := max(at, now); begin < end {
 			s.view.Change(begin, end, -step.Nodes)
-			s.memo.freed(s.view, begin, end)
+			s.memo.freed(s.view, begin, end, step.Nodes)
 		}
 		at = end
 	}
@@ -246,6 +254,7 @@ func (s *conservative) begin(r *reserved) core.Start {
 	p := r.place()
 	s.held.set(r.id, p)
 	if r.shape == nil {
+		s.memo.leave(r)
 		return core.Start{Job: r.id, Nodes: r.nodes, Begins: true}
 	}
 	nodes := p.ep.At(0)
@@ -285,8 +294,12 @@ func (s *conservative) renew(now core.Time) {
 		}
 	})
 	s.due = core.Forever
+	s.memo.renew()
 	for i := range s.waiting {
-		s.place(now, &s.waiting[i])
+		r := &s.waiting[i]
+		if s.place(now, r); r.shape == nil {
+			s.memo.placed(r)
+		}
 	}
 }
 
@@ -331,7 +344,7 @@ func (s *conservative) Plan(now core.Time) core.Plan {
 // Clone implements State.
 func (s *conservative) Clone() State {
 	c := *s
-	c.placer, c.memo.changes = placer{algorithm: s.placer.algorithm}, nil
+	c.placer, c.memo = placer{algorithm: s.placer.algorithm}, s.memo.clone()
 	c.view = s.view.Clone()
 	c.waiting, c.changing = slices.Clone(s.waiting), slices.Clone(s.changing)
 	for i := range c.waiting {

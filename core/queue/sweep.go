@@ -8,34 +8,48 @@ import (
 //
 // A rectangle need not be lifted out for that. Its own nodes are free to it where it lies, so that it can begin at t, before
 // its start s, if and only if its nodes are free from t to s or for its length, whichever is over first, while it stays
-// where it is (profile.Earlier).
+// where it is. In the first case it slides, in the second it leaps to a place apart.
 func (s *conservative) sweep(now core.Time) {
-	s.memo.begin(now)
+	s.memo.begin(s.waiting)
 	for i := range s.waiting {
 		r := &s.waiting[i]
 		if r.shape != nil {
 			s.sweepShape(now, r)
 			continue
 		}
-		if at, ok := s.memo.find(s.view, r); ok {
-			s.move(r, at)
+		slides, leaps := s.memo.slides(r), s.memo.leaps(r)
+		if !slides && !leaps {
+			continue
 		}
+		if !(leaps && s.leap(now, r, slides)) && slides {
+			s.slide(now, r)
+		}
+		s.memo.placed(r)
+		s.due = min(s.due, r.start)
 	}
 }
 
-// move puts a rectangle to an earlier place, or to its first one.
-func (s *conservative) move(r *reserved, at core.Time) {
-	end := at + r.length
-	if r.start >= core.Forever {
-		s.view.Change(at, end, r.nodes)
-	} else {
-		s.view.Change(at, min(end, r.start), r.nodes)
-		from, to := max(end, r.start), r.start+r.length
-		s.view.Change(from, to, -r.nodes)
-		s.memo.freed(s.view, from, to)
+// leap moves a rectangle to a place apart, if there is one and sliding leads to none that is earlier.
+func (s *conservative) leap(now core.Time, r *reserved, slides bool) bool {
+	at, ok := s.memo.apart(s.view, now, r)
+	if !ok || slides && max(now, s.view.FreeSince(r.nodes, r.start)) <= at {
+		return false
+	}
+	s.view.Change(at, at+r.length, r.nodes)
+	if old := r.start; old < core.Forever { // else it had none
+		s.view.Change(old, old+r.length, -r.nodes)
+		s.memo.freed(s.view, old, old+r.length, r.nodes)
 	}
 	r.start = at
-	s.due = min(s.due, at)
+	return true
+}
+
+// slide moves a rectangle as far forward as it can without leaving its nodes.
+func (s *conservative) slide(now core.Time, r *reserved) {
+	old := r.start
+	if r.start = s.view.Slide(r.nodes, r.length, old, now); r.start < old {
+		s.memo.freed(s.view, max(old, r.start+r.length), old+r.length, r.nodes)
+	}
 }
 
 // sweepShape is a sweep's part for a job that is no rectangle. It is lifted out when there is a better place only: most
@@ -57,6 +71,6 @@ func (s *conservative) sweepShape(now core.Time, r *reserved) {
 	s.view.Add(p.Start, p.EP)
 	s.due = min(s.due, p.Start)
 	if end < core.Forever {
-		s.memo.freed(s.view, old.Start, end)
+		s.memo.freed(s.view, old.Start, end, s.machine.Nodes)
 	}
 }

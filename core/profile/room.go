@@ -1,0 +1,81 @@
+package profile
+
+import "accordion/core"
+
+// Room is a stretch of time in which so many nodes are free throughout, and not as many right before it and right behind it.
+type Room struct {
+	Above, Free int // nodes
+	From, To    core.Time
+}
+
+// Rooms appends the rooms around [from, to), which is not empty, that n nodes given back there have made: from the highest, which
+// has the most nodes that are free at an instant of it, down to the lowest with at least fewest, which is at least 1. They are drawn as if as many were free
+// in all of [from, to). So where so many nodes, not fewer than fewest, are free for a while, as they were not before, this while lies in the last room with as many free.
+func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
+	if p.tree == nil {
+		return p.list.rooms(from, to, n, p.nodes, p.nodes-fewest, into)
+	}
+	fewest = max(fewest, p.nodes-p.Max(from, to)-n+1)
+	r := Room{Free: p.MostFree(from, to), From: from, To: to}
+	for r.Free >= fewest {
+		if end, ok := p.tree.lastAbove(p.nodes-r.Free, -core.Forever, r.From); ok {
+			r.From = min(r.From, end)
+		} else {
+			r.From = -core.Forever
+		}
+		r.To, _ = p.tree.firstAbove(p.nodes-r.Free, r.To, endOfTime)
+		next := fewest - 1
+		if r.From > -core.Forever {
+			next = max(next, p.Free(r.From-1))
+		}
+		if r.To < core.Forever {
+			next = max(next, p.Free(r.To))
+		}
+		r.Above = next
+		into = append(into, r)
+		r.Free = next
+	}
+	return into
+}
+
+// rooms is Rooms in terms of used nodes: those of rooms are at most so many.
+func (l *list) rooms(from, to core.Time, n, nodes, most int, into []Room) []Room {
+	at := l.at
+	used := l.used[:len(at)]
+	left := l.near(from)
+	right, least, highest := left, used[left], used[left] // the stretch that holds to; the used before it
+	for right+1 < len(at) && at[right+1] < to {
+		right++
+		least, highest = min(least, used[right]), max(highest, used[right])
+	}
+	if right+1 < len(at) && at[right+1] == to {
+		right++
+	}
+	most = min(most, highest+n-1)
+	if at[left] == from {
+		left--
+	}
+	for least <= most {
+		for left >= 0 && used[left] <= least {
+			from = at[left]
+			left--
+		}
+		for right < len(at) && used[right] <= least {
+			right++
+			to = core.Forever
+			if right < len(at) {
+				to = at[right]
+			}
+		}
+		next := most + 1
+		if left >= 0 {
+			next = min(next, used[left])
+		}
+		if right < len(at) {
+			next = min(next, used[right])
+		}
+		into = append(into, Room{nodes - next, nodes - least, from, to})
+		least = next
+	}
+	return into
+}
