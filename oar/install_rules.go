@@ -68,7 +68,7 @@ func (r rule) find(ctx context.Context, d *database) ([]known, error) {
 	return all, err
 }
 
-// as says in how a rule of the database differs from what it should be; "" when it does not.
+// as says how a rule of the database differs from what it should be; "" when it does not.
 func (r rule) as(k known) string {
 	switch {
 	case k.text != r.text:

@@ -17,6 +17,7 @@ func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 		badProfilesAreNotQueued(t, lab)
 		goodProfilesAre(t, lab)
 		changesAreTold(t, lab)
+		whatIsWrongIsFound(t, lab)
 		installedAgainAndTakenAway(t, lab)
 		companionsEndWithTheirJob(t, lab)
 	})
@@ -344,4 +345,64 @@ func companionsEndWithTheirJob(t *testing.T, lab *labtest.Lab) {
 func script(t *testing.T, lab *labtest.Lab, path, text string) {
 	t.Helper()
 	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
+}
+
+// Preflight finds what somebody has changed, and an installation mends what it has made.
+func whatIsWrongIsFound(t *testing.T, lab *labtest.Lab) {
+	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
+	find := func() (string, error) {
+		out, errs, err := lab.Exec("root", "accordion", "preflight", "--config", "/run/accordion.toml")
+		return out + "\n" + errs, err
+	}
+	const link = "/usr/lib/oar/schedulers/accordion_oar"
+	const epilogue = `SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`
+	type change struct{ says, spoil, mend string } // says begins with fail, warn or note
+	changes := []change{
+		{"warn  OAR plans the queue evolve (priority 2) not before all others: the jobs of admin (10), default (2) may take nodes",
+			"accordion oar install --priority 2", "accordion oar install --priority 20"},
+		{"warn  the queue evolve is switched off", "oarnotify -d evolve", "oarnotify -e evolve"},
+		{"fail  OAR's scheduler for the queue cannot be run", "ln -sfn /nowhere " + link, "ln -sfn $(which accordion) " + link},
+		{"fail  SERVER_EPILOGUE_EXEC_FILE names a file that cannot be run", "echo '" + epilogue + "' >>/etc/oar/oar.conf; chmod 600 /etc/oar/accordion_epilogue",
+			"sed -i '$d' /etc/oar/oar.conf; chmod 755 /etc/oar/accordion_epilogue"},
+		{"warn  OAR puts idle nodes to sleep", "echo ENERGY_SAVING_INTERNAL=yes >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
+		{"note  SCHEDULER_JOB_SECURITY_TIME is 60 s", "echo SCHEDULER_JOB_SECURITY_TIME=60 >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
+		{"warn  PROLOGUE_EXEC_FILE is \"/site\"", "echo PROLOGUE_EXEC_FILE=/site >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
+		{"fail  the queue evolve has the scheduler other", "oarnotify --remove-queue evolve; oarnotify --add-queue evolve,20,other",
+			"oarnotify --remove-queue evolve; accordion oar install"},
+		{"fail  OAR has no queue evolve", "oarnotify --remove-queue evolve", "accordion oar install"},
+	}
+	usual, err := find()
+	if err != nil || strings.Contains(usual, "fail  ") || !strings.Contains(usual, "ok    fit for the sidecar") {
+		t.Errorf("as it is installed preflight ends with %v and says\n%s", err, usual)
+	}
+	for _, c := range changes {
+		if strings.Contains(usual, c.says) {
+			t.Errorf("as it is installed preflight says %q", c.says)
+		}
+		lab.Run(t, "root", "sh", "-c", c.spoil)
+		says, err := find()
+		if fails := strings.HasPrefix(c.says, "fail"); !strings.Contains(says, c.says) || fails != (err != nil) {
+			t.Errorf("after %q preflight ends with %v and says\n%s\nwant %q", c.spoil, err, says, c.says)
+		}
+		lab.Run(t, "root", "sh", "-c", c.mend)
+	}
+	inDatabase := []change{
+		{"warn  the admission rule that takes the profile is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is switched off",
+			"update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'", ""},
+		{"puts the profile back is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is not there",
+			"delete from admission_rules where priority = 1000", ""},
+	}
+	if lab.Database == labtest.PostgreSQL {
+		inDatabase = append(inDatabase, change{says: "warn  of 3 triggers in OAR's database there are 2", spoil: "alter table jobs disable trigger accordion_job_state"})
+	}
+	for _, c := range inDatabase {
+		lab.SQL(t, c.spoil)
+		if says, err := find(); err != nil || !strings.Contains(says, c.says) {
+			t.Errorf("after %q preflight ends with %v and says\n%s\nwant %q", c.spoil, err, says, c.says)
+		}
+	}
+	lab.Run(t, "root", "accordion", "oar", "install")
+	if now, err := find(); err != nil || now != usual {
+		t.Errorf("mended, preflight ends with %v and says\n%s\nwant\n%s", err, now, usual)
+	}
 }

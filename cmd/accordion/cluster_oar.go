@@ -23,8 +23,9 @@ func connectOAR(ctx context.Context, conf config.Config, log hclog.Logger) (*clu
 	if err != nil {
 		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // PostgreSQL's client says it in several lines
 	}
+	setup := oar.Setup{Conf: c, Queue: conf.OAR.Queue, File: oarConf(conf.OAR.Conf), OARDir: oarDir()}
 	preflight := func(ctx context.Context) []adapter.Finding {
-		found := checkSession(ctx, conf.Session)
+		found := append(setup.Preflight(ctx), checkSession(ctx, conf.Session)...)
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}

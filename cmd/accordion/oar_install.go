@@ -71,7 +71,7 @@ func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error)
 	queue := c.Flags().String("queue", oar.DefaultQueue, "the queue whose jobs Accordion plans")
 	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue or not to; a copy is left beside it")
 	return func(cmd *cobra.Command) (oar.Setup, error) {
-		s := oar.Setup{Queue: *queue, File: oarConf(*file), Epilogue: *epilogue, OARDir: cmp.Or(os.Getenv("OARDIR"), oar.DefaultOARDir),
+		s := oar.Setup{Queue: *queue, File: oarConf(*file), Epilogue: *epilogue, OARDir: oarDir(),
 			Tell: func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }}
 		if err := oar.NewQueue(*queue); err != nil {
 			return s, usage(fmt.Errorf("oar %s: --queue: %w", cmd.Name(), err))
@@ -88,3 +88,6 @@ func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error)
 		return s, err
 	}
 }
+
+// oarDir is where OAR's own programs are.
+func oarDir() string { return cmp.Or(os.Getenv("OARDIR"), oar.DefaultOARDir) }

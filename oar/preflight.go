@@ -1,0 +1,181 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+)
+
+// Preflight looks at everything of an OAR that the sidecar depends on, changes nothing, and says what is wrong and how to mend
+// it, the fatal first. No findings: all is well.
+func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
+	text, err := os.ReadFile(s.File)
+	if err != nil {
+		return []adapter.Finding{{Severity: adapter.Fatal, What: fmt.Sprintf("OAR's configuration cannot be read: %v", err), Fix: "Run the sidecar on OAR's server as root"}}
+	}
+	d, err := open(s.Conf)
+	if err != nil {
+		return []adapter.Finding{{Severity: adapter.Fatal, What: line(err), Fix: "Correct " + s.File}}
+	}
+	defer d.close()
+	found := s.checkConf(string(text))
+	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers} {
+		more, err := look(ctx, d)
+		if err != nil {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: line(err), Fix: "Does OAR's database run, and is " + s.File + " right?"})
+			break
+		}
+		found = append(found, more...)
+	}
+	slices.SortStableFunc(found, adapter.ByGravity)
+	return found
+}
+
+// again is what mends most things.
+const again = "Run `accordion oar install` on OAR's server as root"
+
+// slowPlans is from how many seconds between two jobs on a node preflight mentions them, and slowPasses from how many between
+// two passes.
+const (
+	slowPlans  = 5
+	slowPasses = 1
+)
+
+// checkConf looks at oar.conf and the files that it names.
+func (s Setup) checkConf(text string) []adapter.Finding {
+	var found []adapter.Finding
+	add := func(severity adapter.Severity, fix, what string, args ...any) {
+		found = append(found, adapter.Finding{Severity: severity, What: fmt.Sprintf(what, args...), Fix: fix})
+	}
+	is := func(name string) string { value, _ := settingIn(text, name); return value }
+	link := filepath.Join(s.OARDir, "schedulers", SchedulerName)
+	if why := runnable(link); why != "" {
+		add(adapter.Fatal, again, "OAR's scheduler for the queue cannot be run, and OAR switches the queue off: %s", why)
+	}
+	switch epilogue := is(epilogueSetting); {
+	case epilogue != s.wrapperPath():
+		add(adapter.Warning, "Run `accordion oar install --epilogue`, or let the site's epilogue call "+s.wrapperPath(),
+			"%s does not name %s: the companions of a job that ends while the sidecar does not run keep their nodes until it does", epilogueSetting, s.wrapperPath())
+	case runnable(epilogue) != "":
+		add(adapter.Fatal, again, "%s names a file that cannot be run, and OAR switches all of its queues off when a job ends: %s", epilogueSetting, runnable(epilogue))
+	}
+	if prologue := is("PROLOGUE_EXEC_FILE"); !strings.Contains(prologue, "accordion") {
+		add(adapter.Warning, `Set PROLOGUE_EXEC_FILE="/usr/bin/accordion oar prologue" in `+s.File+", or let the site's prologue call it",
+			"PROLOGUE_EXEC_FILE is %q: a job whose first step is larger than its least one finds only the least nodes in $OAR_NODEFILE when it begins", prologue)
+	}
+	if s.Conf.SecurityTime > slowPlans {
+		add(adapter.Note, "", "SCHEDULER_JOB_SECURITY_TIME is %d s: a node is planned to be idle for so long between two jobs", s.Conf.SecurityTime)
+	}
+	if pause := is("SCHEDULER_MIN_TIME_BETWEEN_2_CALLS"); pause == "" {
+		add(adapter.Note, "", "SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is not set, and OAR waits 5 s between two passes: what is due meanwhile begins late")
+	} else if n, err := strconv.Atoi(pause); err == nil && n > slowPasses {
+		add(adapter.Note, "", "SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is %d s: what is due meanwhile begins late", n)
+	}
+	if enabled := is("WALLTIME_CHANGE_ENABLED"); strings.EqualFold(enabled, "yes") {
+		add(adapter.Note, "", "WALLTIME_CHANGE_ENABLED is yes: a user who makes a running job longer (oarwalltime) takes nodes that were promised to others, and an evolving job ends by its profile all the same")
+	}
+	if strings.EqualFold(is("ENERGY_SAVING_INTERNAL"), "yes") || is("SCHEDULER_NODE_MANAGER_SLEEP_CMD") != "" {
+		add(adapter.Warning, "Keep the nodes awake that the queue is to use", "OAR puts idle nodes to sleep: a node that sleeps is not planned, and none is woken for a job")
+	}
+	return found
+}
+
+// runnable says why OAR cannot run a file; "" when it can.
+func runnable(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o001 == 0:
+		return path + " is no program that everybody may run"
+	}
+	return ""
+}
+
+func (s Setup) checkTables(ctx context.Context, d *database) ([]adapter.Finding, error) {
+	there, err := d.installed(ctx, d.sql)
+	if err != nil || there {
+		return nil, err
+	}
+	return []adapter.Finding{{Severity: adapter.Fatal, What: "OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_places)", Fix: again}}, nil
+}
+
+// checkQueue looks at ours, and at those that OAR plans before it.
+func (s Setup) checkQueue(ctx context.Context, d *database) ([]adapter.Finding, error) {
+	ours, there, err := d.queue(ctx, s.Queue)
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return []adapter.Finding{{Severity: adapter.Fatal, What: fmt.Sprintf("OAR has no queue %s", s.Queue), Fix: again + ", or correct [oar] queue"}}, nil
+	case ours.policy != SchedulerName:
+		return []adapter.Finding{{Severity: adapter.Fatal, What: fmt.Sprintf("the queue %s has the scheduler %s, and not %s", s.Queue, ours.policy, SchedulerName),
+			Fix: "Name another queue in [oar] queue, or remove this one (oarnotify --remove-queue) and run `accordion oar install`"}}, nil
+	}
+	var found []adapter.Finding
+	if ours.state != "Active" {
+		found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("the queue %s is switched off: no job starts in it", s.Queue), Fix: "oarnotify -e " + s.Queue})
+	}
+	above, err := d.above(ctx, s.Queue, ours.priority)
+	if err != nil {
+		return nil, err
+	}
+	if len(above) > 0 {
+		found = append(found, adapter.Finding{Severity: adapter.Warning,
+			What: fmt.Sprintf("OAR plans the queue %s (priority %d) not before all others: the jobs of %s may take nodes that were promised to running jobs, for their growth", s.Queue, ours.priority, strings.Join(above, ", ")),
+			Fix:  fmt.Sprintf("Give it the highest priority: `accordion oar install --queue %s --priority N`; or keep its nodes from the other queues", s.Queue)})
+	}
+	return found, nil
+}
+
+// above are the active queues that OAR does not plan after a queue of this priority, with theirs.
+func (d *database) above(ctx context.Context, name string, priority int) (names []string, err error) {
+	query := fmt.Sprintf("SELECT queue_name, priority FROM queues WHERE state = 'Active' AND priority >= %d AND queue_name <> %s ORDER BY priority DESC, queue_name", priority, d.arg(1))
+	err = rows(ctx, d.sql, "the queues", query, []any{name}, func(r *sql.Rows) error {
+		var other string
+		var its int
+		err := r.Scan(&other, &its)
+		names = append(names, fmt.Sprintf("%s (%d)", other, its))
+		return err
+	})
+	return names, err
+}
+
+func (s Setup) checkRules(ctx context.Context, d *database) ([]adapter.Finding, error) {
+	var found []adapter.Finding
+	for _, r := range rules(s.Queue) {
+		there, err := r.find(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		why := "it is not there"
+		switch {
+		case len(there) > 1:
+			why = "it is there more than once"
+		case len(there) == 1:
+			why = r.as(there[0])
+		}
+		if why != "" {
+			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("the admission rule that %s is not as it should be, and evolving jobs are refused or taken for ordinary ones: %s", r.name, why), Fix: again})
+		}
+	}
+	return found, nil
+}
+
+func (s Setup) checkTriggers(ctx context.Context, d *database) ([]adapter.Finding, error) {
+	if s.Conf.Type != "Pg" {
+		return []adapter.Finding{{Severity: adapter.Note, What: "MariaDB tells nobody of changes: the sidecar looks each second"}}, nil
+	}
+	n, err := d.triggersThere(ctx)
+	if err != nil || n == len(triggers) {
+		return nil, err
+	}
+	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("of %d triggers in OAR's database there are %d: the sidecar hears late of what changes", len(triggers), n), Fix: again}}, nil
+}
