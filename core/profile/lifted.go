@@ -33,7 +33,7 @@ func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok 
 		start, ok = p.FirstFit(n, d, from)
 		return start, ok && start < until
 	case p.tree == nil:
-		return v.sweep(p.nodes-n, d, from, until)
+		return v.sweep(p.nodes-n, max(d, 1), from, until)
 	}
 	return v.search(p.nodes-n, max(d, 1), from, until)
 }
@@ -43,7 +43,7 @@ func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 || len(v.ep) == 0 {
 		return v.profile.FirstBelow(n, from)
 	}
-	for s := v.section(from); ; s = s.next() {
+	for s := v.section(from); ; s.next() {
 		if t, ok = v.profile.firstAbove(v.profile.nodes-n+s.own, max(s.from, from), s.to); ok || s.to == endOfTime {
 			return t, ok
 		}
@@ -57,7 +57,7 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 		return max(from, v.profile.FreeSince(n, t))
 	}
 	since := from
-	for s := v.section(from); s.from < t; s = s.next() {
+	for s := v.section(from); s.from < t; s.next() {
 		to := min(t, s.to)
 		if end, ok := v.profile.lastAbove(v.profile.nodes-n+s.own, max(s.from, from), to); ok {
 			since = min(end, to)
@@ -80,67 +80,75 @@ type section struct {
 func (v *Lifted) section(t core.Time) section {
 	s := section{from: -core.Forever, to: v.start, left: v.ep}
 	for s.to <= t && s.to < endOfTime {
-		s = s.next()
+		s.next()
 	}
 	return s
 }
 
-// next is the section behind one that is not the last.
-func (s section) next() section {
+// next goes on to the section behind one that is not the last.
+func (s *section) next() {
 	for len(s.left) > 0 && s.left[0].Duration <= 0 {
 		s.left = s.left[1:]
 	}
+	s.from = s.to
 	if len(s.left) == 0 {
-		return section{from: s.to, to: endOfTime}
+		s.to, s.own = endOfTime, 0
+		return
 	}
-	step := s.left[0]
-	n := section{from: s.to, to: later(s.to, step.Duration), own: step.Nodes, left: s.left[1:]}
-	if n.to >= core.Forever {
-		n.to, n.left = endOfTime, nil
+	s.to, s.own, s.left = later(s.to, s.left[0].Duration), s.left[0].Nodes, s.left[1:]
+	if s.to >= core.Forever {
+		s.to, s.left = endOfTime, nil
 	}
-	return n
 }
 
 // sweep is FirstFit on a list, where at most so many nodes may be used: section by section and point by point.
 func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	l := &v.profile.list
-	at, used := l.at, l.used[:len(l.at)]
 	i := l.index(from)
 	start = from
-	for s := v.section(from); ; s = s.next() {
-		allowed := most + s.own
-		for {
-			end, last := s.to, true
-			if i+1 < len(at) && at[i+1] < end {
-				end, last = at[i+1], false
-			}
-			switch {
-			case used[i] > allowed:
-				if start = end; start >= until {
-					return core.Forever, false
-				}
-			case end-start >= d:
-				return start, true
-			}
-			if last {
-				break
-			}
-			i++
+	for s := v.section(from); ; s.next() {
+		k := 0
+		start, k = room(l.at[i+1:], l.used[i:], most+s.own, start, d, until, s.to)
+		i += k
+		end := min(l.endOf(i), s.to)
+		if l.used[i] > most+s.own {
+			start = end
 		}
-		if s.to == endOfTime {
-			return core.Forever, false
+		if start >= until || end-start >= d {
+			return start, start < until
 		}
-		if i+1 < len(at) && at[i+1] == s.to {
+		if l.endOf(i) == end {
 			i++
 		}
 	}
+}
+
+// room goes on with a run that began at start, along stretches that end before to, as long as it is shorter than d and begins
+// before until. It says where the run begins that is under way in front of the first stretch that is left, and which one that
+// is. Whether nodes are free in one comes as a surprise to the processor each time, so that nothing branches on it.
+func room(ends []core.Time, used []int, most int, start, d, until, to core.Time) (core.Time, int) {
+	used = used[:len(ends)+1] // one bounds check
+	for k, end := range ends {
+		if end >= to {
+			return start, k
+		}
+		run := start
+		if used[k] > most {
+			run = end
+		}
+		if end-run >= d || run >= until {
+			return start, k
+		}
+		start = run
+	}
+	return start, len(ends)
 }
 
 // search is FirstFit on a tree.
 func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	t := v.profile.tree
 	start = from
-	for s := v.section(from); start < until; s = s.next() {
+	for s := v.section(from); start < until; s.next() {
 		allowed := most + s.own
 		at, obstacle := t.firstAbove(allowed, max(from, s.from), s.to)
 		switch {

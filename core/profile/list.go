@@ -12,54 +12,51 @@ import (
 // Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbours in used
 // differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
 type list struct {
-	at   []core.Time
-	used []int
-	last int // where the last rectangle began
+	at     []core.Time
+	used   []int
+	last   int   // where the last rectangle began
+	memory *list // of change
 }
 
-// change adds the nodes of some steps.
+// change adds the nodes of some steps: the stretches that they touch are written anew, all at once.
 func (l *list) change(c change) {
 	if len(c.steps) == 1 {
 		l.rectangle(c.from, c.to, c.nodes())
 		return
 	}
-	i, more := l.split(c.from), true
-	for more {
-		end, n := len(l.at), c.nodes()
-		if c.end < endOfTime {
-			end = l.split(c.end)
+	i := l.index(c.from)
+	first := i
+	if l.at[i] == c.from {
+		first = max(0, i-1) // it may go on
+	}
+	anew := l.anew()
+	if l.at[first] < c.from {
+		anew.append(l.at[first], l.used[first])
+	}
+	at := c.from
+	for more := true; more; more = c.next() {
+		for at < c.end {
+			anew.append(at, l.used[i]+c.nodes())
+			end := l.endOf(i)
+			if at = min(end, c.end); at == end {
+				i++
+			}
 		}
-		for k := i; k < end; k++ {
-			l.used[k] += n
-		}
-		// Only where a step begins or ends can neighbours have become equal.
-		i = end - l.join(i)
-		more = c.next()
 	}
 	if i < len(l.at) {
-		l.join(i)
+		anew.append(at, l.used[i])
+		i++
 	}
+	l.at, l.used = slices.Replace(l.at, first, i, anew.at...), slices.Replace(l.used, first, i, anew.used...)
 }
 
-// split makes t a change point, without changing the function, and says which one.
-func (l *list) split(t core.Time) int {
-	i := l.index(t)
-	if l.at[i] == t {
-		return i
+// anew is an empty list, in memory that serves one change after the other.
+func (l *list) anew() *list {
+	if l.memory == nil {
+		l.memory = &list{}
 	}
-	l.at = slices.Insert(l.at, i+1, t)
-	l.used = slices.Insert(l.used, i+1, l.used[i])
-	return i + 1
-}
-
-// join drops the change point i if nothing changes there. It says how many are gone.
-func (l *list) join(i int) int {
-	if i == 0 || l.used[i-1] != l.used[i] {
-		return 0
-	}
-	l.at = slices.Delete(l.at, i, i+1)
-	l.used = slices.Delete(l.used, i, i+1)
-	return 1
+	l.memory.at, l.memory.used = l.memory.at[:0], l.memory.used[:0]
+	return l.memory
 }
 
 // index is the last change point at or before t; the first one when there is none. Which half of the rest it lies in is
@@ -102,19 +99,23 @@ func (l *list) append(begin core.Time, used int) {
 	}
 }
 
-// fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
+// fit is the first instant, not before from, from which at most so many nodes are used for d seconds. Whether there is
+// room at a point comes as a surprise to the processor each time, so that nothing branches on it.
 func (l *list) fit(most int, d, from core.Time) (core.Time, bool) {
-	start, at := from, l.at
-	used := l.used[:len(at)] // one bounds check for the sweep
-	for i := l.index(from); i < len(at); i++ {
-		switch {
-		case used[i] > most && i+1 == len(at):
-			return core.Forever, false
-		case used[i] > most:
-			start = at[i+1]
-		case i+1 < len(at) && at[i+1]-start >= d:
+	i, start := l.index(from), from
+	ends, used := l.at[i+1:], l.used[i:]
+	used = used[:len(ends)+1] // one bounds check for the sweep
+	d = max(d, 1)
+	for k, end := range ends {
+		if used[k] > most {
+			start = end
+		}
+		if end-start >= d {
 			return start, true
 		}
+	}
+	if used[len(ends)] > most {
+		return core.Forever, false
 	}
 	return start, true
 }

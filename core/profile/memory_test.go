@@ -106,7 +106,7 @@ func TestTheFirstWriteAfterASnapshotCopiesOneWayThroughTheTree(t *testing.T) {
 }
 
 func TestARectangleTakesAtMost120Bytes(t *testing.T) {
-	for _, jobs := range []int{2000, 5000, 30_000} {
+	for _, jobs := range []int{3000, 5000, 30_000} {
 		p, _ := packed(jobs)
 		if got := float64(p.tree.bytes()) / float64(jobs); got > 120 {
 			t.Errorf("%d jobs: %.0f bytes a rectangle", jobs, got)
