@@ -78,15 +78,17 @@ func poll(ctx context.Context, conf Conf, call func()) error {
 	db.SetMaxOpenConns(1)
 	tick := time.NewTicker(looks)
 	defer tick.Stop()
-	for seen := [2]int64{-1, -1}; ; {
+	seen := [2]int64{-1, -1}
+	for late := false; ; {
 		now, err := newest(ctx, db)
 		if err != nil {
 			return err
 		}
-		if now != seen {
+		changed := now != seen
+		if changed || late { // oarsub writes its entry a little before the job waits: so once more
 			call()
 		}
-		seen = now
+		seen, late = now, changed
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -163,6 +163,9 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 	}
 }
 
+// Try is Do for a command that may fail.
+func (lab *Lab) Try(arguments ...string) error { return lab.do(3*time.Minute, arguments...) }
+
 // Exec runs a client command as the user, in his directory. It returns what it printed on standard output and on standard
 // error, without the last line's end; the error is of type *exec.ExitError when the command ran and failed.
 func (lab *Lab) Exec(user string, command ...string) (stdout, stderr string, err error) {

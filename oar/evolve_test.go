@@ -1,0 +1,219 @@
+package oar_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+)
+
+// A speaker calls accordion step between its steps, and writes down twice a second where it is: the second, the step, and the
+// hosts of its node file.
+const speaker = `#!/bin/bash
+#OAR -q evolve
+#OAR -t ep=%s
+where() { echo "$(date +%%s.%%N) ${ACCORDION_STEP:-1} $(sort -u "$OAR_NODEFILE" | paste -sd,)" >>seen.$OAR_JOB_ID; }
+work() { for _ in $(seq $((2 * $1))); do where; sleep 0.5; done; }
+work %d
+for seconds in %s; do
+	eval "$(accordion step)" || exit 1
+	work $seconds
+done
+`
+
+// A silent one never calls it: its node file is rewritten, and it gets a signal.
+const silent = `#!/bin/bash
+#OAR -q evolve
+#OAR -t ep=%s
+trap 'echo "$(date +%%s.%%N) told" >>told.$OAR_JOB_ID' URG
+for _ in $(seq %d); do
+	echo "$(date +%%s.%%N) 1 $(sort -u "$OAR_NODEFILE" | paste -sd,)" >>seen.$OAR_JOB_ID
+	sleep 0.5
+done
+`
+
+func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
+	for _, world := range []struct {
+		database string
+		seconds  int // of each step
+	}{{labtest.PostgreSQL, 20}, {labtest.MariaDB, 8}} {
+		t.Run(world.database, func(t *testing.T) {
+			n := world.seconds
+			lab := labtest.Up(t, 12, world.database, "alice", "bob")
+			lab.Do(t, "serve")
+			t.Cleanup(func() { sidecarsWords(t, lab) })
+			grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, fmt.Sprintf("2x%ds,5x%ds,3x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
+			wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, fmt.Sprintf("3x%ds,1x%ds,2x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
+			mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, fmt.Sprintf("1x%ds,3x%ds,2x%ds", n, n, n), 6*n))
+			for _, job := range []string{grows, wide, mute} {
+				ends(t, lab, job)
+			}
+			if got := stepSizes(t, lab, "alice", grows); !slices.Equal(got, []int{2, 5, 3}) {
+				t.Errorf("from inside, the steps of job %s had %v nodes, want 2, 5, 3", grows, got)
+			}
+			if got := stepSizes(t, lab, "bob", wide); !slices.Equal(got, []int{3, 1, 2}) {
+				t.Errorf("from inside, the steps of job %s had %v nodes, want 3, 1, 2", wide, got)
+			}
+			nothingLeft(t, lab)
+			for job, owner := range map[string]string{grows: "alice", wide: "bob", mute: "alice"} {
+				agree(t, lab, owner, job)
+			}
+			noOverlap(t, lab)
+		})
+	}
+}
+
+// submitScript gives a script to oarsub -S, as a user does, and returns the job's number.
+func submitScript(t *testing.T, lab *labtest.Lab, owner, text string) string {
+	t.Helper()
+	u := lab.Run(t, owner, "id", "-u")
+	uid, err := strconv.Atoi(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.CreateTemp(filepath.Join(lab.Dir, "home", owner), "job-*.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Chown(uid, uid); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Chmod(0o755); err != nil {
+		t.Fatal(err)
+	}
+	return lab.Submit(t, owner, "./"+filepath.Base(f.Name()), "-S")
+}
+
+// seen is one line that a job wrote: when, in which step, on which hosts.
+type seen struct {
+	at    float64
+	step  int
+	hosts []string
+}
+
+func sightings(t *testing.T, lab *labtest.Lab, owner, job string) []seen {
+	t.Helper()
+	var all []seen
+	for line := range strings.Lines(lab.Run(t, owner, "cat", "seen."+job)) {
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			t.Fatalf("job %s wrote %q", job, line)
+		}
+		at, err := strconv.ParseFloat(f[0], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, err := strconv.Atoi(f[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts := strings.Split(f[2], ",")
+		slices.Sort(hosts)
+		all = append(all, seen{at, step, hosts})
+	}
+	return all
+}
+
+// stepSizes are the numbers of hosts that a job saw in its steps; -1 for a step in which it saw several.
+func stepSizes(t *testing.T, lab *labtest.Lab, owner, job string) []int {
+	t.Helper()
+	var sizes []int
+	for _, s := range sightings(t, lab, owner, job) {
+		for len(sizes) < s.step {
+			sizes = append(sizes, len(s.hosts))
+		}
+		if sizes[s.step-1] != len(s.hosts) {
+			sizes[s.step-1] = -1
+		}
+	}
+	return sizes
+}
+
+// held is a host that a job's base or one of its companions held, by OAR's tables, for so long.
+type held struct {
+	host       string
+	start, end float64 // Unix seconds; OAR keeps whole ones
+}
+
+func holdings(t *testing.T, lab *labtest.Lab, job string) []held {
+	t.Helper()
+	var all []held
+	for line := range strings.Lines(lab.SQL(t, `select distinct r.network_address, j.start_time, j.stop_time from jobs j
+		join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job join resources r on r.resource_id = a.resource_id
+		where j.start_time > 0 and (j.job_id = `+job+` or j.job_id in (select t.job_id from job_types t where t.type = 'inner=`+job+`'))`)) {
+		var h held
+		if _, err := fmt.Sscanf(strings.ReplaceAll(line, "|", " "), "%s %f %f", &h.host, &h.start, &h.end); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// margin is how near to a change, in seconds, OAR's whole seconds do not tell what was before and what after.
+const margin = 1.5
+
+// agree says that whenever the job looked, its node file had the hosts that OAR's tables give it and its companions.
+func agree(t *testing.T, lab *labtest.Lab, owner, job string) {
+	t.Helper()
+	holdings := holdings(t, lab, job)
+	looked, compared := sightings(t, lab, owner, job), 0
+	for _, s := range looked {
+		var hosts []string
+		near := false
+		for _, h := range holdings {
+			near = near || s.at > h.start-margin && s.at < h.start+margin || s.at > h.end-margin && s.at < h.end+margin
+			if s.at >= h.start && s.at < h.end {
+				hosts = append(hosts, h.host)
+			}
+		}
+		slices.Sort(hosts)
+		hosts = slices.Compact(hosts)
+		if near {
+			continue
+		}
+		if compared++; !slices.Equal(hosts, s.hosts) {
+			t.Errorf("job %s at %.1f, in step %d: from inside it is on %v, by OAR's tables on %v", job, s.at, s.step, s.hosts, hosts)
+		}
+	}
+	if compared < len(looked)/2 {
+		t.Errorf("job %s: only %d of %d looks could be compared", job, compared, len(looked))
+	}
+}
+
+// noOverlap says that no resource was ever given to two jobs at once, in the whole history and whatever the queue. Companions
+// are jobs like others.
+func noOverlap(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a
+		join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
+		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
+		where a.job_id < b.job_id and a.start_time > 0 and b.start_time > 0 and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
+		t.Errorf("two jobs were on a resource at once:\n%s", twice)
+	}
+}
+
+// nothingLeft says that when all is over no companion, no reservation and no place is left.
+func nothingLeft(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	for what, query := range map[string]string{
+		"jobs":         "select count(*) from jobs where state not in ('Terminated', 'Error')",
+		"reservations": "select count(*) from accordion_reservations",
+		"places":       "select count(*) from accordion_places p join jobs j on j.job_id = p.job_id where j.state not in ('Terminated', 'Error')",
+	} {
+		lab.Await(t, time.Minute, "no "+what+" are left", func() bool { return lab.SQL(t, query) == "0" })
+	}
+	if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
+		t.Errorf("the queue is %s, want Active", state)
+	}
+}
