@@ -246,7 +246,8 @@ func (s *Sidecar) saveDirty() error {
 	return nil
 }
 
-// sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth.
+// sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth, a parent
+// that is over.
 func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 	for _, j := range v.strays {
 		key := j.Key
@@ -254,7 +255,11 @@ func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 			continue
 		}
 		s.strays[key] = math.MaxInt
-		s.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
+		if s.find(j.Expands) != nil {
+			s.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
+		} else { // some batch systems leave them to us when their parent ends
+			s.log.Debug("an expander has outlived its parent: ended", "cluster", s.settings.Cluster, "job", j.Expands, "expander", j.ID)
+		}
 		a := &acting{s: s, key: key}
 		s.crew.Go(func() {
 			err := a.do(ctx, "end", map[string]any{"why": "left-over expander"}, func(ctx context.Context) error {

@@ -170,4 +170,5 @@ type Snapshot struct {
 	Nodes        []Node    // the pool, in natural order
 	Jobs         []Job     // pending in rank order, then the others
 	Reservations []Reservation
+	Soft         string // who may take nodes that were promised, in words; "": nobody
 }

@@ -13,7 +13,7 @@ const heartbeat = 15 * time.Second
 
 // show writes what `accordion status`, queue and explain show, when it changed.
 func (s *Sidecar) show(v *sight) error {
-	view := View{Cluster: s.settings.Cluster, Jobs: []JobView{}}
+	view := View{Cluster: s.settings.Cluster, Soft: s.snapshot.Soft, Jobs: []JobView{}}
 	for _, r := range s.sorted() {
 		view.Jobs = append(view.Jobs, r.view())
 	}

@@ -7,6 +7,7 @@ import "accordion/core"
 type View struct {
 	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
 	Cluster string    `json:"cluster"`
+	Soft    string    `json:"soft,omitempty"` // why promises may be broken by others; "": they hold
 	Jobs    []JobView `json:"jobs"`
 }
 

@@ -61,12 +61,28 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 				t.Errorf("from inside, the steps of job %s had %v nodes, want 3, 1, 2", wide, got)
 			}
 			nothingLeft(t, lab)
+			promisesAreSoft(t, lab)
 			for job, owner := range map[string]string{grows: "alice", wide: "bob", mute: "alice"} {
 				agree(t, lab, owner, job)
 			}
 			noOverlap(t, lab)
 		})
 	}
+}
+
+// promisesAreSoft says that status tells when another queue comes first, and no more when it does not.
+func promisesAreSoft(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	soft := func() bool {
+		return strings.Contains(lab.Run(t, "root", "accordion", "status"), "PROMISES ARE SOFT: OAR plans the jobs of urgent (")
+	}
+	if soft() {
+		t.Error("without another queue, status says that promises are soft")
+	}
+	lab.Run(t, "root", "oarnotify", "--add-queue", "urgent,30,oar_sched_gantt_with_timesharing")
+	lab.Await(t, time.Minute, "status says that promises are soft", soft)
+	lab.Run(t, "root", "oarnotify", "--remove-queue", "urgent")
+	lab.Await(t, time.Minute, "status says so no more", func() bool { return !soft() })
 }
 
 // submitScript gives a script to oarsub -S, as a user does, and returns the job's number.

@@ -18,6 +18,10 @@ import (
 // queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	snapshot := &adapter.Snapshot{At: time.Now()}
+	var err error
+	if snapshot.Soft, err = s.soft(ctx); err != nil {
+		return nil, fmt.Errorf("observing OAR: %w", err)
+	}
 	tx, err := s.db.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("observing OAR: %w", err)

@@ -153,7 +153,7 @@ func Default() Config {
 	return Config{
 		System:   SystemSlurm,
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 60},
-		OAR:      OAR{Queue: "evolve", Timeout: 10 * time.Second},
+		OAR:      OAR{Queue: "evolve", Timeout: 20 * time.Second},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: true},

@@ -41,7 +41,7 @@ var settings = []setting{
 		func(c *Config) *string { return &c.OAR.Conf }),
 	text("oar", "bin", "an absolute path, such as \"/usr/bin\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.OAR.Bin }),
-	duration("oar", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.OAR.Timeout }),
+	duration("oar", "timeout", time.Second, 5*time.Minute, "20s", func(c *Config) *time.Duration { return &c.OAR.Timeout }),
 
 	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
 

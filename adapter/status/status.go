@@ -61,6 +61,9 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
 	b.WriteString(p.headline(r.Sidecar, r.At, r.Cluster, managedJobs(len(r.Jobs))) + "\n")
+	if r.Soft != "" {
+		b.WriteString("PROMISES ARE SOFT: " + clean(r.Soft) + "\n")
+	}
 	if len(r.Jobs) > 0 {
 		b.WriteString(p.table(r.Jobs) + "\n")
 	}

@@ -52,6 +52,8 @@ JOB  USER  NAME          KIND      PHASE    STEP  NODES           START     END 
 `},
 		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 5}},
 			"\nAccordion: no managed jobs, as of 11:59:55, 5 s ago\n"},
+		{"promises that others may break", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix(), Soft: "OAR plans urgent before evolve"}},
+			"\nAccordion: no managed jobs, as of 12:00:00\nPROMISES ARE SOFT: OAR plans urgent before evolve\n"},
 		{"a dead batch system", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
 			"\nAccordion: THE BATCH SYSTEM DOES NOT ANSWER, since 2026-02-28T12:00:00 (24 h ago); then: no managed jobs\n"},
 		{"a dead sidecar", status.Report{View: adapter.View{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
