@@ -37,6 +37,8 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		nodesThatGoAndJobsThatWait(t, lab)
 		whatWeDoNotHonour(t, lab)
 		whatTheSidecarHasDecided(t, lab)
+		otherPlansAreRespected(t, lab)
+		aSuspendedJobMakesWay(t, lab)
 		aHostileRequest(t, lab)
 		aHistoryWithoutOverlap(t, lab)
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
@@ -129,19 +131,7 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		lab.Run(t, h.user, "oarresume", id)
 		ids = append(ids, id)
 	}
-	// The slow text makes every pass a second long: long enough to kill it, and what is between it and OAR, which costs the
-	// queue (OAR says so), and is mended. The patterns are no words of this command line.
-	kill(t, lab, "^accordion [o]ar schedule")
-	for n, pattern := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
-		kill(t, lab, pattern)
-		lab.Await(t, long, "OAR has switched the queue off", func() bool {
-			off, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
-			return off == fmt.Sprint(n+1)
-		})
-		lab.Await(t, long, "the queue is on again", func() bool {
-			return lab.SQL(t, "select state from queues where queue_name = 'evolve'") == "Active"
-		})
-	}
+	passesAreKilled(t, lab) // the slow text makes each of them a second long
 	good := lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "switch='s2'", "-l", "nodes=1,walltime=0:1:0")
 	ends(t, lab, good)
 	if got := hosts(t, lab, good); len(got) != 1 || got[0] != "n5" {
@@ -156,16 +146,15 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 	}
 }
 
-// kill kills a process of a pass, as soon as there is one.
-func kill(t *testing.T, lab *labtest.Lab, pattern string) {
+// neverTwo looks at the whole history, of whatever queue: no resource was two jobs' at once. (Which is what it means to suspend
+// a job.)
+func neverTwo(t *testing.T, lab *labtest.Lab) {
 	t.Helper()
-	lab.Await(t, long, "there was a "+pattern+" to kill", func() bool {
-		_, _, notFound := lab.Exec("root", "pkill", "-KILL", "-f", pattern)
-		if notFound != nil {
-			lab.Run(t, "root", "oarnotify", "Scheduling")
-		}
-		return notFound == nil
-	})
+	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
+		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
+		where a.job_id < b.job_id and a.start_time < b.stop_time and b.start_time < a.stop_time and a.suspended = 'NO' and b.suspended = 'NO'`); twice != "" {
+		t.Errorf("two jobs were on a resource at once:\n%s", twice)
+	}
 }
 
 // aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.
@@ -186,12 +175,7 @@ func aHistoryWithoutOverlap(t *testing.T, lab *labtest.Lab) {
 	lab.Await(t, long, "thirty jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state = 'Terminated' and job_id > "+before) == "30"
 	})
-	// The whole history, of whatever queue.
-	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
-		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
-		where a.job_id < b.job_id and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
-		t.Errorf("two jobs were on a resource at once:\n%s", twice)
-	}
+	neverTwo(t, lab)
 	// Each ran in one of its own configurations, with as many resources as that asks for (a host is a resource here).
 	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j
 		join moldable_job_descriptions m on m.moldable_id = j.assigned_moldable_job join assigned_resources a on a.moldable_job_id = m.moldable_id

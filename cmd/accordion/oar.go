@@ -43,7 +43,7 @@ func runScheduler(ctx context.Context) int {
 	pass.Args = append([]string{"accordion", "oar", "schedule", "--caller", strconv.Itoa(os.Getpid())}, os.Args[1:]...)
 	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
 	err = pass.Run()
-	if os.Getppid() != shell && len(os.Args) > 1 {
+	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1: it was dead before we looked
 		err = errors.Join(err, outlive(oarConf(""), os.Args[1]))
 	}
 	if err == nil {

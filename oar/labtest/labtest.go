@@ -220,6 +220,12 @@ func (lab *Lab) SQL(t testing.TB, query string) string {
 	return out
 }
 
+// Answers says whether OAR's database does.
+func (lab *Lab) Answers() bool {
+	_, _, err := lab.call("sql", "select 1")
+	return err == nil
+}
+
 // State is a job's state, as OAR calls it.
 func (lab *Lab) State(t testing.TB, id string) string {
 	t.Helper()

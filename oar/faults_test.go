@@ -1,0 +1,158 @@
+package oar_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+)
+
+var longer = flag.Bool("accordion.long", false, "take the database away for half a minute")
+
+// active is what a queue must be whatever was killed.
+func active(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	lab.Await(t, long, "the queue is active", func() bool {
+		return lab.SQL(t, "select state from queues where queue_name = 'evolve'") == "Active"
+	})
+}
+
+// passesAreKilled needs passes that take a second: long enough to kill them, what is between them and OAR, which costs the
+// queue (OAR says so) and is mended, and OAR's server. The patterns are no words of this command line.
+func passesAreKilled(t *testing.T, lab *labtest.Lab) {
+	const pass = "^accordion [o]ar schedule"
+	during(t, lab, "pkill -KILL -f '"+pass+"'")
+	active(t, lab)
+	for n, between := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
+		during(t, lab, "pkill -KILL -f '"+between+"'")
+		lab.Await(t, long, "OAR has switched the queue off", func() bool {
+			off, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
+			return off == fmt.Sprint(n+1)
+		})
+		active(t, lab)
+	}
+	during(t, lab, "pgrep -f '"+pass+"'")
+	lab.Do(t, "kill-almighty")
+	active(t, lab)
+	// A pass for which OAR does not wait writes nothing.
+	_, says, err := lab.Exec("oar", "accordion", "oar", "schedule", "evolve", "1000")
+	if err == nil || !strings.Contains(says, "OAR has no such pass, and nothing was written") {
+		t.Errorf("a pass that OAR did not ask for: %v, %q", err, says)
+	}
+}
+
+// during does something that succeeds only while there is a pass.
+func during(t *testing.T, lab *labtest.Lab, command string) {
+	t.Helper()
+	lab.Await(t, long, "there was a pass for "+command, func() bool {
+		lab.Run(t, "root", "oarnotify", "Scheduling")
+		_, _, none := lab.Exec("root", "bash", "-c", "for n in {1..40}; do "+command+" && exit; sleep 0.05; done; exit 1")
+		return none == nil
+	})
+}
+
+// otherPlansAreRespected: advance reservations, and a queue that OAR plans before ours.
+func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
+	s := sidecar{t, lab}
+	holder := s.reserve("accordion-far", 3600, 3600, 0, "n1", "n2", "n3")
+	wait := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=5,walltime=2:0:0") // so that there is a pass
+	lab.Await(t, long, "the reservation is in OAR's plan", func() bool { in, _ := s.planned(holder); return in > 0 })
+	if out, errs, err := lab.Exec("alice", "bash", "-c", `oarsub -q evolve -r "$(date -d '+90 minutes' '+%F %T')" -l nodes=3,walltime=0:10:0 true`); err == nil || !strings.Contains(out+errs, "This reservation could run at") {
+		t.Errorf("an advance reservation over ours: %v\n%s\n%s", err, out, errs)
+	}
+	s.unreserve(holder)
+	lab.Await(t, long, "the reservation is out of OAR's plan", func() bool { _, held := s.planned(holder); return held == 0 })
+	s.end(wait)
+
+	out := lab.Run(t, "alice", "bash", "-c", `oarsub -q evolve -r "$(date -d '+12 seconds' '+%F %T')" -l nodes=3,walltime=0:1:0 'sleep 2'`)
+	advance := lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'")
+	if !strings.Contains(out, "OAR_JOB_ID="+advance) {
+		t.Fatalf("there is no advance reservation: %s", out)
+	}
+	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
+	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
+	for _, id := range []string{beside, advance, wide} {
+		ends(t, lab, id)
+	}
+	if early := lab.SQL(t, "select a.stop_time - b.start_time from jobs a, jobs b where a.job_id = "+advance+" and b.job_id = "+wide+" and b.start_time < a.stop_time"); early != "" {
+		t.Errorf("the wide job began %s s before the end of the advance reservation in its way", early)
+	}
+
+	lab.Run(t, "root", "oarnotify", "--add-queue", "above,30,oar_sched_gantt_with_timesharing")
+	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=2,walltime=0:5:0")
+	s.runs(runs, "n1", "n2")
+	above := lab.Submit(t, "alice", "true", "-q", "above", "-l", "nodes=4,walltime=0:5:0")
+	long := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=3,walltime=0:30:0")
+	short := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
+	ends(t, lab, short)
+	evolving := s.evolving("true", "2x10m", 2)
+	s.place(evolving, "n3", "n4")
+	s.release(evolving)
+	s.says(evolving, "job "+above+" has a resource on which it is to start)")
+	first, _ := s.planned(above)
+	if second, _ := s.planned(long); first <= 0 || second < first {
+		t.Errorf("of the queue above a job is planned in %d s, of ours one in its way in %d s", first, second)
+	}
+	s.end(runs)
+	ends(t, lab, above)
+	ends(t, lab, long)
+	ends(t, lab, evolving)
+	lab.Run(t, "root", "oarnotify", "--remove-queue", "above")
+}
+
+// aSuspendedJobMakesWay: others have its nodes until it goes on, and it goes on when they are done.
+func aSuspendedJobMakesWay(t *testing.T, lab *labtest.Lab) {
+	rests := lab.Submit(t, "bob", "true", "-q", "evolve", "-t", "noop", "-l", "nodes=4,walltime=2:0:0")
+	state := func(want string) {
+		t.Helper()
+		lab.Await(t, long, "the job is "+want, func() bool { return lab.State(t, rests) == want })
+	}
+	state("Running")
+	// oarhold -r and oarresume do no more, but want cpusets, which a lab has not.
+	ask := func(what string) {
+		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, sidecar{t, lab}.now()))
+		lab.Run(t, "root", "oarnotify", "ChState")
+	}
+	ask("HOLD_RUNNING_JOB")
+	state("Suspended")
+	other := lab.Submit(t, "alice", "while [ ! -e enough ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=5,walltime=1:0:0")
+	lab.Await(t, long, "another job runs on its nodes", func() bool { return lab.State(t, other) == "Running" })
+	ask("RESUME_JOB")
+	state("Resuming")
+	lab.Run(t, "alice", "touch", "enough")
+	ends(t, lab, other)
+	state("Running")
+	sidecar{t, lab}.end(rests)
+}
+
+// OAR waits for its database, and a pass that finds it gone costs nothing.
+func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
+	if !*longer {
+		t.Skip("takes two minutes: -args -accordion.long")
+	}
+	onBoth(t, 4, func(t *testing.T, lab *labtest.Lab) {
+		runs := lab.Submit(t, "bob", "sleep 10", "-q", "evolve", "-l", "nodes=3,walltime=0:5:0")
+		lab.Await(t, long, "a job runs", func() bool { return lab.State(t, runs) == "Running" })
+		all := []string{runs}
+		for range 6 {
+			all = append(all, lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0"))
+		}
+		lab.Run(t, "root", "bash", "-c", `
+			pid=$(pgrep -o -x 'postgres|mariadbd') && cp /proc/$pid/cmdline "$0/db/command" || exit
+			[[ $1 == mariadb ]] && kill -TERM $pid || kill -INT $pid # both end in order: a lab's database is not safe against a crash
+			tail --pid=$pid -f /dev/null`, lab.Dir, lab.Database)
+		time.Sleep(30 * time.Second) // for so long there is no database
+		lab.Run(t, "root", "bash", "-c", `
+			cd "$0/db" && mapfile -d '' -t command <command
+			setsid setpriv --reuid oar --regid oar --clear-groups -- "${command[@]}" >>log 2>&1 </dev/null &`, lab.Dir)
+		lab.Await(t, long, "the database is back", func() bool { return lab.Answers() })
+		for _, id := range all {
+			ends(t, lab, id)
+		}
+		active(t, lab)
+		neverTwo(t, lab)
+	})
+}
