@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	everything = flag.Bool("accordion.long", false, "a crowd of 150 jobs, with both databases, and one whose sidecar is killed at random instants")
+	everything = flag.Bool("accordion.long", false, "a crowd of 150 jobs, with both databases, and one whose sidecar is killed at random instants; the database away for half a minute")
 	crowdSeed  = flag.Uint64("accordion.crowd", 1, "seed of the crowd")
 )
 

@@ -1,7 +1,6 @@
 package oar_test
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,8 +8,6 @@ import (
 
 	"accordion/oar/labtest"
 )
-
-var longer = flag.Bool("accordion.long", false, "take the database away for half a minute")
 
 // active is what a queue must be whatever was killed.
 func active(t *testing.T, lab *labtest.Lab) {
@@ -130,7 +127,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *labtest.Lab) {
 
 // OAR waits for its database, and a pass that finds it gone costs nothing.
 func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
-	if !*longer {
+	if !*everything {
 		t.Skip("takes two minutes: -args -accordion.long")
 	}
 	onBoth(t, 4, func(t *testing.T, lab *labtest.Lab) {

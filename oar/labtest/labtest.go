@@ -222,7 +222,7 @@ func (lab *Lab) SQL(t testing.TB, query string) string {
 
 // Answers says whether OAR's database does.
 func (lab *Lab) Answers() bool {
-	_, _, err := lab.call("sql", "select 1")
+	_, _, err := lab.call(Patience, "sql", "select 1")
 	return err == nil
 }
 
