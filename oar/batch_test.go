@@ -38,6 +38,7 @@ var trials = []trial{
 	{"a waiting job", aWaitingJob},
 	{"a hold", aHold},
 	{"reservations", reservations},
+	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
 	{"what is seen", whatIsSeen},
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
@@ -49,7 +50,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 7
+const forEveryDatabase = 8
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

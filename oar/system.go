@@ -121,15 +121,16 @@ func (d *database) transaction(ctx context.Context, do func(*sql.Tx) error) erro
 	return tx.Commit()
 }
 
-// clashed says whether two transactions were in each other's way, and this one gave way.
+// clashed says whether two transactions were in each other's way, and this one gave way: the database chose it to, or the
+// other was the first to write a row that both looked for in vain.
 func clashed(err error) bool {
 	var pg *pgconn.PgError
 	var my *mysql.MySQLError
 	switch {
 	case errors.As(err, &pg):
-		return pg.Code == "40001" || pg.Code == "40P01"
+		return pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505"
 	case errors.As(err, &my):
-		return my.Number == 1205 || my.Number == 1213
+		return my.Number == 1205 || my.Number == 1213 || my.Number == 1062
 	}
 	return false
 }
