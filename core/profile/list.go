@@ -62,11 +62,10 @@ func (l *list) anew() *list {
 // index is the last change point at or before t; the first one when there is none. Which half of the rest it lies in is
 // not known beforehand, so that a branch would be guessed wrongly every other time: the sign of a difference decides instead.
 func (l *list) index(t core.Time) int {
-	t = max(-core.Forever, min(t, lastTime)) // no difference overflows
-	low := 0
+	low, behind := 0, max(-core.Forever, min(t, lastTime))+1 // no difference overflows
 	for n := len(l.at); n > 1; {
 		half := n >> 1
-		low += half & int((l.at[low+half]-t-1)>>63) // when it is at or before t
+		low += half & int((l.at[low+half]-behind)>>63) // when it is at or before t
 		n -= half
 	}
 	return low

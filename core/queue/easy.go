@@ -99,34 +99,36 @@ func (s *easy) reserve(nodes int) {
 // backfill starts what does not delay the head, of the jobs not seen yet. It goes by blocks, and by those that need more
 // nodes than are free at once.
 func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
-	r, room := &s.waiting, s.shadow-now
-	for s.seen < len(r.list) {
-		b := s.seen >> blockBits
-		begin, end := s.seen, min((b+1)<<blockBits, len(r.list))
-		s.seen = end
-		if l := &r.least[b]; int(l.nodes) > s.free || l.length > room && int(l.nodes) > s.extra {
+	r, room, first := &s.waiting, s.shadow-now, s.seen
+	s.seen = len(r.list)
+	for b := first >> blockBits; b < len(r.least); b++ {
+		if l := &r.least[b]; !s.fits(l.nodes, l.length, room) {
 			continue
 		}
-		left := nothing
-		for i := begin; i < end; i++ {
+		left, begin := nothing, b<<blockBits
+		for i := max(begin, first); i < min(begin+block, len(r.list)); i++ {
 			w := &r.list[i]
-			nodes := int(w.nodes)
-			switch {
-			case nodes > s.free || w.length > room && nodes > s.extra:
-				if nodes < hole {
-					left.add(w)
-				}
+			if !s.fits(w.nodes, w.length, room) {
+				left.add(w)
 				continue
-			case w.length > room:
-				s.extra -= nodes
+			}
+			if w.length > room {
+				s.extra -= int(w.nodes)
 			}
 			into = s.start(now, i, into)
 		}
-		if begin == b<<blockBits {
+		if first <= begin {
 			r.least[b] = left
 		}
 	}
 	return into
+}
+
+// fits says whether so many nodes are free, and either for so long or beside the head. It asks for the signs of all
+// differences at once: each for itself is guessed wrongly too often.
+func (s *easy) fits(nodes int32, length, room core.Time) bool {
+	n := core.Time(nodes)
+	return core.Time(s.free)-n|(room-length)&(core.Time(s.extra)-n) >= 0
 }
 
 // Plan implements State: it is what starts now, and the head.

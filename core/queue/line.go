@@ -125,6 +125,7 @@ func (s *line) Running(now core.Time, a core.Allocation) {
 
 // hold enters a job that runs.
 func (s *line) hold(h held) {
+	h.end = max(h.end, -core.Forever) // as far as differences of times reach
 	i := s.after(h.end)
 	s.held = append(s.held, h)
 	copy(s.held[i+1:], s.held[i:])
@@ -137,15 +138,14 @@ func (s *line) hold(h held) {
 	s.free -= h.nodes
 }
 
-// after is the number of running jobs that end at an instant or before.
+// after is the number of running jobs that end at an instant or before. Which half they end in is not known beforehand, so that
+// a branch would be guessed wrongly every other time: the sign of a difference decides instead.
 func (s *line) after(end core.Time) int {
-	low, high := 0, len(s.held)
-	for low < high {
-		if middle := int(uint(low+high) >> 1); s.held[middle].end <= end {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	low, late := 0, end+1
+	for n := len(s.held); n > 0; {
+		half := (n + 1) >> 1
+		low += half & int((s.held[low+half-1].end-late)>>63) // when it ends by then
+		n -= half
 	}
 	return low
 }

@@ -63,7 +63,7 @@ func (r *ranks) insert(w want, before func(a, b want) bool) {
 // remove takes number i out.
 func (r *ranks) remove(i int) want {
 	w := r.list[i]
-	r.list[i].nodes = hole
+	r.list[i].nodes, r.list[i].length = hole, core.Forever
 	r.jobs--
 	if i == r.first {
 		r.skip()

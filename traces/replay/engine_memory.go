@@ -45,8 +45,13 @@ func (h *ends) pop() end {
 		if below >= n {
 			break
 		}
-		if other := below + 1; other < n && all[other].before(&all[below]) {
-			below = other
+		if other := below + 1; other < n {
+			// Which of the two comes first is not known beforehand, so that a branch would be guessed wrongly every other time.
+			by := all[other].at - all[below].at
+			if by == 0 {
+				by = int64(all[other].order) - int64(all[below].order)
+			}
+			below -= int(by >> 63)
 		}
 		if !all[below].before(&x) {
 			break
