@@ -27,11 +27,8 @@ func (v *Lifted) Nodes() int { return v.profile.nodes }
 func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	p := v.profile
 	switch {
-	case from >= until:
-		return core.Forever, false
-	case n <= 0 || len(v.ep) == 0:
-		start, ok = p.FirstFit(n, d, from)
-		return start, ok && start < until
+	case from >= until || n <= 0 || len(v.ep) == 0:
+		return p.Earlier(n, d, from, until)
 	case p.tree == nil:
 		return v.sweep(p.nodes-n, max(d, 1), from, until)
 	}

@@ -21,21 +21,13 @@ func (p *Profile) Earlier(n int, d, from, until core.Time) (start core.Time, ok 
 }
 
 func (l *list) earlier(most int, d, from, until core.Time) (core.Time, bool) {
-	start, at := from, l.at
-	used := l.used[:len(at)]
-	for i := l.index(from); start < until; i++ {
-		end := endOfTime
-		if i+1 < len(at) {
-			end = at[i+1]
-		}
-		switch {
-		case used[i] > most:
-			start = end
-		case end-start >= d:
-			return start, true
-		}
+	i := l.index(from)
+	start, k := room(l.at[i+1:], l.used[i:], most, from, d, until, endOfTime)
+	end := l.endOf(i + k)
+	if l.used[i+k] > most {
+		start = end
 	}
-	return until, false
+	return start, start < until && end-start >= d
 }
 
 // Slide moves n nodes that are occupied for d seconds from start on forward, as far as n nodes are free right before them, and not
