@@ -40,7 +40,7 @@ func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 || len(v.ep) == 0 {
 		return v.profile.FirstBelow(n, from)
 	}
-	for s := v.section(from); ; s.next() {
+	for s := v.section(from); ; v.next(&s) {
 		if t, ok = v.profile.firstAbove(v.profile.nodes-n+s.own, max(s.from, from), s.to); ok || s.to == endOfTime {
 			return t, ok
 		}
@@ -54,7 +54,7 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 		return max(from, v.profile.FreeSince(n, t))
 	}
 	since := from
-	for s := v.section(from); s.from < t; s.next() {
+	for s := v.section(from); s.from < t; v.next(&s) {
 		to := min(t, s.to)
 		if end, ok := v.profile.lastAbove(v.profile.nodes-n+s.own, max(s.from, from), to); ok {
 			since = min(end, to)
@@ -69,32 +69,33 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 // section is a stretch of time in which the place's own use is the same.
 type section struct {
 	from, to core.Time
-	own      int     // nodes
-	left     core.EP // behind it
+	own      int // nodes
+	behind   int // steps before its end
 }
 
 // section is the one that an instant is in.
 func (v *Lifted) section(t core.Time) section {
-	s := section{from: -core.Forever, to: v.start, left: v.ep}
+	s := section{from: -core.Forever, to: v.start}
 	for s.to <= t && s.to < endOfTime {
-		s.next()
+		v.next(&s)
 	}
 	return s
 }
 
 // next goes on to the section behind one that is not the last.
-func (s *section) next() {
-	for len(s.left) > 0 && s.left[0].Duration <= 0 {
-		s.left = s.left[1:]
+func (v *Lifted) next(s *section) {
+	ep := v.ep[s.behind:]
+	for len(ep) > 0 && ep[0].Duration <= 0 {
+		ep = ep[1:]
 	}
 	s.from = s.to
-	if len(s.left) == 0 {
+	if len(ep) == 0 {
 		s.to, s.own = endOfTime, 0
 		return
 	}
-	s.to, s.own, s.left = later(s.to, s.left[0].Duration), s.left[0].Nodes, s.left[1:]
+	s.to, s.own, s.behind = later(s.to, ep[0].Duration), ep[0].Nodes, len(v.ep)-len(ep)+1
 	if s.to >= core.Forever {
-		s.to, s.left = endOfTime, nil
+		s.to = endOfTime
 	}
 }
 
@@ -103,7 +104,7 @@ func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok 
 	l := &v.profile.list
 	i := l.index(from)
 	start = from
-	for s := v.section(from); ; s.next() {
+	for s := v.section(from); ; v.next(&s) {
 		k := 0
 		start, k = room(l.at[i+1:], l.used[i:], most+s.own, start, d, until, s.to)
 		i += k
@@ -145,7 +146,7 @@ func room(ends []core.Time, used []int, most int, start, d, until, to core.Time)
 func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	t := v.profile.tree
 	start = from
-	for s := v.section(from); start < until; s.next() {
+	for s := v.section(from); start < until; v.next(&s) {
 		allowed := most + s.own
 		at, obstacle := t.firstAbove(allowed, max(from, s.from), s.to)
 		switch {
