@@ -54,3 +54,16 @@ func TestTheBeginningOfTimeIsTheFirstInstantOfAll(t *testing.T) {
 		}
 	}
 }
+
+func TestAProfileOfSeveralStepsBeginsWithTheBeginningOfTime(t *testing.T) {
+	p := New(5)
+	p.Add(-core.Forever, core.EP{{Duration: 10, Nodes: 1}, {Duration: 5, Nodes: 2}})
+	if err := p.check(); err != nil {
+		t.Error(err)
+	}
+	for at, want := range map[core.Time]int{-core.Forever: 1, 10 - core.Forever: 2, 15 - core.Forever: 0} {
+		if got := p.At(at); got != want {
+			t.Errorf("%d used at %d, want %d", got, at, want)
+		}
+	}
+}
