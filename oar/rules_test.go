@@ -368,3 +368,17 @@ func TestARuleOfTheSiteThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestARuleOfTheSiteThatEndsAllRulesCostsNoProfile(t *testing.T) {
+	got := submitTo(t, between+"return 1;\n", 16, []submission{
+		{Types: []string{"ep=2x20s,5x20s", "idempotent"}, Queue: "evolve"},
+		{Types: []string{"idempotent"}, Queue: "evolve"},
+	})
+	want := []admitted{
+		{Types: []string{"idempotent", "ep=2x20s,5x20s"}, Requests: []ask{{"network_address=2", 40}}},
+		{Types: []string{"idempotent"}, Requests: []ask{{"resource_id=1", 0}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

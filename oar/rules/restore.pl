@@ -20,5 +20,5 @@ if (@accordion_types) {
     length($message) <= 255
         or $accordion_refuse->('the name, the project and the types of this evolving job are ', length($message) - 255,
             ' characters longer than OAR has room for: shorten one of them');
-    push(@{$type_list}, @accordion_types);
+    push(@{$type_list}, splice(@accordion_types));
 }

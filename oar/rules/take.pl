@@ -14,7 +14,14 @@
     package Accordion::Refusal;
     use overload '""' => sub { ${ $_[0] } }, fallback => 1;
 }
+{
+    # What is done when all rules are over.
+    package Accordion::End;
+    sub DESTROY { $_[0]->() }
+}
 our (@accordion_types, @accordion_asks, $accordion_refuse);
+# A rule of the site that leaves by "return" ends all rules, the second of ours too.
+my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) }, 'Accordion::End');
 {
     my $queue = 'QUEUE_NAME';
     my ($most_nodes, $longest) = (1000000, 3650 * 86400);
