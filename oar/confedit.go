@@ -101,11 +101,11 @@ func rewrite(file, text, backup string) error {
 	if err != nil {
 		return err
 	}
-	if err := write(backup, string(old), info); err != nil {
+	if err := makeLike(backup, string(old), info); err != nil {
 		return err
 	}
 	fresh := file + ".accordion-new"
-	if err := write(fresh, text, info); err != nil {
+	if err := makeLike(fresh, text, info); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, file); err != nil {
@@ -114,8 +114,8 @@ func rewrite(file, text, backup string) error {
 	return nil
 }
 
-// write makes a file with an owner and mode; nobody sees it with others, for it may hold passwords.
-func write(file, text string, like os.FileInfo) error {
+// makeLike makes a file with the owner and mode of another; nobody sees it with others, for it may hold passwords.
+func makeLike(file, text string, like os.FileInfo) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
