@@ -80,39 +80,47 @@ func TestTheSidecarsHandOnOAR(t *testing.T) {
 
 // inside is a test inside the lab.
 type inside struct {
-	*testing.T
+	testing.TB
 	*System
 	ctx context.Context
 }
 
 func TestInsideTheLab(t *testing.T) {
+	for _, one := range trials {
+		t.Run(one.name, func(t *testing.T) {
+			in := enter(t)
+			one.test(in)
+			in.clean()
+		})
+	}
+}
+
+// enter connects to the lab's OAR; the first to do so installs Accordion's tables.
+func enter(t testing.TB) *inside {
+	t.Helper()
 	if os.Getenv(insideLab) == "" {
-		t.Skip("this is the part inside the lab: TestTheSidecarsHandOnOAR starts it there")
+		t.Skip("this is the part inside the lab: TestTheSidecarsHandOnOAR and benchmarks start it there")
 	}
 	conf, err := ReadConf(DefaultConf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), conf, Options{Queue: "evolve", Timeout: 30 * time.Second})
-	if err != nil { // the first of the trials
+	ctx := context.Background()
+	options := Options{Queue: "evolve", Timeout: 30 * time.Second}
+	s, err := Open(ctx, conf, options)
+	if err != nil {
 		if !strings.Contains(err.Error(), "accordion oar install") {
 			t.Fatalf("without Accordion's tables: %v", err)
 		}
-		if err := Install(t.Context(), conf); err != nil {
+		if err := Install(ctx, conf); err != nil {
 			t.Fatal(err)
 		}
-		if s, err = Open(t.Context(), conf, Options{Queue: "evolve", Timeout: 30 * time.Second}); err != nil {
+		if s, err = Open(ctx, conf, options); err != nil {
 			t.Fatal(err)
 		}
 	}
-	defer s.Close()
-	for _, one := range trials {
-		t.Run(one.name, func(t *testing.T) {
-			in := &inside{T: t, System: s, ctx: t.Context()}
-			one.test(in)
-			in.clean()
-		})
-	}
+	t.Cleanup(s.Close)
+	return &inside{TB: t, System: s, ctx: ctx}
 }
 
 // clean ends what a trial has left running, and looks whether anything of ours is left.

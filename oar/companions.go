@@ -77,7 +77,11 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		if made, err = s.made(ctx, tx, r, nodes, reservation); err != nil || len(made) > 0 {
 			return err
 		}
-		if err := s.occupied(ctx, tx, nodes); err != nil {
+		atOnce, err := s.mayLaunch(ctx, tx, reservation, nodes, now)
+		if err == nil {
+			err = s.occupied(ctx, tx, nodes)
+		}
+		if err != nil {
 			return err
 		}
 		hosts := slices.Clone(nodes)
@@ -89,7 +93,10 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			}
 			made = append(made, one)
 		}
-		return s.launchAtOnce(ctx, tx, made, reservation, nodes, now)
+		if atOnce {
+			return s.launch(ctx, tx, made, now)
+		}
+		return nil
 	})
 	if err == nil {
 		err = s.runs(ctx, job.Key, made)
@@ -102,14 +109,18 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 
 // made finds the companions that an Expand made whose answer was lost: of the same reservation, on the same nodes.
 func (s *System) made(ctx context.Context, tx *sql.Tx, base *record, nodes []string, reservation string) ([]adapter.Key, error) {
-	all, err := s.records(ctx, tx, companionOf(int64(base.ID)))
+	ids, err := companionsOf(ctx, tx, int64(base.ID))
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.records(ctx, tx, "j.job_id IN ("+list(ids)+")")
 	if err != nil {
 		return nil, err
 	}
 	var keys []adapter.Key
 	var hosts []string
 	for _, c := range all {
-		if c.mark == "" && c.group == reservation {
+		if c.mark == "" && c.group == reservation && !c.over() {
 			keys, hosts = append(keys, c.Key), append(hosts, c.places...)
 		}
 	}
@@ -185,7 +196,7 @@ func (s *System) startUp(companions []adapter.Key, states map[core.JobID]string)
 		switch state := states[c.ID]; state {
 		case "Running":
 		case "toLaunch", "Launching":
-			words = append(words, launch(c.ID))
+			words = append(words, begins(c.ID))
 		case stateWaiting:
 			words = append(words, starts)
 		default:

@@ -3,7 +3,10 @@ package oar
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+
+	"github.com/go-sql-driver/mysql"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -13,23 +16,23 @@ import (
 // pass under way may start it.
 const imminent core.Time = 5
 
-// launchAtOnce gives companions their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that
-// would do it: a pass comes up to three seconds late when others came just before it. It is done only where no pass can
-// give the nodes to another job meanwhile; where one can, a pass has to do it.
-func (s *System) launchAtOnce(ctx context.Context, tx *sql.Tx, companions []adapter.Key, reservation string, nodes []string, now core.Time) error {
+// mayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job before this transaction is
+// over. Who holds them has to be looked at after it.
+func (s *System) mayLaunch(ctx context.Context, tx *sql.Tx, reservation string, nodes []string, now core.Time) (bool, error) {
+	idle, err := s.idle(ctx, tx)
+	if err != nil || idle {
+		return idle, err
+	}
 	resources, err := s.resources(ctx, tx, nodes)
 	if err != nil {
-		return err
+		return false, err
 	}
-	idle, err := s.idle(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if !idle {
-		if kept, err := s.kept(ctx, tx, reservation, resources, now); err != nil || !kept {
-			return err
-		}
-	}
+	return s.kept(ctx, tx, reservation, resources, now)
+}
+
+// launch gives companions their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that
+// would do it: a pass comes up to three seconds late when others came just before it.
+func (s *System) launch(ctx context.Context, tx *sql.Tx, companions []adapter.Key, now core.Time) error {
 	for _, c := range companions {
 		choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{int64(c.ID)})
 		if err != nil {
@@ -54,11 +57,14 @@ func (s *System) launchAtOnce(ctx context.Context, tx *sql.Tx, companions []adap
 
 // idle says whether the meta-scheduler plans nothing now, and keeps it from beginning until the transaction is over: then it
 // finds what that has written. A pass begins by throwing OAR's plan away, with the row that has its second, and ends by
-// copying the new plan, with its second, for those who look at it.
+// copying the new plan, with its second, for those who look at it. The row is not waited for: who has it, has begun.
 func (s *System) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 	var planned, copied core.Time
-	err := rows(ctx, tx, "the second of OAR's plan", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil,
+	err := rows(ctx, tx, "the second of OAR's plan", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE SKIP LOCKED", nil,
 		func(r *sql.Rows) error { return r.Scan(&planned) })
+	if my := (*mysql.MySQLError)(nil); errors.As(err, &my) && my.Number == 1064 {
+		return false, nil // before MariaDB 10.6 there is no SKIP LOCKED: a pass does it
+	}
 	if err == nil {
 		err = rows(ctx, tx, "the second of OAR's plan", "SELECT start_time FROM gantt_jobs_predictions_visu WHERE moldable_job_id = 0", nil,
 			func(r *sql.Rows) error { return r.Scan(&copied) })

@@ -207,11 +207,15 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 
 // lookup reads one job with its companions. ErrGone when OAR knows no such job.
 func (s *System) lookup(ctx context.Context, from querier, job adapter.Key) (*record, error) {
-	where := fmt.Sprintf("(j.job_id = %d OR %s)", job.ID, companionOf(int64(job.ID)))
-	records, err := s.records(ctx, from, where)
+	ids, err := companionsOf(ctx, from, int64(job.ID))
 	if err != nil {
 		return nil, fmt.Errorf("job %d: %w", job.ID, err)
 	}
+	records, err := s.records(ctx, from, "j.job_id IN ("+list(append(ids, int64(job.ID)))+")")
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	records = slices.DeleteFunc(records, func(r *record) bool { return r.ID != job.ID && r.over() })
 	i := slices.IndexFunc(records, func(r *record) bool { return r.ID == job.ID })
 	if i < 0 {
 		return nil, fmt.Errorf("job %d: OAR does not know it: %w", job.ID, adapter.ErrGone)

@@ -20,8 +20,8 @@ const (
 	starts = "Scheduling" // plan, and start what is due
 )
 
-// launch is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.
-func launch(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
+// begins is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.
+func begins(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
 
 // pokeEvery is the least time between two words that make OAR schedule: its clock goes ahead by a second with each
 // pass, and a pass that finds it two seconds ahead sleeps as long.

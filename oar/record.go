@@ -89,9 +89,9 @@ func typeName(t string) string {
 // ends is the second of its walltime, of a job that holds nodes.
 func (r *record) ends() core.Time { return r.Started + r.Limit }
 
-// companionOf is the condition for a job's companions that are not over.
-func companionOf(base int64) string {
-	return fmt.Sprintf("(%s AND j.job_id IN (SELECT c.job_id FROM accordion_jobs c WHERE c.base = %d))", isLive, base)
+// companionsOf gives the numbers of a job's companions, over or not.
+func companionsOf(ctx context.Context, from querier, base int64) ([]int64, error) {
+	return numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
 // records reads the jobs for which a condition holds, by number. Text stands in the condition as arguments.

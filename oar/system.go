@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,10 +94,9 @@ func (s *System) Name(context.Context) (string, error) { return s.db.conf.Server
 // every ten seconds for such jobs.
 const lateKill core.Time = 12
 
-// Guard is how many seconds an ordinary job may hold its nodes past its walltime.
-func (s *System) Guard(context.Context) (core.Time, error) {
-	return max(lateKill, s.db.conf.SecurityTime), nil
-}
+// Guard is how many seconds an ordinary job may hold its nodes past its walltime. The seconds that OAR leaves between two jobs
+// (SCHEDULER_JOB_SECURITY_TIME) are no part of it: the scheduler leaves them before a reservation too.
+func (s *System) Guard(context.Context) (core.Time, error) { return lateKill, nil }
 
 // change does something in one transaction, and again when the database ended it because of another one.
 func (s *System) change(ctx context.Context, do func(*sql.Tx) error) error {
@@ -108,27 +108,36 @@ func (s *System) change(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 }
 
-// transaction commits what do has done, or nothing of it.
+// patient is for how many milliseconds a transaction of ours waits for OAR's: for less than PostgreSQL waits before it looks who
+// must give way (a second), so that it is never one of OAR's programs.
+const patient = 700
+
+// transaction commits what do has done, or nothing of it. Each query sees what was committed before it, whatever the database.
 func (d *database) transaction(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := d.sql.BeginTx(ctx, nil)
+	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	if d.conf.Type != "mysql" {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", patient)); err != nil {
+			return err
+		}
+	}
 	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// clashed says whether two transactions were in each other's way, and this one gave way: the database chose it to, or the
-// other was the first to write a row that both looked for in vain.
+// clashed says whether two transactions were in each other's way, and this one gave way: the database chose it to, it has
+// waited long enough, or the other was the first to write a row that both looked for in vain.
 func clashed(err error) bool {
 	var pg *pgconn.PgError
 	var my *mysql.MySQLError
 	switch {
 	case errors.As(err, &pg):
-		return pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505"
+		return slices.Contains([]string{"40001", "40P01", "55P03", "23505"}, pg.Code)
 	case errors.As(err, &my):
 		return my.Number == 1205 || my.Number == 1213 || my.Number == 1062
 	}

@@ -1,0 +1,216 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Attach ties a waiting job to a reservation, on whose nodes Release starts it.
+func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, _ core.Time) error {
+		if err := pending(r); err != nil {
+			return err
+		}
+		if !r.known {
+			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
+		}
+		all, err := s.reservations(ctx, tx, reservation)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return fmt.Errorf("there is no reservation %s", reservation)
+		}
+		query := fmt.Sprintf("UPDATE accordion_jobs SET reservation = %s WHERE job_id = %d", s.db.arg(1), job.ID)
+		_, err = tx.ExecContext(ctx, query, reservation)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("attaching job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
+// its least step has, companions on the others.
+func (s *System) Release(ctx context.Context, job adapter.Key) error {
+	s.foretell(ctx, job)
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+		switch {
+		case r.State == adapter.Running, r.released && r.State == adapter.Pending:
+			return nil
+		case r.state == stateHold:
+			return fmt.Errorf("its user holds it (oarhold): %w", adapter.ErrBusy)
+		case pending(r) != nil:
+			return pending(r)
+		case !r.known:
+			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
+		}
+		all, err := s.reservations(ctx, tx, r.Reservation)
+		if err != nil {
+			return err
+		}
+		if r.Reservation == "" || len(all) == 0 {
+			return fmt.Errorf("it is not attached to a reservation (%q)", r.Reservation)
+		}
+		return s.release(ctx, tx, r, all[0].Nodes, now)
+	})
+	if err != nil {
+		return fmt.Errorf("releasing job %d: %w", job.ID, err)
+	}
+	s.server.poke(starts)
+	return nil
+}
+
+func (s *System) release(ctx context.Context, tx *sql.Tx, r *record, hosts []string, now core.Time) error {
+	base, err := baseOf(r, len(hosts))
+	if err != nil {
+		return err
+	}
+	places, err := s.resources(ctx, tx, hosts[:base])
+	if err != nil {
+		return err
+	}
+	if err := s.db.place(ctx, tx, int64(r.ID), places); err != nil {
+		return err
+	}
+	lasts := r.Limit + outlives
+	for _, layer := range s.layers(r, base, hosts[base:]) {
+		if _, err := s.companion(ctx, tx, r, layer, lasts, atStart, r.Reservation, now); err != nil {
+			return err
+		}
+	}
+	return run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", r.ID))
+}
+
+// Hold takes a released job back that has not started, without its companions and its reservation.
+func (s *System) Hold(ctx context.Context, job adapter.Key) error {
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+		var waits []int64
+		for _, c := range r.joined {
+			if c.mark == atStart && c.State == adapter.Pending {
+				waits = append(waits, int64(c.ID))
+			}
+		}
+		if err := s.db.frag(ctx, tx, now, waits...); err != nil {
+			return err
+		}
+		if pending(r) != nil {
+			return nil // it starts: on its base, if its companions could not
+		}
+		if !r.known {
+			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
+		}
+		withdrawn := append(slices.Clone(waits), int64(job.ID))
+		choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)
+		if err != nil {
+			return err
+		}
+		return run(ctx, tx, "holding",
+			fmt.Sprintf("UPDATE accordion_jobs SET released = 0, reservation = '' WHERE job_id = %d", job.ID),
+			fmt.Sprintf("UPDATE accordion_jobs SET released = 0 WHERE job_id IN (%s)", list(waits)),
+			fmt.Sprintf("DELETE FROM accordion_places WHERE job_id IN (%s)", list(withdrawn)),
+			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id IN (%s)", list(choices)),
+			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id IN (%s)", list(choices)))
+	})
+	s.server.poke(ends)
+	if err == nil {
+		var r *record
+		if r, err = s.lookup(ctx, s.db.sql, job); err == nil {
+			err = pending(r)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("holding job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// Detach unties a running job from the reservation that it began in, which would not end it anyway. Where nobody has put all nodes of
+// the first step into the job's node file before it began (see Prologue), they are there from now on.
+func (s *System) Detach(ctx context.Context, job adapter.Key) error {
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err == nil {
+		err = running(r)
+	}
+	if err == nil && r.Reservation != "" {
+		if len(r.Nodes) > len(r.holds) {
+			if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
+				s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
+			}
+		}
+		_, err = s.db.sql.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET reservation = '' WHERE job_id = %d", job.ID))
+	}
+	if err != nil {
+		return fmt.Errorf("detaching job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// End ends a job with its companions, or companions that were made together. A running job's standard error first gets
+// the reason.
+func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
+	var told *record
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+		all, err := s.together(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if r.State == adapter.Running && r.base == 0 {
+			told = r
+		}
+		return s.db.frag(ctx, tx, now, all...)
+	})
+	if errors.Is(err, adapter.ErrGone) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ending job %d: %w", job.ID, err)
+	}
+	if told != nil && why != "" {
+		// As far as possible: the job must end all the same.
+		if err := s.say(ctx, told, "accordion ends this job: "+why); err != nil {
+			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
+		}
+	}
+	s.server.poke(ends)
+	return nil
+}
+
+// together is what ends with a job: its companions, or those that were made with it and are not merged.
+func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, error) {
+	base := int64(r.ID)
+	if r.base != 0 {
+		base = r.base
+	}
+	ids, err := companionsOf(ctx, tx, base)
+	if err != nil {
+		return nil, err
+	}
+	companions, err := s.records(ctx, tx, "j.job_id IN ("+list(ids)+")")
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	if !r.over() {
+		all = append(all, int64(r.ID))
+	}
+	for _, c := range companions {
+		if !c.over() && c.ID != r.ID && (r.base == 0 || r.mark == "" && c.mark == "" && c.group == r.group) {
+			all = append(all, int64(c.ID))
+		}
+	}
+	return all, nil
+}
+
+// Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
+func (s *System) Nudge(context.Context, []string) error {
+	s.server.poke(starts)
+	return nil
+}
