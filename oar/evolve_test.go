@@ -217,6 +217,16 @@ func noOverlap(t *testing.T, lab *labtest.Lab) {
 		where a.job_id < b.job_id and a.start_time > 0 and b.start_time > 0 and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
 		t.Errorf("two jobs were on a resource at once:\n%s", twice)
 	}
+	// The same by the log of states: from when a job was given to the server to be launched until nothing of it was left.
+	if twice := lab.SQL(t, `with h as (select j.job_id, a.resource_id,
+			min(case when l.job_state in ('toLaunch', 'Launching', 'Running') then l.date_start end) as begun,
+			max(case when l.job_state in ('Terminated', 'Error') then l.date_start end) as ended
+			from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job join job_state_logs l on l.job_id = j.job_id
+			where j.start_time > 0 group by j.job_id, a.resource_id)
+		select x.job_id, y.job_id, x.resource_id, x.begun, x.ended, y.begun, y.ended from h x join h y on y.resource_id = x.resource_id
+		where x.job_id < y.job_id and x.begun < y.ended and y.begun < x.ended`); twice != "" {
+		t.Errorf("by the log of states two jobs were on a resource at once:\n%s", twice)
+	}
 }
 
 // nothingLeft says that when all is over no companion, no reservation and no place is left.
