@@ -174,7 +174,7 @@ func killAgainAndAgain(t *testing.T, lab *labtest.Lab, kills int, over <-chan st
 		select {
 		case <-over:
 			return
-		case <-time.After(time.Duration(2000+r.IntN(8000)) * time.Millisecond):
+		case <-time.After(time.Duration(2000+r.IntN(28000)) * time.Millisecond):
 		}
 		for _, command := range [][]string{{"serve-stop", "--kill"}, {"serve"}} {
 			if err := lab.Try(command...); err != nil {

@@ -8,8 +8,8 @@ serve() {
 	fi
 	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
 	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
-	(inside "$lab/bin/accordion" oar install >>"$lab/log/accordion.log" 2>&1) ||
-		die "accordion oar install failed: $(tail -n 3 "$lab/log/accordion.log")"
+	(inside "$lab/bin/accordion" oar install --epilogue >>"$lab/log/accordion.log" 2>&1) ||
+		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
 	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=$lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
