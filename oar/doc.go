@@ -5,6 +5,10 @@
 // So a pass reads everything in a few flat queries, plans (package gantt, and core/queue where hosts are alike), checks the
 // plan as if somebody else had made it, and writes it in one transaction, within a deadline of its own.
 //
+// Jobs that evolve are not its to plan: the sidecar does so (System), and both meet in tables of Accordion's own in OAR's
+// database (Install). A pass lets a released job begin on exactly the places that the sidecar has given it, with all of its
+// first companions or not at all, and keeps the others out of the sidecar's reservations, which it shows to queues below.
+//
 //	conf, err := oar.ReadConf(oar.DefaultConf)
 //	if err != nil {
 //		return err

@@ -79,13 +79,14 @@ func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
 	}
 
 	lab.Run(t, "root", "oarnotify", "--add-queue", "above,30,oar_sched_gantt_with_timesharing")
-	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=2,walltime=0:5:0")
+	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=2,walltime=1:0:0")
 	s.runs(runs, "n1", "n2")
 	above := lab.Submit(t, "alice", "true", "-q", "above", "-l", "nodes=4,walltime=0:5:0")
-	long := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=3,walltime=0:30:0")
+	long := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=3,walltime=2:0:0")
 	short := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
 	ends(t, lab, short)
 	evolving := s.evolving("true", "2x10m", 2)
+	lab.SQL(t, "update moldable_job_descriptions set moldable_walltime = 7200 where moldable_job_id = "+evolving)
 	s.place(evolving, "n3", "n4")
 	s.release(evolving)
 	s.says(evolving, "job "+above+" has a resource on which it is to start)")

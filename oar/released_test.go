@@ -17,7 +17,7 @@ type sidecar struct {
 // evolving submits a job with a profile, which the sidecar has adopted and holds.
 func (s sidecar) evolving(command, profile string, nodes int, options ...string) string {
 	s.t.Helper()
-	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:10:0", nodes)}, options...)...)
+	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes)}, options...)...)
 	s.lab.SQL(s.t, fmt.Sprintf("insert into job_types (job_id, type) values (%s, 'ep=%s')", id, profile))
 	s.adopt(id, "0")
 	s.lab.Run(s.t, "alice", "oarresume", id)
@@ -27,7 +27,7 @@ func (s sidecar) evolving(command, profile string, nodes int, options ...string)
 // companion submits one of a job's companions, which the sidecar holds.
 func (s sidecar) companion(of string, nodes int) string {
 	s.t.Helper()
-	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=0:10:0", nodes))
+	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes))
 	s.adopt(id, of)
 	s.lab.Run(s.t, "alice", "oarresume", id)
 	return id
@@ -133,8 +133,8 @@ func whatTheSidecarHasDecided(t *testing.T, lab *labtest.Lab) {
 // Of the five nodes two are reserved: jobs of this queue and of one below it find their places beside them.
 func reservationsAreKept(s sidecar) {
 	t, lab := s.t, s.lab
-	holder := s.reserve("accordion-1", 0, 300, 0, "n3", "n4")
-	nobodyCame := s.reserve("accordion-2", -100, 1000, 50, "n1", "n2", "n5")
+	holder := s.reserve("accordion-1", 0, 3000, 0, "n3", "n4")
+	nobodyCame := s.reserve("accordion-2", -100, 10000, 50, "n1", "n2", "n5")
 	beside := lab.Submit(t, "bob", "sleep 1", "-q", "evolve", "-l", "nodes=3,walltime=0:1:0")
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	below := lab.Submit(t, "bob", "true", "-l", "nodes=5,walltime=0:1:0")
@@ -163,7 +163,7 @@ func reservationsAreKept(s sidecar) {
 // A job of two nodes, then five, then three again.
 func releasedJobsStartOnTheirPlaces(s sidecar) {
 	t, lab := s.t, s.lab
-	holder := s.reserve("accordion-3", 0, 600, 0, "n2", "n4", "n5")
+	holder := s.reserve("accordion-3", 0, 6000, 0, "n2", "n4", "n5")
 	job := s.evolving("sleep 10000", "2x5m,5x5m,3x5m", 2)
 	s.says(job, "evolving, waits for its place in the sidecar's plan)")
 	other := lab.Submit(t, "bob", "sleep 1", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")

@@ -127,10 +127,15 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 	for _, h := range hostile {
 		id := lab.Submit(t, h.user, "true", "--hold", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
 		text := strings.ReplaceAll(h.text, "'", "''")
-		lab.SQL(t, fmt.Sprintf("update jobs set properties = '%s', job_name = '%s', message = '%s' where job_id = %s", text, text, text, id))
+		lab.SQL(t, "update jobs set "+strings.ReplaceAll("properties = ?, job_name = ?, message = ?, initial_request = ?, job_env = ?, project = ?, command = ?", "?", "'"+text+"'")+" where job_id = "+id)
+		lab.SQL(t, fmt.Sprintf("insert into job_types (job_id, type) values (%s, 'x=%s'), (%s, '%s')", id, text, id, text))
 		lab.Run(t, h.user, "oarresume", id)
 		ids = append(ids, id)
 	}
+	level := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
+	lab.SQL(t, `update job_resource_descriptions set res_job_resource_type = 'x"; delete from jobs; --' where res_job_group_id in
+		(select g.res_group_id from job_resource_groups g join moldable_job_descriptions m on m.moldable_id = g.res_group_moldable_id where m.moldable_job_id = `+level+")")
+	lab.Run(t, "alice", "oarresume", level)
 	passesAreKilled(t, lab) // the slow text makes each of them a second long
 	good := lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "switch='s2'", "-l", "nodes=1,walltime=0:1:0")
 	ends(t, lab, good)
@@ -144,6 +149,8 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		}
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
+	sidecar{t, lab}.says(level, `"x\"; delete from jobs; --" is no property of resources)`)
+	lab.Run(t, "alice", "oardel", level)
 }
 
 // neverTwo looks at the whole history, of whatever queue: no resource was two jobs' at once. (Which is what it means to suspend
