@@ -64,16 +64,19 @@ func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
 	lab.Await(t, long, "the reservation is out of OAR's plan", func() bool { _, held := s.planned(holder); return held == 0 })
 	s.end(wait)
 
-	out := lab.Run(t, "alice", "bash", "-c", `oarsub -q evolve -r "$(date -d '+12 seconds' '+%F %T')" -l nodes=3,walltime=0:1:0 'sleep 2'`)
+	out := lab.Run(t, "alice", "bash", "-c", `oarsub -q evolve -r "$(date -d '+12 seconds' '+%F %T')" -l nodes=3,walltime=0:30:0 'sleep 2'`)
 	advance := lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'")
 	if !strings.Contains(out, "OAR_JOB_ID="+advance) {
 		t.Fatalf("there is no advance reservation: %s", out)
 	}
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
-	for _, id := range []string{beside, advance, wide} {
-		ends(t, lab, id)
-	}
+	lab.Await(t, long, "the advance reservation is over", func() bool {
+		lab.Run(t, "root", "oarnotify", "Scheduling") // OAR has no clock for that: it looks once a minute
+		return lab.State(t, advance) == "Terminated"
+	})
+	ends(t, lab, beside)
+	ends(t, lab, wide)
 	if early := lab.SQL(t, "select a.stop_time - b.start_time from jobs a, jobs b where a.job_id = "+advance+" and b.job_id = "+wide+" and b.start_time < a.stop_time"); early != "" {
 		t.Errorf("the wide job began %s s before the end of the advance reservation in its way", early)
 	}
@@ -82,7 +85,7 @@ func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=2,walltime=1:0:0")
 	s.runs(runs, "n1", "n2")
 	above := lab.Submit(t, "alice", "true", "-q", "above", "-l", "nodes=4,walltime=0:5:0")
-	long := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=3,walltime=2:0:0")
+	longer := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=3,walltime=2:0:0")
 	short := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
 	ends(t, lab, short)
 	evolving := s.evolving("true", "2x10m", 2)
@@ -91,12 +94,12 @@ func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
 	s.release(evolving)
 	s.says(evolving, "job "+above+" has a resource on which it is to start)")
 	first, _ := s.planned(above)
-	if second, _ := s.planned(long); first <= 0 || second < first {
+	if second, _ := s.planned(longer); first <= 0 || second < first {
 		t.Errorf("of the queue above a job is planned in %d s, of ours one in its way in %d s", first, second)
 	}
 	s.end(runs)
 	ends(t, lab, above)
-	ends(t, lab, long)
+	ends(t, lab, longer)
 	ends(t, lab, evolving)
 	lab.Run(t, "root", "oarnotify", "--remove-queue", "above")
 }
