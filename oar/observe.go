@@ -27,6 +27,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing OAR: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := s.db.many(ctx, tx); err != nil {
+		return nil, fmt.Errorf("observing OAR: %w", err)
+	}
 	nodes, err := s.nodes(ctx, tx)
 	if err != nil {
 		return nil, fmt.Errorf("observing OAR: %w", err)
@@ -72,6 +75,16 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		}
 	}
 	return snapshot, nil
+}
+
+// many tells the database that many jobs are read. PostgreSQL, while it does not know yet how many there are, looks for the rows
+// of each job by itself: 2,000 of them took a minute.
+func (d *database) many(ctx context.Context, tx *sql.Tx) error {
+	if d.conf.Type == "mysql" {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off")
+	return err
 }
 
 // nodes reads the hosts. One is usable when all that belongs to it is; a dead one is none any more.

@@ -94,7 +94,8 @@ func companionsOf(ctx context.Context, from querier, base int64) ([]int64, error
 	return numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
-// records reads the jobs for which a condition holds, by number. Text stands in the condition as arguments.
+// records reads the jobs for which a condition holds, by number. Text stands in the condition as arguments. Of a job that is over
+// OAR has put away (LOG) all but its own row: those of a history of years are not looked through.
 func (s *System) records(ctx context.Context, from querier, where string, args ...any) ([]*record, error) {
 	var all []*record
 	byID := map[int64]*record{}
@@ -102,7 +103,7 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 		COALESCE(j.assigned_moldable_job, 0), j.message, COALESCE(m.moldable_walltime, 0), COALESCE(a.base, -1), COALESCE(a.mark, ''), COALESCE(a.released, 0),
 		COALESCE(a.reservation, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
-		LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job WHERE ` + where + " ORDER BY j.job_id"
+		LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job AND m.moldable_index = 'CURRENT' WHERE ` + where + " ORDER BY j.job_id"
 	err := rows(ctx, from, "the jobs", query, args, func(row *sql.Rows) error {
 		r := &record{}
 		var reservation, tied string
@@ -146,7 +147,7 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 
 // readKinds reads the jobs' types, and the profiles among them.
 func (s *System) readKinds(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
-	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
+	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE t.types_index = 'CURRENT' AND (" + where + ") ORDER BY t.job_type_id"
 	err := rows(ctx, from, "the jobs' types", query, args, func(row *sql.Rows) error {
 		var id int64
 		var kind string
@@ -234,7 +235,8 @@ func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*r
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions d ON d.res_job_group_id = g.res_group_id
-		WHERE ` + isWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime ORDER BY j.job_id, m.moldable_id"
+		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND d.res_job_index = 'CURRENT' AND ` + isWaiting +
+		" AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime ORDER BY j.job_id, m.moldable_id"
 	err := rows(ctx, from, "the jobs' configurations", query, args, func(row *sql.Rows) error {
 		var id, moldable int64
 		var walltime core.Time
@@ -251,7 +253,7 @@ func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*r
 	query = `SELECT j.job_id, m.moldable_walltime, COUNT(DISTINCT r.network_address)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN gantt_jobs_resources_visu g ON g.moldable_job_id = m.moldable_id JOIN resources r ON r.resource_id = g.resource_id
-		WHERE ` + onHost + " AND " + isWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime"
+		WHERE m.moldable_index = 'CURRENT' AND ` + onHost + " AND " + isWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime"
 	return rows(ctx, from, "OAR's plan", query, args, func(row *sql.Rows) error {
 		var id int64
 		var walltime core.Time
@@ -267,7 +269,7 @@ func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*r
 // readWaitsFor notes which jobs would not start on an empty machine.
 func (s *System) readWaitsFor(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, p.job_id_required FROM jobs j JOIN job_dependencies p ON p.job_id = j.job_id JOIN jobs o ON o.job_id = p.job_id_required
-		WHERE p.job_dependency_index = 'CURRENT' AND o.state NOT IN ('Terminated', 'Error') AND ` + isWaiting + " AND (" + where + ")"
+		WHERE p.job_dependency_index = 'CURRENT' AND ` + strings.ReplaceAll(isLive, "j.", "o.") + " AND " + isWaiting + " AND (" + where + ")"
 	err := rows(ctx, from, "the jobs' dependencies", query, args, func(row *sql.Rows) error {
 		var id, on int64
 		err := row.Scan(&id, &on)
