@@ -1,4 +1,6 @@
-// Package oar is Accordion's hand on OAR 2.5: the scheduler that OAR calls for a queue.
+// Package oar is Accordion's hand on OAR 2.5: the scheduler that OAR calls for a queue (Schedule), the batch system that the
+// sidecar works with (System), and what both need in an OAR, which Setup adds and takes away again. They meet in tables of
+// their own in OAR's database.
 //
 // OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after the other, and reads from the
 // database what that has planned. OAR checks none of it, neither sizes nor overlaps, and waits for as long as it takes.
@@ -16,6 +18,6 @@
 //	report, err := oar.Schedule(ctx, conf, oar.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second})
 //	fmt.Println(report) // 12 jobs planned, 3 of them now; 1 refused; 0.08 s
 //
-// It starts no job, and it does not see besteffort jobs that run, unless its queue holds such jobs: OAR ends them where a
+// Schedule starts no job, and it does not see besteffort jobs that run, unless its queue holds such jobs: OAR ends them where a
 // plan wants their resources.
 package oar
