@@ -75,6 +75,33 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 	}
 }
 
+// Where nothing but two evolving jobs runs, a growth is usable within the bounds that are promised: go test ./oar -run Calm -v
+// -args -accordion.long
+func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
+	if !*everything {
+		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
+	}
+	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+		t.Run(database, func(t *testing.T) {
+			lab := labtest.Up(t, 12, database, "alice")
+			lab.Do(t, "serve")
+			t.Cleanup(func() { sidecarsWords(t, lab) })
+			var jobs []string
+			for range 2 {
+				jobs = append(jobs, submitScript(t, lab, "alice", fmt.Sprintf(speaker, "1x7s,2x7s,3x7s,4x7s,5x7s,6x7s", 7, "7 7 7 7 2")))
+			}
+			for _, job := range jobs {
+				ends(t, lab, job)
+			}
+			growths := latencies(t, lab)
+			t.Logf("%d growths: median %.2f s, 95 %% %.2f s, last %.2f s", len(growths), quantile(growths, 0.5), quantile(growths, 0.95), quantile(growths, 1))
+			if len(growths) != 10 || quantile(growths, 0.5) > 1 || quantile(growths, 0.95) > 2 {
+				t.Errorf("growths took %.2f s; want ten, a median under 1 s and 95 %% under 2 s", growths)
+			}
+		})
+	}
+}
+
 // sidecarsWords are the end of the sidecar's log, for a failed test.
 func sidecarsWords(t *testing.T, lab *labtest.Lab) {
 	t.Helper()
