@@ -133,7 +133,7 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		ids = append(ids, id)
 	}
 	level := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
-	lab.SQL(t, `update job_resource_descriptions set res_job_resource_type = 'x"; delete from jobs; --' where res_job_group_id in
+	lab.SQL(t, `update job_resource_descriptions set res_job_resource_type = 'x''; delete from jobs; --' where res_job_group_id in
 		(select g.res_group_id from job_resource_groups g join moldable_job_descriptions m on m.moldable_id = g.res_group_moldable_id where m.moldable_job_id = `+level+")")
 	lab.Run(t, "alice", "oarresume", level)
 	passesAreKilled(t, lab) // the slow text makes each of them a second long
@@ -149,7 +149,7 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		}
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
-	sidecar{t, lab}.says(level, `"x\"; delete from jobs; --" is no property of resources)`)
+	sidecar{t, lab}.says(level, `"x'; delete from jobs; --" is no property of resources)`)
 	lab.Run(t, "alice", "oardel", level)
 }
 
