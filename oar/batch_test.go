@@ -39,6 +39,7 @@ var trials = []trial{
 	{"a hold", aHold},
 	{"reservations", reservations},
 	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
+	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
 	{"what is seen", whatIsSeen},
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
@@ -50,7 +51,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 8
+const forEveryDatabase = 9
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

@@ -1,6 +1,7 @@
 package oar
 
 import (
+	"database/sql"
 	"sync"
 	"time"
 
@@ -25,5 +26,48 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 			in.Fatalf("the reservation has %s holders, want 1", holders)
 		}
 		in.must(in.Unreserve(in.ctx, r.Name))
+	}
+}
+
+// OAR's programs lock several of MariaDB's tables at once. One that has the first of them, and waits for another that we have read
+// already, would wait for ever: the database ends our reading.
+func aReadingThatTheDatabaseEnds(in *inside) {
+	if in.db.conf.Type != "mysql" {
+		in.Log("PostgreSQL lets a reader and a locker alone")
+		return
+	}
+	tries := 0
+	var locking sync.WaitGroup
+	in.must(in.db.atOneInstant(in.ctx, func(tx *sql.Tx) error {
+		var n int
+		if err := tx.QueryRowContext(in.ctx, "SELECT count(*) FROM jobs").Scan(&n); err != nil {
+			return err
+		}
+		if tries++; tries == 1 {
+			locking.Go(in.lockTables)
+			in.wait("1", func() string {
+				return in.answer("SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'")
+			})
+		}
+		return tx.QueryRowContext(in.ctx, "SELECT count(*) FROM gantt_jobs_predictions_visu").Scan(&n)
+	}))
+	locking.Wait()
+	if tries != 2 {
+		in.Errorf("the reading was done %d times; want twice, for the database should have ended the first", tries)
+	}
+}
+
+// lockTables locks as OAR does, and lets go.
+func (in *inside) lockTables() {
+	conn, err := in.db.sql.Conn(in.ctx)
+	if err != nil {
+		in.Error(err)
+		return
+	}
+	defer conn.Close()
+	for _, text := range []string{"LOCK TABLES gantt_jobs_predictions_visu WRITE, jobs WRITE", "UNLOCK TABLES"} {
+		if _, err := conn.ExecContext(in.ctx, text); err != nil {
+			in.Error(err)
+		}
 	}
 }

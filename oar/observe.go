@@ -17,36 +17,42 @@ import (
 // wait in our queue. Besteffort jobs are left out, for OAR ends them where others want their nodes; jobs of any other
 // queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
-	snapshot := &adapter.Snapshot{At: time.Now()}
-	var err error
-	if snapshot.Soft, err = s.soft(ctx); err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+	var snapshot *adapter.Snapshot
+	err := s.db.atOneInstant(ctx, func(tx *sql.Tx) (err error) {
+		snapshot, err = s.observe(ctx, tx)
+		return err
+	})
+	if err == nil {
+		snapshot.Soft, err = s.soft(ctx)
 	}
-	tx, err := s.db.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("observing OAR: %w", err)
 	}
-	defer func() { _ = tx.Rollback() }()
+	return snapshot, nil
+}
+
+func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, error) {
+	snapshot := &adapter.Snapshot{At: time.Now()}
 	if err := s.db.many(ctx, tx); err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+		return nil, err
 	}
 	nodes, err := s.nodes(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+		return nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s) AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)",
 		isHolding, s.db.arg(1), isWaiting)
 	records, err := s.records(ctx, tx, where, s.queue)
 	if err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+		return nil, err
 	}
 	ours, err := s.reservations(ctx, tx, "")
 	if err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+		return nil, err
 	}
 	others, err := s.closures(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("observing OAR: %w", err)
+		return nil, err
 	}
 	records = slices.DeleteFunc(records, func(r *record) bool {
 		return r.besteffort() || r.queue != s.queue && len(r.holds) == 0 || r.advance && r.State == adapter.Pending

@@ -76,28 +76,26 @@ type claim struct {
 var column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // read reads everything in a few flat queries, as it is at one instant: what the sidecar changes together is seen together.
-func (d *database) read(ctx context.Context, queue string, now core.Time) (*state, error) {
-	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("reading the queue: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	s := &state{}
-	byID := map[int64]*waiting{}
-	for _, part := range []func() error{
-		func() error { return d.readJobs(ctx, tx, queue, s, byID) },
-		func() error { return d.readTypes(ctx, tx, queue, byID) },
-		func() error { return d.readChoices(ctx, tx, queue, s, byID) },
-		func() error { return d.readDependencies(ctx, tx, queue, byID) },
-		func() error { return d.readClaims(ctx, tx, queue, now, s) },
-		func() error { return d.readOrders(ctx, tx, s) },
-		func() error { return d.readResources(ctx, tx, s) },
-	} {
-		if err := part(); err != nil {
-			return nil, err
+func (d *database) read(ctx context.Context, queue string, now core.Time) (s *state, err error) {
+	err = d.atOneInstant(ctx, func(tx *sql.Tx) error {
+		s = &state{}
+		byID := map[int64]*waiting{}
+		for _, part := range []func() error{
+			func() error { return d.readJobs(ctx, tx, queue, s, byID) },
+			func() error { return d.readTypes(ctx, tx, queue, byID) },
+			func() error { return d.readChoices(ctx, tx, queue, s, byID) },
+			func() error { return d.readDependencies(ctx, tx, queue, byID) },
+			func() error { return d.readClaims(ctx, tx, queue, now, s) },
+			func() error { return d.readOrders(ctx, tx, s) },
+			func() error { return d.readResources(ctx, tx, s) },
+		} {
+			if err := part(); err != nil {
+				return err
+			}
 		}
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "

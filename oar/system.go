@@ -100,12 +100,30 @@ func (s *System) Guard(context.Context) (core.Time, error) { return lateKill, ni
 
 // change does something in one transaction, and again when the database ended it because of another one.
 func (s *System) change(ctx context.Context, do func(*sql.Tx) error) error {
+	return untilNoneIsInTheWay(func() error { return s.db.transaction(ctx, do) })
+}
+
+// untilNoneIsInTheWay tries a transaction up to four times.
+func untilNoneIsInTheWay(transaction func() error) error {
 	for try := 1; ; try++ {
-		err := s.db.transaction(ctx, do)
+		err := transaction()
 		if err == nil || try == 4 || !clashed(err) {
 			return err
 		}
 	}
+}
+
+// atOneInstant reads what was there at one instant, and again when the database ended the reading: MariaDB does so where one of
+// OAR's programs locks several of the tables meanwhile.
+func (d *database) atOneInstant(ctx context.Context, read func(*sql.Tx) error) error {
+	return untilNoneIsInTheWay(func() error {
+		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		return read(tx)
+	})
 }
 
 // patient is for how many milliseconds a transaction of ours waits for OAR's: for less than PostgreSQL waits before it looks who

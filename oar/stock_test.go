@@ -1,0 +1,109 @@
+package oar_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+)
+
+// stockQueue is scheduled by what OAR brings.
+const stockQueue = "default"
+
+// Who moves a queue to Accordion loses no time by it: short jobs, rigid and moldable, come to their end as early as under OAR's own
+// scheduler, and an idle cluster starts a job as early. Both are measured on the same machine, one after the other: go test ./oar
+// -run Stock -timeout 60m -v -args -accordion.long
+func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
+	if !*everything {
+		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
+	}
+	mean := map[string]float64{}
+	for _, queue := range []string{stockQueue, "evolve"} {
+		t.Run(queue, func(t *testing.T) {
+			lab := labtest.Up(t, 16, labtest.PostgreSQL, "alice")
+			mean[queue] = turnaround(t, lab, queue, 500)
+			t.Logf("mean turnaround of 500 jobs %.1f s", mean[queue])
+			noOverlap(t, lab)
+		})
+	}
+	t.Run("an idle cluster", func(t *testing.T) {
+		lab := labtest.Up(t, 4, labtest.PostgreSQL, "alice")
+		took := map[string][]float64{}
+		for range 15 { // in turns
+			for _, queue := range []string{stockQueue, "evolve"} {
+				took[queue] = append(took[queue], untilItRuns(t, lab, queue))
+			}
+		}
+		stock, ours := quantile(took[stockQueue], 0.5), quantile(took["evolve"], 0.5)
+		t.Logf("from the call of oarsub to the job's first line, medians of 15: stock %.2f s, Accordion %.2f s", stock, ours)
+		if ours > stock*1.1 {
+			t.Errorf("Accordion starts a job after %.2f s, and OAR's own scheduler after %.2f s", took["evolve"], took[stockQueue])
+		}
+	})
+	if mean["evolve"] > mean[stockQueue] {
+		t.Errorf("500 short jobs take %.1f s in the mean under Accordion, and %.1f s under OAR's own scheduler", mean["evolve"], mean[stockQueue])
+	}
+}
+
+// turnaround submits short jobs, every other one moldable, as fast as oarsub can, and gives their mean seconds to the end.
+func turnaround(t *testing.T, lab *labtest.Lab, queue string, jobs int) float64 {
+	t.Helper()
+	t.Logf("seed %d", *crowdSeed)
+	r := rand.New(rand.NewPCG(*crowdSeed, 500))
+	var script strings.Builder
+	for i := range jobs {
+		nodes, lasts := 1+r.IntN(6), 1+r.IntN(3)
+		choices := fmt.Sprintf("-l nodes=%d,walltime=0:0:%d", nodes, lasts+8)
+		if i%2 == 0 {
+			choices += fmt.Sprintf(" -l nodes=%d,walltime=0:0:%d", nodes+4, lasts+5)
+		}
+		fmt.Fprintf(&script, "oarsub -q %s %s 'sleep %d' >/dev/null || exit\n", queue, choices, lasts)
+	}
+	file := filepath.Join(lab.Dir, "home", "alice", "all.sh")
+	if err := os.WriteFile(file, []byte(script.String()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, err := lab.ExecWithin(20*time.Minute, "alice", "bash", file); err != nil {
+		t.Fatalf("submitting: %v\n%s", err, errs)
+	}
+	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error')") == "0"
+	})
+	if bad := lab.SQL(t, "select count(*) from jobs where state = 'Error'"); bad != "0" {
+		t.Errorf("%s jobs ended in error", bad)
+	}
+	mean, err := strconv.ParseFloat(lab.SQL(t, "select avg(stop_time - submission_time) from jobs"), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mean
+}
+
+// untilItRuns is the seconds from the call of oarsub to the first line of the job.
+func untilItRuns(t *testing.T, lab *labtest.Lab, queue string) float64 {
+	t.Helper()
+	out := lab.Run(t, "alice", "bash", "-c", "date +%s.%N; oarsub -q "+queue+" -l nodes=2,walltime=0:1:0 'date +%s.%N'")
+	called, _, _ := strings.Cut(out, "\n")
+	_, id, submitted := strings.Cut(out, "OAR_JOB_ID=")
+	if !submitted {
+		t.Fatalf("oarsub gave no job: %s", out)
+	}
+	ends(t, lab, id)
+	first, err := os.ReadFile(filepath.Join(lab.Dir, "home", "alice", "OAR."+id+".stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := make([]float64, 2)
+	for i, text := range []string{called, strings.TrimSpace(string(first))} {
+		if at[i], err = strconv.ParseFloat(text, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return at[1] - at[0]
+}
