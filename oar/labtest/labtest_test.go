@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 		text, _ := os.ReadFile(file)
 		before[file] = string(text)
 	}
+	shared, _ := filepath.Glob("/dev/shm/PostgreSQL.*")
 	var dir, process string
 	t.Run("a lab with jobs", func(t *testing.T) {
 		lab := labtest.Up(t, 3, labtest.PostgreSQL, "alice", "bob")
@@ -109,6 +112,9 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 		if text, _ := os.ReadFile(file); string(text) != before[file] {
 			t.Errorf("%s has changed", file)
 		}
+	}
+	if now, _ := filepath.Glob("/dev/shm/PostgreSQL.*"); !slices.Equal(now, shared) {
+		t.Errorf("shared memory is left: %q, and before %q", now, shared)
 	}
 	if process == "" {
 		t.Error("the long job had no process")

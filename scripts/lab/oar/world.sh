@@ -39,6 +39,7 @@ live() {
 	make_own /etc /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
+	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # PostgreSQL's, which is killed with the lab, would stay there
 	make_names
 	start_database
 	configure_oar
