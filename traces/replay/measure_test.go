@@ -85,7 +85,7 @@ func measureReplays(which string) (status int) {
 // make it slower.
 func measureReplay(log string, w replay.Workload, name string) string {
 	const (
-		turns  = 7
+		turns  = 30
 		enough = 3 * time.Second // for all of them
 	)
 	p, err := replay.ParsePolicy(name, queue.FirstCome)
