@@ -76,8 +76,9 @@ type claim struct {
 var column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // read reads everything in a few flat queries, as it is at one instant: what the sidecar changes together is seen together.
-func (d *database) read(ctx context.Context, queue string, now core.Time) (s *state, err error) {
-	err = d.atOneInstant(ctx, func(tx *sql.Tx) error {
+func (d *database) read(ctx context.Context, queue string, now core.Time) (*state, error) {
+	var s *state
+	err := d.atOneInstant(ctx, func(tx *sql.Tx) error {
 		s = &state{}
 		byID := map[int64]*waiting{}
 		for _, part := range []func() error{
@@ -95,7 +96,10 @@ func (d *database) read(ctx context.Context, queue string, now core.Time) (s *st
 		}
 		return nil
 	})
-	return s, err
+	if err != nil {
+		return nil, fmt.Errorf("reading the queue: %w", err)
+	}
+	return s, nil
 }
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
