@@ -219,6 +219,9 @@ func installedAgainAndTakenAway(t *testing.T, lab *labtest.Lab) {
 		t.Errorf("mended, it has\n%s\nwant\n%s", got, all)
 	}
 
+	lab.Await(t, long, "the jobs that were ended before are over", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where queue_name = 'evolve' and state not in ('Error', 'Terminated')") == "0"
+	})
 	job := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-t", "ep=1x20s,2x20s")
 	if _, says, err := lab.Exec("root", "accordion", "oar", "uninstall"); err == nil || !strings.Contains(says, "nothing was removed") || !strings.Contains(says, job) {
 		t.Errorf("with job %s in the queue it ends with %v, and says %s; want that nothing was removed", job, err, says)
