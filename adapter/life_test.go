@@ -76,11 +76,7 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	} {
 		t.Run("keep "+c.ask.Keep+" release "+c.ask.Release, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
-				job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,2x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
-					reply, err := h.Step(ctx, c.ask)
-					h.Print(string(reply.Status) + " " + reply.Nodes)
-					return err
-				}})
+				job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,2x20s", Script: askingOnce(c.ask)})
 				w.quiet(120)
 				if got := strings.Join(w.record(job).Output, "\n"); got != c.want {
 					t.Errorf("the job was answered %q, want %q", got, c.want)
@@ -88,6 +84,15 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 				w.clean()
 			})
 		})
+	}
+}
+
+// askingOnce is a script that asks for one step at once, and prints what it was answered and the nodes that it has then.
+func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
+	return func(ctx context.Context, h *embedded.Handle) error {
+		reply, err := h.Step(ctx, ask)
+		h.Print(string(reply.Status) + " " + reply.Nodes)
+		return err
 	}
 }
 
@@ -105,11 +110,7 @@ func TestAJobKeepsItsBase(t *testing.T) {
 	} {
 		t.Run("keep "+c.ask.Keep+" release "+c.ask.Release, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
-				job := w.submit(embedded.JobSpec{Nodes: 5, Base: 2, Managed: true, Comment: "ep=5x20s,3x20s,2x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
-					reply, err := h.Step(ctx, c.ask)
-					h.Print(string(reply.Status) + " " + reply.Nodes)
-					return err
-				}})
+				job := w.submit(embedded.JobSpec{Nodes: 5, Base: 2, Managed: true, Comment: "ep=5x20s,3x20s,2x20s", Script: askingOnce(c.ask)})
 				w.quiet(200)
 				if got := strings.Join(w.record(job).Output, "\n"); got != c.want {
 					t.Errorf("the job was answered %q, want %q", got, c.want)
