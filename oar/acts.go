@@ -14,7 +14,7 @@ import (
 // alter does something to one job in a transaction, which keeps others from changing its state meanwhile. ErrGone when OAR
 // does not know the job.
 func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx, r *record, now core.Time) error) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.db.change(ctx, func(tx *sql.Tx) error {
 		lock := fmt.Sprintf("SELECT job_id FROM jobs WHERE job_id = %d FOR UPDATE", job.ID)
 		if err := rows(ctx, tx, "the job", lock, nil, func(*sql.Rows) error { return nil }); err != nil {
 			return err

@@ -113,7 +113,11 @@ func enter(t testing.TB) *inside {
 		if !strings.Contains(err.Error(), "accordion oar install") {
 			t.Fatalf("without Accordion's tables: %v", err)
 		}
-		if err := Install(ctx, conf); err != nil {
+		db, err := open(conf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.makeTables(ctx), db.close()); err != nil {
 			t.Fatal(err)
 		}
 		if s, err = Open(ctx, conf, options); err != nil {
@@ -130,7 +134,7 @@ func (in *inside) clean() {
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
 	for _, id := range strings.Fields(in.answer("SELECT j.job_id FROM jobs j WHERE " + isLive + " AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)")) {
-		in.must(in.change(in.ctx, func(tx *sql.Tx) error { return in.db.frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
+		in.must(in.db.change(in.ctx, func(tx *sql.Tx) error { return in.db.frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
 	}
 	in.server.poke(ends)
 	in.quiet()

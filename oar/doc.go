@@ -1,6 +1,5 @@
 // Package oar is Accordion's hand on OAR 2.5: the scheduler that OAR calls for a queue (Schedule), the batch system that the
-// sidecar works with (System), and what both need in an OAR, which Setup adds and takes away again. They meet in tables of
-// their own in OAR's database.
+// sidecar works with (System), and what both need in an OAR, which Setup adds and takes away again.
 //
 // OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after the other, and reads from the
 // database what that has planned. OAR checks none of it, neither sizes nor overlaps, and waits for as long as it takes.
@@ -8,7 +7,7 @@
 // plan as if somebody else had made it, and writes it in one transaction, within a deadline of its own.
 //
 // Jobs that evolve are not its to plan: the sidecar does so (System), and both meet in tables of Accordion's own in OAR's
-// database (Install). A pass lets a released job begin on exactly the places that the sidecar has given it, with all of its
+// database. A pass lets a released job begin on exactly the places that the sidecar has given it, with all of its
 // first companions or not at all, and keeps the others out of the sidecar's reservations, which it shows to queues below.
 //
 //	conf, err := oar.ReadConf(oar.DefaultConf)

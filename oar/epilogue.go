@@ -26,15 +26,8 @@ func Epilogue(ctx context.Context, conf Conf, job int64) (ended int, err error) 
 	if err != nil || len(companions) == 0 {
 		return 0, err
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
+	err = d.change(ctx, func(tx *sql.Tx) error { return d.frag(ctx, tx, time.Now().Unix(), companions...) })
 	if err != nil {
-		return 0, fmt.Errorf("ending the companions: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := d.frag(ctx, tx, time.Now().Unix(), companions...); err != nil {
-		return 0, err
-	}
-	if err := tx.Commit(); err != nil {
 		return 0, fmt.Errorf("ending the companions: %w", err)
 	}
 	if err := tell(ctx, net.JoinHostPort(conf.Server, strconv.Itoa(conf.ServerPort)), ends); err != nil {

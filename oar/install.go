@@ -132,7 +132,7 @@ func (s Setup) makeTables(ctx context.Context, d *database) (string, error) {
 	if err != nil || there {
 		return "there: " + tablesLine, err
 	}
-	return "made: " + tablesLine, Install(ctx, s.Conf)
+	return "made: " + tablesLine, d.makeTables(ctx)
 }
 
 func (s Setup) removeTables(ctx context.Context, d *database) (string, error) {
@@ -140,7 +140,7 @@ func (s Setup) removeTables(ctx context.Context, d *database) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := Uninstall(ctx, s.Conf); err != nil {
+	if err := d.dropTables(ctx); err != nil {
 		return "", err
 	}
 	if !there {

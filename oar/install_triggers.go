@@ -31,7 +31,7 @@ func (s Setup) makeTriggers(ctx context.Context, d *database) (string, error) {
 		return "", err
 	}
 	for _, t := range triggers {
-		err := d.inTransaction(ctx, "making the trigger "+t.name, lockPatience,
+		err := d.atOnce(ctx, "making the trigger "+t.name, lockPatience,
 			fmt.Sprintf(`CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
 				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END $$`, t.name, Channel, t.payload),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
@@ -49,20 +49,9 @@ func (s Setup) makeTriggers(ctx context.Context, d *database) (string, error) {
 	return fmt.Sprintf("mended: %s: of %d there were %d", triggersLine, len(triggers), had), nil
 }
 
-// inTransaction carries out statements, all of them or none.
-func (d *database) inTransaction(ctx context.Context, doing string, statements ...string) error {
-	tx, err := d.sql.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := run(ctx, tx, doing, statements...); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return nil
+// atOnce carries out statements, all of them or none.
+func (d *database) atOnce(ctx context.Context, doing string, statements ...string) error {
+	return d.transaction(ctx, func(tx *sql.Tx) error { return run(ctx, tx, doing, statements...) })
 }
 
 // triggersThere is how many of ours there are, switched on.
@@ -83,7 +72,7 @@ func (s Setup) removeTriggers(ctx context.Context, d *database) (string, error) 
 		return "", err
 	}
 	for _, t := range triggers {
-		err := d.inTransaction(ctx, "removing the trigger "+t.name, lockPatience,
+		err := d.atOnce(ctx, "removing the trigger "+t.name, lockPatience,
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
 			fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", t.name))
 		if err != nil {

@@ -70,7 +70,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	case r.End <= r.Start:
 		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
 	}
-	err := s.change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
+	err := s.db.change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -171,7 +171,7 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	err := s.change(ctx, func(tx *sql.Tx) error {
+	err := s.db.change(ctx, func(tx *sql.Tx) error {
 		all, err := s.reservations(ctx, tx, name)
 		if err != nil || len(all) == 0 {
 			return err

@@ -40,44 +40,34 @@ var tables = []struct{ name, columns string }{
 	`},
 }
 
-// Install makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
-func Install(ctx context.Context, conf Conf) error {
-	db, err := open(conf)
-	if err != nil {
-		return err
-	}
-	defer db.close()
+// makeTables makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
+func (d *database) makeTables(ctx context.Context) error {
 	for _, t := range tables {
 		query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"
-		if conf.Type == "mysql" {
+		if d.conf.Type == "mysql" {
 			query += " ENGINE = InnoDB" // what a transaction wrote must appear together
 		}
-		if _, err := db.sql.ExecContext(ctx, query); err != nil {
+		if _, err := d.sql.ExecContext(ctx, query); err != nil {
 			return fmt.Errorf("making the table %s: %w", t.name, err)
 		}
 	}
 	return nil
 }
 
-// Uninstall removes Accordion's tables and the holders of its reservations; where they are not there, nothing. Jobs of
+// dropTables removes Accordion's tables and the holders of its reservations; where they are not there, nothing. Jobs of
 // users stay as they are: one that evolves is not scheduled any more, and OAR ends those that run when they are over.
-func Uninstall(ctx context.Context, conf Conf) error {
-	db, err := open(conf)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	there, err := db.installed(ctx, db.sql)
+func (d *database) dropTables(ctx context.Context) error {
+	there, err := d.installed(ctx, d.sql)
 	if err != nil {
 		return err
 	}
 	if there {
-		if err := db.removeHolders(ctx); err != nil {
+		if err := d.removeHolders(ctx); err != nil {
 			return err
 		}
 	}
 	for _, t := range tables {
-		if _, err := db.sql.ExecContext(ctx, "DROP TABLE IF EXISTS "+t.name); err != nil {
+		if _, err := d.sql.ExecContext(ctx, "DROP TABLE IF EXISTS "+t.name); err != nil {
 			return fmt.Errorf("removing the table %s: %w", t.name, err)
 		}
 	}
@@ -105,27 +95,25 @@ func (d *database) installed(ctx context.Context, from querier) (bool, error) {
 }
 
 func (d *database) removeHolders(ctx context.Context) error {
-	tx, err := d.sql.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("removing the reservations: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	var holders []int64
-	err = rows(ctx, tx, "the reservations", "SELECT holder FROM accordion_reservations", nil, func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		holders = append(holders, id)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range holders {
-		if err := removeJob(ctx, tx, id); err != nil {
+	err := d.change(ctx, func(tx *sql.Tx) error {
+		var holders []int64
+		err := rows(ctx, tx, "the reservations", "SELECT holder FROM accordion_reservations", nil, func(r *sql.Rows) error {
+			var id int64
+			err := r.Scan(&id)
+			holders = append(holders, id)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-	}
-	if err := tx.Commit(); err != nil {
+		for _, id := range holders {
+			if err := removeJob(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("removing the reservations: %w", err)
 	}
 	return nil
