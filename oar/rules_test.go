@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/evolve"
+	"accordion/core/evolve/evolvetest"
 	"accordion/oar"
 	"accordion/oar/labtest"
 )
@@ -194,31 +195,8 @@ var profiles = []string{
 	strings.Repeat("2x1s,", 37) + "2x1s", strings.Repeat("1x1s,2x1s,", 18) + "1x1s", strings.Repeat("1", 190), strings.Repeat("\xff\xfe", 90), strings.Repeat(",", 190), strings.Repeat("5x", 95),
 }
 
-// mutatedProfiles changes the right ones at random places; the seed is fixed.
-func mutatedProfiles(n int) []string {
-	random := rand.New(rand.NewPCG(7, 11))
-	const bytes = "0123456789x,|:-dhms \t.\xc3"
-	out := make([]string, n)
-	for i := range out {
-		text := []byte(profiles[random.IntN(rightProfiles)])
-		for range 1 + random.IntN(3) {
-			at := random.IntN(len(text) + 1)
-			switch with := bytes[random.IntN(len(bytes))]; {
-			case random.IntN(3) == 0 || at == len(text):
-				text = append(text[:at:at], append([]byte{with}, text[at:]...)...)
-			case random.IntN(2) == 0:
-				text = append(text[:at:at], text[at+1:]...)
-			default:
-				text[at] = with
-			}
-		}
-		out[i] = string(text)
-	}
-	return out
-}
-
 func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
-	all := append(mutatedProfiles(2000), profiles...)
+	all := append(evolvetest.Mutated(rand.New(rand.NewPCG(7, 11)), profiles[:rightProfiles], 2000), profiles...)
 	submissions := make([]submission, len(all))
 	for i, text := range all {
 		submissions[i] = submission{Types: []string{"ep=" + text}, Queue: "evolve"}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/core/evolve/evolvetest"
 	"accordion/core/mold"
 )
 
@@ -118,28 +119,8 @@ var texts = []string{
 	strings.Repeat("1", 65000), strings.Repeat("\xff\xfe", 30000), strings.Repeat("x", 60000), strings.Repeat(",", 60000), strings.Repeat("5x", 30000),
 }
 
-// mutated changes texts at random places; the seed is fixed.
-func mutated(n int) []string {
-	random := rand.New(rand.NewPCG(7, 11))
-	const bytes = "0123456789x,|:-dhms \t.\xc3"
-	out := make([]string, n)
-	for i := range out {
-		text := []byte(texts[random.IntN(16)]) // the right ones
-		for range 1 + random.IntN(3) {
-			at := random.IntN(len(text) + 1)
-			switch with := bytes[random.IntN(len(bytes))]; {
-			case random.IntN(3) == 0 || at == len(text):
-				text = append(text[:at:at], append([]byte{with}, text[at:]...)...)
-			case random.IntN(2) == 0:
-				text = append(text[:at:at], text[at+1:]...)
-			default:
-				text[at] = with
-			}
-		}
-		out[i] = string(text)
-	}
-	return out
-}
+// mutated changes the right ones of texts at random places; the seed is fixed.
+func mutated(n int) []string { return evolvetest.Mutated(rand.New(rand.NewPCG(7, 11)), texts[:16], n) }
 
 func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
 	for _, kind := range []struct {
