@@ -186,7 +186,7 @@ func (s *Sidecar) meetRunning(r *record, j *Job) error {
 	}
 	if r.resizing() { // interrupted by our own death
 		done := len(held) == r.ep()[r.Target].Nodes
-		r.Nodes = held
+		s.hold(r, held)
 		if done {
 			return s.resized(r, map[string]any{"after": "a restart"})
 		}
@@ -201,7 +201,7 @@ func (s *Sidecar) meetRunning(r *record, j *Job) error {
 		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
 		return err
 	}
-	r.Nodes = held
+	s.hold(r, held)
 	return s.save(r)
 }
 

@@ -24,10 +24,12 @@ func (s *Sidecar) undone(r *record, held []string) bool {
 
 // regret notes that a job's last resize is to be done again.
 func (s *Sidecar) regret(r *record, held []string) error {
-	r.Nodes, r.Again, r.Since = keepOrder(r.Before, held), slices.Clone(r.Nodes), s.clock.Now().Unix()
+	nodes := keepOrder(r.Before, held)
+	r.Again, r.Since = slices.Clone(r.Nodes), s.clock.Now().Unix()
 	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
-		r.Nodes = keepOrder(r.Again, held)
+		nodes = keepOrder(r.Again, held)
 	}
+	s.hold(r, nodes)
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
 	if err := s.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
 		return err
@@ -49,7 +51,7 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 	case v.now > r.Since+reclaim:
 		r.Again = nil
 		return s.event(r, "changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil)
-	case !s.freeAgain(add):
+	case !s.freeAgain(add) || r.parted.has(add, v.now):
 		r.blocked = "nodes that the batch system took from it when it lost its last seconds"
 		return nil
 	}
@@ -71,7 +73,8 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 func (s *Sidecar) redo(ctx context.Context, r *record, target []string, work func(context.Context, *acting) error) {
 	s.resizes++
 	s.begin(ctx, r, "resize", work, func() error {
-		r.Nodes, r.Again, r.Resized = target, nil, s.clock.Now().Unix()
+		s.hold(r, target)
+		r.Again, r.Resized = nil, s.clock.Now().Unix()
 		if err := s.save(r); err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ type BatchSystem interface {
 	// Merge moves the expander's nodes into its running parent. ErrGone when the parent does not run any more: then
 	// nothing was merged and the expander is still there.
 	Merge(ctx context.Context, job, expander Key) error
-	// Shrink leaves the running job with exactly the nodes to keep.
+	// Shrink leaves the running job with exactly the nodes to keep. Expand gets none of the others for the job in the same second.
 	Shrink(ctx context.Context, job Key, keep []string) error
 
 	// Speaks says whether a running job's script asks for its next step itself (`accordion step`).

@@ -82,6 +82,12 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 		}
 		return nil
 	}
+	if r.parted.has(add, v.now) {
+		r.blocked = "nodes that it gave back in this very second"
+		r.hinder(system, v.now)
+		r.retry = seconds(v.now + 1)
+		return nil
+	}
 	if s.tendingNow(r.reservation(r.Step + 1)) {
 		return nil
 	}
@@ -201,7 +207,7 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 		return err
 	}
 	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error { return a.shrinkTo(ctx, r.Key, keep) }, func() error {
-		r.Nodes = keep
+		s.hold(r, keep)
 		s.shrunk = s.begun
 		return s.resized(r, nil)
 	})

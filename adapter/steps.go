@@ -56,7 +56,7 @@ func (r *record) shift(by int64) {
 	for i := r.Step; i < len(r.Promise); i++ {
 		r.Promise[i] += by
 	}
-	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.frozen, &r.hindered} {
+	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.frozen, &r.hindered, &r.parted.at} {
 		if *second > 0 {
 			*second += by
 		}

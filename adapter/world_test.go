@@ -363,7 +363,8 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit judges the whole story from the batch system's own records: no node in two jobs, nothing of ours left.
+// audit judges the whole story from the batch system's own records: no node in two jobs, none back in a job in the
+// second in which it left it.
 func (w *world) audit() {
 	w.t.Helper()
 	type owned struct {
@@ -382,6 +383,13 @@ func (w *world) audit() {
 			if spans[i].From.Before(spans[i-1].To) {
 				w.t.Errorf("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
 			}
+		}
+		left := map[core.JobID]time.Time{}
+		for _, s := range spans {
+			if back := left[s.job]; back.Unix() == s.From.Unix() && back.Before(s.From) { // else it stayed, and the batch system restarted
+				w.t.Errorf("node %s left job %d at %v and came back to it at %v, in the same second", node, s.job, back.Sub(w.begin), s.From.Sub(w.begin))
+			}
+			left[s.job] = s.To
 		}
 	}
 }

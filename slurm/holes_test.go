@@ -140,6 +140,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	}
 	lab.Run(t, "alice", "scancel", whole)
 
+	lab.Run(t, "alice", "rm", "-f", "shrunk") // of a run before
 	shrunk := evolving(telling+"until [ -e shrunk ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
 	requeued := evolving("sleep 600", "2x2m,3x2m", "2")
 	grown := evolving("sleep 600", "2x4m", "2")

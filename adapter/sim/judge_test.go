@@ -145,7 +145,7 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	}
 }
 
-// judgeNodes: no node in two jobs, in the batch system's records.
+// judgeNodes: no node in two jobs, and none back in a job in the second in which it left it, in the batch system's records.
 func (w *world) judgeNodes(records []embedded.Record) {
 	type owned struct {
 		embedded.Span
@@ -163,6 +163,13 @@ func (w *world) judgeNodes(records []embedded.Record) {
 			if spans[i].From.Before(spans[i-1].To) {
 				w.blame("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
 			}
+		}
+		left := map[core.JobID]time.Time{}
+		for _, s := range spans {
+			if from := left[s.job]; from.Unix() == s.From.Unix() && len(w.restarts) == 0 {
+				w.blame("node %s left job %d at %v and came back to it in the same second", node, s.job, from.Sub(w.begin))
+			}
+			left[s.job] = s.To
 		}
 	}
 }
