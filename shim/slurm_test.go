@@ -62,8 +62,12 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 	if uid := root("squeue", "-h", "-j", id, "-o", "%U"); fmt.Sprint(call.UID) != uid || fmt.Sprint(call.Request.Job) != id {
 		t.Fatalf("user %d asks for job %d, want user %s, job %s", call.UID, call.Request.Job, uid, id)
 	}
-	root("salloc", "-Q", "-I", "--no-shell", "--uid=alice", "--gid="+root("id", "-g", "alice"), "-N3", "-t", "3",
-		"--dependency=expand:"+id, "-J", "expander-"+id)
+	gid := root("id", "-g", "alice")
+	lab.Await(t, labtest.Patience, "three nodes are free", func() bool { // on a busy machine Slurm calls idle nodes busy for a moment
+		_, _, err := lab.Exec("root", "", "salloc", "-Q", "-I", "--no-shell", "--uid=alice", "--gid="+gid, "-N3", "-t", "3",
+			"--dependency=expand:"+id, "-J", "expander-"+id)
+		return err == nil
+	})
 	root("scontrol", "update", "JobId="+root("squeue", "-h", "-n", "expander-"+id, "-o", "%A"), "NumNodes=0")
 	held := root("squeue", "-h", "-j", id, "-o", "%N")
 	names, err := hostlist.Expand(held)

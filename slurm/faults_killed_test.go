@@ -59,7 +59,7 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
-		if try == 6 {
+		if try == 12 {
 			t.Fatal("slurmctld never gave a number twice: it was not killed soon enough after a submission")
 		}
 		saved(t, lab)

@@ -19,10 +19,11 @@ func setNode(t *testing.T, lab *labtest.Lab, node, state string) {
 // nodesNow is the names of the nodes that Slurm shows the job on, in order; the script runs on the first.
 func nodesNow(t *testing.T, lab *labtest.Lab, job string) []string {
 	t.Helper()
-	list := asks(lab, "squeue", "-h", "-j", job, "-o", "%N")
-	if list == "" {
-		t.Fatalf("job %s has no nodes", job)
-	}
+	var list string
+	lab.Await(t, time.Minute, "Slurm shows the nodes of job "+job, func() bool {
+		list = asks(lab, "squeue", "-h", "-j", job, "-o", "%N")
+		return list != ""
+	})
 	return sortedNames(names(t, list))
 }
 
@@ -101,9 +102,9 @@ func leak(t *testing.T, lab *labtest.Lab) (nodes string) {
 	}
 	parent := lab.Submit(t, "alice", "exec sleep 600", "-N1")
 	lab.Await(t, time.Minute, "the parent runs", func() bool { return strings.HasPrefix(holds(lab, parent), "1 n") })
-	lab.Run(t, "root", "salloc", "--quiet", "--immediate", "--no-shell", "--chdir=/", "--uid="+alice.Uid, "--gid="+alice.Gid, "-p", "main", "-N2",
+	insists(t, lab, "root", "salloc", "--quiet", "--immediate", "--no-shell", "--chdir=/", "--uid="+alice.Uid, "--gid="+alice.Gid, "-p", "main", "-N2",
 		"--job-name=careless", "--dependency=expand:"+parent)
-	line := strings.Fields(asks(lab, "squeue", "-h", "-n", "careless", "-o", "%A %N"))
+	line := strings.Fields(client(t, lab, "squeue", "-h", "-n", "careless", "-o", "%A %N"))
 	if len(line) != 2 {
 		t.Fatalf("the expander: %q", line)
 	}

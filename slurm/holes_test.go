@@ -118,7 +118,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Errorf("an adopted job can be released by its owner: %s", said)
 	}
 	p.stop() // it would hold the job again
-	lab.Run(t, "alice", "scontrol", "update", "JobId="+late, "Nice=5")
+	insists(t, lab, "alice", "scontrol", "update", "JobId="+late, "Nice=5")
 	lab.Run(t, "bob", "scancel", hog)
 	began(late)
 	p.start()
@@ -148,12 +148,14 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		began(job)
 		told(p, job, "started")
 	}
-	lab.Run(t, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
+	// At the begin of a second: the job asks for its next step, which has the nodes that it loses now, in the same one.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	insists(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {
 		t.Errorf("the journal says %q", e.Text)
 	}
 	lab.Run(t, "alice", "touch", "shrunk")
-	lab.Run(t, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
+	insists(t, lab, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
 	lab.Run(t, "alice", "scontrol", "requeue", requeued)
 	lab.Await(t, time.Minute, "the requeued job waits, held by root, from its first step", func() bool {
 		v := p.view(requeued)
@@ -163,8 +165,8 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	if again := p.events(requeued, "requeued", "accepted"); len(again) != 2 {
 		t.Errorf("the journal says of the job that was requeued: %v", again)
 	}
-	lab.Run(t, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
-	lab.Run(t, "bob", "scontrol", "update", "JobId="+client(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A"), "NumNodes=0")
+	insists(t, lab, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
+	insists(t, lab, "bob", "scontrol", "update", "JobId="+client(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A"), "NumNodes=0")
 	if e := told(p, grown, "changed"); !strings.Contains(e.Text, "holds 3 nodes, not 2") {
 		t.Errorf("the journal says %q", e.Text)
 	}

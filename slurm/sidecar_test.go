@@ -237,6 +237,24 @@ func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 	}
 }
 
+// insists repeats a user's command until Slurm carries it out, and returns what it printed: on a busy machine Slurm calls idle
+// nodes busy for a moment, and waits for a new job's number in the database before it changes that job.
+func insists(t *testing.T, lab *labtest.Lab, user string, command ...string) (out string) {
+	t.Helper()
+	said := ""
+	defer func() {
+		if t.Failed() && said != "" {
+			t.Logf("%s as %s: %s", strings.Join(command, " "), user, said)
+		}
+	}()
+	lab.Await(t, time.Minute, "Slurm does as "+user+" says: "+strings.Join(command, " "), func() bool {
+		var err error
+		out, said, err = lab.Exec(user, "", command...)
+		return err == nil
+	})
+	return out
+}
+
 // knowsTheEnd waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
 func knowsTheEnd(t *testing.T, p *process) {
 	t.Helper()

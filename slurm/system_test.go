@@ -93,6 +93,9 @@ func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander ad
 		var err error
 		if expander, err = w.sys.Expand(w.ctx, parent, in.Nodes, in.Name); err != nil {
 			w.is(err, adapter.ErrBusy)
+			if strings.Contains(err.Error(), "insufficient priority") {
+				w.Fatalf("another job comes before it: %v", err)
+			}
 		}
 		return err == nil
 	})
@@ -272,9 +275,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	next := w.submit(sleeps, "-N1", "-t5", "--reservation=accordion-start") // released, and of a higher rank than an expander
 	grow := reservation("accordion-grow", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
-	expander, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
-	w.ok(err)
-	w.ok(w.sys.Merge(w.ctx, parent.Key, expander))
+	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
 	if got := w.inspect(next).State; got != adapter.Pending {
 		t.Errorf("the other job is %s: nothing was shown", got)
 	}
