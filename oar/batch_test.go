@@ -40,7 +40,9 @@ var trials = []trial{
 	{"reservations", reservations},
 	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
 	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
+	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
+	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
 	{"a lost node", aLostNode},
@@ -51,7 +53,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 9
+const forEveryDatabase = 10
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

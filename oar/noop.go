@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -107,7 +108,7 @@ func (s *System) resources(ctx context.Context, from querier, hosts []string) ([
 	var all []int64
 	for _, host := range hosts {
 		if len(of[host]) == 0 {
-			return nil, fmt.Errorf("OAR has no node %s", hostlist.Compact([]string{host}))
+			return nil, fmt.Errorf("OAR has no node %s: %w", hostlist.Compact([]string{host}), adapter.ErrBusy)
 		}
 		all = append(all, of[host]...)
 	}

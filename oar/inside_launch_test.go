@@ -1,0 +1,64 @@
+package oar
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Nobody but a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
+func aGrowthOntoABesteffortJob(in *inside) {
+	other := in.submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:30:0", "-p", "network_address='n4'")
+	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", other.ID)) })
+	job := in.submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.start(job, 500, "n1", "n2")
+	begin := time.Now()
+	in.grow(job, "n3", "n4")
+	in.Logf("grown within %v", time.Since(begin))
+	if twice := in.answer("SELECT a.job_id, b.job_id, x.resource_id FROM jobs a JOIN assigned_resources x ON x.moldable_job_id = a.assigned_moldable_job " +
+		"JOIN assigned_resources y ON y.resource_id = x.resource_id JOIN jobs b ON b.assigned_moldable_job = y.moldable_job_id " +
+		"WHERE a.job_id < b.job_id AND a.state = 'Running' AND b.state = 'Running'"); twice != "" {
+		in.Errorf("two jobs run on a resource: %s", twice)
+	}
+}
+
+// A pass begins by throwing OAR's plan away, and then writes who has resources. It must find the companions once: what another
+// transaction has written while it waited for that, PostgreSQL does not throw away. (With MariaDB it waits for the table of jobs first.)
+func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
+	job := in.submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.start(job, 500, "n1", "n2")
+	name := fmt.Sprintf("accordion-%d-1", job.ID)
+	in.reserve(name, 0, 100, "n3", "n4")
+	var made adapter.Key
+	in.wait("launched", func() string {
+		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+			atOnce, err := in.mayLaunch(in.ctx, tx, name, []string{"n3", "n4"}, now)
+			if err != nil || !atOnce {
+				return err
+			}
+			if made, err = in.companion(in.ctx, tx, r, []string{"n3", "n4"}, 300, "", name, now); err != nil {
+				return err
+			}
+			if err := in.launch(in.ctx, tx, []adapter.Key{made}, now); err != nil {
+				return err
+			}
+			in.server.poke(starts)
+			in.wait("1", func() string {
+				return in.answer("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%DELETE FROM gantt_jobs_predictions%'")
+			})
+			return nil
+		}))
+		if made.ID == 0 {
+			return "a pass is under way"
+		}
+		return "launched"
+	})
+	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", made.ID)) })
+	if log := file("/var/log/oar.log"); strings.Contains(log, "duplicate key") || strings.Contains(log, "current transaction is aborted") {
+		in.Error("a pass found rows that it had thrown away: see oar.log")
+	}
+}
