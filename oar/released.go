@@ -197,7 +197,7 @@ func (t *translator) reserve(p *problem, r reservation) {
 	p.fixed.reserved = append(p.fixed.reserved, gantt.Claim{Resources: slices.Clone(held), From: r.from, To: r.to})
 	at := slices.IndexFunc(t.state.waiting, func(w *waiting) bool { return w.id == r.holder && len(w.choices) > 0 })
 	from := max(r.from, t.now+1)
-	if at < 0 || from >= r.to {
+	if at < 0 || from >= r.to || from > latest {
 		return
 	}
 	for _, c := range p.taken() {

@@ -263,11 +263,13 @@ func readTypes(types []string) (kinds, error) {
 	return k, nil
 }
 
-// instant reads a local time as OAR writes it.
+// instant reads a local time as OAR's users write it; OAR lets them leave out the seconds, or the time of the day.
 func instant(text string) (core.Time, error) {
-	at, err := time.ParseInLocation(time.DateTime, text, time.Local)
-	if err != nil {
-		return 0, fmt.Errorf("%s is no time; write YYYY-MM-DD HH:MM:SS", core.Shown(text))
+	joined := strings.Join(strings.Fields(text), " ")
+	for _, layout := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, joined, time.Local); err == nil {
+			return at.Unix(), nil
+		}
 	}
-	return at.Unix(), nil
+	return 0, fmt.Errorf("%s is no time; write YYYY-MM-DD HH:MM:SS", core.Shown(text))
 }

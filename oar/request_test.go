@@ -26,6 +26,29 @@ func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
 	if want := (kinds{besteffort: true, postpone: at, deadline: at + 3600}); err != nil || k != want {
 		t.Errorf("%+v, %v; want %+v", k, err, want)
 	}
+	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // rule 16 lets them pass
+		if k, err := readTypes([]string{"postpone=" + text}); err != nil || k.postpone != want {
+			t.Errorf("postpone=%s is second %d (%v), want %d", text, k.postpone, err, want)
+		}
+	}
+}
+
+// OAR's columns are integers of 32 bits: one row beyond them, and PostgreSQL refuses the statement with all the others.
+func TestAStartForWhichOARHasNoRoomIsNotWritten(t *testing.T) {
+	late := request(1, 60, level{"network_address", 1})
+	late.types = []string{"postpone=9999-12-31 23:59:59"}
+	tr := cluster(late, request(2, 60, level{"network_address", 1}))
+	p, err := tr.translate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := decided(tr.state, p, p.plan(tr.now, func() bool { return false }))
+	if len(o.starts) != 1 || o.starts[0].moldable != 102 {
+		t.Errorf("planned are %v, want job 2 alone", o.starts)
+	}
+	if len(o.messages) != 1 || o.messages[0].job != 1 || !strings.Contains(o.messages[0].text, afterLatest) {
+		t.Errorf("said is %v, want of job 1 that %s", o.messages, afterLatest)
+	}
 }
 
 func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {

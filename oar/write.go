@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,11 @@ const (
 	messagesAtOnce = 200
 )
 
+// latest is the last second for which OAR's tables have room, in 2038. A row beyond it would cost the whole plan.
+const latest core.Time = math.MaxInt32
+
+const afterLatest = "it would start after January 2038, and OAR counts no further"
+
 // decided puts a plan into OAR's words.
 func decided(s *state, p *problem, plan []gantt.Placed) outcome {
 	var o outcome
@@ -73,6 +79,10 @@ func (p *problem) starts(jobs []gantt.Job, plan []gantt.Placed, whys map[int64]s
 	for _, one := range plan {
 		if one.Why != "" {
 			whys[one.Job] = one.Why
+			continue
+		}
+		if one.Start > latest {
+			whys[one.Job] = afterLatest
 			continue
 		}
 		rows = append(rows, start{moldable: choices[one.Job][one.Choice].ID, at: one.Start, resources: p.names(one.Resources)})
