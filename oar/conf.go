@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -66,9 +65,6 @@ func ReadConf(file string) (Conf, error) {
 	return ParseConf(f, file)
 }
 
-// setting is a line NAME=value of oar.conf, which OAR reads like this.
-var setting = regexp.MustCompile(`^\s*([A-Z][A-Z0-9_]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s#"']*))\s*(?:#.*)?$`)
-
 // ParseConf reads the text of oar.conf; file is its name, for messages. Settings that the scheduler does not need are not
 // looked at.
 func ParseConf(text io.Reader, file string) (Conf, error) {
@@ -78,8 +74,11 @@ func ParseConf(text io.Reader, file string) (Conf, error) {
 	n := 0
 	for scan.Scan() {
 		n++
-		if m := setting.FindStringSubmatch(scan.Text()); m != nil {
-			lines[m[1]], values[m[1]] = n, m[2]+m[3]+m[4]
+		if name, value := assigned(scan.Text()); name != "" {
+			if value == `""` || value == "''" {
+				value = "" // as if it were not there
+			}
+			lines[name], values[name] = n, value
 		}
 	}
 	if err := scan.Err(); err != nil {

@@ -16,13 +16,13 @@ DB_HOSTNAME="db.site.org"
 DB_PORT="5433"
 DB_BASE_NAME="oar"
   DB_BASE_LOGIN = 'oar' # the owner
-DB_BASE_PASSWD="a # in a=password"
+DB_BASE_PASSWD="a=password"
 DB_BASE_LOGIN_RO="oar_ro"
 DB_BASE_PASSWD_RO=secret
 #SCHEDULER_JOB_SECURITY_TIME="9"
 SCHEDULER_JOB_SECURITY_TIME="60"
 SCHEDULER_JOB_SECURITY_TIME="5"
-SCHEDULER_RESOURCE_ORDER="network_address ASC"
+SCHEDULER_RESOURCE_ORDER=state_num ASC, network_address ASC  # OAR takes all up to here
 SERVER_HOSTNAME="oar.site.org"
 OPENSSH_CMD="/usr/bin/ssh -p 6667"
 SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE="default licence  VLAN"
@@ -35,8 +35,8 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
-		Login: oar.Login{User: "oar", Password: "a # in a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
-		SecurityTime: 5, Order: "network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300,
+		Login: oar.Login{User: "oar", Password: "a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
+		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -44,7 +44,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 }
 
 func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
-	got, err := oar.ParseConf(strings.NewReader("DB_TYPE=mysql\n"), "oar.conf")
+	got, err := oar.ParseConf(strings.NewReader("DB_TYPE=mysql\nDB_PORT=\"\"\n"), "oar.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
