@@ -117,7 +117,7 @@ func (s *Sidecar) meet(j *Job) error {
 	if !s.fresh(r) {
 		return nil
 	}
-	r.seen = j
+	r.seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
 	switch j.State {
 	case Pending:
 		return s.meetPending(r, j)

@@ -3,16 +3,19 @@ package oar
 import (
 	"context"
 	"fmt"
-	"os/exec"
+	"math"
 	"os/user"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"accordion/adapter"
 )
 
 // accounts knows users' numbers, which OAR does not keep: the application that asks for its next step is known by them.
 type accounts struct {
+	look  func(ctx context.Context, name string) (uid, gid uint32, err error)
 	mu    sync.Mutex
 	known map[string]account
 }
@@ -25,28 +28,40 @@ type account struct {
 // Users' numbers hardly change; one that nobody knows may be made any time.
 const (
 	accountLasts   = 10 * time.Minute
-	nobodysLasts   = 30 * time.Second
-	nobody         = 65534
+	strangerLasts  = 30 * time.Second
 	accountsWithin = 5 * time.Second
 )
 
-func newAccounts() *accounts { return &accounts{known: map[string]account{}} }
+// stranger is the number of a name that the machine does not know: no process has it.
+const stranger = math.MaxUint32
 
-// of is a user's number and group. Those of a name that the machine does not know are nobody's.
+func newAccounts() *accounts { return &accounts{look: lookup, known: map[string]account{}} }
+
+// of is a user's number and group. Where the directory of users does not answer, they are those that it has given before.
 func (a *accounts) of(ctx context.Context, name string) (uid, gid uint32) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := time.Now()
-	found, ok := a.known[name]
-	if !ok || now.After(found.until) {
-		uid, gid, err := lookup(ctx, name)
-		found = account{uid, gid, now.Add(accountLasts)}
-		if err != nil {
-			found = account{nobody, nobody, now.Add(nobodysLasts)}
-		}
-		a.known[name] = found
+	last, ok := a.known[name]
+	a.mu.Unlock()
+	if ok && time.Now().Before(last.until) {
+		return last.uid, last.gid
 	}
+	uid, gid, err := a.look(ctx, name)
+	found := account{uid, gid, time.Now().Add(accountLasts)}
+	if err != nil {
+		if found = last; !ok {
+			found.uid, found.gid = stranger, stranger
+		}
+		found.until = time.Now().Add(strangerLasts)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[name] = found
 	return found.uid, found.gid
+}
+
+// name gives a job its user's numbers. Not within a transaction: a directory of users may take long, and OAR would wait for our locks.
+func (a *accounts) name(ctx context.Context, job *adapter.Job) {
+	job.UID, job.GID = a.of(ctx, job.User)
 }
 
 // lookup asks /etc/passwd and, for names that come from a directory service, getent.
@@ -56,7 +71,7 @@ func lookup(ctx context.Context, name string) (uid, gid uint32, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, accountsWithin)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "getent", "--", "passwd", name).Output()
+	out, err := program(ctx, "getent", "--", "passwd", name).Output()
 	if err != nil {
 		return 0, 0, fmt.Errorf("looking for user %q: %w", name, err)
 	}

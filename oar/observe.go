@@ -28,6 +28,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("observing OAR: %w", err)
 	}
+	for i := range snapshot.Jobs {
+		s.users.name(ctx, &snapshot.Jobs[i])
+	}
 	return snapshot, nil
 }
 
@@ -221,6 +224,7 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	if err != nil {
 		return nil, err
 	}
+	s.users.name(ctx, &r.Job)
 	return &r.Job, nil
 }
 

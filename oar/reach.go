@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"accordion/adapter"
 )
@@ -32,14 +33,14 @@ func (s *System) onNode(ctx context.Context, host, script, input string, args ..
 	for _, a := range args {
 		words = append(words, quote(a))
 	}
-	c := exec.CommandContext(ctx, command[0], append(command[1:], "-x", "-T", host, strings.Join(words, " "))...)
+	c := program(ctx, command[0], append(command[1:], "-x", "-T", host, strings.Join(words, " "))...)
 	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + oarsAccount, "LOGNAME=" + oarsAccount}, "/"
 	if os.Geteuid() == 0 {
 		uid, gid, err := lookup(ctx, oarsAccount)
 		if err != nil {
 			return "", err
 		}
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+		c.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
 	}
 	c.Stdin = strings.NewReader(input)
 	var out, errs bytes.Buffer
@@ -48,6 +49,16 @@ func (s *System) onNode(ctx context.Context, host, script, input string, args ..
 		return "", fmt.Errorf("on node %s: %w: %s", host, err, strings.Join(strings.Fields(errs.String()), " "))
 	}
 	return out.String(), nil
+}
+
+// program is one that ends with ctx, together with all that it has started: a child that keeps our pipe open, as one that writes
+// into a user's pipe which nobody reads, would keep us waiting.
+func program(ctx context.Context, name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, name, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = time.Second
+	return c
 }
 
 // quote makes a word for a shell.
@@ -67,8 +78,8 @@ func scriptHost(r *record) (string, error) {
 // steps is how a script asks for its next step, or says in a comment that another file of it does.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
-// readScript prints the beginnings of the files that a command names, as its user sees them.
-const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 "$f"; done; true' sh "$1" "$2"`
+// readScript prints the beginnings of the files that a command names, as its user sees them: a megabyte of all, whatever he names.
+const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
 
 // Speaks looks whether the job's command, or a file that it names, mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
@@ -116,15 +127,18 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
 	}
 	name := strings.TrimPrefix(signal, "B:")
-	program := "oardel"
-	if s.bin != "" {
-		program = filepath.Join(s.bin, program)
-	}
-	out, err := exec.CommandContext(ctx, program, "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
+	out, err := program(ctx, s.oardel(), "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("signalling job %d: oardel -s %s: %w: %s", job.ID, name, err, strings.Join(strings.Fields(string(out)), " "))
 	}
 	return nil
+}
+
+func (s *System) oardel() string {
+	if s.bin == "" {
+		return "oardel"
+	}
+	return filepath.Join(s.bin, "oardel")
 }
 
 // appendLine adds its input to a file of the user's, which he names from his directory.

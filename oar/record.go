@@ -139,7 +139,6 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 		}
 	}
 	for _, r := range all {
-		r.UID, r.GID = s.users.of(ctx, r.User)
 		r.State = r.stand()
 	}
 	return all, nil

@@ -1,0 +1,50 @@
+package oar
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// A user may name a pipe that nobody reads as his job's standard error: what writes there is a child of the program that we run.
+func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := program(ctx, "sh", "-c", "sleep 600 & sleep 600").CombinedOutput()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("it ended by itself")
+		}
+	case <-time.After(5 * time.Minute):
+		t.Fatal("it still runs five minutes after its time")
+	}
+}
+
+func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
+	away := errors.New("it does not answer")
+	var says error
+	a := newAccounts()
+	a.look = func(context.Context, string) (uint32, uint32, error) { return 7, 8, says }
+	again := func() (uid, gid uint32) {
+		for name, known := range a.known {
+			known.until = time.Time{}
+			a.known[name] = known
+		}
+		return a.of(t.Context(), "alice")
+	}
+	for _, step := range []struct {
+		says     error
+		uid, gid uint32
+	}{{away, stranger, stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
+		says = step.says
+		if uid, gid := again(); uid != step.uid || gid != step.gid {
+			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
+		}
+	}
+}
