@@ -93,20 +93,20 @@ func (e *engine) run() {
 // submit hands the next job to the policy.
 func (e *engine) submit() {
 	j := &e.jobs[e.next]
-	id := e.seats.take(int32(e.next))
+	number, seat := e.seats.take(int32(e.next))
 	e.next++
-	job := core.Job{ID: id, Submit: j.Submit, Choices: j.Choices}
-	if e.asAsked || len(j.Choices) == 0 {
-		job.Choices = e.seats.at(id).rigid(j)
+	choices := j.Choices
+	if e.asAsked || len(choices) == 0 {
+		choices = seat.rigid(j)
 	}
-	e.state.Submit(j.Submit, job)
+	e.state.Submit(j.Submit, core.Job{ID: core.JobID(number), Submit: j.Submit, Choices: choices})
 }
 
 // end takes the job that ends first out.
 func (e *engine) end() {
 	first := e.ends.pop()
-	e.state.End(first.at, first.id)
-	e.seats.leave(first.id)
+	e.state.End(first.at, core.JobID(first.seat))
+	e.seats.leave(first.seat)
 	e.over++
 	if e.watch != nil && e.over%watched == 0 {
 		e.watch(e.over)
@@ -118,7 +118,8 @@ const watched = 1 << 10
 
 // begin notes a start, and when the job will end.
 func (e *engine) begin(now core.Time, s *core.Start) {
-	i := e.seats.at(s.Job).job
+	seat := uint32(s.Job)
+	i := e.seats.at(seat).job
 	j, o := &e.jobs[i], &e.outcomes[i]
 	o.Start, o.End = now, now+j.Run
 	switch {
@@ -129,7 +130,7 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 		o.Choice = s.Choice
 		e.choose(j, o, s.Job)
 	}
-	e.ends.push(end{at: o.End, order: e.order, id: s.Job})
+	e.ends.push(end{at: o.End, order: e.order, seat: seat})
 	e.order++
 }
 

@@ -1,12 +1,16 @@
 package replay
 
-import "accordion/core"
+import (
+	"math"
+
+	"accordion/core"
+)
 
 // end is the end of a running job to come.
 type end struct {
 	at    core.Time
 	order uint32 // of the starts
-	id    core.JobID
+	seat  uint32 // whose
 }
 
 // before says which of two comes first.
@@ -16,59 +20,51 @@ func (a *end) before(b *end) bool { return a.at < b.at || a.at == b.at && a.orde
 type ends []end
 
 func (h *ends) push(x end) {
-	all := append(*h, x)
-	i := len(all) - 1
-	for i > 0 {
-		above := (i - 1) / 2
-		if !x.before(&all[above]) {
-			break
-		}
-		all[i] = all[above]
-		i = above
-	}
-	all[i] = x
-	*h = all
+	*h = append(*h, x)
+	h.rise(len(*h)-1, x)
 }
 
-func (h *ends) pop() end {
-	all := *h
-	first, n := all[0], len(all)-1
-	x := all[n]
-	all = all[:n]
-	*h = all
-	if n == 0 {
-		return first
+// rise puts an end in an empty place, or above it.
+func (h ends) rise(i int, x end) {
+	for i > 0 {
+		above := (i - 1) / 2
+		if !x.before(&h[above]) {
+			break
+		}
+		h[i] = h[above]
+		i = above
 	}
+	h[i] = x
+}
+
+// pop takes the first out. The place at the top sinks to the bottom, where the last one takes it, which mostly belongs there. How
+// far it sinks is known beforehand, and on which side is not, so that a branch would be guessed wrongly every other time.
+func (h *ends) pop() end {
+	n := len(*h) - 1
+	all := *h
+	first, x := all[0], all[n]
+	all[n].at = math.MaxInt64 >> 1 // whoever has no other beside it has this one
 	i := 0
-	for {
-		below := 2*i + 1
-		if below >= n {
-			break
+	for below := 1; below < n; below = 2*i + 1 {
+		by := all[below+1].at - all[below].at
+		if by == 0 {
+			by = int64(all[below+1].order) - int64(all[below].order)
 		}
-		if other := below + 1; other < n {
-			// Which of the two comes first is not known beforehand, so that a branch would be guessed wrongly every other time.
-			by := all[other].at - all[below].at
-			if by == 0 {
-				by = int64(all[other].order) - int64(all[below].order)
-			}
-			below -= int(by >> 63)
-		}
-		if !all[below].before(&x) {
-			break
-		}
+		below -= int(by >> 63)
 		all[i] = all[below]
 		i = below
 	}
-	all[i] = x
+	all.rise(i, x)
+	*h = (*h)[:n]
 	return first
 }
 
 // seats are the numbers that the policy knows jobs by: those of jobs that are over are given again, so that whatever is
 // kept by number is as large as the number of jobs that are there at a time.
 type seats struct {
-	rows [][]seat
-	n    int          // in use so far
-	left []core.JobID // given back
+	rows []*[row]seat
+	n    uint32   // in use so far
+	left []uint32 // given back
 }
 
 // seat is one of them, with the memory of a rigid job's profile.
@@ -81,30 +77,32 @@ type seat struct {
 const row = 256 // seats in one piece of memory, which does not move
 
 // take gives a job its number.
-func (s *seats) take(job int32) core.JobID {
-	var id core.JobID
+func (s *seats) take(job int32) (number uint32, at *seat) {
 	if last := len(s.left) - 1; last >= 0 {
-		id = s.left[last]
+		number = s.left[last]
 		s.left = s.left[:last]
 	} else {
-		if s.n%row == 0 {
-			s.rows = append(s.rows, make([]seat, row))
-		}
-		id = core.JobID(s.n)
+		number = s.n
 		s.n++
+		if number%row == 0 {
+			s.rows = append(s.rows, new([row]seat))
+		}
 	}
-	s.at(id).job = job
-	return id
+	at = s.at(number)
+	at.job = job
+	return number, at
 }
 
 // leave gives a number back.
-func (s *seats) leave(id core.JobID) { s.left = append(s.left, id) }
+func (s *seats) leave(number uint32) { s.left = append(s.left, number) }
 
-func (s *seats) at(id core.JobID) *seat { return &s.rows[id/row][id%row] }
+func (s *seats) at(number uint32) *seat { return &s.rows[number/row][number%row] }
 
 // rigid is the job as it was requested: its size for its requested time.
 func (s *seat) rigid(j *Job) []core.EP {
 	s.step[0] = core.Step{Duration: j.Request, Nodes: j.Size}
-	s.choices[0] = s.step[:]
+	if s.choices[0] == nil {
+		s.choices[0] = s.step[:]
+	}
 	return s.choices[:]
 }
