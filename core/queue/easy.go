@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"slices"
+	"math/bits"
 
 	"accordion/core"
 	"accordion/core/profile"
@@ -49,13 +49,11 @@ func (s *fcfs) Plan(now core.Time) core.Plan {
 func (s *fcfs) Clone() State { return &fcfs{s.line.clone()} }
 
 // easy is the state of EASY. Unless stale, the first seen jobs of the queue cannot start: the head because it does not fit,
-// the others because they need more than is free, or end behind shadow and need more than extra. As time goes on and
-// nothing ends they still cannot.
+// the others because they need more than is free, or end behind the head's start and need more than is left beside it. As
+// time goes on and nothing ends they still cannot.
 type easy struct {
 	line
-	seen   int
-	shadow core.Time // when the head fits
-	extra  int       // nodes that are free beside it then
+	seen int
 }
 
 // Starts implements State.
@@ -71,64 +69,74 @@ func (s *easy) Starts(now core.Time, into []core.Start) []core.Start {
 		if s.waiting.jobs == 0 {
 			return into // whatever comes next will be a head
 		}
-		s.stale, s.seen = false, s.waiting.first+1
-		s.reserve(int(s.waiting.list[s.waiting.first].nodes))
-	}
-	return s.backfill(now, into)
-}
-
-// reserve finds out when the head fits. A machine that lost nodes may never have as many.
-func (s *easy) reserve(nodes int) {
-	free, i := s.free, s.expired
-	for i < len(s.held) && free < nodes {
-		free += s.held[i].nodes
-		i++
-	}
-	if free < nodes {
-		s.shadow, s.extra = core.Forever, 0
-		return
-	}
-	s.shadow = s.held[i-1].end
-	for i < len(s.held) && s.held[i].end == s.shadow {
-		free += s.held[i].nodes
-		i++
-	}
-	s.extra = free - nodes
-}
-
-// backfill starts what does not delay the head, of the jobs not seen yet. It goes by blocks, and by those that need more
-// nodes than are free at once.
-func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
-	r, room, first := &s.waiting, s.shadow-now, s.seen
-	s.seen = len(r.list)
-	for b := first >> blockBits; b < len(r.least); b++ {
-		if l := &r.least[b]; !s.fits(l.nodes, l.length, room) {
-			continue
+		s.stale = false
+		if head := &s.waiting.list[s.waiting.first]; !s.head.of(head) {
+			s.head = reserve(head, s.free, s.runs.list)
 		}
-		left, begin := nothing, b<<blockBits
-		for i := max(begin, first); i < min(begin+block, len(r.list)); i++ {
-			w := &r.list[i]
-			if !s.fits(w.nodes, w.length, room) {
-				left.add(w)
-				continue
-			}
-			if w.length > room {
-				s.extra -= int(w.nodes)
-			}
+		into = s.backfill(now, into)
+	} else {
+		into = s.backfillLast(now, into)
+	}
+	s.seen = len(s.waiting.list)
+	return into
+}
+
+// backfillLast starts what does not delay the head, of the jobs not seen yet.
+func (s *easy) backfillLast(now core.Time, into []core.Start) []core.Start {
+	for i := s.seen; i < len(s.waiting.list); i++ {
+		if w := &s.waiting.list[i]; s.room(now).lacks(w.nodes, w.length) == 0 {
 			into = s.start(now, i, into)
-		}
-		if first <= begin {
-			r.least[b] = left
 		}
 	}
 	return into
 }
 
-// fits says whether so many nodes are free, and either for so long or beside the head. It asks for the signs of all
+// backfill starts what does not delay the head. It goes by blocks, and by those in which no job can be one of them at once.
+func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
+	room, all := s.room(now), s.waiting.least
+	for b := s.waiting.first >> blockBits; b < len(all); b++ {
+		if l := &all[b]; room.lacks(l.nodes, l.length) != 0 {
+			continue
+		}
+		block := s.waiting.block(b)
+		for fit := room.fitting(block); fit != 0; fit &= fit - 1 {
+			i := bits.TrailingZeros(fit)
+			if w := &block[i]; room.lacks(w.nodes, w.length) == 0 {
+				into = s.start(now, b<<blockBits+i, into)
+				room = s.room(now)
+			}
+		}
+	}
+	return into
+}
+
+// room is where a job can start and does not delay the head.
+type room struct {
+	free   core.Time // nodes
+	beside core.Time // the nodes of them that the head does not need
+	length core.Time // seconds for which the others are free
+}
+
+func (s *easy) room(now core.Time) room {
+	return room{core.Time(s.free), core.Time(s.head.extra), s.head.at - now}
+}
+
+// lacks is 0 when so many nodes are free, and either for so long or beside the head, and 1 when not. It asks for the signs of all
 // differences at once: each for itself is guessed wrongly too often.
-func (s *easy) fits(nodes int32, length, room core.Time) bool {
+func (r room) lacks(nodes int32, length core.Time) uint {
 	n := core.Time(nodes)
-	return core.Time(s.free)-n|(room-length)&(core.Time(s.extra)-n) >= 0
+	return uint(r.free-n|(r.length-length)&(r.beside-n)) >> 63
+}
+
+// fitting has a bit for each job of a block, the first job's the lowest: it is set when the job finds room.
+func (r room) fitting(block []want) (fit uint) {
+	bit := uint(1)
+	for i := range block {
+		w := &block[i]
+		fit |= bit &^ -r.lacks(w.nodes, w.length)
+		bit <<= 1
+	}
+	return fit
 }
 
 // Plan implements State: it is what starts now, and the head.
@@ -176,7 +184,7 @@ func (s *line) beside(now core.Time, into []core.Start, backfill bool) []core.St
 // view is the occupation of what runs, without what has outstayed its request.
 func (s *line) view(now core.Time) *profile.Profile {
 	view := profile.New(s.machine.Nodes)
-	for _, h := range s.held[s.expired:] {
+	for _, h := range s.runs.list {
 		view.Add(now, core.EP{{Duration: h.end - now, Nodes: h.nodes}})
 	}
 	for i := range s.others {
@@ -194,8 +202,8 @@ func (s *line) plan(now core.Time, starts []core.Start) core.Plan {
 		if !start.Begins {
 			continue
 		}
-		i := slices.IndexFunc(s.held, func(h held) bool { return h.id == start.Job })
-		plan.Jobs = append(plan.Jobs, rectangle(start.Job, now, s.held[i].end-now, start.Nodes))
+		end, _ := s.runs.ends.get(start.Job)
+		plan.Jobs = append(plan.Jobs, rectangle(start.Job, now, end-now, start.Nodes))
 	}
 	if s.waiting.jobs > 0 {
 		w := s.waiting.list[s.waiting.first]

@@ -18,10 +18,9 @@ type line struct {
 	asOf    core.Time // when free was counted
 	came    uint32    // jobs submitted so far
 	waiting ranks
-	aside   []aside          // neither first nor back-filled, whatever is free
-	held    []held           // by end
-	expired int              // of held: the first ones, whose end has come; their nodes count as free
-	ends    table[core.Time] // of held
+	head    reservation
+	aside   []aside // neither first nor back-filled, whatever is free
+	runs    runs    // those whose end has come count as free
 	others  []running
 	stale   bool // something may start that was passed over before
 }
@@ -38,13 +37,6 @@ type want struct {
 type aside struct {
 	want
 	begin core.Time
-}
-
-// held is a job that runs: its nodes are free at end, by its request.
-type held struct {
-	end   core.Time
-	id    core.JobID
-	nodes int
 }
 
 // never is more nodes than any machine has: of a job without a profile that can be run.
@@ -115,9 +107,10 @@ func (s *line) admit(now core.Time) {
 // Running implements State.
 func (s *line) Running(now core.Time, a core.Allocation) {
 	s.End(now, a.Job)
-	s.stale = true
+	s.stale, s.head.made = true, false
 	if len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever {
-		s.hold(held{end: a.End(), id: a.Job, nodes: a.EP[0].Nodes})
+		end := max(a.End(), -core.Forever) // as far as differences of times reach
+		s.hold(held{end: end, id: a.Job, nodes: a.EP[0].Nodes})
 		return
 	}
 	s.others = append(s.others, running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
@@ -125,35 +118,18 @@ func (s *line) Running(now core.Time, a core.Allocation) {
 
 // hold enters a job that runs.
 func (s *line) hold(h held) {
-	h.end = max(h.end, -core.Forever) // as far as differences of times reach
-	i := s.after(h.end)
-	s.held = append(s.held, h)
-	copy(s.held[i+1:], s.held[i:])
-	s.held[i] = h
-	s.ends.set(h.id, h.end)
-	if i < s.expired {
-		s.expired++
-		return
-	}
+	s.runs.add(h)
 	s.free -= h.nodes
-}
-
-// after is the number of running jobs that end at an instant or before. Which half they end in is not known beforehand, so that
-// a branch would be guessed wrongly every other time: the sign of a difference decides instead.
-func (s *line) after(end core.Time) int {
-	low, late := 0, end+1
-	for n := len(s.held); n > 0; {
-		half := (n + 1) >> 1
-		low += half & int((s.held[low+half-1].end-late)>>63) // when it ends by then
-		n -= half
-	}
-	return low
 }
 
 // End implements State. It is nothing when the job is unknown.
 func (s *line) End(_ core.Time, id core.JobID) {
-	if end, runs := s.ends.take(id); runs {
-		s.release(end, id)
+	if h, overdue, runs := s.runs.take(id); runs {
+		if !overdue {
+			s.free += h.nodes
+			s.head.ended(h)
+			s.stale = true
+		}
 		return
 	}
 	s.stale = true
@@ -165,26 +141,11 @@ func (s *line) End(_ core.Time, id core.JobID) {
 	s.others = slices.DeleteFunc(s.others, func(r running) bool { return r.Job == id })
 }
 
-// release takes a running job out.
-func (s *line) release(end core.Time, id core.JobID) {
-	i := s.after(end) - 1
-	for s.held[i].id != id {
-		i--
-	}
-	if i < s.expired {
-		s.expired--
-	} else {
-		s.free += s.held[i].nodes
-		s.stale = true
-	}
-	s.held = append(s.held[:i], s.held[i+1:]...)
-}
-
 // Nodes implements State.
 func (s *line) Nodes(_ core.Time, m core.Machine) {
 	m.Nodes = max(m.Nodes, 0)
 	s.free += m.Nodes - s.machine.Nodes
-	s.machine, s.stale = m, true
+	s.machine, s.stale, s.head.made = m, true, false
 	s.waiting.pack()
 	for _, w := range s.waiting.list { // some may exceed it now
 		s.aside = append(s.aside, aside{want: w, begin: -core.Forever})
@@ -195,15 +156,12 @@ func (s *line) Nodes(_ core.Time, m core.Machine) {
 // advance counts what is free at an instant.
 func (s *line) advance(now core.Time) {
 	if now < s.asOf {
-		for ; s.expired > 0; s.expired-- {
-			s.free -= s.held[s.expired-1].nodes
-		}
-		s.stale = true
+		s.free -= s.runs.back()
+		s.stale, s.head.made = true, false
 	}
 	s.asOf = now
-	for s.expired < len(s.held) && s.held[s.expired].end <= now {
-		s.free += s.held[s.expired].nodes
-		s.expired++
+	if freed := s.runs.pass(now); freed != 0 {
+		s.free += freed
 		s.stale = true
 	}
 	if len(s.aside) > 0 {
@@ -214,7 +172,9 @@ func (s *line) advance(now core.Time) {
 // start moves number i of the queue to what runs.
 func (s *line) start(now core.Time, i int, into []core.Start) []core.Start {
 	w := s.waiting.remove(i)
-	s.hold(held{end: min(core.Forever, now+min(w.length, core.Forever)), id: w.id, nodes: int(w.nodes)})
+	h := held{end: min(core.Forever, now+min(w.length, core.Forever)), id: w.id, nodes: int(w.nodes)}
+	s.hold(h)
+	s.head.began(h)
 	return append(into, core.Start{Job: w.id, Nodes: int(w.nodes), Begins: true})
 }
 
@@ -228,16 +188,7 @@ func (s *line) heads(now core.Time, into []core.Start) []core.Start {
 
 // Next implements State: the next requested end of a running job, or what stands aside.
 func (s *line) Next(now core.Time) core.Time {
-	next, i := core.Forever, 0
-	if s.asOf <= now {
-		i = s.expired
-	}
-	for i < len(s.held) && s.held[i].end <= now {
-		i++
-	}
-	if i < len(s.held) {
-		next = s.held[i].end
-	}
+	next := s.runs.next(now)
 	for _, a := range s.aside {
 		if a.begin > now && int(a.nodes) <= s.machine.Nodes {
 			next = min(next, a.begin)
@@ -253,7 +204,7 @@ func (s *line) Next(now core.Time) core.Time {
 func (s *line) clone() line {
 	c := *s
 	c.waiting = s.waiting.clone()
-	c.aside, c.held, c.others = slices.Clone(s.aside), slices.Clone(s.held), slices.Clone(s.others)
-	c.ends = s.ends.clone()
+	c.aside, c.others = slices.Clone(s.aside), slices.Clone(s.others)
+	c.runs = s.runs.clone()
 	return c
 }

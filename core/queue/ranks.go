@@ -15,11 +15,8 @@ type ranks struct {
 	jobs  int
 }
 
-// Jobs of a block.
-const (
-	blockBits = 3
-	block     = 1 << blockBits
-)
+// blockBits: a block is 1 << blockBits jobs.
+const blockBits = 3
 
 // hole is the size of a job that was taken out.
 const hole = 1<<31 - 1
@@ -30,19 +27,29 @@ type least struct {
 	nodes  int32
 }
 
-// nothing is the least of a block without jobs.
-var nothing = least{core.Forever, hole}
+// leastOf is the least of a block; without jobs it is more than there ever is.
+func leastOf(block []want) least {
+	l := least{core.Forever, hole}
+	for i := range block {
+		w := &block[i]
+		l.length, l.nodes = min(l.length, w.length), min(l.nodes, w.nodes)
+	}
+	return l
+}
 
-func (l *least) add(w *want) {
-	l.length, l.nodes = min(l.length, w.length), min(l.nodes, w.nodes)
+// block is block number b.
+func (r *ranks) block(b int) []want {
+	return r.list[b<<blockBits : min((b+1)<<blockBits, len(r.list))]
 }
 
 // push puts a job behind all others.
 func (r *ranks) push(w want) {
-	if len(r.list)%block == 0 {
-		r.least = append(r.least, nothing)
+	if b := len(r.list) >> blockBits; b == len(r.least) {
+		r.least = append(r.least, least{w.length, w.nodes})
+	} else {
+		l := &r.least[b]
+		l.length, l.nodes = min(l.length, w.length), min(l.nodes, w.nodes)
 	}
-	r.least[len(r.list)>>blockBits].add(&w)
 	r.list = append(r.list, w)
 	r.jobs++
 }
@@ -63,8 +70,13 @@ func (r *ranks) insert(w want, before func(a, b want) bool) {
 // remove takes number i out.
 func (r *ranks) remove(i int) want {
 	w := r.list[i]
+	if r.jobs--; r.jobs == 0 {
+		r.list, r.least, r.first = r.list[:0], r.least[:0], 0
+		return w
+	}
 	r.list[i].nodes, r.list[i].length = hole, core.Forever
-	r.jobs--
+	b := i >> blockBits
+	r.least[b] = leastOf(r.block(b))
 	if i == r.first {
 		r.skip()
 	}
@@ -85,26 +97,23 @@ func (r *ranks) tidy() {
 	}
 }
 
-// pack removes all holes.
+// pack removes all holes. Where they are is not known beforehand, so that a branch would be guessed wrongly: whatever is behind the
+// jobs kept so far is written over by the next one.
 func (r *ranks) pack() {
-	kept := r.list[:0]
+	kept := 0
 	for _, w := range r.list[r.first:] {
-		if w.nodes != hole {
-			kept = append(kept, w)
-		}
+		r.list[kept] = w
+		kept += int(uint32(w.nodes-hole) >> 31) // when it is none
 	}
-	r.list, r.first = kept, 0
+	r.list, r.first = r.list[:kept], 0
 	r.measure()
 }
 
 // measure learns all about the blocks of a list without holes.
 func (r *ranks) measure() {
 	r.jobs, r.least = len(r.list), r.least[:0]
-	for i := range r.list {
-		if i%block == 0 {
-			r.least = append(r.least, nothing)
-		}
-		r.least[i>>blockBits].add(&r.list[i])
+	for b := 0; b<<blockBits < len(r.list); b++ {
+		r.least = append(r.least, leastOf(r.block(b)))
 	}
 }
 

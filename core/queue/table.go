@@ -23,6 +23,15 @@ const smallIDs = 1 << 16
 
 // set notes what is known of a job.
 func (t *table[V]) set(id core.JobID, v V) {
+	if uint64(id) >= uint64(len(t.small)) {
+		t.widen(id, v)
+		return
+	}
+	t.small[id] = entry[V]{true, v}
+}
+
+// widen is set for a job that has no place among the small ones.
+func (t *table[V]) widen(id core.JobID, v V) {
 	if id < 0 || id >= smallIDs {
 		if t.large == nil {
 			t.large = map[core.JobID]V{}
@@ -30,20 +39,17 @@ func (t *table[V]) set(id core.JobID, v V) {
 		t.large[id] = v
 		return
 	}
-	for int(id) >= len(t.small) {
+	for int(id) > len(t.small) {
 		t.small = append(t.small, entry[V]{})
 	}
-	t.small[id] = entry[V]{true, v}
+	t.small = append(t.small, entry[V]{true, v})
 }
 
 // get is what is known of a job.
 func (t *table[V]) get(id core.JobID) (v V, known bool) {
-	if id < 0 || id >= smallIDs {
+	if uint64(id) >= uint64(len(t.small)) {
 		v, known = t.large[id]
 		return v, known
-	}
-	if int(id) >= len(t.small) {
-		return v, false
 	}
 	e := &t.small[id]
 	return e.value, e.known
@@ -51,15 +57,15 @@ func (t *table[V]) get(id core.JobID) (v V, known bool) {
 
 // take is get, and forgets the job.
 func (t *table[V]) take(id core.JobID) (v V, known bool) {
-	if v, known = t.get(id); !known {
-		return v, false
-	}
-	if id < 0 || id >= smallIDs {
+	if uint64(id) >= uint64(len(t.small)) {
+		v, known = t.large[id]
 		delete(t.large, id)
-	} else {
-		t.small[id] = entry[V]{}
+		return v, known
 	}
-	return v, true
+	e := &t.small[id]
+	v, known = e.value, e.known
+	*e = entry[V]{}
+	return v, known
 }
 
 // each visits all, in no order.

@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"accordion/core"
+)
+
+// A reservation is kept while others begin and end. Here it is made anew each time, and must be the same; and it must not have
+// been made each time, else there is nothing to prove.
+func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
+	kept := 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		s := EASY{Order: Order(seed % 3)}.New(core.Machine{Nodes: 64}).(*easy)
+		var running []core.JobID
+		now := core.Time(0)
+		for id := core.JobID(0); id < 600; id++ {
+			switch r.IntN(30) {
+			case 0:
+				s.Nodes(now, core.Machine{Nodes: 40 + r.IntN(40)})
+			case 1:
+				s.Running(now, core.Allocation{Job: id, Start: now - 3, EP: core.EP{{Duration: 1 + r.Int64N(60), Nodes: r.IntN(9)}}})
+				running = append(running, id)
+			case 2:
+				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, it runs, or it is over
+			default:
+				nodes := 1 + r.IntN(8)
+				if r.IntN(4) == 0 {
+					nodes = 20 + r.IntN(40)
+				}
+				s.Submit(now, core.Job{ID: id, Choices: []core.EP{{{Duration: 1 + r.Int64N(60), Nodes: nodes}}}})
+			}
+			for len(running) > 0 && r.IntN(2) == 0 {
+				i := r.IntN(len(running))
+				s.End(now, running[i])
+				running[i] = running[len(running)-1]
+				running = running[:len(running)-1]
+			}
+			before := s.head
+			for _, start := range s.Starts(now, nil) {
+				running = append(running, start.Job)
+			}
+			if s.waiting.jobs > 0 {
+				head := &s.waiting.list[s.waiting.first]
+				anew := reserve(head, s.free, s.runs.list)
+				if !s.head.of(head) || s.head.at != anew.at || s.head.extra != anew.extra {
+					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.head, anew)
+				}
+				if before == s.head {
+					kept++
+				}
+			}
+			now += r.Int64N(4)
+		}
+	}
+	if kept < 1000 {
+		t.Fatalf("a reservation was kept %d times only", kept)
+	}
+}
