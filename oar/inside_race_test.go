@@ -46,14 +46,14 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 		if tries++; tries == 1 {
 			locking.Go(in.lockTables)
 			in.wait("1", func() string {
-				return in.answer("SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'")
+				return in.answer("SELECT least(count(*), 1) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'")
 			})
 		}
 		return tx.QueryRowContext(in.ctx, "SELECT count(*) FROM gantt_jobs_predictions_visu").Scan(&n)
 	}))
 	locking.Wait()
-	if tries != 2 {
-		in.Errorf("the reading was done %d times; want twice, for the database should have ended the first", tries)
+	if tries < 2 { // OAR itself may lock them again
+		in.Errorf("the reading was done %d times; want twice at least, for the database should have ended the first", tries)
 	}
 }
 
