@@ -33,6 +33,10 @@ type Conf struct {
 	// Besteffort is for how long the resources of a besteffort job are planned.
 	Besteffort core.Time
 
+	// EarlyLaunch says that OAR launches a job when its scheduler says so, while that still plans
+	// (SCHEDULER_LAUNCHER_OPTIMIZATION).
+	EarlyLaunch bool
+
 	Server     string // host of OAR's server, and of this cluster's name
 	ServerPort int    // where that listens
 	Remote     string // the command by which OAR's account reaches a node: OPENSSH_CMD
@@ -91,6 +95,7 @@ func ParseConf(text io.Reader, file string) (Conf, error) {
 		Database:      r.text("DB_BASE_NAME", "oar"),
 		Login:         Login{r.text("DB_BASE_LOGIN", "oar"), values["DB_BASE_PASSWD"]},
 		ReadOnly:      Login{r.text("DB_BASE_LOGIN_RO", "oar_ro"), values["DB_BASE_PASSWD_RO"]},
+		EarlyLaunch:   r.text("SCHEDULER_LAUNCHER_OPTIMIZATION", "yes") == "yes",
 		SecurityTime:  r.number("SCHEDULER_JOB_SECURITY_TIME", 60, 0, 1<<20),
 		Server:        r.text("SERVER_HOSTNAME", "localhost"),
 		ServerPort:    int(r.number("SERVER_PORT", 6666, 1, 65535)),

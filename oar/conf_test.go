@@ -36,7 +36,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	}
 	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
 		Login: oar.Login{User: "oar", Password: "a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
-		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300,
+		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

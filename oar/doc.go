@@ -15,8 +15,12 @@
 //		return err
 //	}
 //	report, err := oar.Schedule(ctx, conf, oar.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second})
-//	fmt.Println(report) // 12 jobs planned, 3 of them now; 1 refused; 0.08 s
+//	for _, l := range report.Launches {
+//		fmt.Println(l) // SCHEDRUN JOB_ID=7 MOLDABLE_JOB_ID=9 RESOURCES=3,4
+//	}
+//	fmt.Println(report) // queue evolve: 12 planned, 3 of them now; 1 without a place; 0.08 s
+//	time.Sleep(report.Rest)
 //
-// Schedule starts no job, and it does not see besteffort jobs that run, unless its queue holds such jobs: OAR ends them where a
-// plan wants their resources.
+// Schedule starts no job: OAR does, when it reads that. It does not see besteffort jobs that run, unless its queue holds such
+// jobs: OAR ends them where a plan wants their resources.
 package oar

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"accordion/core"
@@ -24,6 +25,11 @@ type Report struct {
 	Now     int // of these, those that start at once
 	Waiting int // jobs that have none: refused, too large, the sidecar's, or their turn did not come in time
 	Took    time.Duration
+
+	// Launches are what OAR is to be told for the jobs that start now, each in a line of its own, and Rest is for how long the
+	// scheduler has to stay after that.
+	Launches []Launch
+	Rest     time.Duration
 }
 
 func (r Report) String() string {
@@ -85,6 +91,12 @@ func Schedule(ctx context.Context, conf Conf, pass Pass) (Report, error) {
 	report.Planned = len(o.released) + written
 	report.Waiting = len(s.waiting) - len(s.orders.holders()) - report.Planned
 	report.Took = time.Since(begin)
+	if conf.EarlyLaunch {
+		launches, at, err := db.early(ctx, pass.Now, slices.Concat(o.released, o.starts[:written]))
+		if err == nil { // otherwise OAR finds them after the pass
+			report.Launches, report.Rest = launches, rest(pass.Now, at)
+		}
+	}
 	return report, nil
 }
 

@@ -16,21 +16,28 @@ import (
 // stockQueue is scheduled by what OAR brings.
 const stockQueue = "default"
 
+// rounds is how often each scheduler has its turn, each time with other jobs.
+const rounds = 2
+
 // Who moves a queue to Accordion loses no time by it: short jobs, rigid and moldable, come to their end as early as under OAR's own
-// scheduler, and an idle cluster starts a job as early. Both are measured on the same machine, one after the other: go test ./oar
+// scheduler, and an idle cluster starts a job as early. Both are measured on the same machine, in turns: go test ./oar
 // -run Stock -timeout 60m -v -args -accordion.long
 func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
 	}
-	mean := map[string]float64{}
-	for _, queue := range []string{stockQueue, "evolve"} {
-		t.Run(queue, func(t *testing.T) {
-			lab := labtest.Up(t, 16, labtest.PostgreSQL, "alice")
-			mean[queue] = turnaround(t, lab, queue, 500)
-			t.Logf("mean turnaround of 500 jobs %.1f s", mean[queue])
-			noOverlap(t, lab)
-		})
+	sum := map[string]float64{}
+	for round := range rounds {
+		for _, queue := range []string{stockQueue, "evolve"} {
+			seed := *crowdSeed + uint64(round)
+			t.Run(fmt.Sprint(queue, " seed ", seed), func(t *testing.T) {
+				lab := labtest.Up(t, 16, labtest.PostgreSQL, "alice")
+				mean := turnaround(t, lab, queue, seed, 500)
+				sum[queue] += mean
+				t.Logf("mean turnaround of 500 jobs %.1f s", mean)
+				noOverlap(t, lab)
+			})
+		}
 	}
 	t.Run("an idle cluster", func(t *testing.T) {
 		lab := labtest.Up(t, 4, labtest.PostgreSQL, "alice")
@@ -46,30 +53,49 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 			t.Errorf("Accordion starts a job after %.2f s, and OAR's own scheduler after %.2f s", took["evolve"], took[stockQueue])
 		}
 	})
-	if mean["evolve"] > mean[stockQueue] {
-		t.Errorf("500 short jobs take %.1f s in the mean under Accordion, and %.1f s under OAR's own scheduler", mean["evolve"], mean[stockQueue])
+	if sum["evolve"] > sum[stockQueue] {
+		t.Errorf("500 short jobs take %.1f s in the mean under Accordion, and %.1f s under OAR's own scheduler", sum["evolve"]/rounds, sum[stockQueue]/rounds)
 	}
 }
 
-// turnaround submits short jobs, every other one moldable, as fast as oarsub can, and gives their mean seconds to the end.
-func turnaround(t *testing.T, lab *labtest.Lab, queue string, jobs int) float64 {
+// every is the time from one submission to the next: oarsub can twice as many on a machine that does nothing else, and the
+// jobs come twice as fast as they end.
+const every = 500 * time.Millisecond
+
+// turnaround submits short jobs, every other one moldable, and gives the mean seconds from a job's turn to be submitted to its
+// end. A job's turn is the same whoever schedules, and however long oarsub takes beside him: a scheduler that slows oarsub
+// down would look better otherwise, because its jobs came later.
+func turnaround(t *testing.T, lab *labtest.Lab, queue string, seed uint64, jobs int) float64 {
 	t.Helper()
-	t.Logf("seed %d", *crowdSeed)
-	r := rand.New(rand.NewPCG(*crowdSeed, 500))
+	r := rand.New(rand.NewPCG(seed, 500))
 	var script strings.Builder
+	script.WriteString(`turn=${EPOCHREALTIME/./}
+echo $turn
+submit() {
+	left=$((turn - ${EPOCHREALTIME/./}))
+	((left <= 0)) || sleep $(printf %d.%06d $((left / 1000000)) $((left % 1000000)))
+	oarsub "$@" >/dev/null || exit
+	turn=$((turn + ` + strconv.FormatInt(every.Microseconds(), 10) + `))
+}
+`)
 	for i := range jobs {
 		nodes, lasts := 1+r.IntN(6), 1+r.IntN(3)
 		choices := fmt.Sprintf("-l nodes=%d,walltime=0:0:%d", nodes, lasts+8)
 		if i%2 == 0 {
 			choices += fmt.Sprintf(" -l nodes=%d,walltime=0:0:%d", nodes+4, lasts+5)
 		}
-		fmt.Fprintf(&script, "oarsub -q %s %s 'sleep %d' >/dev/null || exit\n", queue, choices, lasts)
+		fmt.Fprintf(&script, "submit -q %s %s 'sleep %d'\n", queue, choices, lasts)
 	}
 	file := filepath.Join(lab.Dir, "home", "alice", "all.sh")
 	if err := os.WriteFile(file, []byte(script.String()), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, err := lab.ExecWithin(20*time.Minute, "alice", "bash", file); err != nil {
+	out, errs, err := lab.ExecWithin(20*time.Minute, "alice", "bash", file)
+	if err != nil {
+		t.Fatalf("submitting: %v\n%s", err, errs)
+	}
+	first, err := strconv.ParseInt(out, 10, 64)
+	if err != nil {
 		t.Fatalf("submitting: %v\n%s", err, errs)
 	}
 	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
@@ -78,11 +104,11 @@ func turnaround(t *testing.T, lab *labtest.Lab, queue string, jobs int) float64 
 	if bad := lab.SQL(t, "select count(*) from jobs where state = 'Error'"); bad != "0" {
 		t.Errorf("%s jobs ended in error", bad)
 	}
-	mean, err := strconv.ParseFloat(lab.SQL(t, "select avg(stop_time - submission_time) from jobs"), 64)
+	end, err := strconv.ParseFloat(lab.SQL(t, "select avg(stop_time) from jobs"), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mean
+	return end - float64(first)/1e6 - every.Seconds()*float64(jobs-1)/2
 }
 
 // untilItRuns is the seconds from the call of oarsub to the first line of the job.

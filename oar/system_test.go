@@ -34,6 +34,7 @@ func hosts(t *testing.T, lab *labtest.Lab, id string) []string {
 func TestOARCallsUsForItsQueue(t *testing.T) {
 	onBoth(t, 5, func(t *testing.T, lab *labtest.Lab) {
 		theConfigurationThatCompletesFirst(t, lab)
+		passesThatFollowEachOther(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
 		whatWeDoNotHonour(t, lab)
 		whatTheSidecarHasDecided(t, lab)

@@ -50,7 +50,7 @@ func runScheduler(ctx context.Context) int {
 		return 0
 	}
 	if pass.ProcessState == nil || pass.ProcessState.ExitCode() < 0 {
-		fmt.Println("accordion: the pass was ended before its time, and nothing was written:", err)
+		fmt.Println("accordion: the pass was ended before its time; unless it says above what is planned, nothing was written:", err)
 	}
 	return 1
 }
@@ -156,8 +156,19 @@ func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
 		if r.error != nil {
 			return r.error
 		}
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), r.Report)
-		return err
+		for _, l := range r.Launches {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), l); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), r.Report); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(r.Rest):
+		case <-ctx.Done():
+		}
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", pass.Queue, pass.Patience)
 	}

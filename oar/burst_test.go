@@ -1,0 +1,43 @@
+package oar_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"accordion/oar/labtest"
+)
+
+// A job holds all nodes, the next one waits, and OAR is asked for one pass after the other, as by many users at once.
+func passesThatFollowEachOther(t *testing.T, lab *labtest.Lab) {
+	const passes = 12
+	first := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=5,walltime=0:10:0")
+	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
+	next := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
+	before := len(said(t, lab))
+	lab.Await(t, long, "so many passes are over", func() bool {
+		lab.Run(t, "root", "oarnotify", "Scheduling")
+		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
+	})
+	// What came before the first of them may have made that one sleep.
+	_, since, _ := strings.Cut(said(t, lab)[before:], "Launching scheduler accordion_oar")
+	if slept := strings.Count(since, "So we have to wait"); slept > 0 {
+		t.Errorf("OAR slept in %d passes of %d or more", slept, passes)
+	}
+	lab.Run(t, "bob", "touch", "gone")
+	ends(t, lab, next)
+	lab.Await(t, long, "OAR's log says that it launched the next job early", func() bool {
+		return strings.Contains(said(t, lab), "Early launch the job "+next+"\n")
+	})
+}
+
+// said is OAR's log.
+func said(t *testing.T, lab *labtest.Lab) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "oar.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
