@@ -29,7 +29,8 @@ func passesAreKilled(t *testing.T, lab *labtest.Lab) {
 	}
 	for _, between := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
 		before := offs()
-		during(t, lab, "pkill -KILL -f '"+between+"'")
+		// Before there is a pass nobody would be left to switch the queue on again.
+		during(t, lab, "pgrep -f '"+pass+"' && pkill -KILL -f '"+between+"'")
 		lab.Await(t, long, "OAR has switched the queue off", func() bool { return offs() != before })
 		active(t, lab)
 	}
