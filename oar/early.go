@@ -32,7 +32,8 @@ const (
 	// nextLook is less than the time from the end of a scheduler until the next pass looks at the clock: OAR starts two
 	// Perl programs meanwhile, which is a quarter of a second on the machines of 2026.
 	nextLook = 100 * time.Millisecond
-	// longestRest is as long as a rest is where clocks go right.
+	// longestRest is as long as a rest is where clocks go right: OAR's seconds are never further ahead than two. Who is asked for a
+	// pass in an hour need not stay.
 	longestRest = time.Second
 )
 
@@ -41,7 +42,11 @@ const (
 // pass that begins two seconds or more before that of the pass before it sleeps for so long, with the tables locked without
 // which no job is launched and none ends.
 func rest(now core.Time, at time.Time) time.Duration {
-	return min(max(time.Unix(now-1, 0).Sub(at)-nextLook, 0), longestRest)
+	stay := time.Unix(now-1, 0).Sub(at) - nextLook
+	if stay < 0 || stay > longestRest {
+		return 0
+	}
+	return stay
 }
 
 // early gives what OAR can launch at once of some starts, which are written, and the time by the clock that OAR goes by.
