@@ -29,9 +29,6 @@ func RunWatched(w Workload, p queue.Policy, watch func(over int)) Result {
 		watch:    watch,
 	}
 	e.promiser, _ = e.state.(queue.Promiser)
-	for i := range e.outcomes {
-		e.outcomes[i].Start = -1
-	}
 	e.run()
 	result := Result{Outcomes: e.outcomes}
 	if named, ok := p.(fmt.Stringer); ok {
@@ -93,13 +90,17 @@ func (e *engine) run() {
 // submit hands the next job to the policy.
 func (e *engine) submit() {
 	j := &e.jobs[e.next]
-	number, seat := e.seats.take(int32(e.next))
+	e.outcomes[e.next].Start = -1
+	seat := e.seats.take(int32(e.next))
 	e.next++
-	choices := j.Choices
-	if e.asAsked || len(choices) == 0 {
-		choices = seat.rigid(j)
+	seat.rigid(j)
+	if e.asAsked || len(j.Choices) == 0 {
+		e.state.Submit(j.Submit, seat.job)
+		return
 	}
-	e.state.Submit(j.Submit, core.Job{ID: core.JobID(number), Submit: j.Submit, Choices: choices})
+	job := seat.job
+	job.Choices = j.Choices
+	e.state.Submit(j.Submit, job)
 }
 
 // end takes the job that ends first out.
@@ -119,7 +120,7 @@ const watched = 1 << 10
 // begin notes a start, and when the job will end.
 func (e *engine) begin(now core.Time, s *core.Start) {
 	seat := uint32(s.Job)
-	i := e.seats.at(seat).job
+	i := e.seats.at(seat).index
 	j, o := &e.jobs[i], &e.outcomes[i]
 	o.Start, o.End = now, now+j.Run
 	switch {

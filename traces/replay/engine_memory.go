@@ -67,30 +67,41 @@ type seats struct {
 	left []uint32 // given back
 }
 
-// seat is one of them, with the memory of a rigid job's profile.
+// seat is one of them, with what the policy is told of a rigid job: of that, all that is the same for each is written once.
 type seat struct {
-	job     int32
+	index   int32 // of the job in the workload
+	job     core.Job
 	choices [1]core.EP
 	step    [1]core.Step
 }
 
 const row = 256 // seats in one piece of memory, which does not move
 
-// take gives a job its number.
-func (s *seats) take(job int32) (number uint32, at *seat) {
+// take gives a seat to a job of the workload.
+func (s *seats) take(index int32) *seat {
+	var number uint32
 	if last := len(s.left) - 1; last >= 0 {
 		number = s.left[last]
 		s.left = s.left[:last]
 	} else {
-		number = s.n
-		s.n++
-		if number%row == 0 {
-			s.rows = append(s.rows, new([row]seat))
-		}
+		number = s.add()
 	}
-	at = s.at(number)
-	at.job = job
-	return number, at
+	at := s.at(number)
+	at.index = index
+	return at
+}
+
+// add makes one more seat.
+func (s *seats) add() (number uint32) {
+	number = s.n
+	s.n++
+	if number%row == 0 {
+		s.rows = append(s.rows, new([row]seat))
+	}
+	at := s.at(number)
+	at.choices[0] = at.step[:]
+	at.job.ID, at.job.Choices = core.JobID(number), at.choices[:]
+	return number
 }
 
 // leave gives a number back.
@@ -98,11 +109,8 @@ func (s *seats) leave(number uint32) { s.left = append(s.left, number) }
 
 func (s *seats) at(number uint32) *seat { return &s.rows[number/row][number%row] }
 
-// rigid is the job as it was requested: its size for its requested time.
-func (s *seat) rigid(j *Job) []core.EP {
+// rigid has the job as it was requested: its size for its requested time.
+func (s *seat) rigid(j *Job) {
+	s.job.Submit = j.Submit
 	s.step[0] = core.Step{Duration: j.Request, Nodes: j.Size}
-	if s.choices[0] == nil {
-		s.choices[0] = s.step[:]
-	}
-	return s.choices[:]
 }
