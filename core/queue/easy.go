@@ -94,10 +94,7 @@ func (s *easy) backfillLast(now core.Time, into []core.Start) []core.Start {
 // backfill starts what does not delay the head. It goes by blocks, and by those in which no job can be one of them at once.
 func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
 	room, all := s.room(now), s.waiting.least
-	for b := s.waiting.first >> blockBits; b < len(all); b++ {
-		if l := &all[b]; room.lacks(l.nodes, l.length) != 0 {
-			continue
-		}
+	for b := room.next(all, s.waiting.first>>blockBits); b < len(all); b = room.next(all, b+1) {
 		block := s.waiting.block(b)
 		for fit := room.fitting(block); fit != 0; fit &= fit - 1 {
 			i := bits.TrailingZeros(fit)
@@ -128,15 +125,27 @@ func (r room) lacks(nodes int32, length core.Time) uint {
 	return uint(r.free-n|(r.length-length)&(r.beside-n)) >> 63
 }
 
-// fitting has a bit for each job of a block, the first job's the lowest: it is set when the job finds room.
-func (r room) fitting(block []want) (fit uint) {
-	bit := uint(1)
-	for i := range block {
-		w := &block[i]
-		fit |= bit &^ -r.lacks(w.nodes, w.length)
-		bit <<= 1
+// next is the number of the first block, from a number on, in which some job might find room. It stays a function of its own, as
+// fitting does: then all that its loop needs is in registers.
+//
+//go:noinline
+func (r room) next(all []least, b int) int {
+	for b < len(all) && r.lacks(all[b].nodes, all[b].length) != 0 {
+		b++
 	}
-	return fit
+	return b
+}
+
+// fitting has a bit for each job of a block, the first job's the lowest: it is set when the job finds room.
+//
+//go:noinline
+func (r room) fitting(block []want) uint {
+	lack := uint(0)
+	for i := len(block) - 1; i >= 0; i-- {
+		w := &block[i]
+		lack = lack<<1 | r.lacks(w.nodes, w.length)
+	}
+	return ^lack & (1<<len(block) - 1)
 }
 
 // Plan implements State: it is what starts now, and the head.
