@@ -71,6 +71,9 @@ func (s Setup) Install(ctx context.Context) error {
 		return err
 	}
 	defer d.close()
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
 	for _, p := range s.parts() {
 		line, err := p.put(ctx, d)
 		if err != nil {
@@ -79,6 +82,21 @@ func (s Setup) Install(ctx context.Context) error {
 		s.Tell(line)
 	}
 	return nil
+}
+
+// alone waits until nobody else installs or uninstalls, and keeps others from it until the database is closed: two at once would
+// both find a rule missing, and make it twice. The lock is that of the database's one connection.
+func (d *database) alone(ctx context.Context) error {
+	query := "SELECT 1 FROM pg_advisory_lock(4207811536)"
+	if d.conf.Type == "mysql" {
+		query = "SELECT GET_LOCK('accordion oar install', 3600)"
+	}
+	got := 0
+	err := rows(ctx, d.sql, "whether another installation is under way", query, nil, func(r *sql.Rows) error { return r.Scan(&got) })
+	if err == nil && got != 1 {
+		err = errors.New("another installation is under way: try again when it is over")
+	}
+	return err
 }
 
 // ErrJobs is that jobs are in the queue.
@@ -92,7 +110,14 @@ func (s Setup) Uninstall(ctx context.Context) error {
 		return err
 	}
 	defer d.close()
-	if err := errors.Join(s.empty(ctx, d), s.unnamed()); err != nil {
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
+	jobs := s.empty(ctx, d)
+	if jobs != nil {
+		jobs = fmt.Errorf("nothing was removed: %w", jobs)
+	}
+	if err := errors.Join(jobs, s.unnamed()); err != nil {
 		return err
 	}
 	all := s.parts()
@@ -119,7 +144,7 @@ func (s Setup) empty(ctx context.Context, d *database) error {
 	var jobs, first int64
 	err = rows(ctx, d.sql, "the jobs of the queue", query, []any{s.Queue}, func(r *sql.Rows) error { return r.Scan(&jobs, &first) })
 	if err == nil && jobs > 0 {
-		err = fmt.Errorf("%w: nothing was removed: %d of %s, the first of them %d: wait for their end, or end them (oardel), and try again", ErrJobs, jobs, s.Queue, first)
+		err = fmt.Errorf("%w: %d of %s, the first of them %d: wait for their end, or end them (oardel), and try again", ErrJobs, jobs, s.Queue, first)
 	}
 	return err
 }

@@ -104,6 +104,9 @@ func (s Setup) removeQueue(ctx context.Context, d *database) (string, error) {
 	if q.policy != SchedulerName {
 		return fmt.Sprintf("not there: queue %s with this scheduler: it has %s, and was left alone", s.Queue, q.policy), nil
 	}
+	if err := s.empty(ctx, d); err != nil { // what was submitted since would stay in no queue
+		return "", fmt.Errorf("removing the queue %s: %w", s.Queue, err)
+	}
 	if _, err := d.sql.ExecContext(ctx, "DELETE FROM queues WHERE queue_name = "+d.arg(1), s.Queue); err != nil {
 		return "", fmt.Errorf("removing the queue %s: %w", s.Queue, err)
 	}
