@@ -3,6 +3,7 @@ package oar
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -83,7 +84,14 @@ func aHold(in *inside) {
 	in.must(in.Release(in.ctx, job))
 	in.must(in.Release(in.ctx, job))
 	in.until(job, "pending")
+	left := func(want int) {
+		if files, err := filepath.Glob("/var/lib/oar/*" + comingNodes); err != nil || len(files) != want {
+			in.Errorf("for a prologue there is left %v (%v), want %d", files, err, want)
+		}
+	}
+	left(1)
 	in.must(in.Hold(in.ctx, job))
+	left(0)
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
 	in.wait("1", func() string {

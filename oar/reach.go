@@ -226,9 +226,41 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 // leaveNodes leaves the text of a job's node file where Prologue finds it.
 const leaveNodes = `f=/var/lib/oar/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f"`
 
+// dropNodes takes it away.
+const dropNodes = `rm -f "/var/lib/oar/$1.accordion"`
+
+// foretellWithin bounds what is done on a node before a job begins or after it was taken back: the job need not wait for it.
+const foretellWithin = 5 * time.Second
+
+// firstOf is the one of some hosts on which OAR would run a job's script, the first in the database's order, which need not be that of
+// the bytes: where it follows a language, node-10.site comes before node-1.site.
+func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err error) {
+	resources, err := s.resources(ctx, s.db.sql, hosts)
+	if err == nil {
+		query := "SELECT MIN(r.network_address) FROM resources r WHERE r.resource_id IN (" + list(resources) + ")"
+		err = s.db.sql.QueryRowContext(ctx, query).Scan(&first)
+	}
+	return first, err
+}
+
+// retract takes back what foretell has left for a job that does not begin: it may begin elsewhere, or in another size.
+func (s *System) retract(ctx context.Context, job adapter.Key, base []string) {
+	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+	defer cancel()
+	first, err := s.firstOf(ctx, base)
+	if err == nil {
+		_, err = s.onNode(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10))
+	}
+	if err != nil {
+		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "error", err)
+	}
+}
+
 // foretell leaves the nodes of a job's first step on the node where it begins, where they are more than its base: OAR knows of
 // the base only. A job whose node cannot be reached begins without: Detach makes it good.
 func (s *System) foretell(ctx context.Context, job adapter.Key) {
+	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+	defer cancel()
 	err := func() error {
 		r, err := s.lookup(ctx, s.db.sql, job)
 		if err != nil || pending(r) != nil || r.Reservation == "" {
@@ -244,8 +276,12 @@ func (s *System) foretell(ctx context.Context, job adapter.Key) {
 			return nil
 		}
 		text, err := s.nodefile(ctx, hosts)
+		if err != nil {
+			return err
+		}
+		first, err := s.firstOf(ctx, hosts[:base])
 		if err == nil {
-			_, err = s.onNode(ctx, slices.Min(hosts[:base]), leaveNodes, text, strconv.FormatInt(int64(job.ID), 10))
+			_, err = s.onNode(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10))
 		}
 		return err
 	}()

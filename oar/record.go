@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/core/hostlist"
 )
 
 // record is one job as OAR and Accordion's tables have it. What the sidecar is shown of it, stand makes of several.
@@ -217,7 +218,7 @@ const onHost = "r.type = 'default' AND r.network_address <> ''"
 func (s *System) readPlaces(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN accordion_places p ON p.job_id = j.job_id
 		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + onHost + " AND (" + where + ") GROUP BY j.job_id, r.network_address"
-	return rows(ctx, from, "the jobs' places", query, args, func(row *sql.Rows) error {
+	err := rows(ctx, from, "the jobs' places", query, args, func(row *sql.Rows) error {
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
@@ -226,6 +227,10 @@ func (s *System) readPlaces(ctx context.Context, from querier, byID map[int64]*r
 		}
 		return err
 	})
+	for _, r := range byID {
+		hostlist.Sort(r.places)
+	}
+	return err
 }
 
 // readWishes reads what waiting jobs ask for: in the configuration that is planned for them, else in the first.

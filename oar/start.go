@@ -91,8 +91,10 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *record, hosts []str
 
 // Hold takes a released job back that has not started, without its companions and its reservation.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
+	var base []string // of a job that was to begin above it
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
 		var waits []int64
+		base = nil
 		for _, c := range r.joined {
 			if c.mark == atStart && c.State == adapter.Pending {
 				waits = append(waits, int64(c.ID))
@@ -106,6 +108,9 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 		}
 		if !r.known {
 			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
+		}
+		if len(waits) > 0 {
+			base = r.places
 		}
 		withdrawn := append(slices.Clone(waits), int64(job.ID))
 		choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)
@@ -128,6 +133,9 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	}
 	if err != nil {
 		return fmt.Errorf("holding job %d: %w", job.ID, err)
+	}
+	if len(base) > 0 {
+		s.retract(ctx, job, base)
 	}
 	return nil
 }

@@ -19,13 +19,12 @@ begins. Where the first step is larger, the others are added by this. In the oar
 
 OAR runs it on the first node of every job, with these arguments. Where a site has a prologue of its own, that may call this as
 its last line, with its own arguments. The exit status is 0 though it fails: a failed prologue ends the job.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 3 || len(args) > 4 {
-				return usage(fmt.Errorf("oar prologue: want JOB USER NODEFILE [WALLTIME], as OAR gives them; there are %d arguments", len(args)))
-			}
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 3 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: oar prologue: want JOB USER NODEFILE [WALLTIME], as OAR gives them; there are %d arguments\n", len(args))
+				return nil
+			}
 			if err := oar.Prologue(args[2]); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: job %s: %v\n", args[0], err)
 			}
