@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // Preflight looks at everything of an OAR that the sidecar depends on, changes nothing, and says what is wrong and how to mend
@@ -26,7 +28,7 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	defer d.close()
 	found := s.checkConf(string(text))
-	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers} {
+	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock} {
 		more, err := look(ctx, d)
 		if err != nil {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: line(err), Fix: "Does OAR's database run, and is " + s.File + " right?"})
@@ -178,4 +180,30 @@ func (s Setup) checkTriggers(ctx context.Context, d *database) ([]adapter.Findin
 		return nil, err
 	}
 	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("of %d triggers in OAR's database there are %d: the sidecar hears late of what changes", len(triggers), n), Fix: again}}, nil
+}
+
+// checkClock compares the clock by which OAR goes, which is its database's, with the sidecar's.
+func (s Setup) checkClock(ctx context.Context, d *database) ([]adapter.Finding, error) {
+	before := time.Now().Unix()
+	at, err := d.second(ctx, d.sql)
+	if err != nil {
+		return nil, err
+	}
+	seconds, where := apart(at, before, time.Now().Unix())
+	if seconds <= clocksApart {
+		return nil, nil
+	}
+	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("the clock of OAR's database is %d s %s this machine's: steps and ends of jobs come at other seconds than planned", seconds, where),
+		Fix: "Synchronise both clocks (chrony)"}}, nil
+}
+
+// clocksApart is by how many seconds two clocks may differ: jobs have a second or two between what is planned and what is done anyway.
+const clocksApart core.Time = 2
+
+// apart is how far a clock is from another that showed these seconds before and after it was read.
+func apart(at, before, after core.Time) (seconds core.Time, where string) {
+	if at < before {
+		return before - at, "behind"
+	}
+	return max(at-after, 0), "ahead of"
 }

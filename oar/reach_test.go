@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"accordion/core"
 )
 
 // A user may name a pipe that nobody reads as his job's standard error: what writes there is a child of the program that we run.
@@ -45,6 +47,17 @@ func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
 			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
+		}
+	}
+}
+
+func TestAClockIsComparedWithWhatAnotherShowedAroundIt(t *testing.T) {
+	for _, c := range []struct {
+		at, before, after, apart core.Time
+		where                    string
+	}{{100, 100, 100, 0, "ahead of"}, {103, 100, 105, 0, "ahead of"}, {130, 100, 105, 25, "ahead of"}, {70, 100, 105, 30, "behind"}} {
+		if apart, where := apart(c.at, c.before, c.after); apart != c.apart || where != c.where {
+			t.Errorf("%d between %d and %d is %d s %s, want %d s %s", c.at, c.before, c.after, apart, where, c.apart, c.where)
 		}
 	}
 }
