@@ -40,6 +40,7 @@ var trials = []trial{
 	{"reservations", reservations},
 	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
 	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
+	{"a transaction that is left alone", aTransactionThatIsLeftAlone},
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
@@ -53,7 +54,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 10
+const forEveryDatabase = 11
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

@@ -21,6 +21,8 @@ type database struct {
 	conf  Conf
 	sql   *sql.DB
 	users *sql.DB // with the account that may only read: for text that users wrote
+
+	abandoned time.Duration // how long a transaction may be left alone
 }
 
 // open prepares the connections; the first query makes them.
@@ -35,7 +37,7 @@ func open(conf Conf) (*database, error) {
 	}
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
-	return &database{conf: conf, sql: full, users: users}, nil
+	return &database{conf: conf, sql: full, users: users, abandoned: abandoned}, nil
 }
 
 func connector(conf Conf, who Login) (*sql.DB, error) {

@@ -2,6 +2,7 @@ package oar
 
 import (
 	"database/sql"
+	"fmt"
 	"sync"
 	"time"
 
@@ -69,5 +70,30 @@ func (in *inside) lockTables() {
 		if _, err := conn.ExecContext(in.ctx, text); err != nil {
 			in.Error(err)
 		}
+	}
+}
+
+// A sidecar that is stopped in the middle of a transaction does not stop OAR.
+func aTransactionThatIsLeftAlone(in *inside) {
+	defer func(was time.Duration) { in.db.abandoned = was }(in.db.abandoned)
+	in.db.abandoned = time.Second
+	job := in.submit("bob", "", "sleep 1000", "--hold", "-l", "nodes=1,walltime=0:10:0")
+	err := in.db.transaction(in.ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'ours' WHERE job_id = %d", job.ID)); err != nil {
+			return err
+		}
+		in.wait("written", func() string { // it waits for the row, for no longer than a transaction of ours
+			if _, err := in.db.sql.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'OAR''s' WHERE job_id = %d", job.ID)); err != nil {
+				return err.Error()
+			}
+			return "written"
+		})
+		return nil
+	})
+	if err == nil {
+		in.Error("it was committed")
+	}
+	if got := in.answer(fmt.Sprintf("SELECT message FROM jobs WHERE job_id = %d", job.ID)); got != "OAR's" {
+		in.Errorf("the row has %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -39,9 +40,14 @@ func (d *database) atOneInstant(ctx context.Context, read func(*sql.Tx) error) e
 	})
 }
 
-// patient is for how many milliseconds a transaction of ours waits for OAR's: for less than PostgreSQL waits before it looks who
-// must give way (a second), so that it is never one of OAR's programs.
-const patient = 700
+const (
+	// patient is for how many milliseconds a transaction of ours waits for OAR's: for less than PostgreSQL waits before it looks who
+	// must give way (a second), so that it is never one of OAR's programs. MariaDB looks at once, and counts in seconds.
+	patient = 700
+	// abandoned is after how long the database ends a transaction of ours that asks for nothing more: a sidecar that was stopped, or
+	// cut off, must not keep what OAR's server waits for.
+	abandoned = 15 * time.Second
+)
 
 // transaction commits what do has done, or nothing of it. Each query sees what was committed before it, whatever the database.
 func (d *database) transaction(ctx context.Context, do func(*sql.Tx) error) error {
@@ -50,10 +56,12 @@ func (d *database) transaction(ctx context.Context, do func(*sql.Tx) error) erro
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if d.conf.Type != "mysql" {
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", patient)); err != nil {
-			return err
-		}
+	limits := fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, d.abandoned.Milliseconds())
+	if d.conf.Type == "mysql" { // only MariaDB reads what is between the marks
+		limits = fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", d.abandoned.Seconds())
+	}
+	if _, err := tx.ExecContext(ctx, limits); err != nil {
+		return err
 	}
 	if err := do(tx); err != nil {
 		return err
