@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -77,8 +76,8 @@ func (s *Sidecar) dismiss(here map[Key]bool) {
 			delete(s.told, key)
 		}
 	}
-	for key, begun := range s.strays {
-		if !here[key] && begun != math.MaxInt { // else it is being ended
+	for key, e := range s.strays {
+		if !here[key] && !e.busy {
 			delete(s.strays, key)
 		}
 	}
@@ -274,6 +273,7 @@ func (s *Sidecar) forget(r *record, kind string, j *Job) error {
 	fields := map[string]any{}
 	if j != nil && j.Why != "" && j.Why != "None" {
 		fields["state"] = j.Why
+		text += " (" + j.Why + ")"
 	}
 	s.answer(r, wire.Over, "the job is over")
 	delete(s.records, r.Key)

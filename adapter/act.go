@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"accordion/adapter/journal"
@@ -246,15 +245,25 @@ func (s *Sidecar) saveDirty() error {
 	return nil
 }
 
+// ended is a left-over expander that was ended, or is being ended.
+type ended struct {
+	busy  bool
+	begun int       // readings that had begun by then
+	retry time.Time // where it is still there, it is ended again from then on
+}
+
+// sweepAgain is what a batch system may take to end an expander before it is told again.
+const sweepAgain = 3 * time.Second
+
 // sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth, a parent
 // that is over.
 func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 	for _, j := range v.strays {
 		key := j.Key
-		if begun, told := s.strays[key]; told && !s.newer(begun) {
+		if e, told := s.strays[key]; told && (e.busy || !s.newer(e.begun) || s.clock.Now().Before(e.retry)) {
 			continue
 		}
-		s.strays[key] = math.MaxInt
+		s.strays[key] = ended{busy: true}
 		if s.find(j.Expands) != nil {
 			s.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
 		} else { // some batch systems leave them to us when their parent ends
@@ -265,7 +274,10 @@ func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 			err := a.do(ctx, "end", map[string]any{"why": "left-over expander"}, func(ctx context.Context) error {
 				return s.system.End(ctx, key, "left-over expander")
 			})
-			s.finished <- conclusion{name: "sweep", err: err, journal: a.failure, done: func() error { s.strays[key] = s.begun; return nil }}
+			s.finished <- conclusion{name: "sweep", err: err, journal: a.failure, done: func() error {
+				s.strays[key] = ended{begun: s.begun, retry: s.later(sweepAgain)}
+				return nil
+			}}
 		})
 	}
 }

@@ -55,7 +55,7 @@ type Sidecar struct {
 	shown    string // the view as last written
 	shownAt  time.Time
 	past     past                   // what was shown and counted before
-	strays   map[Key]int            // left-over expanders: readings begun when they had been ended
+	strays   map[Key]ended          // left-over expanders, as far as they were ended
 	shrunk   int                    // readings begun when a job last gave nodes back
 	wants    map[string]Reservation // what the plan needs, by name
 	tending  map[string]tended      // what was last done to each reservation
@@ -96,7 +96,7 @@ func New(o Options) *Sidecar {
 	return &Sidecar{
 		changes: changes, meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
-		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]int{},
+		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]ended{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
 }

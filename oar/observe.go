@@ -60,6 +60,9 @@ func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, er
 	records = slices.DeleteFunc(records, func(r *record) bool {
 		return r.besteffort() || r.queue != s.queue && len(r.holds) == 0 || r.advance && r.State == adapter.Pending
 	})
+	if records, err = s.tellEnds(ctx, tx, records); err != nil {
+		return nil, err
+	}
 	for _, r := range records {
 		for _, host := range r.holds {
 			if n := nodes[host]; n != nil {
@@ -191,9 +194,12 @@ func (r *record) complete() {
 			}
 		}
 	case adapter.Ending:
-		r.Nodes, r.Why = r.holds, r.state
+		r.Nodes = r.holds
+		fallthrough
 	default:
-		r.Why = r.state
+		if r.Why == "" {
+			r.Why = r.state
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ type System struct {
 	server  *poker
 	users   *accounts
 	herald  *herald
+	lately  *lately
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -72,7 +73,7 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
 	}
 	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log,
-		server: newPoker(conf.Server, conf.ServerPort, o.Log), users: newAccounts(), herald: newHerald(conf, o.Log)}, nil
+		server: newPoker(conf.Server, conf.ServerPort, o.Log), users: newAccounts(), herald: newHerald(conf, o.Log), lately: &lately{}}, nil
 }
 
 // Close ends the connections. Nothing may be called after it.

@@ -1,0 +1,81 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+
+	"accordion/adapter"
+)
+
+// lately are the evolving jobs of the last reading.
+type lately struct {
+	mu   sync.Mutex
+	jobs map[adapter.Key]bool
+}
+
+func (l *lately) are(jobs map[adapter.Key]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.jobs = jobs
+}
+
+// without gives those that are not among others.
+func (l *lately) without(others map[adapter.Key]bool) (missing []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.jobs {
+		if !others[key] {
+			missing = append(missing, int64(key.ID))
+		}
+	}
+	return missing
+}
+
+// tellEnds adds to a reading the evolving jobs that the last one showed and that are over by now, each once, and says of those that
+// end or have ended what OAR says of it.
+func (s *System) tellEnds(ctx context.Context, tx *sql.Tx, records []*record) ([]*record, error) {
+	now, ending := map[adapter.Key]bool{}, map[int64]*record{}
+	for _, r := range records {
+		if r.evolving() {
+			now[r.Key] = true
+		}
+	}
+	if missing := s.lately.without(now); len(missing) > 0 {
+		gone, err := s.records(ctx, tx, "j.job_id IN ("+list(missing)+")")
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, slices.DeleteFunc(gone, func(r *record) bool { return !r.over() || !r.evolving() })...)
+	}
+	for _, r := range records {
+		if r.evolving() && (r.over() || r.State == adapter.Ending) {
+			r.Why, ending[int64(r.ID)] = r.state, r
+		}
+	}
+	if err := s.readEnds(ctx, tx, ending); err != nil {
+		return nil, err
+	}
+	s.lately.are(now)
+	return records, nil
+}
+
+// readEnds reads who or what ended jobs: a user (oardel), the walltime, a node. Of a job that ended by itself OAR says nothing.
+func (s *System) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*record) error {
+	if len(ending) == 0 {
+		return nil
+	}
+	query := "SELECT e.job_id, e.description FROM event_logs e WHERE e.job_id IN (" + list(slices.Collect(maps.Keys(ending))) + `)
+		AND e.type IN ('FRAG_JOB_REQUEST', 'WALLTIME', 'RESUBMIT_JOB_AUTOMATICALLY') ORDER BY e.event_id`
+	return rows(ctx, tx, "why jobs end", query, nil, func(row *sql.Rows) error {
+		var id int64
+		var said string
+		err := row.Scan(&id, &said)
+		if r := ending[id]; r != nil {
+			r.Why = r.state + ": " + short(said) // the last of them: of a walltime it says the same twice
+		}
+		return err
+	})
+}
