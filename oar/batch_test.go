@@ -44,6 +44,7 @@ var trials = []trial{
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
+	{"a holder never begins", aHolderNeverBegins},
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
 	{"a lost node", aLostNode},

@@ -97,3 +97,23 @@ func aTransactionThatIsLeftAlone(in *inside) {
 		in.Errorf("the row has %q", got)
 	}
 }
+
+// Whatever OAR's plan says: here that all reservations begin now.
+func aHolderNeverBegins(in *inside) {
+	in.exec(`CREATE FUNCTION soon() RETURNS trigger AS $$ BEGIN
+		IF NEW.moldable_job_id IN (SELECT m.moldable_id FROM moldable_job_descriptions m JOIN accordion_reservations v ON v.holder = m.moldable_job_id) THEN
+			NEW.start_time := NEW.start_time - 100;
+		END IF;
+		RETURN NEW; END $$ LANGUAGE plpgsql`)
+	in.exec("CREATE TRIGGER soon BEFORE INSERT ON gantt_jobs_predictions FOR EACH ROW EXECUTE FUNCTION soon()")
+	defer in.exec("DROP FUNCTION soon() CASCADE")
+	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
+	for range 3 { // each is another pass
+		job := in.submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
+		in.wait("Terminated", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
+	}
+	if got := in.answer("SELECT j.state, p.start_time < v.start_time FROM accordion_reservations v JOIN jobs j ON j.job_id = v.holder JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id"); got != "Waiting|true" {
+		in.Errorf("what shows the reservation, and whether OAR's plan has it in the past: %q, want Waiting|true", got)
+	}
+	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
+}

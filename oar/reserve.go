@@ -112,6 +112,9 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		if old.holder, err = s.db.submit(ctx, tx, holder, now); err != nil {
 			return err
 		}
+		if err := never(ctx, tx, old.holder); err != nil {
+			return err
+		}
 		query := fmt.Sprintf("INSERT INTO accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder) VALUES (%s, %s, %d, %d, %d, %d, %d)",
 			s.db.arg(1), s.db.arg(2), r.Start, r.End, columns[r.OverManaged], r.Idle, old.holder)
 		if _, err := tx.ExecContext(ctx, query, r.Name, r.User); err != nil {
@@ -128,6 +131,11 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		}
 	}
 	return s.db.place(ctx, tx, old.holder, places)
+}
+
+// never keeps OAR from launching a holder, whatever its plan says: it takes it for a part of itself, which begins when the whole runs.
+func never(ctx context.Context, tx *sql.Tx, holder int64) error {
+	return run(ctx, tx, "keeping the holder from being launched", fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'inner=%d')", holder, holder))
 }
 
 // obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose
