@@ -213,7 +213,7 @@ func (s *Sidecar) began(r *record, j *Job) error {
 		r.Step = stepOfSize(r.ep(), len(j.Nodes))
 		r.Target = r.Step
 	}
-	r.Phase, r.Began, r.Nodes, r.Attached = running, j.Started, slices.Clone(j.Nodes), j.Reservation != ""
+	r.Phase, r.Began, r.Limit, r.Nodes, r.Attached = running, j.Started, j.Limit, slices.Clone(j.Nodes), j.Reservation != ""
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)

@@ -15,7 +15,7 @@ func (s *Sidecar) because(r *record, meant, now core.Time) string {
 	}
 	switch {
 	case asked > meant+tolerance:
-		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, s.settings.Overrun.Of(r.total()))
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, s.allowance(r))
 	case now < meant-tolerance:
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+tolerance && r.obstacle != nobody:

@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/embedded"
+	"accordion/core"
 	"accordion/shim/wire"
 )
 
@@ -142,6 +143,38 @@ func TestAnApplicationLateBeyondItsAllowanceIsEndedWithTheReasonInItsOutput(t *t
 		}
 		w.clean()
 	})
+}
+
+// raised shows all running jobs with a limit that was raised since they began.
+type raised struct {
+	adapter.BatchSystem
+	by core.Time
+}
+
+func (r raised) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+	s, err := r.BatchSystem.Observe(ctx)
+	if err == nil && s.At.Unix()%86400 >= 10 { // a bubble begins at midnight
+		for i := range s.Jobs {
+			s.Jobs[i].Limit += r.by
+		}
+	}
+	return s, err
+}
+
+func TestWhatALimitIsRaisedByIsTheApplicationsToBeLate(t *testing.T) {
+	for _, test := range []struct {
+		by   core.Time
+		want string
+	}{{40, "2@2-72 5@72-91"}, {0, "2@2-56"}} {
+		inWorld(t, slurmish, func(w *world) {
+			w.halt()
+			w.outer = raised{w.mortal, test.by}
+			w.serve()
+			job := w.evolving("2x20s,5x20s", 70*time.Second, 19*time.Second)
+			w.quiet(150)
+			w.shows(job, test.want)
+		})
+	}
 }
 
 func TestOrdinaryJobsInTheWayDelayAGrowthByNoMoreThanTheirOverrun(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // the allowance is used up, or when that other job has waited for the grace.
 func (s *Sidecar) overdue(ctx context.Context, v *sight, r *record, late core.Time) error {
 	o := s.settings.Overrun
-	allowance, used := o.Of(r.total()), r.Overran+late
+	allowance, used := s.allowance(r), r.Overran+late
 	inTheWay := s.awaited[r.ID]
 	r.blocked = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
 	switch {
@@ -25,6 +25,16 @@ func (s *Sidecar) overdue(ctx context.Context, v *sight, r *record, late core.Ti
 		return s.end(ctx, r, r.lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", v.now-r.Warned))
 	}
 	return nil
+}
+
+// allowance is for how many seconds the job may be late in all. What its limit was raised by since it began (oarwalltime, scontrol),
+// the batch system has granted to its user.
+func (s *Sidecar) allowance(r *record) core.Time {
+	more := core.Time(0)
+	if r.Limit > 0 && r.seen != nil && r.seen.Limit < core.Forever {
+		more = max(0, r.seen.Limit-r.Limit)
+	}
+	return s.settings.Overrun.Of(r.total()) + more
 }
 
 // lateness is what is wrong with a late application, for its user.
@@ -39,7 +49,7 @@ func (s *Sidecar) warn(ctx context.Context, v *sight, r *record, late core.Time,
 	if err := s.save(r); err != nil {
 		return err
 	}
-	why, left := "its allowance is nearly used up", s.settings.Overrun.Of(r.total())-r.Overran-late
+	why, left := "its allowance is nearly used up", s.allowance(r)-r.Overran-late
 	if inTheWay {
 		why, left = "another job waits for its nodes", min(left, s.settings.Overrun.Grace)
 	}

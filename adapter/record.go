@@ -45,6 +45,7 @@ type record struct {
 	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided
 	Planned  core.Time   // second for which its start was decided; 0 before
 	Began    core.Time   // second it began to run; 0 before
+	Limit    core.Time   // seconds, as it began; 0 before
 	Step     int         // index of the step it is in
 	Target   int         // index of the step a resize is under way to; equal to Step when there is none
 	Meant    core.Time   // planned end of the present step when it began: lateness counts from it

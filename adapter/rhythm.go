@@ -50,11 +50,11 @@ func (s *Sidecar) moments(r *record) []time.Time {
 		add(r.course.start - s.settings.StartLead - s.ahead())
 	case r.Phase == running:
 		due, o := r.due(), s.settings.Overrun
-		allowance := o.Of(r.total()) - r.Overran
+		allowance := s.allowance(r) - r.Overran
 		add(due - s.ahead())
 		add(due)
 		add(due - s.settings.Silent.Notice)
-		add(due + max(o.Of(r.total())-o.Grace, o.Of(r.total())/2) - r.Overran)
+		add(due + max(s.allowance(r)-o.Grace, s.allowance(r)/2) - r.Overran)
 		add(due + allowance + 1)
 		if r.Warned > 0 {
 			add(r.Warned + o.Grace)

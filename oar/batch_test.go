@@ -45,6 +45,7 @@ var trials = []trial{
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
 	{"a holder never begins", aHolderNeverBegins},
+	{"a job is made longer", aJobIsMadeLonger},
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
 	{"a lost node", aLostNode},

@@ -209,3 +209,24 @@ func aLostNode(in *inside) {
 	in.wait("n2 n3", in.expanders)
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address IN ('n2', 'n3')")
 }
+
+// oarwalltime makes the base longer; its companions outlive it all the same.
+func aJobIsMadeLonger(in *inside) {
+	job := in.submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	in.start(job, 500, "n1")
+	in.grow(job, "n2", "n3")
+	in.as("root", "oarwalltime", fmt.Sprint(job.ID), "+0:30:0")
+	in.wait("2300", func() string {
+		j, err := in.Inspect(in.ctx, job)
+		in.must(err)
+		return fmt.Sprint(j.Limit)
+	})
+	_, err := in.Observe(in.ctx)
+	in.must(err)
+	if early := in.answer(fmt.Sprintf(`SELECT c.job_id, b.start_time + mb.moldable_walltime - c.start_time - mc.moldable_walltime FROM jobs b
+		JOIN moldable_job_descriptions mb ON mb.moldable_id = b.assigned_moldable_job JOIN accordion_jobs a ON a.base = b.job_id JOIN jobs c ON c.job_id = a.job_id
+		JOIN moldable_job_descriptions mc ON mc.moldable_id = c.assigned_moldable_job
+		WHERE b.job_id = %d AND c.start_time + mc.moldable_walltime < b.start_time + mb.moldable_walltime`, job.ID)); early != "" {
+		in.Errorf("companions that end before their base, and by how many seconds: %s", early)
+	}
+}

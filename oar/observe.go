@@ -18,10 +18,14 @@ import (
 // queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
+	var shown []*record
 	err := s.db.atOneInstant(ctx, func(tx *sql.Tx) (err error) {
-		snapshot, err = s.observe(ctx, tx)
+		snapshot, shown, err = s.observe(ctx, tx)
 		return err
 	})
+	if err == nil {
+		err = s.lengthen(ctx, shown)
+	}
 	if err == nil {
 		snapshot.Soft, err = s.soft(ctx)
 	}
@@ -34,34 +38,34 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snapshot, nil
 }
 
-func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, error) {
+func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*record, error) {
 	snapshot := &adapter.Snapshot{At: time.Now()}
 	if err := s.db.many(ctx, tx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	nodes, err := s.nodes(ctx, tx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s) AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)",
 		isHolding, s.db.arg(1), isWaiting)
 	records, err := s.records(ctx, tx, where, s.queue)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ours, err := s.reservations(ctx, tx, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	others, err := s.closures(ctx, tx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	records = slices.DeleteFunc(records, func(r *record) bool {
 		return r.besteffort() || r.queue != s.queue && len(r.holds) == 0 || r.advance && r.State == adapter.Pending
 	})
 	if records, err = s.tellEnds(ctx, tx, records); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, r := range records {
 		for _, host := range r.holds {
@@ -86,7 +90,7 @@ func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, er
 			}
 		}
 	}
-	return snapshot, nil
+	return snapshot, shown, nil
 }
 
 // many tells the database that many jobs are read. PostgreSQL, while it does not know yet how many there are, looks for the rows
