@@ -19,6 +19,7 @@ func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 			changesAreTold(t, lab)
 			whatIsWrongIsFound(t, lab)
 		}
+		brokenRulesQueueNothing(t, lab)
 		goodProfilesAre(t, lab)
 		installedAgainAndTakenAway(t, lab)
 		companionsEndWithTheirJob(t, lab)
@@ -73,7 +74,7 @@ func badProfilesAreNotQueued(t *testing.T, lab *labtest.Lab) {
 		{ep("2x20s", "-t", "timesharing=*,*"), "of type timesharing"},
 		{ep("2x20s", "-t", "noop"), "of type noop"},
 		{ep("2x20s", "-n", strings.Repeat("n", 240)), "characters longer than OAR has room for"},
-		{ep("2x13h", "-I")[:5], "makes the walltime 43200 s, and ep=2x13h lasts 46800 s"},
+		{ep("2x20s", "-I")[:5], "leave -I out"},
 		{[]string{"-t", "ep=2x20s", "true"}, "say -q evolve"},
 		{[]string{"-q", "default", "-t", "ep=2x20s", "true"}, "say -q evolve"},
 		{[]string{"-q", "evolve", "-t", "ep", "true"}, "is no profile"},
@@ -94,6 +95,26 @@ func badProfilesAreNotQueued(t *testing.T, lab *labtest.Lab) {
 	}
 	if stray := lab.SQL(t, "select count(*) from job_types"); stray != "0" {
 		t.Errorf("%s types of refused jobs are left", stray)
+	}
+}
+
+// A rule of the site's that is broken, or has enough, before ours or between them.
+func brokenRulesQueueNothing(t *testing.T, lab *labtest.Lab) {
+	before := lab.SQL(t, everyJob)
+	for _, test := range []struct {
+		priority   int
+		rule, says string
+	}{{5, `die("[SITE] closed today");`, "[SITE] closed today"}, {500, `die("[SITE] closed today");`, "[SITE] closed today"}, {5, "if (", "syntax error"}, {500, "if (", "syntax error"}} {
+		lab.SQL(t, fmt.Sprintf("insert into admission_rules (rule, priority) values ('%s', %d)", test.rule, test.priority))
+		out, says, err := lab.Exec("alice", "oarsub", "-q", "evolve", "-t", "ep=2x20s,3x20s", "true")
+		lab.SQL(t, fmt.Sprintf("delete from admission_rules where priority = %d and rule = '%s'", test.priority, test.rule))
+		if err == nil || !strings.Contains(out+says, test.says) || strings.Count(out+says, test.says) > 1 {
+			t.Errorf("with the rule %q of priority %d oarsub ended with %v, and said %q %q; want one line with %q", test.rule, test.priority, err, out, says, test.says)
+		}
+		t.Logf("rule %q, priority %d: %q", test.rule, test.priority, out+says)
+	}
+	if after := lab.SQL(t, everyJob); after != before {
+		t.Errorf("after these there are %s jobs (their number, the last), want %s", after, before)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s Setup) checkConf(text string) []adapter.Finding {
 		add(adapter.Note, "", "SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is %d s: what is due meanwhile begins late", n)
 	}
 	if enabled := is("WALLTIME_CHANGE_ENABLED"); strings.EqualFold(enabled, "yes") {
-		add(adapter.Note, "", "WALLTIME_CHANGE_ENABLED is yes: a user who makes a running job longer (oarwalltime) takes nodes that were promised to others, and an evolving job ends by its profile all the same")
+		add(adapter.Note, "", "WALLTIME_CHANGE_ENABLED is yes: who may delay the jobs of others (oarwalltime --delay-next-jobs) may take nodes that were promised to them. An evolving job that is made longer may be late by as much")
 	}
 	if strings.EqualFold(is("ENERGY_SAVING_INTERNAL"), "yes") || is("SCHEDULER_NODE_MANAGER_SLEEP_CMD") != "" {
 		add(adapter.Warning, "Keep the nodes awake that the queue is to use", "OAR puts idle nodes to sleep: a node that sleeps is not planned, and none is woken for a job")

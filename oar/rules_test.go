@@ -27,6 +27,7 @@ type submission struct {
 	Queue       string   `json:"queue"`
 	Requests    []any    `json:"requests"`
 	Reservation string   `json:"reservation,omitempty"`
+	Kind        string   `json:"kind,omitempty"`
 	Properties  string   `json:"properties,omitempty"`
 	Array       int      `json:"array,omitempty"`
 	Name        string   `json:"name,omitempty"`
@@ -302,6 +303,7 @@ var refusals = []struct {
 	{submission{Types: []string{"ep=2x20s", "desktop_computing"}}, "cannot be of type desktop_computing, too"},
 	{submission{Types: []string{"ep=2x20s"}, Queue: "default"}, `run in the queue evolve, and this one is for "default": say -q evolve`},
 	{submission{Types: []string{"ep=2x20s"}, Reservation: "toSchedule"}, "leave -r out"},
+	{submission{Types: []string{"ep=2x20s"}, Kind: "INTERACTIVE"}, "cannot be interactive: leave -I out"},
 	{submission{Types: []string{"ep=2x20s"}, Array: 2}, "an array of jobs cannot evolve"},
 	{submission{Types: []string{"ep=2x20s"}, Properties: "gpu = 'YES'"}, "leave the property (-p) out: \"gpu = 'YES'\""},
 	{submission{Types: []string{"ep=2x20s,5x20s"}, Requests: []any{request(0, "network_address", 5)}}, "network_address=5\", and ep=2x20s,5x20s has 2 at the least: leave -l out, or say -l nodes=2,walltime=0:00:40"},

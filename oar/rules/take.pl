@@ -109,6 +109,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             or $accordion_refuse->("evolving jobs run in the queue $queue, and this one is for ", $shown->($queue_name // ''), ": say -q $queue");
         $reservationField eq 'None'
             or $accordion_refuse->('an evolving job cannot be an advance reservation: leave -r out');
+        ($jobType // '') ne 'INTERACTIVE'
+            or $accordion_refuse->('an evolving job cannot be interactive: leave -I out, and say a command or a script');
         ($array_job_nb // 1) <= 1 && @{ $array_params_ref // [] } <= 1
             or $accordion_refuse->('an array of jobs cannot evolve: submit them one by one');
         ($jobproperties // '') eq ''

@@ -2,7 +2,7 @@
 #
 # usage: perl submit.pl NODES RULE... <submissions
 # The rules are files, in their order. A submission is a line of JSON: types (hexadecimal digits of each), queue, requests
-# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project. The
+# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project, kind (INTERACTIVE). The
 # answer is such a line: said, what its user is told (hexadecimal; "" when it is taken), types and requests.
 package OAR::IO;
 use strict;
@@ -30,7 +30,7 @@ while (my $line = <STDIN>) {
     my $dbh = bless(\(my $size = $nodes), 'Database');
     my $type_list = [map { pack('H*', $_) } @{ $s->{types} }];
     my $ref_resource_list = $s->{requests};
-    my ($queue_name, $jobType, $user) = ($s->{queue}, 'PASSIVE', 'alice');
+    my ($queue_name, $jobType, $user) = ($s->{queue}, $s->{kind} // 'PASSIVE', 'alice');
     my ($jobproperties, $job_name, $project) = ($s->{properties} // '', $s->{name}, $s->{project} // 'default');
     my $reservationField = $s->{reservation} // 'None';
     my ($array_job_nb, $array_params_ref) = ($s->{array} // 1, undef);

@@ -1,0 +1,208 @@
+package oar_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/oar/labtest"
+)
+
+// A fate is what happens to an evolving job, and when: the name of its job. The moment comes when OAR's or Accordion's tables say so,
+// and what happens then happens in the very transaction that makes the moment (see fateful). The moments of companions are their
+// job's, too.
+type fate struct {
+	what   string // what is deleted, or which node is lost and how: the job's (base), or a companion's (part)
+	moment string
+	daily  bool
+	sizes  string // what the job saw of itself, step by step; "": it does not come to its end
+}
+
+const whole = "2 5 3"
+
+var fates = []fate{
+	// The job is deleted (oardel). It waits…
+	{"deleted", "Waiting", false, ""},
+	{"deleted", "adopted", false, ""},
+	{"deleted", "reserved", true, ""},
+	{"deleted", "attached", false, ""},
+	{"deleted", "released", true, ""},
+	// …it begins, on two nodes or on two and two more…
+	{"deleted", "toLaunch", true, ""},
+	{"deleted", "Launching", false, ""},
+	{"deleted", "Running", false, ""},
+	{"deleted", "first.made", true, ""},
+	{"deleted", "first.toLaunch", false, ""},
+	{"deleted", "first.Launching", false, ""},
+	{"deleted", "first.Running", false, ""},
+	// …it grows…
+	{"deleted", "reserved.1", false, ""},
+	{"deleted", "grown.made", true, ""},
+	{"deleted", "grown.toLaunch", false, ""},
+	{"deleted", "grown.Launching", false, ""},
+	{"deleted", "grown.Running", false, ""},
+	{"deleted", "merged", true, ""},
+	// …it shrinks, and it is over.
+	{"deleted", "leaves", true, ""},
+	{"deleted", "left", false, ""},
+	{"deleted", "Finishing", false, whole},
+	{"deleted", "Terminated", false, whole},
+
+	// One of its companions is: by its user, whose it is.
+	{"part-deleted", "first.made", false, "4 2 3"},
+	{"part-deleted", "first.Running", false, "4 2 3"},
+	{"part-deleted", "grown.made", true, whole},
+	{"part-deleted", "grown.Launching", false, whole},
+	{"part-deleted", "grown.Running", false, whole},
+	{"part-deleted", "merged", true, whole},
+
+	// A node of its base, or of a companion, is lost.
+	{"base-Suspected", "released", false, whole},
+	{"base-Absent", "released", false, whole},
+	{"base-Suspected", "Running", false, whole},
+	{"base-Suspected", "merged", false, whole},
+	{"base-Absent", "Running", false, ""},
+	{"base-Absent", "grown.made", false, ""},
+	{"base-Absent", "merged", true, ""},
+	{"base-Dead", "merged", false, ""},
+	{"part-Suspected", "grown.made", false, whole},
+	{"part-Suspected", "merged", true, whole},
+	{"part-Absent", "first.made", false, "4 2 3"},
+	{"part-Absent", "grown.made", false, whole},
+	{"part-Absent", "merged", true, whole},
+	{"part-Dead", "merged", false, whole},
+}
+
+func (f fate) name() string { return f.what + "." + f.moment }
+
+// profile has steps in which there is time for OAR to be slow, and a last one in which there is time for the fate of those that do not
+// come to its end.
+func (f fate) profile() string {
+	first := "2x20s,5x20s"
+	if strings.Contains(f.moment, "first") {
+		first = "4x20s,2x20s"
+	}
+	if f.sizes == "" {
+		return first + ",3x2m"
+	}
+	return first + ",3x20s"
+}
+
+// fateful is how PostgreSQL makes fates come true.
+const fateful = `
+create function deleted(victim bigint) returns void as $$ begin
+	insert into frag_jobs (frag_id_job, frag_date) values (victim, 1) on conflict do nothing;
+	insert into event_logs (type, job_id, date, description, to_check) values ('FRAG_JOB_REQUEST', victim, 1, 'User alice requested to frag the job ' || victim, 'NO');
+end $$ language plpgsql;
+create table fates (job bigint primary key);
+create function happens(job bigint, part bigint, moment text) returns void as $$ declare what text; node text; begin
+	select split_part(j.job_name, '.', 1) into what from jobs j where j.job_id = job and j.job_name like '%.' || moment and split_part(j.job_name, '.', 1) || '.' || moment = j.job_name;
+	if what is null then return; end if;
+	insert into fates (job) values (job) on conflict do nothing;
+	if not found then return; end if;
+	case split_part(what, '-', 1) || '-' || (split_part(what, '-', 2) in ('Suspected', 'Absent', 'Dead'))
+	when 'deleted-false' then perform deleted(job);
+	when 'part-false' then perform deleted(part);
+	else
+		select max(r.network_address) into node from accordion_places p join resources r on r.resource_id = p.resource_id
+			where p.job_id = case split_part(what, '-', 1) when 'base' then job else part end;
+		update resources set next_state = split_part(what, '-', 2), next_finaud_decision = 'NO' where network_address = node;
+	end case;
+end $$ language plpgsql;
+create table begun (what text);
+create function on_job() returns trigger as $$ begin
+	if new.job_name like 'accordion-%' and new.state <> 'Waiting' then
+		insert into begun select new.job_id || ' ' || new.job_name || ' ' || new.state || ' at ' || extract(epoch from clock_timestamp()) || ', planned for ' ||
+			coalesce((select string_agg(p.start_time::text, ',') from gantt_jobs_predictions p join moldable_job_descriptions m on m.moldable_id = p.moldable_job_id where m.moldable_job_id = new.job_id), '?')
+			|| ', OAR plans for ' || coalesce((select string_agg(p.start_time::text, ',') from gantt_jobs_predictions p where p.moldable_job_id = 0), '?') || ', reserved from ' ||
+			coalesce((select v.start_time::text from accordion_reservations v where v.holder = new.job_id), '?') || ', submitted ' || new.submission_time;
+	end if;
+	perform happens(new.job_id, 0, new.state);
+	if new.job_name like 'ep-%' then
+		perform happens(a.base, new.job_id, case when a.mark = 'first' then 'first.' else 'grown.' end || new.state) from accordion_jobs a where a.job_id = new.job_id;
+		if new.state = 'Terminated' then perform happens(substr(new.job_name, 4)::bigint, new.job_id, 'left'); end if;
+	end if;
+	return new; end $$ language plpgsql;
+create function on_place() returns trigger as $$ begin
+	perform happens(a.base, new.job_id, case when a.mark = 'first' then 'first.made' else 'grown.made' end) from accordion_jobs a where a.job_id = new.job_id and a.base <> 0;
+	return new; end $$ language plpgsql;
+create function on_ours() returns trigger as $$ begin
+	if tg_op = 'INSERT' and new.base = 0 then perform happens(new.job_id, 0, 'adopted');
+	elsif new.base = 0 and new.released = 1 and old.released = 0 then perform happens(new.job_id, 0, 'released');
+	elsif new.base = 0 and new.reservation <> old.reservation then perform happens(new.job_id, 0, 'attached');
+	elsif new.base <> 0 and new.mark <> old.mark then perform happens(new.base, new.job_id, 'merged');
+	end if;
+	return new; end $$ language plpgsql;
+create function on_reservation() returns trigger as $$ begin
+	perform happens(split_part(new.name, '-', 2)::bigint, 0, case split_part(new.name, '-', 3) when '0' then 'reserved' else 'reserved.' || split_part(new.name, '-', 3) end);
+	return new; end $$ language plpgsql;
+create function on_end() returns trigger as $$ begin
+	perform happens(a.base, new.frag_id_job, 'leaves') from accordion_jobs a where a.job_id = new.frag_id_job and a.base <> 0;
+	return new; end $$ language plpgsql;
+create trigger fate after insert or update of state on jobs for each row execute function on_job();
+create trigger fate after insert on accordion_places for each row execute function on_place();
+create trigger fate after insert or update on accordion_jobs for each row execute function on_ours();
+create trigger fate after insert on accordion_reservations for each row execute function on_reservation();
+create trigger fate after insert on frag_jobs for each row execute function on_end();`
+
+// A job may be deleted at any moment of its life, and so may each of its companions, which are its user's; and any of its nodes may be
+// lost. Nothing is left of it, its nodes are free for others, no node is ever two jobs', and whoever asks is told how it ended. A job that
+// goes on has all of its nodes again from its next step on. With -accordion.long there are all fates, at once.
+func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
+	chosen := fates
+	if !*everything {
+		chosen = slices.DeleteFunc(slices.Clone(fates), func(f fate) bool { return !f.daily })
+	}
+	nodes := 5*len(chosen) + 5
+	lab := labtest.Up(t, nodes, labtest.PostgreSQL, "alice")
+	lab.Do(t, "serve")
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	lab.SQL(t, fateful)
+	const where = `w() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; w; for n in 1 2; do sleep 4; eval "$(accordion step)"; w; done; sleep 4`
+	script := ""
+	for _, f := range chosen {
+		script += fmt.Sprintf("oarsub -q evolve -t ep=%s -n %s '%s' >/dev/null || exit &\n", f.profile(), f.name(), where)
+	}
+	lab.Run(t, "alice", "bash", "-c", script+"wait")
+	lab.Await(t, long, "all of them are over", func() bool {
+		// What the database does by itself, OAR's server is not told.
+		lab.Run(t, "root", "bash", "-c", "for word in Qdel ChState; do echo $word >/dev/tcp/127.0.0.1/6666; done; sleep 1")
+		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_name like '%.%'") == "0"
+	})
+	nothingLeft(t, lab)
+	noOverlap(t, lab)
+	if begun := lab.SQL(t, "select * from begun"); begun != "" {
+		t.Errorf("what only shows reservations has begun: %s", begun)
+	}
+	met := map[string]string{} // fates, by name: the number of the job
+	for line := range strings.Lines(lab.SQL(t, "select j.job_name, j.job_id from jobs j join fates f on f.job = j.job_id")) {
+		name, id, _ := strings.Cut(strings.TrimSpace(line), "|")
+		met[name] = id
+	}
+	for _, f := range chosen {
+		f.judge(t, lab, met[f.name()])
+	}
+	lab.SQL(t, "update resources set state = 'Alive', next_state = 'UnChanged'")
+	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", nodes)))
+}
+
+// judge looks at what has become of the job with this fate.
+func (f fate) judge(t *testing.T, lab *labtest.Lab, job string) {
+	t.Helper()
+	if job == "" {
+		t.Errorf("%s: the moment never came", f.name())
+		return
+	}
+	told := lab.Run(t, "root", "accordion", "explain", job)
+	if f.sizes == "" {
+		if state := lab.State(t, job); state != "Error" {
+			t.Errorf("%s: job %s is %s, want Error\n%s", f.name(), job, state, told)
+		}
+	} else if got := strings.Join(strings.Fields(lab.Run(t, "alice", "cat", "sizes."+job)), " "); got != f.sizes {
+		t.Errorf("%s: job %s saw %q nodes in its steps, want %q\n%s", f.name(), job, got, f.sizes, told)
+	}
+	if f.what == "deleted" && f.sizes == "" && f.moment != "Waiting" && !strings.Contains(told, "User alice requested to frag the job "+job) {
+		t.Errorf("%s: explain does not say who ended job %s:\n%s", f.name(), job, told)
+	}
+}
