@@ -2,6 +2,7 @@ package oar_test
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
