@@ -1,0 +1,197 @@
+package oar_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/oar"
+	"accordion/oar/labtest"
+	"accordion/shim/seal"
+)
+
+// deathWish is set in the process that is a sidecar inside the lab, and says when it ends, by kill -9: "before 2" between the
+// intent of its second action and the action, "after 1" between its first action and its outcome.
+const deathWish = "ACCORDION_TEST_DEATH"
+
+// enough is the file, in the lab, for which mortal sidecars and who starts them look.
+const enough = "/run/enough"
+
+// mortal is a journal whose process ends at an action.
+type mortal struct {
+	adapter.Journal
+	after bool
+	mu    sync.Mutex
+	left  int              // actions until then
+	verbs map[int64]string // of the actions under way
+}
+
+func (m *mortal) Begin(i journal.Intent) (int64, error) {
+	id, err := m.Journal.Begin(i)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.verbs[id] = i.Verb
+	if err == nil && !m.after {
+		m.pass("before", id)
+	}
+	return id, err
+}
+
+func (m *mortal) Finish(id int64, at time.Time, failure error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.after {
+		m.pass("after", id)
+	}
+	return m.Journal.Finish(id, at, failure)
+}
+
+func (m *mortal) pass(when string, action int64) {
+	if m.left--; m.left == 0 {
+		fmt.Fprintln(os.Stderr, "dies", when, m.verbs[action])
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {} // nothing more is done until the kernel has done it
+	}
+}
+
+// TestASidecarInsideTheLabDies is the sidecar: `accordion serve` in all but its end.
+func TestASidecarInsideTheLabDies(t *testing.T) {
+	var when string
+	var number int
+	if _, err := fmt.Sscanf(os.Getenv(deathWish), "%s %d", &when, &number); err != nil {
+		t.Skip("this is the part inside the lab: TestASidecarThatIsKilledAtAnyActionLosesNothing starts it there")
+	}
+	c, err := config.Load(config.DefaultPath) // the lab's
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(c.Journal.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := oar.ReadConf(oar.DefaultConf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := hclog.New(&hclog.LoggerOptions{Name: "mortal", Output: os.Stderr})
+	system, err := oar.Open(t.Context(), conf, oar.Options{Queue: "evolve", Timeout: c.OAR.Timeout, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := system.Guard(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := session.Listen(session.Options{Path: c.Session.Socket, MaxSessions: c.Session.MaxSessions, Authority: seal.NewMunge(""), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mortal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
+	fit := c.Plan.Fit()
+	sidecar := adapter.New(adapter.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: adapter.Settings{
+		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard,
+		Policy:  queue.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
+		Overrun: adapter.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
+		Silent:  adapter.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	var parts sync.WaitGroup
+	parts.Go(func() { _ = server.Serve(ctx) })
+	parts.Go(func() {
+		for _, err := os.Stat(enough); err != nil; _, err = os.Stat(enough) {
+			time.Sleep(200 * time.Millisecond) // a file has no event to wait for
+		}
+		stop()
+	})
+	if err := sidecar.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	parts.Wait()
+}
+
+// The sidecar is killed (kill -9) over and over through the life of jobs that grow and shrink: the first one after its first action, before
+// the outcome is written, the second between the intent of its second action and the action, and so on up to nine, and from the
+// beginning. (A start takes four actions of one sidecar, or begins anew.) With -accordion.long each action of a life has a life
+// of its own, in which the sidecar is killed there only.
+func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
+	lab := labtest.Up(t, 12, labtest.PostgreSQL, "alice")
+	lab.Do(t, "serve") // makes its configuration
+	lab.Do(t, "serve-stop")
+	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
+	died := killed(t, lab, all, `n=0; while [ ! -e `+enough+` ]; do n=$((n % 9 + 1)); if ((n % 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`)
+	t.Logf("%d deaths: %s", len(died), strings.Join(died, ", "))
+	if len(died) < 10 {
+		t.Error("want ten deaths at least")
+	}
+	for _, when := range []string{"before", "after"} {
+		for n := 1; *everything; n++ {
+			died := killed(t, lab, all[:1], fmt.Sprintf(`sidecar "%s %d"; sidecar "after 1000000"`, when, n))
+			t.Logf("death %s action %d: %s", when, n, strings.Join(died, ", "))
+			if len(died) == 0 {
+				break // it had no so many
+			}
+		}
+	}
+}
+
+// killed lets mortal sidecars serve jobs with some profiles, as the shell script says, and then one that lives. It tells at
+// which actions they died.
+func killed(t *testing.T, lab *labtest.Lab, profiles []string, script string) []string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab.Run(t, "root", "rm", "-f", enough)
+	says := ""
+	var lives sync.WaitGroup
+	lives.Go(func() {
+		_, says, _ = lab.ExecWithin(long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestASidecarInsideTheLabDies$' -test.timeout=9m; }; `+script, program)
+	})
+	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; eval "$(accordion step)" || exit 1; where; done; sleep 3`
+	jobs := make([]string, len(profiles))
+	for i, ep := range profiles {
+		jobs[i] = lab.Submit(t, "alice", work, "-q", "evolve", "-t", "ep="+ep)
+	}
+	for i, job := range jobs {
+		lab.Await(t, long, "job "+job+" is over", func() bool { return lab.State(t, job) == "Terminated" || lab.State(t, job) == "Error" })
+		var want []string
+		for step := range strings.SplitSeq(profiles[i], ",") {
+			n, _, _ := strings.Cut(step, "x")
+			want = append(want, n)
+		}
+		if got := strings.Fields(lab.Run(t, "alice", "cat", "sizes."+job)); !slices.Equal(got, want) {
+			t.Errorf("job %s had from inside %v nodes in turn, want %v", job, got, want)
+		}
+	}
+	lab.Run(t, "root", "touch", enough)
+	lives.Wait()
+	lab.Do(t, "serve")
+	nothingLeft(t, lab)
+	noOverlap(t, lab)
+	lab.Do(t, "serve-stop")
+	var died []string
+	for line := range strings.Lines(says) {
+		if at, ok := strings.CutPrefix(strings.TrimSpace(line), "dies "); ok {
+			died = append(died, at)
+		}
+	}
+	if t.Failed() {
+		t.Log(says[max(0, len(says)-20000):])
+	}
+	return died
+}
