@@ -160,7 +160,7 @@ func killed(t *testing.T, lab *labtest.Lab, profiles []string, script string) []
 	says := ""
 	var lives sync.WaitGroup
 	lives.Go(func() {
-		_, says, _ = lab.ExecWithin(long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestASidecarInsideTheLabDies$' -test.timeout=9m; }; `+script, program)
+		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestASidecarInsideTheLabDies$' -test.timeout=9m; }; `+script, program)
 	})
 	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; eval "$(accordion step)" || exit 1; where; done; sleep 3`
 	jobs := make([]string, len(profiles))
