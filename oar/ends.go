@@ -6,20 +6,31 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"accordion/adapter"
 )
 
-// lately are the evolving jobs of the last reading.
+// told is for how long a job that is over is shown: the sidecar may be about something else when it is shown first.
+const told = 30 * time.Second
+
+// lately are the evolving jobs of the last readings.
 type lately struct {
 	mu   sync.Mutex
-	jobs map[adapter.Key]bool
+	jobs map[adapter.Key]time.Time // when each was last there
 }
 
 func (l *lately) are(jobs map[adapter.Key]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.jobs = jobs
+	now := time.Now()
+	maps.DeleteFunc(l.jobs, func(_ adapter.Key, at time.Time) bool { return now.Sub(at) > told })
+	for key := range jobs {
+		if l.jobs == nil {
+			l.jobs = map[adapter.Key]time.Time{}
+		}
+		l.jobs[key] = now
+	}
 }
 
 // without gives those that are not among others.
@@ -34,7 +45,7 @@ func (l *lately) without(others map[adapter.Key]bool) (missing []int64) {
 	return missing
 }
 
-// tellEnds adds to a reading the evolving jobs that the last one showed and that are over by now, each once, and says of those that
+// tellEnds adds to a reading the evolving jobs that the last ones showed and that are over by now, and says of those that
 // end or have ended what OAR says of it.
 func (s *System) tellEnds(ctx context.Context, tx *sql.Tx, records []*record) ([]*record, error) {
 	now, ending := map[adapter.Key]bool{}, map[int64]*record{}
