@@ -175,6 +175,9 @@ func whatIsLeftOver(in *inside) {
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
 	for _, j := range snapshot.Jobs {
+		if j.ID == job.ID && j.State == adapter.Done {
+			continue // shown a little longer, with how it ended
+		}
 		if j.Expands != job.ID || j.State != adapter.Running {
 			in.Errorf("%+v", j)
 		}
