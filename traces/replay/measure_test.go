@@ -31,6 +31,7 @@ var (
 // measures are those that have bounds.
 var measures = []measure{
 	{name: "KTH", file: "KTH-SP2-1996-2.1-cln", policies: both},
+	{name: "KTH-unfiltered", file: "KTH-SP2-1996-unfiltered", policies: both[:1]}, // whose schedule is published
 	{name: "CTC", file: "CTC-SP2-1996-3.1-cln", policies: both},
 	{name: "generated", policies: both},
 	{name: "Curie", file: "CEA-Curie-2011-2.1-cln", chosen: replay.Selection{Machine: 80640}, policies: both[:1]},
