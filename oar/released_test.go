@@ -20,7 +20,7 @@ func (s sidecar) evolving(command, profile string, nodes int, options ...string)
 	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes)}, options...)...)
 	s.lab.SQL(s.t, fmt.Sprintf("insert into job_types (job_id, type) values (%s, 'ep=%s')", id, profile))
 	s.adopt(id, "0")
-	s.lab.Run(s.t, "alice", "oarresume", id)
+	s.resume(id)
 	return id
 }
 
@@ -29,8 +29,16 @@ func (s sidecar) companion(of string, nodes int) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes))
 	s.adopt(id, of)
-	s.lab.Run(s.t, "alice", "oarresume", id)
+	s.resume(id)
 	return id
+}
+
+// resume takes a job's hold away, which OAR does some time after it was asked to. A job that is released before waits for no
+// companion that is still held.
+func (s sidecar) resume(id string) {
+	s.t.Helper()
+	s.lab.Run(s.t, "alice", "oarresume", id)
+	s.lab.Await(s.t, long, "job "+id+" is not held any more", func() bool { return s.lab.State(s.t, id) != "Hold" })
 }
 
 func (s sidecar) adopt(id, base string) {
