@@ -4,10 +4,10 @@
 # Sourced by oar-lab.
 
 # take_turn: the one lab that may live. Its processes hold the lock on OAR's server program, so that it is let go when the
-# last of them is dead, and no file is left.
+# last of them is dead, for which that of a lab that was just taken down may need a moment, and no file is left.
 take_turn() {
 	exec 8</usr/sbin/oar-server
-	flock -n 8 || die "a lab of OAR lives already, and there can be one on a machine: 'oar-lab down' first"
+	flock -w 10 8 || die "a lab of OAR lives already, and there can be one on a machine: 'oar-lab down' first"
 }
 
 # begin_world starts it, in the background, and waits until it is ready.
