@@ -16,6 +16,7 @@ func aGrowthOntoABesteffortJob(in *inside) {
 	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", other.ID)) })
 	job := in.submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
+	in.timeout = longest // OAR starts a dozen programs to end a job and begin another; where the machine is loaded each may take seconds
 	begin := time.Now()
 	in.grow(job, "n3", "n4")
 	in.Logf("grown within %v", time.Since(begin))
