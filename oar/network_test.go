@@ -1,0 +1,38 @@
+package oar_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"accordion/oar/labtest"
+	"accordion/shim/seal/sealtest"
+)
+
+// The jobs of a cluster run on other hosts than OAR's server, where the sidecar's socket is not: there accordion step finds the
+// sidecar's address in a file beside oar.conf, and munge proves who asks.
+func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
+	munge := sealtest.Munged(t)
+	lab.Do(t, "serve-stop")
+	config := filepath.Join(lab.Dir, "network.toml")
+	text := lab.Run(t, "root", "cat", "/etc/accordion/accordion.toml") +
+		fmt.Sprintf("\n[session]\nsocket = %q\nlisten = \"127.0.0.1:6820\"\nmunge_socket = %q\n", filepath.Join(lab.Dir, "elsewhere.sock"), munge)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lab.Run(t, "root", "sh", "-c", "echo '127.0.0.1:6820 "+munge+"' >/etc/oar/accordion.address")
+	lab.Run(t, "root", "sh", "-c", "setsid accordion serve --config "+config+" >>"+filepath.Join(lab.Dir, "log", "accordion.log")+" 2>&1 </dev/null &")
+	lab.Await(t, time.Minute, "the sidecar listens", func() bool {
+		_, _, err := lab.Exec("root", "bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/6820")
+		return err == nil
+	})
+	job := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "1x20s,3x20s", 2, "2"))
+	ends(t, lab, job)
+	if got := stepSizes(t, lab, "alice", job); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("from inside, the steps of job %s, which asked over the network, had %v nodes, want 1, 3", job, got)
+	}
+	nothingLeft(t, lab)
+}
