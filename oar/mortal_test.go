@@ -113,7 +113,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	parts.Go(func() { _ = server.Serve(ctx) })
 	parts.Go(func() {
 		for _, err := os.Stat(enough); err != nil; _, err = os.Stat(enough) {
-			time.Sleep(200 * time.Millisecond) // a file has no event to wait for
+			time.Sleep(200 * time.Millisecond) // each sidecar sees it, also one that begins behind it; a signal would miss that
 		}
 		stop()
 	})
