@@ -63,7 +63,7 @@ func (s *System) tellEnds(ctx context.Context, tx *sql.Tx, records []*record) ([
 	}
 	for _, r := range records {
 		if r.evolving() && (r.over() || r.State == adapter.Ending) {
-			r.Why, ending[int64(r.ID)] = r.state, r
+			ending[int64(r.ID)] = r
 		}
 	}
 	if err := s.readEnds(ctx, tx, ending); err != nil {

@@ -61,6 +61,9 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 				t.Errorf("from inside, the steps of job %s had %v nodes, want 3, 1, 2", wide, got)
 			}
 			nothingLeft(t, lab)
+			if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+grows+" ended: after step 3 of 3\n") {
+				t.Errorf("job %s ended by itself, and the journal says more, or less:\n%s", grows, said)
+			}
 			promisesAreSoft(t, lab)
 			agree(t, lab, "alice", grows, slices.Equal)
 			agree(t, lab, "bob", wide, slices.Equal)

@@ -201,7 +201,7 @@ func (r *record) complete() {
 		r.Nodes = r.holds
 		fallthrough
 	default:
-		if r.Why == "" {
+		if r.Why == "" && r.state != "Finishing" && r.state != "Terminated" { // as every job ends
 			r.Why = r.state
 		}
 	}
