@@ -125,6 +125,14 @@ type Job struct {
 	Comment     string     // what its user wrote: ep=…, mold=…
 	Mark        string     // what only root can write: ours when it begins with MarkPrefix
 	Expands     core.JobID // an expander's parent; 0 for every other job
+	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
+	Grows       string     // the way in which it grows and why so, in words; "": the batch system has one way only
+}
+
+// Part is an allocation that holds some of a job's nodes.
+type Part struct {
+	Job   core.JobID // the batch system's number of it; the job's own for its own
+	Nodes []string
 }
 
 // MarkPrefix begins the mark of a job that is ours; what follows is the request, "ep=…" or "mold=…", as accepted.
@@ -161,6 +169,7 @@ func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:l
 // Shape is what a pending job is given before it starts.
 type Shape struct {
 	Nodes int       // exactly so many
+	On    []string  // those that it is to start on
 	Limit core.Time // seconds; a batch system may round it up to its grain
 }
 

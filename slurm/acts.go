@@ -111,12 +111,30 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return fmt.Errorf("ending: %w", err)
 	case r.State == adapter.Done || r.State == adapter.Ending:
 		return nil
+	case r.role() == companion:
+		return s.quench(ctx, job)
+	case r.role() == expander:
+		if err := s.withdraw(ctx, r); err != nil {
+			return fmt.Errorf("ending: %w", err)
+		}
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
 		_ = s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion ends this job: "+oneLine(why))
 	}
 	return s.cancel(ctx, job)
+}
+
+// withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
+func (s *System) withdraw(ctx context.Context, e *record) error {
+	parent, err := s.job(ctx, e.parent())
+	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, overPrefix) {
+		if errors.Is(err, adapter.ErrGone) {
+			err = nil
+		}
+		return err
+	}
+	return s.undo(ctx, parent.Key, e.Nodes)
 }
 
 // cancel is scancel; a job that is over already is nil.
@@ -153,6 +171,15 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
+	t, err := s.terms(ctx, r, shape.On)
+	if err != nil {
+		return fmt.Errorf("shaping job %d: %w", job.ID, err)
+	}
+	if all := t.arrangement(r); len(all) > 0 {
+		if err := s.update(ctx, job, all...); err != nil {
+			return fmt.Errorf("shaping: %w", err)
+		}
+	}
 	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes {
 		tasks, cpus := scaled(r, shape.Nodes)
 		err := s.update(ctx, job, fmt.Sprintf("NumNodes=%d-%d", shape.Nodes, shape.Nodes), fmt.Sprintf("NumTasks=%d", tasks),
@@ -181,7 +208,6 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 
 // scaled is a job's tasks and CPUs on so many nodes.
 func scaled(r *record, nodes int) (tasks, cpus int) {
-	ceil := func(a, b int) int { return max(1, (a+max(b, 1)-1)/max(b, 1)) }
 	tasks = ceil(r.Tasks, r.Want) * nodes
 	return tasks, ceil(r.CPUs, r.Tasks) * tasks
 }

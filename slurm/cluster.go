@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"accordion/adapter"
@@ -10,13 +11,13 @@ import (
 
 // A partition is what matters of a Slurm partition.
 type partition struct {
-	name      string
-	nodes     []string // in natural order
-	tier      int
-	exclusive bool   // OverSubscribe=EXCLUSIVE: whole nodes for every job
-	state     string // UP, DOWN, DRAIN, INACTIVE
-	overTime  string // OverTimeLimit: NONE, UNLIMITED or minutes
-	preempt   string
+	name     string
+	nodes    []string // in natural order
+	tier     int
+	sharing  sharing
+	state    string // UP, DOWN, DRAIN, INACTIVE
+	overTime string // OverTimeLimit: NONE, UNLIMITED or minutes
+	preempt  string
 }
 
 // An inventory is all nodes, reservations and partitions of a cluster.
@@ -29,7 +30,9 @@ type inventory struct {
 // A node as Slurm shows it.
 type node struct {
 	adapter.Node
-	gres string
+	gres   string
+	cpus   int // for jobs
+	memory int // MB for jobs
 }
 
 // inventoryCommands is what scontrol is told on its standard input: one process for everything that is not a job.
@@ -75,6 +78,7 @@ func parseInventory(out string) (inventory, error) {
 func parseNode(line string) node {
 	state := field(line, "State")
 	n := node{gres: text(field(line, "Gres"))}
+	n.cpus, n.memory = numbers(line, "CPUEfctv", "CPUTot"), numbers(line, "RealMemory")-numbers(line, "MemSpecLimit")
 	n.Name, n.Why = strings.Clone(field(line, "NodeName")), strings.Clone(state) // they may be kept for long, and the list must not
 	n.Usable, n.Idle = nodeState(state)
 	if !n.Usable {
@@ -83,6 +87,16 @@ func parseNode(line string) node {
 		}
 	}
 	return n
+}
+
+// numbers is the value of the first of the keys that has one; 0 without.
+func numbers(line string, keys ...string) int {
+	for _, k := range keys {
+		if n, err := strconv.Atoi(field(line, k)); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // nodeState reads a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. A flag that is not known makes a node unusable: a
@@ -159,11 +173,11 @@ func parseReservation(line string) (adapter.Reservation, error) {
 // parsePartition reads a line of `show partition`.
 func parsePartition(line string) (partition, error) {
 	p := partition{
-		name:      field(line, "PartitionName"),
-		exclusive: field(line, "OverSubscribe") == "EXCLUSIVE",
-		state:     field(line, "State"),
-		overTime:  field(line, "OverTimeLimit"),
-		preempt:   field(line, "PreemptMode"),
+		name:     field(line, "PartitionName"),
+		sharing:  sharing(field(line, "OverSubscribe")),
+		state:    field(line, "State"),
+		overTime: field(line, "OverTimeLimit"),
+		preempt:  field(line, "PreemptMode"),
 	}
 	if tier, err := count(field(line, "PriorityTier")); err == nil {
 		p.tier = tier

@@ -25,6 +25,7 @@ local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComme
 local MARK, PREFIX = "accordion:", "accordion-"
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
+local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
@@ -449,11 +450,22 @@ local function manage(job, partitions)
 	tell(job, site)
 end
 
+-- grows says whether a submission is what the sidecar allocates in the name of a job's owner to make the job grow. Only root
+-- makes reservations of that name, and only the job's owner may use one: the worst that he can do with it is to take
+-- the nodes of his own job's next step himself.
+local function grows(job)
+	local verb, parent = (job.name or ""):match("^accordion%-(%l+)%-(%d+)$")
+	if verb ~= "grow" and verb ~= "over" and verb ~= "with" then return false end
+	local reserved = (job.reservation or ""):match("^accordion%-" .. parent .. "%-%d+$")
+	local dependency = job.dependency or ""
+	return reserved and (dependency == "" or dependency == "expand:" .. parent) and not job.script
+end
+
 -- ours: what only the sidecar, which is root, may name.
 local function names_ours(job)
 	if (job.dependency or ""):match("expand:") then return "--dependency=expand: is not for users" end
 	if ("," .. (job.reservation or "")):find("," .. PREFIX, 1, true) then return "reservations " .. PREFIX .. "... are not for users" end
-	if (job.name or ""):match("^accordion%-grow%-%d") then return "job names " .. PREFIX .. "grow-... are not for users" end
+	if (job.name or ""):match("^accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
@@ -468,6 +480,11 @@ end
 
 function slurm_job_submit(job, partitions, uid)
 	local seen, ours = pcall(names_ours, job)
+	local checked, grown = pcall(grows, job)
+	if checked and grown then
+		job.priority = TOP
+		return slurm.SUCCESS
+	end
 	if seen and ours and uid ~= 0 then
 		slurm.log_user("accordion: %s", ours)
 		return DENIED

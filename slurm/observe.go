@@ -38,10 +38,14 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	case l.err != nil:
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
-	snapshot, err := assemble(in, l.jobs, s.config.Partitions)
+	s.tendCompanions(ctx, l.jobs)
+	snapshot, err := assemble(in, fold(whole(l.jobs)), s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
+	s.mu.Lock()
+	s.last = in
+	s.mu.Unlock()
 	snapshot.At = at
 	return snapshot, nil
 }

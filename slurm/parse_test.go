@@ -223,7 +223,7 @@ func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
 	if diff := cmp.Diff(want, in.reservations); diff != "" {
 		t.Errorf("reservations (-want +read):\n%s", diff)
 	}
-	if p := in.partitions[0]; !p.exclusive || p.name != "main" || len(p.nodes) != 8 || p.tier != 1 {
+	if p := in.partitions[0]; !p.sharing.whole() || p.name != "main" || len(p.nodes) != 8 || p.tier != 1 {
 		t.Errorf("partition: %+v", p)
 	}
 }

@@ -36,6 +36,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	found = append(found, c.check(ctx)...)
 	found = append(found, checkPool(c, in, s.config.Partitions)...)
+	found = append(found, checkGrowth(c.site(), in, s.config.Partitions, s.config.Growth)...)
 	found = append(found, checkPlugin(c)...)
 	found = append(found, checkOptions(c)...)
 	slices.SortStableFunc(found, adapter.ByGravity)
@@ -71,12 +72,8 @@ func (c configuration) check(ctx context.Context) []adapter.Finding {
 	if release, _ := c.version(); release < 2011 {
 		add(adapter.Fatal, "Upgrade Slurm", "Slurm %s is older than 20.11", c["SLURM_VERSION"])
 	}
-	if !slices.Contains(strings.Split(c["SchedulerParameters"], ","), "permit_job_expansion") {
-		add(adapter.Fatal, "Add permit_job_expansion to SchedulerParameters in slurm.conf, then `scontrol reconfigure`",
-			"SchedulerParameters is %q: without permit_job_expansion no job can grow", c["SchedulerParameters"])
-	}
-	if why := c.trap(ctx); why != "" {
-		add(adapter.Fatal, "Set AccountingStorageType=accounting_storage/slurmdbd and keep slurmdbd running", "%s", why)
+	if why := c.trap(ctx); why != "" && c.neverResizes() == "" {
+		add(adapter.Fatal, "Start slurmdbd, and keep it running", "%s", why)
 	}
 	if c["PriorityType"] == "priority/multifactor" {
 		add(adapter.Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
@@ -112,10 +109,10 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 	}
 	for _, p := range in.partitions {
 		managed := slices.Contains(pool, p.name)
-		if managed && !p.exclusive {
-			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s does not give whole nodes to jobs: Slurm cannot move part of a "+
-				"node into another job", p.name),
-				Fix: fmt.Sprintf("Set OverSubscribe=EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
+		if managed && p.sharing.forced() {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs come to lie on the cores of "+
+				"managed ones", p.name, p.sharing),
+				Fix: fmt.Sprintf("Set OverSubscribe=YES:2 or EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if managed && p.state != "UP" {
 			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
@@ -130,11 +127,27 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 				"ones, and a node with any of them is taken", p.name, len(shared))})
 		}
 	}
-	withGres := slices.DeleteFunc(slices.Clone(in.nodes), func(n node) bool { return n.gres == "" || !nodes[n.Name] })
-	if len(withGres) > 0 && c["SelectType"] == "select/cons_tres" {
-		found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("%d nodes of the pool have generic resources (%s on %s), and select/cons_tres does not "+
-			"let a job that asks for them grow", len(withGres), withGres[0].gres, withGres[0].Name),
-			Fix: "Leave GPU jobs rigid, or keep those nodes in a pool of their own"})
+	return found
+}
+
+// checkGrowth says how the jobs of each partition of the pool grow, and why so.
+func checkGrowth(site site, in inventory, pool []string, wish Growth) []adapter.Finding {
+	var found []adapter.Finding
+	for _, p := range in.partitions {
+		if !slices.Contains(pool, p.name) || p.sharing.forced() {
+			continue
+		}
+		all, err := site.wayOf(wish, p.sharing, false)
+		if err != nil {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("a job of partition %s: %v", p.name, err),
+				Fix: `Set growth = "auto" under [slurm], or change what keeps it from growing so`})
+			continue
+		}
+		what := fmt.Sprintf("jobs of partition %s grow by %s", p.name, all)
+		if site.gres && all.growth != Companions {
+			what += "; those that ask for generic resources by companions"
+		}
+		found = append(found, adapter.Finding{Severity: adapter.Note, What: what})
 	}
 	return found
 }

@@ -205,34 +205,3 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	}
 	return fmt.Errorf("deleting reservation %s: %w", name, err)
 }
-
-// Nudge gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
-// that somebody drained meanwhile) it clears the drain flag, which they do not have: the update makes slurmctld set the
-// node's bits anew, which cures a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
-// Not of the lost ones: it cures none, and hides them from Mend as not responding.
-func (s *System) Nudge(ctx context.Context, nodes []string) error {
-	doing := "nudging " + hostlist.Compact(nodes)
-	snapshot, err := s.Observe(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	lost := within(Leaked(snapshot), toSet(nodes))
-	var idle []string
-	wanted := toSet(nodes)
-	for _, n := range snapshot.Nodes {
-		if wanted[n.Name] && n.Usable && n.Idle {
-			idle = append(idle, n.Name)
-		}
-	}
-	if len(idle) > 0 {
-		if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
-		}
-	}
-	if len(lost) > 0 {
-		if err := s.Mend(ctx, lost); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
-		}
-	}
-	return nil
-}

@@ -118,6 +118,7 @@ func parseShownJob(line string, nodes map[string][]string) (shown, error) {
 	}
 	r.Tasks, r.CPUs = e.count("NumTasks", word("NumTasks")), e.count("NumCPUs", word("NumCPUs"))
 	r.Limit = e.limit("TimeLimit", word("TimeLimit"))
+	r.memory, r.memoryPerCPU = e.megabytes("MinMemoryNode", slot("CPUs/Task", "MinMemoryNode")), e.megabytes("MinMemoryCPU", slot("CPUs/Task", "MinMemoryCPU"))
 	start, eligible := e.instant("StartTime", word("StartTime")), e.instant("EligibleTime", word("EligibleTime"))
 	r.Submitted = e.instant("SubmitTime", word("SubmitTime"))
 	r.Priority = e.number("Priority", word("Priority"))
@@ -131,6 +132,7 @@ func parseShownJob(line string, nodes map[string][]string) (shown, error) {
 	r.settle(stateWord, tasks, start, eligible)
 	j := shown{record: r, free: line[strings.Index(line, " Command="):]}
 	j.Comment = commentOf(j.free)
+	j.perNode, j.perTask, j.perJob = last(j.free, "TresPerNode"), last(j.free, "TresPerTask"), last(j.free, "TresPerJob")
 	j.Expands = expands(&j.record)
 	return j, nil
 }
@@ -214,4 +216,13 @@ func waitingOrRunning(jobs []shown) []record {
 		}
 	}
 	return kept
+}
+
+// last is the last value of the key.
+func last(text, key string) string {
+	at := strings.LastIndex(text, " "+key+"=")
+	if at < 0 {
+		return ""
+	}
+	return field(text[at:], key)
 }

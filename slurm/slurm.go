@@ -31,6 +31,8 @@ type Config struct {
 	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
+	// Growth is how jobs are made larger. "": Auto.
+	Growth Growth
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
@@ -41,6 +43,7 @@ type System struct {
 	mu       sync.Mutex
 	recently configuration // as last read for a resize; never changed
 	readAt   time.Time
+	last     inventory // as last observed; never changed
 	known    testimony
 
 	mending      sync.Mutex
@@ -75,6 +78,12 @@ func New(c Config) (*System, error) {
 	}
 	if c.Reconfigure == 0 {
 		c.Reconfigure = time.Minute
+	}
+	if c.Growth == "" {
+		c.Growth = Auto
+	}
+	if _, err := ParseGrowth(string(c.Growth)); err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
 	}
 	return &System{config: c, run: newRunner(c)}, nil
 }

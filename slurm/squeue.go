@@ -21,6 +21,14 @@ type record struct {
 	array     int64  // the array's id; 0 when it is in none
 	elements  string // of an array's pending rest: the task ids, "7-40%2"
 	dependsOn string
+	parts     []adapter.Part // its companions, of a running job
+
+	memory       int    // MB that it asks for on each node; 0: all, or none where memory is not given out
+	memoryPerCPU int    // the same for each CPU; 0: it says it for nodes
+	perNode      string // generic resources that it asks for on each node, as Slurm writes them: gres:gpu:2
+	perTask      string // the same for each task
+	perJob       string // the same for the whole job
+	configuring  bool   // its nodes boot
 }
 
 // fields is what is asked of squeue, in this order, as its -O names them. The last four hold what a user (or, for the
@@ -145,7 +153,7 @@ func (r *record) settle(word, tasks string, start, eligible core.Time) {
 	case adapter.Done:
 		r.Why, r.Nodes = word, nil
 	default:
-		r.Started = start
+		r.Started, r.configuring = start, word == "CONFIGURING"
 	}
 }
 
@@ -208,22 +216,53 @@ func blocked(reason string) bool {
 	return true
 }
 
-// GrowPrefix begins the name of an expander; its parent's id follows. The name is what survives everywhere: Slurm
-// forgets the dependency once it is satisfied.
-const GrowPrefix = adapter.Prefix + "grow-"
+// A role is what a job is to another one.
+type role int
 
-// expands is the parent's id when the job is an expander of ours, and 0 when it merely calls itself so: an expander is
-// allocated inside one of our reservations, where only its owner's jobs can be.
+const (
+	ordinary  role = iota
+	expander       // to be merged into its parent
+	companion      // beside its parent, never merged
+)
+
+// role is what the job is made for, and ordinary when it merely calls itself so: what is ours was allocated inside one of our
+// reservations, where only its owner's jobs can be, or bears a mark that only root can write.
+func (r *record) role() role {
+	if r.parent() == 0 || !strings.HasPrefix(r.Reservation, adapter.Prefix) && companionOf(r.Mark).ID == 0 {
+		return ordinary
+	}
+	if strings.HasPrefix(r.Name, withPrefix) {
+		return companion
+	}
+	return expander
+}
+
+// parent is the job that this one's name says it is made for; 0 for every other name.
+func (r *record) parent() core.JobID {
+	for _, prefix := range []string{GrowPrefix, overPrefix, withPrefix} {
+		if id, ok := strings.CutPrefix(r.Name, prefix); ok {
+			if n, err := strconv.ParseUint(id, 10, 31); err == nil {
+				return core.JobID(n)
+			}
+		}
+	}
+	return 0
+}
+
+// expands is the parent's id when the job is one of ours beside another; 0 for every other job.
 func expands(r *record) core.JobID {
-	id, ok := strings.CutPrefix(r.Name, GrowPrefix)
-	if !ok || !strings.HasPrefix(r.Reservation, adapter.Prefix) {
+	if r.role() == ordinary {
 		return 0
 	}
-	n, err := strconv.ParseUint(id, 10, 31)
-	if err != nil {
-		return 0
+	return r.parent()
+}
+
+// ends is the second of a running job's limit; core.Forever without one.
+func (r *record) ends() core.Time {
+	if r.Limit >= core.Forever/2 {
+		return core.Forever
 	}
-	return core.JobID(n)
+	return r.Started + r.Limit
 }
 
 // A fieldReader reads fields and keeps the first error.
@@ -246,6 +285,12 @@ func (e *fieldReader) number(name, s string) int64 {
 
 func (e *fieldReader) count(name, s string) int {
 	n, err := count(s)
+	e.fail(name, err)
+	return n
+}
+
+func (e *fieldReader) megabytes(name, s string) int {
+	n, err := megabytes(s)
 	e.fail(name, err)
 	return n
 }

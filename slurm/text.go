@@ -98,6 +98,25 @@ func limit(s string) (core.Time, error) {
 	return core.Time(total), nil
 }
 
+// megabytes reads an amount of memory such as 3700M or 4G, in MB; 0 where none is said.
+func megabytes(s string) (int, error) {
+	if null(s) || s == "0" {
+		return 0, nil
+	}
+	factor := map[byte]float64{'K': 1. / 1024, 'M': 1, 'G': 1024, 'T': 1024 * 1024}[s[len(s)-1]]
+	digits := s
+	if factor > 0 {
+		digits = s[:len(s)-1]
+	} else {
+		factor = 1
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || n < 0 || n > 1<<40 || n != n {
+		return 0, fmt.Errorf("%q is not an amount of memory", s)
+	}
+	return int(n * factor), nil
+}
+
 // minutes is a limit as scontrol takes it. Slurm's grain is a minute; it is rounded up, and never below one.
 func minutes(t core.Time) string {
 	if t >= core.Forever/2 {

@@ -1,0 +1,151 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+)
+
+// terms are how one job grows on this cluster, and what that asks of its nodes.
+type terms struct {
+	way  way
+	site site
+	in   sharing // of its partition
+	node node    // what each of its nodes has for jobs
+}
+
+// terms decides how the job grows, which holds the nodes or is to start on them. The same job grows in the same way all its
+// life, unless somebody changes the cluster.
+func (s *System) terms(ctx context.Context, r *record, nodes []string) (terms, error) {
+	c, err := s.recent(ctx)
+	if err != nil {
+		return terms{}, err
+	}
+	in, err := s.ground(ctx)
+	if err != nil {
+		return terms{}, err
+	}
+	p := in.partition(r.Partition, s.config.Partitions)
+	if p == nil {
+		return terms{}, fmt.Errorf("its partition %s is none of %s", r.Partition, strings.Join(s.config.Partitions, ", "))
+	}
+	t := terms{site: c.site(), in: p.sharing, node: in.least(nodes)}
+	t.way, err = t.site.wayOf(s.config.Growth, p.sharing, r.wantsGres())
+	return t, err
+}
+
+// ground is nodes and partitions as they were last read: what is asked of it changes with a new configuration only.
+func (s *System) ground(ctx context.Context) (inventory, error) {
+	s.mu.Lock()
+	known := s.last
+	s.mu.Unlock()
+	if len(known.partitions) > 0 {
+		return known, nil
+	}
+	return s.inventory(ctx)
+}
+
+// partition is the first of the names that is the pool's, of a job that may name several; nil when none is.
+func (in inventory) partition(names string, pool []string) *partition {
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(in.partitions, func(p partition) bool { return p.name == name })
+		if i >= 0 && slices.Contains(pool, name) {
+			return &in.partitions[i]
+		}
+	}
+	return nil
+}
+
+// least is what each of the nodes has for jobs, at the least.
+func (in inventory) least(nodes []string) node {
+	var least node
+	for _, n := range in.nodes {
+		if !slices.Contains(nodes, n.Name) {
+			continue
+		}
+		if least.Name == "" {
+			least = n
+		}
+		least.cpus, least.memory = min(least.cpus, n.cpus), min(least.memory, n.memory)
+	}
+	return least
+}
+
+// wholly is the CPUs that must be asked for to have whole nodes; 0 where every job gets them.
+func (t terms) wholly() int {
+	if t.in.whole() {
+		return 0
+	}
+	return t.node.cpus
+}
+
+// spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own nodes.
+func spare(r *record) int {
+	growths := 0
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job grows never
+	for _, ep := range choices {
+		n := 0
+		for i := 1; i < len(ep); i++ {
+			if ep[i].Nodes > ep[i-1].Nodes {
+				n++
+			}
+		}
+		growths = max(growths, n)
+	}
+	return max(64, 4*growths) // some may fail and be made again
+}
+
+// arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
+func (t terms) arrangement(r *record) []string {
+	var all []string
+	if cpus := t.wholly(); cpus > 0 {
+		all = append(all, fmt.Sprintf("MinCPUsNode=%d", cpus))
+	}
+	switch {
+	case t.way.growth == Overlap:
+		if t.site.memory {
+			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.node.memory-spare(r)))
+		}
+		all = append(all, "OverSubscribe=YES")
+	case t.way.growth == Merge && !t.in.whole():
+		all = append(all, "OverSubscribe=NO") // cores of merged nodes may be counted as free: only that keeps others off them
+	}
+	return all
+}
+
+// beside is the allocation by which a job grows by the nodes.
+func (t terms) beside(job *record, nodes []string, reservation string) allocation {
+	a := allocation{parent: job, name: fmt.Sprintf("%s%d", GrowPrefix, job.ID), nodes: nodes, cpus: t.wholly(), expands: true, reservation: reservation}
+	switch t.way.growth {
+	case Overlap:
+		if t.site.memory {
+			a.memory = max(job.memory-coverMemory, 1)
+		}
+	case Companions:
+		a.name, a.expands = fmt.Sprintf("%s%d", withPrefix, job.ID), false
+		a.limit, a.gres = job.remains(), job.perNodeOptions()
+		a.memory, a.perCPU = job.memory, job.memoryPerCPU
+	}
+	return a
+}
+
+// coverMemory is what the expander over all nodes takes of each node's memory, in MB: the least that Slurm gives. A job's own
+// nodes have so much more of it after each growth.
+const coverMemory = 1
+
+// over is the expander over the job's own nodes and those that an expander keeps for it.
+func (t terms) over(job, e *record) allocation {
+	nodes := slices.Concat(job.Nodes, e.Nodes)
+	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.cpus, memory: coverMemory, expands: true, reservation: e.Reservation}
+}
+
+// Names of the allocations that are made beside a job; its id follows. The name is what survives everywhere: Slurm
+// forgets the dependency once it is satisfied.
+const (
+	GrowPrefix = adapter.Prefix + "grow-" // an expander on new nodes
+	overPrefix = adapter.Prefix + "over-" // an expander over all nodes of the new size
+	withPrefix = adapter.Prefix + "with-" // a companion
+)
