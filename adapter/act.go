@@ -93,12 +93,16 @@ func (s *Sidecar) impossible(v *sight, r *record) string {
 	if r.seen.Unfit != "" {
 		return r.seen.Unfit
 	}
+	d := newDivision(s.snapshot.Nodes)
 	for _, ep := range r.choices {
-		if ep.Peak() <= len(v.nodes) {
+		if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+	if r.seen.Kinds == nil && len(d.builds()) == 1 {
+		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+	}
+	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.seen.Kinds))
 }
 
 // begin runs an operation beside the loop; conclude hears how it ended, and then calls done.

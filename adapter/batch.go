@@ -116,6 +116,7 @@ type Job struct {
 	Base        int       // so many of them, from the first, it can never give back; 0: the batch host alone
 	Want        int       // nodes it asked for (the minimum, where it gave a range)
 	Tasks, CPUs int       // what it asked for in all
+	Kinds       []string  // of nodes that it can run on; nil: all
 	Limit       core.Time // seconds; core.Forever when unlimited
 	Started     core.Time // Unix seconds; 0 while it waits
 	Begin       core.Time // not before; 0: no such wish
@@ -147,6 +148,8 @@ type Node struct {
 	Usable bool   // up and not drained: a job may be started on it
 	Idle   bool   // no job holds it now (a node planned for a job is idle)
 	Why    string // the batch system's word for its state
+	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
+	Build  string // the nodes of one managed job are all of one build; nodes of one kind are
 }
 
 // Reservation keeps nodes free from Start to End for one user's jobs.

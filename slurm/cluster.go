@@ -30,9 +30,10 @@ type inventory struct {
 // A node as Slurm shows it.
 type node struct {
 	adapter.Node
-	gres   string
-	cpus   int // for jobs
-	memory int // MB for jobs
+	gres     string
+	cpus     int    // for jobs
+	memory   int    // MB for jobs
+	features string // active ones, comma separated
 }
 
 // inventoryCommands is what scontrol is told on its standard input: one process for everything that is not a job.
@@ -77,7 +78,8 @@ func parseInventory(out string) (inventory, error) {
 // parseNode reads a line of `show node`.
 func parseNode(line string) node {
 	state := field(line, "State")
-	n := node{gres: text(field(line, "Gres"))}
+	n := node{gres: strings.Clone(text(field(line, "Gres")))}
+	n.features = strings.Clone(text(field(line, "ActiveFeatures")))
 	n.cpus, n.memory = numbers(line, "CPUEfctv", "CPUTot"), numbers(line, "RealMemory")-numbers(line, "MemSpecLimit")
 	n.Name, n.Why = strings.Clone(field(line, "NodeName")), strings.Clone(state) // they may be kept for long, and the list must not
 	n.Usable, n.Idle = nodeState(state)

@@ -39,6 +39,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.tendCompanions(ctx, l.jobs)
+	s.tellApart(ctx, &in, l.jobs)
 	snapshot, err := assemble(in, fold(whole(l.jobs)), s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)

@@ -119,6 +119,7 @@ func parseShownJob(line string, nodes map[string][]string) (shown, error) {
 	r.Tasks, r.CPUs = e.count("NumTasks", word("NumTasks")), e.count("NumCPUs", word("NumCPUs"))
 	r.Limit = e.limit("TimeLimit", word("TimeLimit"))
 	r.memory, r.memoryPerCPU = e.megabytes("MinMemoryNode", slot("CPUs/Task", "MinMemoryNode")), e.megabytes("MinMemoryCPU", slot("CPUs/Task", "MinMemoryCPU"))
+	r.minCPUs, r.features = e.count("MinCPUsNode", slot("CPUs/Task", "MinCPUsNode")), text(slot("CPUs/Task", "Features"))
 	start, eligible := e.instant("StartTime", word("StartTime")), e.instant("EligibleTime", word("EligibleTime"))
 	r.Submitted = e.instant("SubmitTime", word("SubmitTime"))
 	r.Priority = e.number("Priority", word("Priority"))

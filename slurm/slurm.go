@@ -43,7 +43,8 @@ type System struct {
 	mu       sync.Mutex
 	recently configuration // as last read for a resize; never changed
 	readAt   time.Time
-	last     inventory // as last observed; never changed
+	last     inventory        // as last observed; never changed
+	meanings map[meaning]bool // of features, as Slurm said
 	known    testimony
 
 	mending      sync.Mutex
@@ -127,6 +128,14 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	if err != nil {
 		return nil, err
 	}
+	if r.State != adapter.Running || adapter.RequestOf(&r.Job) == "" {
+		return &r.Job, nil
+	}
+	r, joined, err := s.together(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	r.Nodes = holdings(r, joined)
 	return &r.Job, nil
 }
 

@@ -24,6 +24,8 @@ type record struct {
 	parts     []adapter.Part // its companions, of a running job
 
 	memory       int    // MB that it asks for on each node; 0: all, or none where memory is not given out
+	minCPUs      int    // that it asks for on each node
+	features     string // -C
 	memoryPerCPU int    // the same for each CPU; 0: it says it for nodes
 	perNode      string // generic resources that it asks for on each node, as Slurm writes them: gres:gpu:2
 	perTask      string // the same for each task
