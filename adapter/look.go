@@ -160,44 +160,41 @@ func (s *Sidecar) outOfService(n Node) bool {
 	return !n.Usable && !s.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
-// lookAtQueue puts ordinary and managed jobs into one queue. The batch system's order of ordinary jobs stays; a managed
-// job stands before the first of them that was submitted after it, so that it jumps nobody's place.
+// lookAtQueue puts ordinary and managed jobs into one queue, in the order in which the batch system ranks them.
 func (s *Sidecar) lookAtQueue(v *sight) {
-	var ours []*record
-	for _, r := range s.sorted() {
-		if r.Phase == waiting && r.seen != nil && !r.seen.Blocked && !s.setAside(r) {
-			ours = append(ours, r)
-		}
-	}
-	managed := func(r *record) waiter {
-		// A start takes some seconds to become true: planning it for then keeps the steps after it on time.
-		begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices, Margin: s.margin(r.choices)}, r, r.seen}
-	}
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
-		if j.State != Pending || j.Held || j.Blocked || j.Expands != 0 || s.records[j.Key] != nil {
+		if j.State != Pending || j.Blocked || j.Expands != 0 {
 			continue
 		}
-		for len(ours) > 0 && before(ours[0].Key, j.Key) {
-			v.queue = append(v.queue, managed(ours[0]))
-			ours = ours[1:]
+		if r := s.records[j.Key]; r != nil {
+			if r.Phase == waiting && r.seen != nil && !s.setAside(r) {
+				v.queue = append(v.queue, s.waits(v, r))
+			}
+			continue
 		}
-		limit, guard := max(j.Limit, 1), s.settings.Guard+pass
-		if limit >= core.Forever/4 {
-			limit = core.Forever/4 - guard
+		if !j.Held {
+			v.queue = append(v.queue, s.waitsOrdinary(j))
 		}
-		v.queue = append(v.queue, waiter{core.Job{
-			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
-		}, nil, j})
-	}
-	for _, r := range ours {
-		v.queue = append(v.queue, managed(r))
 	}
 }
 
-func before(a, b Key) bool {
-	return a.Submitted < b.Submitted || a.Submitted == b.Submitted && a.ID < b.ID
+// waits is a managed job of the queue. A start takes some seconds to become true: planning it for then keeps the steps after
+// it on time.
+func (s *Sidecar) waits(v *sight, r *record) waiter {
+	begin := max(r.seen.Begin, v.now+s.settings.StartLead)
+	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices, Margin: s.margin(r.choices)}, r, r.seen}
+}
+
+// waitsOrdinary is an ordinary job of the queue.
+func (s *Sidecar) waitsOrdinary(j *Job) waiter {
+	limit, guard := max(j.Limit, 1), s.settings.Guard+pass
+	if limit >= core.Forever/4 {
+		limit = core.Forever/4 - guard
+	}
+	return waiter{core.Job{
+		ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
+	}, nil, j}
 }
 
 // growing says whether an expander of the job may belong to an operation under way, or to one that ended after the

@@ -40,6 +40,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	s.tendCompanions(ctx, l.jobs)
 	s.tellApart(ctx, &in, l.jobs)
+	s.rank(ctx, l.jobs)
 	snapshot, err := assemble(in, fold(whole(l.jobs)), s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
@@ -88,7 +89,7 @@ func assemble(in inventory, jobs []record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.reservations {
-		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 {
+		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != parkName {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}

@@ -75,10 +75,6 @@ func (c configuration) check(ctx context.Context) []adapter.Finding {
 	if why := c.trap(ctx); why != "" && c.neverResizes() == "" {
 		add(adapter.Fatal, "Start slurmdbd, and keep it running", "%s", why)
 	}
-	if c["PriorityType"] == "priority/multifactor" {
-		add(adapter.Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
-			"served; none overtakes an ordinary job that was submitted before it")
-	}
 	if over := c["OverTimeLimit"]; over == "UNLIMITED" {
 		add(adapter.Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
 			"their limits, so nothing that waits for their nodes can be promised")

@@ -242,7 +242,6 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{adapter.Warning, "is not in use", withoutOptions},
 		{adapter.Warning, "does not read them", older},
 		{adapter.Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
-		{adapter.Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
 	} {
 		conf, in := read()
 		c.spoil(conf, in)

@@ -175,8 +175,12 @@ func waiting(r *record, tasks string, eligible core.Time) {
 		r.elements = tasks
 	}
 	r.HeldByUser = r.Why == "JobHeldUser"
-	r.Held = r.Held || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
-	r.Blocked = !r.Held && blocked(r.Why)
+	r.Held = r.Held || r.parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
+	switch {
+	case r.parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // when it may begin, the plan knows
+	case !r.Held || r.parked() && !r.stopped():
+		r.Blocked = blocked(r.Why)
+	}
 	if r.Held && r.dependsOn != "" { // Slurm tells of the hold only
 		r.Blocked, r.Why = true, "Dependency"
 	}
