@@ -120,6 +120,8 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 		"ACCORDION_UNTIL", "1800000000",
 		"ACCORDION_GENERATION", "1",
 		"ACCORDION_TASKS", "8/2",
+		"ACCORDION_NODELIST", "n[1-2,5,7-8]",
+		"ACCORDION_NNODES", "5",
 		"ACCORDION_HOSTFILE", hosts,
 	)
 	if d := cmp.Diff(want, env.after(t, out.Text)); d != "" {
