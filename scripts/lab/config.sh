@@ -16,6 +16,7 @@ write_config() {
 		cat >"$lab/etc/accordion.lua" <<-LUA
 			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
 		LUA
+		link_plugin "$(plugin_folder)"
 	fi
 	: >"$lab/etc/plugstack.conf"
 	if spank_wanted; then
@@ -33,6 +34,14 @@ write_config() {
 			[[ $kind == plain ]] || echo "without=$(without)"
 		fi
 	} >"$lab/etc/lab"
+}
+
+# link_plugin FOLDER: for a Slurm that looks nowhere else.
+link_plugin() {
+	[[ $1 ]] || return 0
+	in_world || die "Slurm $release reads job_submit.lua in $1 only: boot this lab with --release, or leave the plug-in out (SLURM_LAB_PLUGIN=no)"
+	mkdir -p "$1"
+	ln -s "$lab"/etc/{job_submit,accordion}.lua "$1/"
 }
 
 # setting NAME: of this lab, as it was booted.

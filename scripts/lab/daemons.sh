@@ -172,7 +172,7 @@ wait_idle() {
 
 nodes_up() {
 	local up
-	up=$(tool sinfo -h -p shared -t idle,alloc,mix,comp,resv,plnd -N -o %T:%N 2>/dev/null | grep -vc '\*') || true
+	up=$(tool sinfo -h -p shared -N -o %T:%N 2>/dev/null | grep -cE '^(idle|allocated|mixed|completing|reserved|planned)[^*]*:') || true
 	((up >= $1))
 }
 
@@ -205,7 +205,9 @@ described() {
 	fi
 }
 
-# build_accordion puts the program into the lab's PATH, as it is in this repository now.
+# build_accordion puts the program into the lab's PATH, as it is in this repository now. In a world whose libraries are not older than
+# the machine's it has been built outside.
 build_accordion() {
+	! in_world || [[ ! -e $lab/world/built ]] || return 0
 	go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion >"$lab/log/build.log" 2>&1 8<&-
 }

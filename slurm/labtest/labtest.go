@@ -60,6 +60,10 @@ type Option struct {
 // Plain is a lab that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first in the queue is served first.
 func Plain() Option { return Option{argument: []string{"--plain"}} }
 
+// Release is a lab of another release of Slurm than this machine's: 20.11, 22.05, 24.11 or 26.05. It has processes and a network of its
+// own: client programs reach it by Exec, and by Env where root calls them; a client with the ids of somebody else does not.
+func Release(r string) Option { return Option{argument: []string{"--release", r}} }
+
 // User adds a user; alice is the only one otherwise. The first, second and third are in the accounts phys, chem and cs, with fair shares
 // of 10, 5 and 1; the fourth is in phys again.
 func User(name string) Option { return Option{argument: []string{"--user", name}} }
@@ -205,15 +209,21 @@ func repository() (string, error) {
 // clean is this process's environment without what would mislead a client program.
 func clean() []string {
 	foreign := regexp.MustCompile(`^(SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_`)
-	return slices.DeleteFunc(os.Environ(), foreign.MatchString)
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // where slurm-lab keeps releases
+	})
 }
 
 func (lab *Lab) environment() []string {
+	programs := filepath.Join(lab.Dir, "bin")
+	if _, err := os.Stat(filepath.Join(lab.Dir, "client")); err == nil {
+		programs = filepath.Join(lab.Dir, "client") + ":" + programs
+	}
 	return append(clean(),
 		"SLURM_CONF="+filepath.Join(lab.Dir, "etc", "slurm.conf"),
 		"ACCORDION_SOCKET="+filepath.Join(lab.Dir, "run", "accordion.sock"),
 		"ACCORDION_CONFIG="+filepath.Join(lab.Dir, "etc", "accordion.toml"),
-		"PATH="+filepath.Join(lab.Dir, "bin")+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
+		"PATH="+programs+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
 }
 
 // Env is the environment of a client program that root runs against the lab.
