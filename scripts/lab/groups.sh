@@ -21,7 +21,7 @@ make_groups() {
 	if [[ $kind == site && ! -d $lab/cgroup ]]; then
 		make_slurm_groups "$name" || remove_groups "$lab"/cgroup/*
 	fi
-	[[ ! -L $lab/cgroup/cpuset ]] || cpuset_of_parent
+	[[ ! -L $lab/cgroup/cpuset ]] || cpuset_of_parent "$lab/cgroup/cpuset"
 }
 
 make_slurm_groups() {
@@ -30,18 +30,18 @@ make_slurm_groups() {
 	for controller in "${slurm_controllers[@]}"; do
 		new_group "$controller" "$1" "$lab/cgroup/$controller" || return 1
 	done
-	cpuset_of_parent || return 1
+	cpuset_of_parent "$lab/cgroup/cpuset" || return 1
 	for controller in "${slurm_controllers[@]}"; do
 		# A process of its own, which ends at once.
 		(echo "$BASHPID" >"$lab/cgroup/$controller/cgroup.procs") 2>/dev/null || return 1
 	done
 }
 
-# A new group of this controller has no cores and no memory at all.
+# cpuset_of_parent GROUP: a new group of this controller has no cores and no memory at all.
 cpuset_of_parent() {
 	local file
 	for file in cpuset.cpus cpuset.mems; do
-		cat "$lab/cgroup/cpuset/../$file" >"$lab/cgroup/cpuset/$file" || return 1
+		cat "$1/../$file" >"$1/$file" || return 1
 	done 2>/dev/null
 }
 

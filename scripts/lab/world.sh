@@ -3,7 +3,10 @@
 # first process whose death ends all others. In it the lab is one as any, made by this very program; its directory and the repository
 # have the same paths there as outside. Sourced by slurm-lab.
 #
-# Nothing is written into the root, which all labs of its release share: what the world changes lies in memory.
+# Nothing is written into the root, which all labs of its release share: what the world changes lies in memory. What it takes for the
+# machine's control groups are groups of the machine, so that nothing is left of those that are made in it.
+
+namespaces=(--mount --net --pid --uts --ipc --cgroup)
 
 in_world() { [[ -e /run/accordion-world ]]; }
 
@@ -12,27 +15,71 @@ has_world() { [[ -d $lab/world ]] && ! in_world; }
 
 # up_in_world RELEASE ARGUMENTS: up, in a world that is made if there is none.
 up_in_world() {
-	local wanted=$1 suite root packages go
+	local wanted=$1
 	shift
-	mapfile -t go < <(go env GOROOT GOMODCACHE GOCACHE GOFLAGS)
 	if ! has_world; then
 		[[ ! -d $lab || -z $(ls -A "$lab") ]] || die "a lab of this machine's own release lives in $lab: 'slurm-lab down' first"
-		suite=$(suite_of "$wanted") || exit
-		read -ra packages < <(release_packages "$suite")
-		root=$(release_root "$suite" "${packages[@]}") || exit 1
-		has_release "$root" "$wanted"
-		mkdir -p "$lab"/{bin,log,world/root,world/own}
-		chmod 755 "$lab"
-		lock_lab
-		begin_world "$root" "${go[@]:0:3}"
-		if newer_libraries "$root"; then
-			touch "$lab/world/built"
+		need_world "$wanted"
+		if newer_libraries "$release_roots/$(suite_of "$wanted")"; then
 			build_accordion || failed build "of ./cmd/accordion failed"
+			touch "$lab/world/built"
 		fi
 		make_clients
-		exec 8<&-
 	fi
-	PATH=${go[0]}/bin:$PATH GOMODCACHE=${go[1]} GOCACHE=${go[2]} GOFLAGS=${go[3]} GOPROXY=off inside "$here/slurm-lab" up "$@"
+	with_go inside "$here/slurm-lab" up "$@"
+}
+
+# try_in_world RELEASE [--] COMMAND...: runs the command as root in a world without a lab, which ends with it.
+try_in_world() {
+	local wanted=${1-} status=0
+	(($#)) || wrong "world: which release?"
+	suite_of "$wanted" >/dev/null || exit
+	shift
+	[[ ${1-} != -- ]] || shift
+	(($#)) || wrong "world: which command?"
+	lab=$(mktemp -d /var/tmp/accordion-world.XXXXXX)
+	trap 'down >/dev/null' EXIT
+	need_world "$wanted" lua5.1 gfortran mpich libmpich-dev
+	# shellcheck disable=SC2016
+	(with_go inside /bin/sh -c 'cd "$0" 2>/dev/null; exec "$@"' "$PWD" "$@") || status=$?
+	exit "$status"
+}
+
+# need_world RELEASE PACKAGE...: makes the world of this lab, with more packages than a lab needs.
+need_world() {
+	local suite root packages places
+	suite=$(suite_of "$1") || exit
+	read -ra packages < <(release_packages "$suite")
+	root=$(release_root "$suite" "${packages[@]}" "${@:2}") || exit 1
+	has_release "$root" "$1"
+	mkdir -p "$lab"/{bin,log,world/{root,own,tmp,groups}}
+	chmod 755 "$lab"
+	chmod 1777 "$lab/world/tmp"
+	lock_lab
+	make_world_groups
+	mapfile -t places < <(go_places)
+	begin_world "$root" "${places[@]}"
+	exec 8<&-
+}
+
+# go_places: Go's own folder, that of the modules, that of what was built.
+go_places() { go env GOROOT GOMODCACHE GOCACHE; }
+
+# with_go COMMAND...: with these in its environment, and no way to fetch anything.
+with_go() {
+	local places flags
+	mapfile -t places < <(go_places)
+	mapfile -t flags < <(go env GOFLAGS)
+	PATH=${places[0]}/bin:$PATH GOMODCACHE=${places[1]} GOCACHE=${places[2]} GOFLAGS=${flags[0]} GOPROXY=off "$@"
+}
+
+# make_world_groups: what the world takes for the whole of each hierarchy; one that cannot be written is left out.
+make_world_groups() {
+	local hierarchy name=accordion-world.$BASHPID.$RANDOM
+	for hierarchy in cgroup2 "${slurm_controllers[@]}"; do
+		new_group "$hierarchy" "$name" "$lab/world/groups/$hierarchy" || true
+	done
+	[[ ! -L $lab/world/groups/cpuset ]] || cpuset_of_parent "$lab/world/groups/cpuset" || true
 }
 
 # has_release ROOT RELEASE: a suite that is not released yet moves on.
@@ -52,9 +99,15 @@ newer_libraries() {
 
 # begin_world ROOT GOROOT GOMODCACHE GOCACHE starts it, in the background, and waits until it is there.
 begin_world() {
+	local group
 	mkdir -p "${@:2}"
-	setsid unshare --mount --net --pid --uts --ipc --fork --kill-child "$here/slurm-lab" the-world "$@" \
-		>"$lab/world/log" 2>&1 </dev/null 8<&- &
+	(
+		# Its groups are where its view of control groups begins.
+		for group in "$lab"/world/groups/*; do
+			[[ ! -L $group ]] || echo "$BASHPID" >"$group/cgroup.procs"
+		done
+		exec setsid env SLURM_LAB_DIR="$lab" unshare "${namespaces[@]}" --fork --kill-child "$here/slurm-lab" the-world "$@"
+	) >"$lab/world/log" 2>&1 </dev/null 8<&- &
 	local world=$!
 	within 60 begun "$world" && lives || {
 		kill -KILL "$world" 2>/dev/null || true
@@ -78,6 +131,10 @@ make_world() {
 	mount --rbind /dev "$new/dev"
 	mount -t tmpfs -o mode=1777 tmpfs "$new/dev/shm"
 	mount -t tmpfs -o mode=755 tmpfs "$new/run"
+	for dir in "$lab"/world/groups/*; do
+		[[ ! -L $dir ]] || mount --bind "$dir/" "$new$(dirname "$(readlink "$dir")")"
+	done
+	mount --bind "$lab/world/tmp" "$new/var/tmp"
 	# Go's folder, the modules and the repository are read there; what is built is kept where the machine keeps it.
 	for dir in "$repo" "$2" "$3" "$4" "$lab"; do
 		mkdir -p "$new$dir"
@@ -127,7 +184,7 @@ lives() {
 inside() {
 	lives || die "the world of the lab in $lab is dead: 'slurm-lab down' clears it away"
 	unset LC_ALL TMPDIR
-	LANG=C.UTF-8 exec nsenter --target "$(cat "$lab/world/init")" --mount --net --pid --uts --ipc -- "$@" 8<&-
+	LANG=C.UTF-8 exec nsenter --target "$(cat "$lab/world/init")" "${namespaces[@]}" -- "$@" 8<&-
 }
 
 # end_world kills the first process, and thereby all.
@@ -147,7 +204,7 @@ make_clients() {
 	for name in sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol sdiag sinfo sprio squeue sreport srun sshare sstat; do
 		cat >"$lab/client/$name" <<-CLIENT
 			#!/bin/sh
-			exec nsenter --target "\$(cat "$lab/world/init")" --mount --net --pid --uts --ipc -- /usr/bin/$name "\$@"
+			exec nsenter --target "\$(cat "$lab/world/init")" ${namespaces[*]} -- /usr/bin/$name "\$@"
 		CLIENT
 		chmod 755 "$lab/client/$name"
 	done
