@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # The lab's processes: which are ours, how they are started and ended. Sourced by slurm-lab.
 #
-# Every process of a lab carries ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab
-# submitted inherits it. Slurm's daemons overwrite that when they change their title; they keep a file of the lab open.
+# Every process of a lab is in its group (groups.sh), but for the clients of those outside. Where there are no groups, it carries
+# ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab submitted inherits it. Slurm's daemons overwrite
+# that when they change their title; they keep a file of the lab open.
 
 # pid_in FILE: the process that FILE names, if it lives; status 1 otherwise. Zombies (an idle init reaps late) are dead.
 pid_in() {
@@ -35,6 +36,7 @@ our_processes() {
 	{
 		grep -lzxF "ACCORDION_LAB=$lab" /proc/[0-9]*/environ 2>/dev/null || true
 		find /proc/[0-9]*/fd /proc/[0-9]*/cwd -lname "$lab/*" 2>/dev/null || true
+		processes_in "$lab/group" | sed 's,^,/proc/,'
 	} | cut -d/ -f3 | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
 }
 
