@@ -174,17 +174,22 @@ func fold(jobs []record) []record {
 		if slices.Contains(joined, &jobs[i]) {
 			continue
 		}
-		if len(r.parts) > 0 {
-			own := adapter.Part{Job: r.ID, Nodes: r.Nodes}
-			r.Parts = append([]adapter.Part{own}, r.parts...)
-			r.Nodes = nil
-			for _, p := range r.Parts {
-				r.Nodes = append(r.Nodes, p.Nodes...)
-			}
-		}
+		r.count(r.parts)
 		kept = append(kept, r)
 	}
 	return kept
+}
+
+// count makes the nodes of its companions a job's own.
+func (r *record) count(companions []adapter.Part) {
+	if len(companions) == 0 {
+		return
+	}
+	r.Parts = append([]adapter.Part{{Job: r.ID, Nodes: r.Nodes}}, companions...)
+	r.Nodes = nil
+	for _, p := range r.Parts {
+		r.Nodes = append(r.Nodes, p.Nodes...)
+	}
 }
 
 // quench ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.

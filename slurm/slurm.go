@@ -135,7 +135,11 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	if err != nil {
 		return nil, err
 	}
-	r.Nodes = holdings(r, joined)
+	var parts []adapter.Part
+	for _, c := range joined {
+		parts = append(parts, adapter.Part{Job: c.ID, Nodes: c.Nodes})
+	}
+	r.count(parts)
 	return &r.Job, nil
 }
 
