@@ -237,7 +237,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	case r.State != adapter.Pending:
 		return fmt.Errorf("releasing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	case r.parked():
-		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, parkName, adapter.ErrGone)
+		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, Park, adapter.ErrGone)
 	}
 	return s.jobCommand(ctx, job, "release")
 }

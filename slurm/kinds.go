@@ -177,7 +177,7 @@ func (s *System) means(ctx context.Context, r *record, of *node, in *inventory, 
 func (in *inventory) unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.reservations {
-		if r.Name == parkName {
+		if r.Name == Park {
 			continue
 		}
 		for _, n := range r.Nodes {

@@ -89,7 +89,7 @@ func assemble(in inventory, jobs []record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.reservations {
-		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != parkName {
+		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != Park {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 // gives it (fair share, QOS, partition, size), which a held job loses, and keeps no other job back. It starts when it is
 // tied to a reservation that has begun.
 
-// parkName is that reservation. It lies on one node, and no job can come near it.
-const parkName = adapter.Prefix + "park"
+// Park is the name of that reservation. It lies on one node, where no job can come near it, and stays when no job waits.
+const Park = adapter.Prefix + "park"
 
 // parkAhead is how far it lies ahead, in days. Slurm takes a job without a limit to last for a year.
 const parkAhead = 3650
 
 // parked says whether the job waits for that reservation.
-func (r *record) parked() bool { return r.Reservation == parkName }
+func (r *record) parked() bool { return r.Reservation == Park }
 
 // stopped says whether the job is held in Slurm's sense, by its owner or by root: parked or not, it does not start.
 func (r *record) stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
@@ -29,10 +29,10 @@ func (r *record) stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Wh
 // park ties a pending job to the reservation, which is made when it is not there, and takes away its hold.
 func (s *System) park(ctx context.Context, r *record) error {
 	if !r.parked() {
-		err := s.update(ctx, r.Key, "ReservationName="+parkName)
+		err := s.update(ctx, r.Key, "ReservationName="+Park)
 		if says(err, "reservation is invalid") {
 			if err = s.makePark(ctx); err == nil {
-				err = s.update(ctx, r.Key, "ReservationName="+parkName)
+				err = s.update(ctx, r.Key, "ReservationName="+Park)
 			}
 		}
 		if err != nil {
@@ -59,14 +59,14 @@ func (s *System) makePark(ctx context.Context) error {
 		if !pool[n.Name] {
 			continue
 		}
-		err := s.run.scontrol(ctx, "create", "reservation", "ReservationName="+parkName, fmt.Sprintf("StartTime=now+%ddays", parkAhead),
+		err := s.run.scontrol(ctx, "create", "reservation", "ReservationName="+Park, fmt.Sprintf("StartTime=now+%ddays", parkAhead),
 			"Duration=1", "Nodes="+n.Name, "Users=-root", "Flags=OVERLAP,IGNORE_JOBS")
 		if err == nil || says(err, "duplicate", "already") { // another act made it just now
 			return nil
 		}
-		return fmt.Errorf("reservation %s, in which managed jobs wait: %w", parkName, err)
+		return fmt.Errorf("reservation %s, in which managed jobs wait: %w", Park, err)
 	}
-	return fmt.Errorf("reservation %s: partition %s has no nodes", parkName, strings.Join(s.config.Partitions, ", "))
+	return fmt.Errorf("reservation %s: partition %s has no nodes", Park, strings.Join(s.config.Partitions, ", "))
 }
 
 // age is what the job's age would add to its priority, and does not while it is parked: Slurm takes it for one that could not
