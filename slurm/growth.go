@@ -42,6 +42,7 @@ type site struct {
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
 	deferred bool   // nothing is allocated at the instant of a submission
+	strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
 }
 
 // site reads the settings that decide it.
@@ -58,6 +59,7 @@ func (c configuration) site() site {
 		guarded:  slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua"),
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
+		strange:  release >= owned && strings.Contains(c["PrologFlags"], "Alloc"),
 		deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
@@ -136,6 +138,8 @@ func (s site) mergeable(in sharing, gres bool) string {
 		return why
 	case s.binds != "" && s.release > 2108: // 20.11 and 21.08 are right
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.binds)
+	case s.strange && in.whole():
+		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and in an EXCLUSIVE partition it cannot be told"
 	case s.gres && in.whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
 	case in.forced():

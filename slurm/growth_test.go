@@ -25,6 +25,8 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		{"cores are bound, whole nodes", func(s *site) { *s = bound }, Auto, "EXCLUSIVE", false, Companions, "YES:2"},
 		{"cores are bound, nodes of one job", func(s *site) { *s = bound }, Auto, "NO", false, Companions, "OverSubscribe=NO"},
 		{"YES:1 is no sharing", func(s *site) { *s = bound }, Auto, "YES:1", false, Companions, "YES:1"},
+		{"a prolog at the allocation", func(s *site) { s.strange = true }, Auto, "EXCLUSIVE", false, Companions, "has not heard of"},
+		{"a prolog at the allocation, shared nodes", func(s *site) { *s = bound; s.strange = true }, Auto, "YES:2", false, Overlap, "bound"},
 		{"GRES in whole nodes", func(s *site) { s.gres = true }, Auto, "EXCLUSIVE", false, Companions, "GresTypes"},
 		{"GRES in shared nodes", func(s *site) { s.gres = true }, Auto, "YES:4", false, Merge, "sound"},
 		{"the job asks for GRES", func(s *site) { s.gres = true }, Auto, "YES:2", true, Companions, "generic resources"},

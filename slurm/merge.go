@@ -67,7 +67,15 @@ func pause(ctx context.Context, d time.Duration) error {
 // settled waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
 // epilog may end whatever its user runs.
 func (s *System) settled(ctx context.Context, site site, nodes []string) error {
-	for site.epilogs {
+	if !site.epilogs {
+		return nil
+	}
+	return s.completed(ctx, nodes)
+}
+
+// completed waits until no job is being cleaned up after on the nodes.
+func (s *System) completed(ctx context.Context, nodes []string) error {
+	for {
 		out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
 		if err != nil {
 			return fmt.Errorf("looking for epilogs on %s: %w", hostlist.Compact(nodes), err)
@@ -82,31 +90,66 @@ func (s *System) settled(ctx context.Context, site site, nodes []string) error {
 			return fmt.Errorf("waiting for epilogs on %s: %w", hostlist.Compact(nodes), err)
 		}
 	}
-	return nil
 }
 
 // mergeOver merges two expanders: over all nodes of the new size, which gives the new ones their cores, and then the one
 // that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
 // fails in between is undone.
 func (s *System) mergeOver(ctx context.Context, t terms, job, e *record) error {
+	var met time.Time
 	if len(within(e.Nodes, toSet(job.Nodes))) == 0 {
 		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
 		}
-		over, err := s.allocate(ctx, t.site, t.over(job, e))
-		if err != nil {
+		if t.site.strange {
+			if err := s.introduce(ctx, t, job, e); err != nil {
+				return err
+			}
+			met = time.Now()
+		}
+		if err := s.mergeOne(ctx, t, job, e, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
 		}
-		if err := s.merge(ctx, t.site, over); err != nil {
-			return errors.Join(err, s.cancel(ctx, over.Key))
-		}
 	}
-	err := s.merge(ctx, t.site, e)
-	if err == nil {
+	if err := s.merge(ctx, t.site, e); err != nil {
+		// Without the second merge the job would have the nodes and hardly any memory on them.
+		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.undo(ctx, job.Key, e.Nodes)))
+	}
+	return laterSecond(ctx, met)
+}
+
+// mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
+func (s *System) mergeOne(ctx context.Context, t terms, job, e *record, nodes []string) error {
+	over, err := s.allocate(ctx, t.site, t.over(job, e, nodes))
+	if err != nil {
+		return err
+	}
+	if err := s.merge(ctx, t.site, over); err != nil {
+		return errors.Join(err, s.cancel(ctx, over.Key))
+	}
+	return nil
+}
+
+// introduce lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
+// it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
+// knows it. So the job has the nodes for a moment, while the expander keeps them.
+func (s *System) introduce(ctx context.Context, t terms, job, e *record) error {
+	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
+		return err
+	}
+	if err := s.update(ctx, job.Key, "NodeList="+hostlist.Compact(job.Nodes)); err != nil {
+		return err
+	}
+	return s.completed(ctx, e.Nodes)
+}
+
+// laterSecond waits until the second of an instant is over: a node refuses what a job begins in the second in which it gave the
+// node back.
+func laterSecond(ctx context.Context, than time.Time) error {
+	if than.IsZero() {
 		return nil
 	}
-	// Without the second merge the job would have the nodes and hardly any memory on them.
-	return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.undo(ctx, job.Key, e.Nodes)))
+	return pause(ctx, max(0, time.Until(than.Truncate(time.Second).Add(time.Second))))
 }
 
 // undo takes from a job the nodes that only the first of two expanders gave it.

@@ -136,9 +136,8 @@ func (t terms) beside(job *record, nodes []string, reservation string) allocatio
 // nodes have so much more of it after each growth.
 const coverMemory = 1
 
-// over is the expander over the job's own nodes and those that an expander keeps for it.
-func (t terms) over(job, e *record) allocation {
-	nodes := slices.Concat(job.Nodes, e.Nodes)
+// over is an expander of the least memory on nodes that an expander keeps for the job, or on its own too.
+func (t terms) over(job, e *record, nodes []string) allocation {
 	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.cpus, memory: coverMemory, expands: true, reservation: e.Reservation}
 }
 
@@ -146,6 +145,6 @@ func (t terms) over(job, e *record) allocation {
 // forgets the dependency once it is satisfied.
 const (
 	GrowPrefix = adapter.Prefix + "grow-" // an expander on new nodes
-	overPrefix = adapter.Prefix + "over-" // an expander over all nodes of the new size
+	overPrefix = adapter.Prefix + "over-" // an expander on nodes that another one keeps
 	withPrefix = adapter.Prefix + "with-" // a companion
 )
