@@ -75,6 +75,8 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 		r.blocked = c.err.Error()
 	case c.start > v.now+s.settings.StartLead:
 		r.blocked = "nodes"
+	case !r.seen.MostNow.Allows(c.ep[0].Nodes):
+		r.blocked = r.seen.MostNow.Why
 	default:
 		if free, who := v.free(c.added(0)); !free {
 			r.blocked = who.String()
@@ -94,10 +96,16 @@ func (s *Sidecar) impossible(v *sight, r *record) string {
 		return r.seen.Unfit
 	}
 	d := newDivision(s.snapshot.Nodes)
+	barred := 0
 	for _, ep := range r.choices {
-		if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
+		if !r.seen.Most.Allows(ep.Peak()) {
+			barred++
+		} else if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
 			return ""
 		}
+	}
+	if barred == len(r.choices) {
+		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.seen.Most.Nodes), r.seen.Most.Why)
 	}
 	if r.seen.Kinds == nil && len(d.builds()) == 1 {
 		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
@@ -170,6 +178,8 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 		pause = s.freeze(r)
 	case errors.Is(c.err, ErrTrap):
 		s.trapped = s.later(5 * time.Second)
+	case errors.Is(c.err, ErrLimit):
+		pause = limited
 	case !errors.Is(c.err, ErrGone):
 		pause = 3 * time.Second
 	}
@@ -192,6 +202,9 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	}
 	return nil
 }
+
+// limited is the pause after the batch system refused something by a limit: what is used of it must change first.
+const limited = 30 * time.Second
 
 // acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
 // after.

@@ -76,6 +76,8 @@ var (
 	ErrGone = errors.New("job is gone")
 	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd); try later.
 	ErrTrap = errors.New("resizing is not possible now")
+	// ErrLimit: a limit of the site does not allow it now, or never. Nothing was done.
+	ErrLimit = errors.New("a limit of the site does not allow it")
 	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the
 	// job's number in the database); other jobs may be changed.
 	ErrFrozen = errors.New("the job cannot be changed now")
@@ -112,15 +114,18 @@ type Job struct {
 	Why        string // the batch system's own word for why it is pending or ended
 	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
-	Nodes       []string  // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
-	Base        int       // so many of them, from the first, it can never give back; 0: the batch host alone
-	Want        int       // nodes it asked for (the minimum, where it gave a range)
-	Tasks, CPUs int       // what it asked for in all
-	Kinds       []string  // of nodes that it can run on; nil: all
-	Limit       core.Time // seconds; core.Forever when unlimited
-	Started     core.Time // Unix seconds; 0 while it waits
-	Begin       core.Time // not before; 0: no such wish
-	Priority    int64     // the batch system's own rank, higher first
+	Nodes       []string   // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
+	Base        int        // so many of them, from the first, it can never give back; 0: the batch host alone
+	Want        int        // nodes it asked for (the minimum, where it gave a range)
+	Tasks, CPUs int        // what it asked for in all
+	Kinds       []string   // of nodes that it can run on; nil: all
+	Limit       core.Time  // seconds; core.Forever when unlimited
+	Started     core.Time  // Unix seconds; 0 while it waits
+	Begin       core.Time  // not before; 0: no such wish
+	Priority    int64      // the batch system's own rank, higher first
+	Rank        []RankPart // what that is made of, where it says so
+	Most        Most       // nodes that the site's limits allow it ever
+	MostNow     Most       // the same, as others of the same limits use them now
 
 	Reservation string     // the one it is tied to
 	Comment     string     // what its user wrote: ep=…, mold=…
@@ -129,6 +134,21 @@ type Job struct {
 	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
 	Grows       string     // the way in which it grows and why so, in words; "": the batch system has one way only
 }
+
+// RankPart is one reason of a job's rank.
+type RankPart struct {
+	Name   string `json:"name"` // age, fair share, QOS…
+	Points int64  `json:"points"`
+}
+
+// Most is how many nodes a limit allows a job, and which limit that is. The zero one is no limit.
+type Most struct {
+	Nodes int
+	Why   string // "": there is none
+}
+
+// Allows says whether a job may have so many nodes.
+func (m Most) Allows(nodes int) bool { return m.Why == "" || nodes <= m.Nodes }
 
 // Part is an allocation that holds some of a job's nodes.
 type Part struct {

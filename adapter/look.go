@@ -43,13 +43,15 @@ const (
 	managed     obstacle = "late shrinker"
 	overrunning obstacle = "ordinary overrun"
 	system      obstacle = "batch system" // completing, down, or not yet cleaned up
+	limit       obstacle = "limit"        // of the site
 )
 
 // waiter is one job of the queue: ordinary, or managed when its record is set.
 type waiter struct {
 	job    core.Job
 	record *record
-	seen   *Job // as last read
+	seen   *Job  // as last read
+	named  []int // which of the record's choices the job's are; nil: all
 }
 
 // pass is how long, in seconds, an ordinary job that could start now may wait until the batch system looks at it
@@ -183,7 +185,30 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 // it on time.
 func (s *Sidecar) waits(v *sight, r *record) waiter {
 	begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices, Margin: s.margin(r.choices)}, r, r.seen}
+	choices, named := r.allowed()
+	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: s.margin(r.choices)}, r, r.seen, named}
+}
+
+// allowed is the choices of a job that the site's limits allow, and which of all they are. Where they allow none it is refused
+// elsewhere.
+func (r *record) allowed() (choices []core.EP, named []int) {
+	for i, ep := range r.choices {
+		if r.seen.Most.Allows(ep.Peak()) {
+			choices, named = append(choices, ep), append(named, i)
+		}
+	}
+	if len(choices) == 0 {
+		return r.choices, nil
+	}
+	return choices, named
+}
+
+// chosen is which of all choices the plan's is.
+func (w waiter) chosen(planned int) int {
+	if w.named == nil {
+		return planned
+	}
+	return w.named[planned]
 }
 
 // waitsOrdinary is an ordinary job of the queue.
@@ -194,7 +219,7 @@ func (s *Sidecar) waitsOrdinary(j *Job) waiter {
 	}
 	return waiter{core.Job{
 		ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
-	}, nil, j}
+	}, nil, j, nil}
 }
 
 // growing says whether an expander of the job may belong to an operation under way, or to one that ended after the

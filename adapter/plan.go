@@ -180,10 +180,10 @@ func (s *Sidecar) move(r *record, a core.Allocation) {
 // jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
 // make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
 func (s *Sidecar) name(m *machine) {
-	waiters := map[core.JobID]*record{}
+	waiters := map[core.JobID]waiter{}
 	for _, w := range m.queue {
 		if w.record != nil {
-			waiters[w.job.ID] = w.record
+			waiters[w.job.ID] = w
 		}
 	}
 	wishes := make([]place.Wish, 0, len(m.kept)+len(m.planned.Jobs))
@@ -194,7 +194,7 @@ func (s *Sidecar) name(m *machine) {
 	}
 	for _, p := range m.planned.Jobs {
 		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
-		if r := waiters[p.Job]; r != nil {
+		if r := waiters[p.Job].record; r != nil {
 			w.Prefer = m.preferred(r)
 		}
 		wishes = append(wishes, w)
@@ -205,9 +205,10 @@ func (s *Sidecar) name(m *machine) {
 		r.named = r.course
 	}
 	for i, p := range m.planned.Jobs {
-		if r := waiters[p.Job]; r != nil {
+		if w := waiters[p.Job]; w.record != nil {
+			r := w.record
 			r.course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
-			r.course.choice = p.Choice
+			r.course.choice = w.chosen(p.Choice)
 			r.named = r.course
 		}
 	}

@@ -68,6 +68,11 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 		r.Target = r.Step + 1
 		return s.resized(r, nil)
 	}
+	if !r.seen.MostNow.Allows(next) {
+		r.blocked = r.seen.MostNow.Why
+		r.hinder(limit, v.now)
+		return nil
+	}
 	add := r.course.added(r.Step + 1)
 	if r.course.err != nil || len(add) != next-have {
 		r.blocked = "nodes for its next step"

@@ -39,9 +39,11 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.tendCompanions(ctx, l.jobs)
-	s.tellApart(ctx, &in, l.jobs)
-	s.rank(ctx, l.jobs)
-	snapshot, err := assemble(in, fold(whole(l.jobs)), s.config.Partitions)
+	jobs := fold(whole(l.jobs))
+	s.tellApart(ctx, &in, jobs)
+	s.rank(ctx, jobs)
+	s.judge(ctx, in, jobs)
+	snapshot, err := assemble(in, jobs, s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}

@@ -77,7 +77,7 @@ func (c configuration) age(r *record, now time.Time) int64 {
 	if c["PriorityType"] != "priority/multifactor" || strings.Contains(c["PriorityFlags"], "ACCRUE_ALWAYS") || err != nil || most <= 0 {
 		return 0
 	}
-	waited := max(0, now.Unix()-max(r.Submitted, r.Begin))
+	waited := max(0, now.Unix()-max(r.Submitted, r.Begin)) / 60 * 60 // by the minute: who looks need not see each point
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }
 

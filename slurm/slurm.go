@@ -45,6 +45,10 @@ type System struct {
 	readAt   time.Time
 	last     inventory        // as last observed; never changed
 	meanings map[meaning]bool // of features, as Slurm said
+
+	rules     policies // associations and QOS, as last read
+	rulesAt   time.Time
+	rulesTook time.Duration
 	known    testimony
 
 	mending      sync.Mutex

@@ -82,10 +82,10 @@ func (t terms) wholly() int {
 	return t.node.cpus
 }
 
-// spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own nodes.
-func spare(r *record) int {
-	growths := 0
-	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job grows never
+// growths is how often a job grows, at the most; 0 for an ordinary one.
+func growths(r *record) int {
+	most := 0
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job has none
 	for _, ep := range choices {
 		n := 0
 		for i := 1; i < len(ep); i++ {
@@ -93,10 +93,14 @@ func spare(r *record) int {
 				n++
 			}
 		}
-		growths = max(growths, n)
+		most = max(most, n)
 	}
-	return max(64, 4*growths) // some may fail and be made again
+	return most
 }
+
+// spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own
+// nodes. Some may fail and be made again.
+func spare(r *record) int { return max(64, 8*growths(r)) }
 
 // arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
 func (t terms) arrangement(r *record) []string {
