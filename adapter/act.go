@@ -203,8 +203,9 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	return nil
 }
 
-// limited is the pause after the batch system refused something by a limit: what is used of it must change first.
-const limited = 30 * time.Second
+// limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
+// of it has to change first.
+const limited = 10 * time.Second
 
 // acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
 // after.

@@ -105,6 +105,11 @@ func (s *System) notAllocated(ctx context.Context, a allocation, err error) erro
 			return fmt.Errorf("%w (%w)", gone, err)
 		}
 		return fmt.Errorf("%w; is permit_job_expansion in SchedulerParameters? `accordion preflight` tells", err)
+	case says(err, "accounting/qos policy"):
+		s.mu.Lock()
+		s.rulesAt = time.Time{} // the next reading says which limit it is
+		s.mu.Unlock()
+		return fmt.Errorf("%w (%w)", adapter.ErrLimit, err)
 	case says(err, "is not for users"):
 		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
 	}

@@ -363,6 +363,44 @@ local function pieces(req)
 	end)
 end
 
+-- limits is what the sidecar says of associations and QOS (accordion_limits.lua, beside this file); nothing where it says nothing.
+local function limits()
+	local chunk = loadfile(here .. "accordion_limits.lua")
+	local ok, found = false, nil
+	if chunk then ok, found = pcall(chunk) end
+	if not ok or type(found) ~= "table" then return { associations = {}, parents = {}, qos = {} } end
+	return found
+end
+
+-- within refuses a request of which every alternative needs more nodes than the job's association or QOS will ever allow.
+local function within(job, req)
+	local fewest = math.huge
+	for _, steps in ipairs(req.alternatives) do
+		local peak = 0
+		for _, s in ipairs(steps) do
+			if req.word == "ep" then peak = math.max(peak, s.nodes) else fewest = math.min(fewest, s.nodes) end
+		end
+		if req.word == "ep" then fewest = math.min(fewest, peak) end
+	end
+	local function held(limit)
+		if limit and fewest > limit.nodes then
+			refuse("%s=%s needs %d nodes, and you may have %d: %s", req.word, shown(req.text), fewest, limit.nodes, limit.why)
+		end
+	end
+	local known = limits()
+	held(known.qos and known.qos[job.qos or ""])
+	local account = job.account
+	if not account or account == "" then account = job.default_account or "" end
+	if not known.associations then return end
+	held(known.associations[account .. "/" .. tostring(job.user_id or "")])
+	local seen = {}
+	while account and not seen[account] do
+		seen[account] = true
+		held(known.associations[account])
+		account = known.parents and known.parents[account]
+	end
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
@@ -381,6 +419,10 @@ local function fitting(job, req, name, partition)
 		refuse("--nodelist and --exclude: the nodes of an evolving or moldable job are chosen for it")
 	elseif job.reservation and job.reservation ~= "" then
 		refuse("--reservation: an evolving or moldable job gets its own")
+	elseif job.tres_per_job and job.tres_per_job ~= "" or job.tres_per_socket and job.tres_per_socket ~= "" then
+		refuse("--gpus and --gpus-per-socket: the nodes of this job change, so say what each has: --gpus-per-node or --gpus-per-task")
+	elseif (job.features or ""):find("[%[%]%*]") then
+		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
 	local most = partition and partition.total_nodes
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
@@ -446,6 +488,7 @@ local function manage(job, partitions)
 	req.minutes = math.ceil(length / 60)
 	local site = settings()
 	fitting(job, req, pool(job, partitions, site.partitions))
+	within(job, req)
 	take(job, req, own)
 	tell(job, site)
 end

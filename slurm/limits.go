@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -27,10 +28,34 @@ func (s *System) policies(ctx context.Context, c configuration) (policies, error
 		return policies{}, err
 	}
 	p := parsePolicies(out.stdout)
+	each := s.qualities(ctx)
+	for i := range p.qualities {
+		p.qualities[i].each = each[p.qualities[i].name]
+	}
 	s.mu.Lock()
 	s.rules, s.rulesAt, s.rulesTook = p, begin, time.Since(begin)
 	s.mu.Unlock()
 	return p, nil
+}
+
+// qualitiesLast is how long what each QOS allows each user is taken to be true: it costs a program, and asks slurmdbd.
+const qualitiesLast = 10 * time.Minute
+
+// qualities reads what each QOS allows each user and account. Where slurmdbd is away, what it said before is taken.
+func (s *System) qualities(ctx context.Context) map[string][]limits {
+	s.mu.Lock()
+	known, at := s.each, s.eachAt
+	s.mu.Unlock()
+	if time.Since(at) < qualitiesLast {
+		return known
+	}
+	out, err := s.run.run(ctx, call{program: "sacctmgr", args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.eachAt = time.Now(); err == nil {
+		s.each = parseEach(out.stdout)
+	}
+	return s.each
 }
 
 // enforces says whether slurmctld holds jobs to the limits of their associations.
@@ -61,18 +86,48 @@ func (t terms) needs(r *record) need {
 	return n
 }
 
+// unwatchedRules is the pause between two readings of associations and QOS while no managed job is there, for job_submit.lua.
+const unwatchedRules = 30 * time.Second
+
+// rulesFor reads associations and QOS where something goes by them, and tells the plug-in of them.
+func (s *System) rulesFor(ctx context.Context, c configuration, in inventory, managed bool) (policies, error) {
+	s.mu.Lock()
+	known, at := s.rules, s.rulesAt
+	s.mu.Unlock()
+	wanted := c.enforces() && s.config.Limits != "" && time.Since(at) > unwatchedRules
+	if managed {
+		wanted = c.enforces() || c["PriorityType"] == "priority/multifactor"
+	}
+	if !wanted {
+		return known, nil
+	}
+	rules, err := s.policies(ctx, c)
+	if err != nil || !c.enforces() {
+		return rules, err
+	}
+	pool, err := poolNodes(in, s.config.Partitions)
+	if err != nil {
+		return rules, err
+	}
+	each := in.least(slices.Collect(maps.Keys(pool)))
+	return rules, s.tellPlugin(rules, need{each: map[string]int64{"node": 1, "cpu": int64(max(each.cpus, 1))}})
+}
+
 // judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.
-// What cannot be read is not written: the next reading does it.
-func (s *System) judge(ctx context.Context, in inventory, jobs []record) {
+// What cannot be read is not written: the next reading does it. all is the jobs as Slurm has them, jobs with companions folded in.
+func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
 	c, err := s.recent(ctx)
-	if err != nil || !slices.ContainsFunc(jobs, func(r record) bool { return adapter.RequestOf(&r.Job) != "" }) {
+	if err != nil {
 		return
 	}
-	var rules policies
-	if c.enforces() || c["PriorityType"] == "priority/multifactor" {
-		if rules, err = s.policies(ctx, c); err != nil {
-			return
-		}
+	managed := slices.ContainsFunc(jobs, func(r record) bool { return adapter.RequestOf(&r.Job) != "" })
+	rules, err := s.rulesFor(ctx, c, in, managed || s.counting())
+	if err != nil {
+		return
+	}
+	s.recount(ctx, rules, all)
+	if !managed {
+		return
 	}
 	now := time.Now()
 	for i := range jobs {

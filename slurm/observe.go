@@ -42,7 +42,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	jobs := fold(whole(l.jobs))
 	s.tellApart(ctx, &in, jobs)
 	s.rank(ctx, jobs)
-	s.judge(ctx, in, jobs)
+	s.judge(ctx, in, l.jobs, jobs)
 	snapshot, err := assemble(in, jobs, s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)

@@ -58,10 +58,11 @@ type limits struct {
 // An association is a user's account, or an account.
 type association struct {
 	limits
-	id, parent    string
-	account, user string
-	factor        float64 // of its fair share, from 0 to 1
-	running       bound   // jobs of all below it that run; what is used is told with or without a limit
+	id, parent string
+	account    string
+	user, uid  string  // "" of an account
+	factor     float64 // of its fair share, from 0 to 1
+	running    bound   // jobs of all below it that run; what is used is told with or without a limit
 }
 
 // A quality is a QOS.
@@ -69,7 +70,8 @@ type quality struct {
 	limits
 	name     string
 	priority int64
-	within   map[string]limits // of accounts by name, of users by number
+	within   map[string]limits // of accounts by name, of users by number, as far as they have had jobs
+	each     []limits          // of every user and of every account
 }
 
 // policies are what slurmctld knows of both.
@@ -94,7 +96,7 @@ func parsePolicies(out string) policies {
 
 func parseAssociation(line string) association {
 	a := association{id: strings.Clone(field(line, "ID")), account: strings.Clone(field(line, "Account"))}
-	a.user, _, _ = strings.Cut(strings.Clone(field(line, "UserName")), "(")
+	a.user, a.uid, _ = strings.Cut(strings.TrimSuffix(strings.Clone(field(line, "UserName")), ")"), "(")
 	_, parent, _ := strings.Cut(field(line, "ParentAccount"), "(")
 	a.parent = strings.Clone(strings.TrimSuffix(parent, ")"))
 	shares := strings.Split(field(line, "SharesRaw/Norm/Level/Factor"), "/")
@@ -176,6 +178,7 @@ func (p policies) over(r *record) []limits {
 	var all []limits
 	if q := p.quality(r.QOS); q != nil {
 		all = append(all, q.limits)
+		all = append(all, q.each...)
 		for _, who := range []string{r.account, fmt.Sprint(r.UID)} {
 			if l, ok := q.within[who]; ok {
 				all = append(all, l)
@@ -246,4 +249,22 @@ func (p policies) ceilings(r *record, has int, n need) (ever, now ceiling) {
 		}
 	}
 	return ever, now.lower(ever)
+}
+
+// parseEach reads what `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA` prints: what each QOS allows each user
+// and each account. slurmctld tells of those that have had jobs only.
+func parseEach(out string) map[string][]limits {
+	each := map[string][]limits{}
+	for line := range strings.SplitSeq(out, "\n") {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 3 {
+			continue
+		}
+		for i, who := range []string{"user", "account"} {
+			if b := parseBounds(f[1+i]); len(b) > 0 {
+				each[strings.Clone(f[0])] = append(each[f[0]], limits{of: fmt.Sprintf("QOS %s for each %s", f[0], who), group: b, jobs: bound{limit: -1}, submits: bound{limit: -1}})
+			}
+		}
+	}
+	return each
 }

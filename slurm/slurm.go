@@ -31,6 +31,9 @@ type Config struct {
 	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
+	// Limits is the path of a file into which is written, for job_submit.lua, how many nodes associations and QOS allow a
+	// job. "": none is written.
+	Limits string
 	// Growth is how jobs are made larger. "": Auto.
 	Growth Growth
 }
@@ -49,7 +52,11 @@ type System struct {
 	rules     policies // associations and QOS, as last read
 	rulesAt   time.Time
 	rulesTook time.Duration
-	known    testimony
+	each      map[string][]limits // what each QOS allows every user and account
+	eachAt    time.Time
+	written   string // into Config.Limits
+	miscount  miscount
+	known     testimony
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never

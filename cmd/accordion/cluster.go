@@ -41,7 +41,7 @@ func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluste
 
 func connectSlurm(conf config.Config) (*cluster, error) {
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
-		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients})
+		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: slurm.Growth(conf.Slurm.Growth), Limits: conf.Slurm.Limits})
 	if err != nil {
 		return nil, err
 	}
