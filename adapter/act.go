@@ -34,6 +34,7 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 	}
 	s.sweep(ctx, v)
 	s.nudge(ctx, v)
+	s.wake(ctx, v)
 	return s.saveDirty()
 }
 
@@ -83,6 +84,10 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 			if who.kind == managed {
 				v.awaited[who.job] = true
 			}
+			return nil
+		}
+		if s.anyAsleep(c.added(0)) {
+			r.blocked = booting
 			return nil
 		}
 		return s.start(ctx, v, r)
@@ -202,6 +207,9 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	}
 	return nil
 }
+
+// booting is what a job waits for whose nodes were powered down.
+const booting = "nodes that boot"
 
 // limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
 // of it has to change first.

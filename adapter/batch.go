@@ -68,6 +68,14 @@ type BatchSystem interface {
 	End(ctx context.Context, job Key, why string) error
 }
 
+// Waker is a BatchSystem whose nodes may be powered down while they are idle.
+type Waker interface {
+	// Wake has nodes boot that are powered down.
+	Wake(ctx context.Context, nodes []string) error
+	// BootTime is how many seconds that may take; 0 where no node is ever powered down.
+	BootTime() core.Time
+}
+
 // Errors that a BatchSystem returns (wrapped in one that says what was being done to what).
 var (
 	// ErrBusy: the nodes are not free. Nothing was done; read again and plan again.
@@ -167,6 +175,7 @@ type Node struct {
 	Name   string
 	Usable bool   // up and not drained: a job may be started on it
 	Idle   bool   // no job holds it now (a node planned for a job is idle)
+	Asleep bool   // powered down, or booting: a job has to wait for it
 	Why    string // the batch system's word for its state
 	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
 	Build  string // the nodes of one managed job are all of one build; nodes of one kind are

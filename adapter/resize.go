@@ -87,6 +87,11 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 		}
 		return nil
 	}
+	if s.anyAsleep(add) {
+		r.blocked = booting
+		r.hinder(system, v.now)
+		return nil
+	}
 	if r.parted.has(add, v.now) {
 		r.blocked = "nodes that it gave back in this very second"
 		r.hinder(system, v.now)
