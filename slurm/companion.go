@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	osuser "os/user"
@@ -33,6 +34,46 @@ func companionOf(mark string) adapter.Key {
 		return adapter.Key{}
 	}
 	return adapter.Key{ID: core.JobID(n), Submitted: at}
+}
+
+// made is the companions that were made for a job in one growth and are not yet its own.
+func (s *System) made(ctx context.Context, parent core.JobID, reservation string) ([]*record, error) {
+	jobs, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*record
+	for i := range jobs {
+		if r := &jobs[i]; r.role() == companion && r.parent() == parent && r.Reservation == reservation && reservation != "" && r.State == adapter.Running {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// endBeside ends what was made of a growth that could not be made whole.
+func (s *System) endBeside(ctx context.Context, parent *record, reservation string) error {
+	all, err := s.made(ctx, parent.ID, reservation)
+	for _, r := range all {
+		err = errors.Join(err, s.cancel(ctx, r.Key))
+	}
+	return err
+}
+
+// joinAll makes an allocation, and those that were made with it, the job's companions. It may be repeated.
+func (s *System) joinAll(ctx context.Context, job adapter.Key, e *record) error {
+	with, err := s.made(ctx, job.ID, e.Reservation)
+	if err != nil {
+		return err
+	}
+	for _, r := range with {
+		if r.Key != e.Key {
+			if err := s.join(ctx, job, r); err != nil {
+				return err
+			}
+		}
+	}
+	return s.join(ctx, job, e)
 }
 
 // join makes an allocation the job's companion: Slurm is told to end it when the job ends, whatever happens to the sidecar; it is

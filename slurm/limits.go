@@ -148,6 +148,15 @@ func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
 		case grows:
 			r.Grows = t.way.String()
 		}
+		if why := t.rigid(r); why != "" {
+			r.Unfit = why
+		}
+		if t.site.trap != "" {
+			r.Base = len(r.Nodes)
+			if len(r.Parts) > 0 {
+				r.Base = len(r.Parts[0].Nodes)
+			}
+		}
 		if c.enforces() {
 			ever, now := rules.ceilings(r, len(r.Nodes), t.needs(r))
 			r.Most, r.MostNow = ever.most(), now.most()

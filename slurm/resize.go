@@ -29,11 +29,20 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	r, err := s.allocate(ctx, t.site, t.beside(parent, nodes, reservation))
-	if err != nil {
-		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+	first := adapter.Key{}
+	for _, share := range t.shares(nodes) {
+		r, err := s.allocate(ctx, t.site, t.beside(parent, share, reservation))
+		if err != nil {
+			if first.ID != 0 {
+				err = errors.Join(err, s.endBeside(ctx, parent, reservation))
+			}
+			return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+		}
+		if first.ID == 0 {
+			first = r.Key
+		}
 	}
-	return r.Key, nil
+	return first, nil
 }
 
 // Merge makes the nodes of an expander the job's and checks that they arrived.
@@ -44,7 +53,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	if e.role() == companion {
-		err = s.join(ctx, job, e)
+		err = s.joinAll(ctx, job, e)
 	} else {
 		err = s.mergeAll(ctx, job, e)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // terms are how one job grows on this cluster, and what that asks of its nodes.
@@ -134,6 +135,30 @@ func (t terms) beside(job *record, nodes []string, reservation string) allocatio
 		a.memory, a.perCPU = job.memory, job.memoryPerCPU
 	}
 	return a
+}
+
+// shares is the nodes of each allocation by which a job grows: one for each node where allocations can only be ended as a whole, for
+// the job may give back some and keep others.
+func (t terms) shares(nodes []string) [][]string {
+	if t.way.growth == Companions && t.site.trap != "" {
+		return slices.Collect(slices.Chunk(nodes, 1))
+	}
+	return [][]string{nodes}
+}
+
+// rigid says why the job cannot do what it asks for on a cluster where no allocation can be made smaller; "": it can. There it gives
+// back companions, and so nothing of what it began with.
+func (t terms) rigid(r *record) string {
+	if t.site.trap == "" {
+		return ""
+	}
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // one that cannot be read is refused elsewhere
+	for _, ep := range choices {
+		if !slices.ContainsFunc(ep, func(s core.Step) bool { return s.Nodes < ep[0].Nodes }) {
+			return ""
+		}
+	}
+	return t.site.trap + ": here a job can give back only what it grew by, so let its first step have the fewest nodes"
 }
 
 // coverMemory is what the expander over all nodes takes of each node's memory, in MB: the least that Slurm gives. A job's own
