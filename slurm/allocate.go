@@ -55,7 +55,7 @@ func (a allocation) arguments() []string {
 // owned is the release from which on salloc and srun do not let root act for others by --uid.
 const owned = 2302
 
-// allocate makes the allocation at once or not at all: nothing of it is left after an error. It is the owner's from the
+// allocateNow makes the allocation at once or not at all: nothing of it is left after an error. It is the owner's from the
 // beginning, so that limits, account and QOS are his.
 //
 // Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in any other
@@ -63,7 +63,7 @@ const owned = 2302
 // root may say so where he allocates in the name of the owner, and job_submit.lua where the owner does.
 //
 // salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before.
-func (s *System) allocate(ctx context.Context, site site, a allocation) (*record, error) {
+func (s *System) allocateNow(ctx context.Context, site site, a allocation) (*record, error) {
 	c := call{program: "salloc", args: a.arguments(), until: granted.MatchString}
 	if site.release < owned {
 		c.args = append(c.args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.parent.UID), fmt.Sprintf("--gid=%d", a.parent.GID))

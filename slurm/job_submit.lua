@@ -334,18 +334,22 @@ local function settings()
 	return found
 end
 
+-- named is the partitions that the job names, or the default one.
+local function named(job, partitions)
+	if job.partition and job.partition ~= "" then return job.partition end
+	for each, p in pairs(partitions) do
+		if p.flag_default == 1 or p.flag_default == true then return each end
+	end
+	return ""
+end
+
 -- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
 local function pool(job, partitions, managed)
-	local name = job.partition
-	if not name or name == "" then
-		for each, p in pairs(partitions) do
-			if p.flag_default == 1 or p.flag_default == true then name = each end
-		end
-	end
+	local name = named(job, partitions)
 	for _, each in ipairs(managed) do
 		if each == name then return name, partitions[name] end
 	end
-	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name or ""), table.concat(managed, " or "))
+	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name), table.concat(managed, " or "))
 end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
@@ -511,6 +515,26 @@ local function names_ours(job)
 	if (job.name or ""):match("^accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
+-- goes_to says whether one of the partitions that a job names, or the default one, is managed.
+local function goes_to(job, partitions, managed)
+	local names = "," .. named(job, partitions) .. ","
+	for _, each in ipairs(managed) do
+		if names:find("," .. each .. ",", 1, true) then return each end
+	end
+end
+
+-- apart takes from a job of a managed partition that it shares its cores: those of a managed job may be doubled for a moment, while
+-- it grows, and are nobody else's.
+local function apart(job, partitions)
+	if job.shared ~= 1 then return end
+	local ok, site = pcall(settings)
+	local name = ok and goes_to(job, partitions, site.partitions)
+	if name then
+		job.shared = NO_VAL16
+		slurm.log_user("accordion: --oversubscribe is without effect in partition %s: jobs that grow have their cores for themselves", name)
+	end
+end
+
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
 local function asks(job)
 	local comment, script = job.comment or "", "\n" .. (job.script or "")
@@ -524,7 +548,7 @@ end
 function slurm_job_submit(job, partitions, uid)
 	local seen, ours = pcall(names_ours, job)
 	local checked, grown = pcall(grows, job)
-	if checked and grown then
+	if uid ~= 0 and checked and grown then
 		job.priority = TOP
 		return slurm.SUCCESS
 	end
@@ -534,6 +558,7 @@ function slurm_job_submit(job, partitions, uid)
 	end
 	-- An expander is a managed job's, and never one itself.
 	if seen and ours then return slurm.SUCCESS end
+	if uid ~= 0 then pcall(apart, job, partitions) end
 	local ok, why = pcall(manage, job, partitions)
 	if ok then return slurm.SUCCESS end
 	if type(why) == "table" and why.refusal then

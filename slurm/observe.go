@@ -39,7 +39,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.tendCompanions(ctx, l.jobs)
-	jobs := fold(whole(l.jobs))
+	jobs := s.yield(ctx, in, fold(whole(l.jobs)))
 	s.tellApart(ctx, &in, jobs)
 	s.rank(ctx, jobs)
 	s.judge(ctx, in, l.jobs, jobs)

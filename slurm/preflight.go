@@ -84,13 +84,9 @@ func (c configuration) check(ctx context.Context) []adapter.Finding {
 			"job that has grown by a node before that of its script is taken for lost, and ended or requeued, when the script's node "+
 			"registers, which each node does twice an hour or so", patience)
 	}
-	if mode := c["PreemptMode"]; mode != "" && mode != "OFF" {
-		add(adapter.Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",
-			"PreemptMode is %s: a managed job that is preempted loses its planned growth", mode)
-	}
-	if c["SuspendProgram"] != "" && c["SuspendTime"] != "INFINITE" && c["SuspendTime"] != "" {
-		add(adapter.Warning, "List the pool's nodes in SuspendExcNodes", "idle nodes are powered down after %s: a growth onto one is late "+
-			"by the time it boots", c["SuspendTime"])
+	if c["PreemptType"] == "preempt/qos" {
+		add(adapter.Warning, "Give managed jobs a QOS that no other may preempt", "PreemptType is preempt/qos: a managed job whose QOS another may "+
+			"preempt is lost when that one wants a node")
 	}
 	return found
 }
@@ -114,9 +110,9 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
 				Fix: fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
 		}
-		if managed && p.preempt != "" && p.preempt != "OFF" && c["PreemptMode"] == "OFF" {
-			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s has PreemptMode=%s: a managed job that is preempted loses its "+
-				"planned growth", p.name, p.preempt), Fix: "Set PreemptMode=OFF on it"})
+		if managed && c["PreemptType"] == "preempt/partition_prio" && p.preempt != "" && p.preempt != "OFF" {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has PreemptMode=%s: a job of it that has grown is lost as a whole "+
+				"when a partition of a higher tier wants one node", p.name, p.preempt), Fix: fmt.Sprintf("Set PreemptMode=OFF on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if shared := within(p.nodes, nodes); !managed && len(shared) > 0 {
 			found = append(found, adapter.Finding{Severity: adapter.Note, What: fmt.Sprintf("partition %s has %d of the pool's nodes too: its jobs are planned as ordinary "+

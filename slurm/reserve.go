@@ -32,6 +32,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if other := inTheWay(all, r); other != nil {
 		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrBusy)
 	}
+	r.OverManaged = r.OverManaged || s.yields(r.Nodes)
 	now := time.Now()
 	i := slices.IndexFunc(all, func(o adapter.Reservation) bool { return o.Name == r.Name })
 	if i < 0 {

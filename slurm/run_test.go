@@ -237,8 +237,10 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{adapter.Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
 		{adapter.Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
 		{adapter.Warning, "BatchStartTimeout is 10 s", func(c configuration, _ inventory) { c["BatchStartTimeout"] = "10 sec" }},
-		{adapter.Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
-		{adapter.Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
+		{adapter.Fatal, "main has PreemptMode=REQUEUE", func(c configuration, in inventory) {
+			c["PreemptType"], in.partitions[0].preempt = "preempt/partition_prio", "REQUEUE"
+		}},
+		{adapter.Warning, "PreemptType is preempt/qos", func(c configuration, _ inventory) { c["PreemptType"] = "preempt/qos" }},
 		{adapter.Warning, "is not in use", withoutOptions},
 		{adapter.Warning, "does not read them", older},
 		{adapter.Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},

@@ -49,6 +49,8 @@ type System struct {
 	last     inventory        // as last observed; never changed
 	meanings map[meaning]bool // of features, as Slurm said
 
+	yielding map[string]bool // nodes of jobs that make room for managed ones
+
 	rules     policies // associations and QOS, as last read
 	rulesAt   time.Time
 	rulesTook time.Duration
