@@ -164,7 +164,15 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
-	t, err := s.terms(ctx, r, shape.On)
+	on := shape.On
+	if len(on) == 0 {
+		in, err := s.ground(ctx)
+		if err != nil {
+			return fmt.Errorf("shaping job %d: %w", job.ID, err)
+		}
+		on = in.eligible(r, s.config.Partitions)
+	}
+	t, err := s.terms(ctx, r, on)
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)
 	}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,9 +117,9 @@ func (s site) wayOf(wish Growth, in sharing, gres bool) (way, error) {
 	merge, overlap := s.mergeable(in, gres), s.overlappable(in, gres)
 	switch {
 	case wish == Merge && merge != "":
-		return way{}, fmt.Errorf("it cannot grow by merge: %s", merge)
+		return way{}, errors.New(merge)
 	case wish == Overlap && overlap != "":
-		return way{}, fmt.Errorf("it cannot grow by overlap: %s", overlap)
+		return way{}, errors.New(overlap)
 	case wish != Auto:
 		return way{wish, "so it is configured"}, nil
 	case merge == "":

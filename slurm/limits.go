@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -141,7 +142,7 @@ func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
 		t, err := s.terms(ctx, r, in.eligible(r, s.config.Partitions))
 		switch grows := growths(r) > 0; {
 		case err != nil && grows:
-			r.Unfit = err.Error()
+			r.Unfit = fmt.Sprintf("it cannot grow by %s here: %v", s.config.Growth, err)
 			continue
 		case err != nil:
 			continue

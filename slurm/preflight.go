@@ -131,7 +131,7 @@ func checkGrowth(site site, in inventory, pool []string, wish Growth) []adapter.
 		}
 		all, err := site.wayOf(wish, p.sharing, false)
 		if err != nil {
-			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("a job of partition %s: %v", p.name, err),
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("no job of partition %s can grow by %s: %v", p.name, wish, err),
 				Fix: `Set growth = "auto" under [slurm], or change what keeps it from growing so`})
 			continue
 		}

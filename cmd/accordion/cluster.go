@@ -23,8 +23,9 @@ type cluster struct {
 	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
 	name      func(context.Context) (string, error)
-	identity  func(context.Context) (string, error) // its own name for itself, the same for all; nil: nobody else can reach it
-	deadline  time.Duration                         // of each call out
+	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
+	deadline  time.Duration                                                      // of each call out
 	close     func()
 }
 
@@ -51,7 +52,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.
