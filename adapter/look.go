@@ -44,6 +44,7 @@ const (
 	overrunning obstacle = "ordinary overrun"
 	system      obstacle = "batch system" // completing, down, or not yet cleaned up
 	limit       obstacle = "limit"        // of the site
+	boots       obstacle = "booting node" // it was powered down
 )
 
 // waiter is one job of the queue: ordinary, or managed when its record is set.

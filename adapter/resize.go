@@ -89,7 +89,7 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 	}
 	if s.anyAsleep(add) {
 		r.blocked = booting
-		r.hinder(system, v.now)
+		r.hinder(boots, v.now)
 		return nil
 	}
 	if r.parted.has(add, v.now) {

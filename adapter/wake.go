@@ -34,6 +34,11 @@ func (s *Sidecar) wake(ctx context.Context, v *sight) {
 		}
 	}
 	now := s.clock.Now()
+	for n := range s.woken {
+		if !s.asleep(n) { // should it be put to sleep again, it is woken at once
+			delete(s.woken, n)
+		}
+	}
 	nodes = slices.DeleteFunc(nodes, func(n string) bool { return !s.asleep(n) || now.Before(s.woken[n].Add(wakeAgain)) })
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)

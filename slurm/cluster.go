@@ -83,6 +83,7 @@ func parseNode(line string) node {
 	n.cpus, n.memory = numbers(line, "CPUEfctv", "CPUTot"), numbers(line, "RealMemory")-numbers(line, "MemSpecLimit")
 	n.Name, n.Why = strings.Clone(field(line, "NodeName")), strings.Clone(state) // they may be kept for long, and the list must not
 	n.Usable, n.Idle = nodeState(state)
+	n.Asleep, _ = power(state)
 	if !n.Usable {
 		if _, reason, ok := strings.Cut(line, " Reason="); ok {
 			n.Why += ": " + strings.TrimSpace(reason)
@@ -127,10 +128,14 @@ func nodeState(s string) (usable, idle bool) {
 	if flags == "" {
 		return usable, idle
 	}
+	asleep, _ := power(s)
 	for flag := range strings.SplitSeq(flags, "+") {
 		name := strings.TrimRight(flag, "*")
 		if name != flag {
 			usable = false
+		}
+		if asleep && (name == "NOT_RESPONDING" || name == "POWERING_DOWN" || name == "POWER_UP") {
+			continue // it answers when it has booted
 		}
 		switch name {
 		case "COMPLETING":
