@@ -16,7 +16,7 @@ import (
 // Adopt holds a pending job as root (a hold of its owner becomes one) and marks it with the request in its comment. Arrays
 // and heterogeneous jobs are refused with an error: Slurm cannot resize them soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
-	r, err := s.pending(ctx, job)
+	r, err := s.candidate(ctx, job)
 	if err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
@@ -39,7 +39,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 			return fmt.Errorf("adopting: %w", err)
 		}
 	}
-	switch r, err = s.pending(ctx, job); {
+	switch r, err = s.candidate(ctx, job); {
 	case err != nil:
 		return fmt.Errorf("adopting: %w", err)
 	case !r.Held || r.HeldByUser || r.Mark != mark:

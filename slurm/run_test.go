@@ -95,10 +95,10 @@ func TestFewProgramsRunAtOnce(t *testing.T) {
 }
 
 func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
+	job := printed{id: 7, submitted: 1, user: "a", uid: 1, state: "PENDING"}
 	s := clients(t, nil, map[string]string{
 		"scontrol": "echo 'slurm_update error: Something new' >&2; echo second >&2; exit 3",
-		"squeue": "echo \"$SQUEUE_FORMAT2\" | grep -q . || exit 9; printf '7|7|N/A|N/A|PENDING|Priority|a|1|1|main|q|a|1|1|1|1|5:00|N/A|1|1|9|(null)|(null)|n/a|'; " +
-			"w=${SQUEUE_FORMAT2##*:}; printf '%s' \"${w}(null)${w}x${w}(null)${w}\"; echo",
+		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.row("WORD") + "END",
 	})
 	err := s.Attach(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "accordion-a")
 	var f *Failure
