@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"accordion/adapter"
 	"accordion/core"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -69,95 +67,6 @@ func TestReasonsThatMeanNodes(t *testing.T) {
 		if got := blocked(reason); got != want {
 			t.Errorf("%s: blocked %v, want %v", reason, got, want)
 		}
-	}
-}
-
-func TestNodeStates(t *testing.T) {
-	for _, c := range []struct {
-		state        string
-		usable, idle bool
-	}{
-		{"IDLE", true, true}, {"IDLE+PLANNED", true, true}, {"ALLOCATED", true, false}, {"MIXED", true, false},
-		{"ALLOCATED+PLANNED", true, false}, {"IDLE+DRAIN", false, true}, {"IDLE+DRAIN+PLANNED", false, true},
-		{"DOWN", false, false}, {"DOWN*+DRAIN", false, false}, {"IDLE*", false, true}, {"UNKNOWN", false, false},
-		{"UNK", false, false}, {"IDLE+COMPLETING", true, false}, {"ALLOCATED*", false, false}, {"IDLE+MAINTENANCE", true, true},
-		{"IDLE+RESERVED", true, true}, {"IDLE+CLOUD+POWERED_DOWN", true, true}, {"IDLE+POWERING_DOWN", false, true},
-		{"IDLE+REBOOT_ISSUED", false, true}, {"IDLE+NOT_RESPONDING", false, true}, {"IDLE~", true, true}, {"IDLE%", false, true},
-		{"IDLE+FLAG_OF_A_LATER_RELEASE", false, true}, {"FUTURE", false, false}, {"", false, false},
-	} {
-		usable, idle := nodeState(c.state)
-		if usable != c.usable || usable && idle != c.idle {
-			t.Errorf("%q: usable %v idle %v, want %v %v", c.state, usable, idle, c.usable, c.idle)
-		}
-	}
-}
-
-func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
-	in, err := parseInventory(recorded(t, "scontrol.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(in.nodes) != 8 || len(in.partitions) != 2 {
-		t.Fatalf("%d nodes and %d partitions", len(in.nodes), len(in.partitions))
-	}
-	if n := in.nodes[7]; n.Usable || !strings.Contains(n.Why, "disk is bad State=IDLE") {
-		t.Errorf("drained node: %+v", n)
-	}
-	if n := in.nodes[5]; !n.Usable || n.Idle || n.Why != "ALLOCATED" {
-		t.Errorf("allocated node: %+v", n)
-	}
-	want := []adapter.Reservation{
-		{Name: "accordion-grow-46", Nodes: []string{"n6"}, Start: in.reservations[0].Start, End: in.reservations[0].End, User: "ana"},
-		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.reservations[1].Start, End: in.reservations[1].Start + 3600, User: "root", OverManaged: true},
-	}
-	if diff := cmp.Diff(want, in.reservations); diff != "" {
-		t.Errorf("reservations (-want +read):\n%s", diff)
-	}
-	if p := in.partitions[0]; !p.exclusive || p.name != "main" || len(p.nodes) != 8 || p.tier != 1 {
-		t.Errorf("partition: %+v", p)
-	}
-}
-
-func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
-	in, err := parseInventory(recorded(t, "scontrol.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := parseSqueue(recorded(t, "squeue.txt"), "WORD")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.partitions[0].nodes = []string{"n2", "n3", "n8"} // main shrinks to these; shared reaches them still
-	in.partitions = append(in.partitions, partition{name: "far", nodes: []string{"n7"}})
-	far := record{Job: adapter.Job{Key: adapter.Key{ID: 99}, State: adapter.Pending, Partition: "far"}}
-	s, err := assemble(in, append(jobs, far), []string{"main"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, n := range s.Nodes {
-		names = append(names, n.Name)
-	}
-	if !slices.Equal(names, []string{"n2", "n3", "n8"}) {
-		t.Errorf("nodes of the pool: %v", names)
-	}
-	holders := map[core.JobID]string{}
-	for _, j := range s.Jobs {
-		if j.ID == 99 {
-			t.Error("a job that can only run elsewhere is told")
-		}
-		if j.State != adapter.Pending {
-			holders[j.ID] = strings.Join(j.Nodes, ",")
-		}
-	}
-	if diff := cmp.Diff(map[core.JobID]string{46: "n2", 47: "n3"}, holders); diff != "" {
-		t.Errorf("who holds what of the pool (-want +got):\n%s", diff)
-	}
-	if len(s.Reservations) != 1 || !slices.Equal(s.Reservations[0].Nodes, []string{"n2"}) {
-		t.Errorf("reservations: %+v", s.Reservations)
-	}
-	if _, err := assemble(in, jobs, []string{"nosuch"}); err == nil || !strings.Contains(err.Error(), "nosuch") {
-		t.Errorf("a pool that does not exist: %v", err)
 	}
 }
 
@@ -264,21 +173,6 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	})
 }
 
-func FuzzScontrol(f *testing.F) {
-	f.Add(recorded(f, "scontrol.txt"))
-	f.Add("scontrol: scontrol: NodeName=\nPartitionName= Nodes=n[1-\n")
-	f.Fuzz(func(t *testing.T, out string) {
-		in, err := parseInventory(out)
-		if err != nil {
-			return
-		}
-		if len(in.nodes) == 0 || len(in.partitions) == 0 {
-			t.Error("a cluster without nodes or partitions")
-		}
-		_, _ = assemble(in, nil, []string{in.partitions[0].name})
-	})
-}
-
 func FuzzConfiguration(f *testing.F) {
 	f.Add(recorded(f, "config.txt"))
 	f.Fuzz(func(t *testing.T, out string) {
@@ -332,84 +226,6 @@ func largeSite() (jobs, cluster string) {
 	}
 	c.WriteString("PartitionName=main Nodes=n[1-1000] PriorityTier=1 OverSubscribe=EXCLUSIVE State=UP\nPartitionName=shared Nodes=n[1-1000] PriorityTier=1 OverSubscribe=NO State=UP\n")
 	return q.String(), c.String()
-}
-
-func TestAChangedReservationIsToldOnlyWhatChanged(t *testing.T) {
-	now := time.Unix(1000, 0)
-	base := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2", "n10"}, Start: 900, End: 2000, User: "ana"}
-	with := func(change func(*adapter.Reservation)) adapter.Reservation {
-		r := base
-		change(&r)
-		return r
-	}
-	future := with(func(r *adapter.Reservation) { r.Start = 1500 })
-	for _, c := range []struct {
-		name string
-		old  *adapter.Reservation
-		r    adapter.Reservation
-		want string
-	}{
-		{"new, from now", nil, base, "Flags=OVERLAP StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, later", nil, future, "Flags=OVERLAP StartTime=uts1500 EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, over managed jobs", nil, with(func(r *adapter.Reservation) { r.OverManaged = true }),
-			"Flags=OVERLAP,IGNORE_JOBS StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, for a start", nil, with(func(r *adapter.Reservation) { r.Idle = 60 }),
-			"Flags=OVERLAP,PURGE_COMP=1 StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"over managed jobs no more", new(with(func(r *adapter.Reservation) { r.OverManaged = true })), base, "Flags-=IGNORE_JOBS"},
-		{"unchanged", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n10", "n2", "n1"} }), ""},
-		{"active: its start stays", &base, with(func(r *adapter.Reservation) { r.Start, r.End = 950, 2100 }), "EndTime=uts2100"},
-		{"not begun: its start moves", &future, with(func(r *adapter.Reservation) { r.Start = 1600 }), "StartTime=uts1600"},
-		{"other nodes", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n3"} }), "Nodes=n3"},
-	} {
-		if got := strings.Join(reservationChanges(c.old, c.r, now), " "); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestWhatAnUpdateWouldTakeUnseenIsTriedFirst(t *testing.T) {
-	now := time.Unix(1000, 0)
-	old := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2"}, Start: 1500, End: 2000, User: "ana"}
-	for _, c := range []struct {
-		name   string
-		change func(*adapter.Reservation)
-		want   []string
-	}{
-		{"fewer nodes, later, longer", func(r *adapter.Reservation) { r.Nodes, r.Start, r.End = r.Nodes[:1], 1600, 3000 }, nil},
-		{"a node more", func(r *adapter.Reservation) { r.Nodes = []string{"n1", "n2", "n3"} }, []string{"accordion-7-more n3 1500-2000"}},
-		{"sooner", func(r *adapter.Reservation) { r.Start = 1200 }, []string{"accordion-7-sooner n1,n2 1200-1500"}},
-		{"both", func(r *adapter.Reservation) { r.Nodes, r.Start = []string{"n2", "n3"}, 0 },
-			[]string{"accordion-7-more n3 0-2000", "accordion-7-sooner n2 0-1500"}},
-		{"both, over managed jobs", func(r *adapter.Reservation) { r.Nodes, r.Start, r.OverManaged = []string{"n3"}, 0, true }, nil},
-	} {
-		r := old
-		c.change(&r)
-		var got []string
-		for _, p := range probes(old, r, now) {
-			got = append(got, fmt.Sprintf("%s %s %d-%d", p.Name, strings.Join(p.Nodes, ","), p.Start, p.End))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-func TestReservationsOfOthersAreInTheWay(t *testing.T) {
-	r := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2"}, Start: 1000, End: 2000}
-	for _, c := range []struct {
-		other adapter.Reservation
-		want  bool
-	}{
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 1999, End: 3000}, true},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 2000, End: 3000}, false},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 0, End: 1000}, false},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n3"}, Start: 0, End: 3000}, false},
-		{adapter.Reservation{Name: "accordion-8", Nodes: []string{"n1"}, Start: 0, End: 3000}, false},
-	} {
-		if got := inTheWay([]adapter.Reservation{c.other}, r) != nil; got != c.want {
-			t.Errorf("%+v in the way: %v, want %v", c.other, got, c.want)
-		}
-	}
 }
 
 func TestGuardAndTrapFollowTheConfiguration(t *testing.T) {

@@ -165,6 +165,14 @@ func (e *fieldReader) count(name, s string) int {
 	return n
 }
 
+// most is a bound; 0 where there is none.
+func (e *fieldReader) most(name, s string) int {
+	if s == "UNLIMITED" {
+		return 0
+	}
+	return e.count(name, s)
+}
+
 func (e *fieldReader) signed(name, s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
