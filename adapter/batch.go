@@ -212,4 +212,11 @@ type Snapshot struct {
 	Jobs         []Job     // pending in rank order, then the others
 	Reservations []Reservation
 	Soft         string // who may take nodes that were promised, in words; "": nobody
+	Remarks      []Remark
+}
+
+// Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.
+type Remark struct {
+	Job  Key
+	Text string
 }

@@ -52,7 +52,8 @@ type Sidecar struct {
 	alive    <-chan struct{} // closed when the sidecar is to end
 	failures int             // readings that failed in a row
 	told     map[Key]string
-	shown    string // the view as last written
+	odd      map[Key]string // what the last reading could not tell of jobs
+	shown    string         // the view as last written
 	shownAt  time.Time
 	past     past                   // what was shown and counted before
 	strays   map[Key]ended          // left-over expanders, as far as they were ended

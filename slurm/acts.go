@@ -16,7 +16,7 @@ import (
 // Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Arrays
 // and heterogeneous jobs are refused with an error: Slurm cannot resize them soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
-	r, err := s.pending(ctx, job)
+	r, err := s.candidate(ctx, job)
 	if err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
@@ -37,7 +37,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	if err := s.park(ctx, r); err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
-	switch r, err = s.pending(ctx, job); {
+	switch r, err = s.candidate(ctx, job); {
 	case err != nil:
 		return fmt.Errorf("adopting: %w", err)
 	case !r.parked() || r.stopped() || r.Mark != mark:

@@ -19,8 +19,7 @@ type allocation struct {
 	name        string
 	nodes       []string
 	cpus        int      // of each node: all that it has; 0: the partition gives whole nodes
-	memory      int      // MB of each node; 0: all of it
-	perCPU      int      // MB of each CPU, instead; 0: it is said for nodes
+	memory      int64    // MB of each node; 0: all of it
 	gres        []string // options of salloc
 	limit       string   // in Slurm's words; "": what remains of the parent's, which an expander gets
 	expands     bool     // it is to be merged into the parent
@@ -31,12 +30,7 @@ type allocation struct {
 func (a allocation) arguments() []string {
 	args := []string{
 		"--no-shell", "--no-bell", "--chdir=/", "--partition=" + a.parent.Partition, "--job-name=" + a.name,
-		fmt.Sprintf("--nodes=%d", len(a.nodes)), "--nodelist=" + hostlist.Compact(a.nodes),
-	}
-	if a.perCPU > 0 {
-		args = append(args, fmt.Sprintf("--mem-per-cpu=%d", a.perCPU))
-	} else {
-		args = append(args, fmt.Sprintf("--mem=%d", a.memory))
+		fmt.Sprintf("--nodes=%d", len(a.nodes)), "--nodelist=" + hostlist.Compact(a.nodes), fmt.Sprintf("--mem=%d", a.memory),
 	}
 	if a.cpus > 0 {
 		args = append(args, fmt.Sprintf("--mincpus=%d", a.cpus))
@@ -117,7 +111,9 @@ func (s *System) notAllocated(ctx context.Context, a allocation, err error) erro
 }
 
 // wantsGres says whether the job asks for generic resources.
-func (r *record) wantsGres() bool { return r.perNode != "" || r.perTask != "" || r.perJob != "" }
+func (r *record) wantsGres() bool {
+	return r.tresPerNode != "" || r.tresPerTask != "" || r.tresPerJob != "" || strings.Contains(r.tres, "gres/")
+}
 
 // perNodeOptions repeats for salloc what a job asks of each of its nodes: what it asks for each task, for as many tasks as
 // it has on a node.
@@ -127,7 +123,7 @@ func (r *record) perNodeOptions() []string {
 	for _, list := range []struct {
 		text  string
 		times int
-	}{{r.perNode, 1}, {r.perTask, each}} {
+	}{{r.tresPerNode, 1}, {r.tresPerTask, each}} {
 		for item := range strings.SplitSeq(list.text, ",") {
 			if name, count := gres(item); name != "" {
 				options = append(options, fmt.Sprintf("%s:%d", name, count*list.times))

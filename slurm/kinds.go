@@ -16,7 +16,7 @@ import (
 
 // kind is what jobs may tell a node apart by, in words.
 func (n *node) kind() string {
-	words := []string{fmt.Sprintf("%d CPUs", n.cpus), fmt.Sprintf("%d MB", n.memory)}
+	words := []string{fmt.Sprintf("%d CPUs", n.effective), fmt.Sprintf("%d MB", n.free())}
 	for _, more := range []string{n.gres, n.features} {
 		if more != "" {
 			words = append(words, more)
@@ -25,9 +25,12 @@ func (n *node) kind() string {
 	return strings.Join(words, ", ")
 }
 
+// free is the memory that jobs may have, in MB.
+func (n *node) free() int64 { return n.memory - n.reserved }
+
 // build is what the nodes of one managed job must have in common where they are made whole by asking for all of their CPUs
 // and memory.
-func (n *node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.cpus, n.memory) }
+func (n *node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.effective, n.free()) }
 
 // has says whether a node has the generic resources: a list such as gres:gpu:a100:2.
 func (n *node) has(list string, times int) bool {
@@ -55,10 +58,11 @@ func (n *node) count(name string) int {
 
 // suits says whether the node has what the job asks for on each of its nodes, features aside.
 func (n *node) suits(r *record) bool {
-	return r.minCPUs <= n.cpus && r.memory <= n.memory && n.has(r.perNode, 1) && n.has(r.perTask, ceil(r.Tasks, r.Want)) && n.hasAny(r.perJob)
+	return r.minCPUs <= n.effective && (r.memoryPer == "CPU" || r.minMemory <= n.free()) && n.has(r.tresPerNode, 1) && n.has(r.tresPerTask, ceil(r.Tasks, r.Want)) && n.hasAny(r.tresPerJob) &&
+		(r.State != adapter.Pending || n.hasAny(r.tres)) // of one that runs, that is what came with its nodes
 }
 
-// hasAny says whether a node has some of each of the generic resources.
+// hasAny says whether a node has some of each of the generic resources in a list of resources.
 func (n *node) hasAny(list string) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		if name, _ := gres(item); name != "" && n.count(name) == 0 {
@@ -68,10 +72,10 @@ func (n *node) hasAny(list string) bool {
 	return true
 }
 
-// plain is an expression of features that needs nobody's help: one, or several of which a node must have all, or any.
-var plain = regexp.MustCompile(`^[\w.:+-]+((&[\w.:+-]+)*|(\|[\w.:+-]+)*)$`)
+// simple is an expression of features that needs nobody's help: one, or several of which a node must have all, or any.
+var simple = regexp.MustCompile(`^[\w.:+-]+((&[\w.:+-]+)*|(\|[\w.:+-]+)*)$`)
 
-// featured says whether a node with these active features is what a plain expression means.
+// featured says whether a node with these active features is what a simple expression means.
 func featured(features, expression string) bool {
 	has := func(f string) bool { return slices.Contains(strings.Split(features, ","), f) }
 	if strings.Contains(expression, "|") {
@@ -134,7 +138,7 @@ func (s *System) tellApart(ctx context.Context, in *inventory, jobs []record) {
 
 // wholePool says whether every partition of the pool gives whole nodes.
 func (in inventory) wholePool(pool []string) bool {
-	return !slices.ContainsFunc(in.partitions, func(p partition) bool { return slices.Contains(pool, p.name) && !p.sharing.whole() })
+	return !slices.ContainsFunc(in.partitions, func(p partition) bool { return slices.Contains(pool, p.name) && !p.sharing().whole() })
 }
 
 // means says whether a job's features mean a kind of nodes, and whether that is known. Slurm is asked for managed jobs only,
@@ -143,7 +147,7 @@ func (s *System) means(ctx context.Context, r *record, of *node, in *inventory, 
 	switch {
 	case r.features == "":
 		return true, true
-	case plain.MatchString(r.features):
+	case simple.MatchString(r.features):
 		return featured(of.features, r.features), true
 	}
 	m := meaning{r.features, of.Kind}

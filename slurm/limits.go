@@ -66,14 +66,17 @@ func (c configuration) enforces() bool {
 
 // needs is what a job takes of what may be limited, on each node of its kind.
 func (t terms) needs(r *record) need {
-	n := need{each: map[string]int64{"node": 1, "cpu": int64(t.node.cpus)}, extra: map[string]int64{}}
+	n := need{each: map[string]int64{"node": 1, "cpu": int64(t.node.effective)}, extra: map[string]int64{}}
 	if t.site.memory {
-		n.each["mem"] = int64(r.memory)
+		n.each["mem"] = t.node.free()
+		if t.way.growth == Overlap {
+			n.each["mem"] -= spare(r)
+		}
 	}
 	for _, list := range []struct {
 		text  string
 		times int
-	}{{r.perNode, 1}, {r.perTask, ceil(r.Tasks, r.Want)}} {
+	}{{r.tresPerNode, 1}, {r.tresPerTask, ceil(r.Tasks, r.Want)}} {
 		for item := range strings.SplitSeq(list.text, ",") {
 			if name, count := gres(item); name != "" {
 				generic, _, _ := strings.Cut(name, ":")
@@ -82,7 +85,7 @@ func (t terms) needs(r *record) need {
 		}
 	}
 	if t.way.growth == Overlap { // while it grows its own nodes count twice
-		n.extra["cpu"] = int64(t.node.cpus * len(r.Nodes))
+		n.extra["cpu"] = int64(t.node.effective * len(r.Nodes))
 	}
 	return n
 }
@@ -111,7 +114,7 @@ func (s *System) rulesFor(ctx context.Context, c configuration, in inventory, ma
 		return rules, err
 	}
 	each := in.least(slices.Collect(maps.Keys(pool)))
-	return rules, s.tellPlugin(rules, need{each: map[string]int64{"node": 1, "cpu": int64(max(each.cpus, 1))}})
+	return rules, s.tellPlugin(rules, need{each: map[string]int64{"node": 1, "cpu": int64(max(each.effective, 1))}})
 }
 
 // judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.

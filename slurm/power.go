@@ -15,19 +15,6 @@ import (
 
 var _ adapter.Waker = (*System)(nil)
 
-// power reads from a node's state whether it is powered down, or on its way there or back, and whether it boots already.
-func power(state string) (asleep, boots bool) {
-	for flag := range strings.SplitSeq(state, "+") {
-		switch strings.TrimRight(flag, "*") {
-		case "POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWER": // the last is 20.11's
-			asleep = true
-		case "POWERING_UP", "POWER_UP":
-			asleep, boots = true, true
-		}
-	}
-	return asleep, boots
-}
-
 // BootTime is how many seconds slurmctld gives a node to boot; 0 where it powers none down.
 func (s *System) BootTime() core.Time {
 	s.mu.Lock()
@@ -49,7 +36,7 @@ func (s *System) Wake(ctx context.Context, nodes []string) error {
 	}
 	var down []string
 	for line := range strings.SplitSeq(out.stdout, "\n") {
-		if asleep, boots := power(field(line, "State")); asleep && !boots {
+		if p := nodePower(field(line, "State")); p == asleep || p == fallAsleep {
 			down = append(down, field(line, "NodeName"))
 		}
 	}

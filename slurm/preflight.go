@@ -101,9 +101,9 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 	}
 	for _, p := range in.partitions {
 		managed := slices.Contains(pool, p.name)
-		if managed && p.sharing.forced() {
+		if managed && p.sharing().forced() {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs come to lie on the cores of "+
-				"managed ones", p.name, p.sharing),
+				"managed ones", p.name, p.sharing()),
 				Fix: fmt.Sprintf("Set OverSubscribe=YES:2 or EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if managed && p.state != "UP" {
@@ -126,10 +126,10 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 func checkGrowth(site site, in inventory, pool []string, wish Growth) []adapter.Finding {
 	var found []adapter.Finding
 	for _, p := range in.partitions {
-		if !slices.Contains(pool, p.name) || p.sharing.forced() {
+		if !slices.Contains(pool, p.name) || p.sharing().forced() {
 			continue
 		}
-		all, err := site.wayOf(wish, p.sharing, false)
+		all, err := site.wayOf(wish, p.sharing(), false)
 		if err != nil {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("no job of partition %s can grow by %s: %v", p.name, wish, err),
 				Fix: `Set growth = "auto" under [slurm], or change what keeps it from growing so`})

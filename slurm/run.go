@@ -96,7 +96,7 @@ type call struct {
 	input   string
 	env     []string                 // added to the runner's
 	kind    kind                     // of the console that suits it
-	console bool                     // by a console or not at all (errSilent)
+	stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
 	as      *user                    // who runs it; nil: ourselves
 	until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
 }
@@ -104,13 +104,13 @@ type call struct {
 // A user is who a program is run as, by number: not every controller knows its users by name.
 type user struct{ uid, gid uint32 }
 
-// output is what a program printed.
-type output struct{ stdout, stderr string }
+// output is what a program printed. The stamp is "" unless the call asks for it.
+type output struct{ stdout, stderr, stamp string }
 
 // run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
 // The error is a *Failure, or the context's when it ended before anything began.
 func (r *runner) run(ctx context.Context, c call) (output, error) {
-	if !r.talk.speaks() && c.console {
+	if !r.talk.speaks() && c.stamped {
 		return output{}, errSilent
 	}
 	if command := spoken(c); command != "" && r.talk.speaks() {
@@ -121,7 +121,7 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 		}
 		out, err := r.tell(ctx, c, command)
 		<-r.slots
-		if c.console || !errors.Is(err, errSilent) {
+		if c.stamped || !errors.Is(err, errSilent) {
 			return out, err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *runner) program(ctx context.Context, c call) (output, error) {
 	}
 
 	err = cmd.Run()
-	out := output{stdout.String(), stderr.String()}
+	out := output{stdout: stdout.String(), stderr: stderr.String()}
 	if enough.seen {
 		return out, nil
 	}

@@ -96,10 +96,10 @@ func TestFewProgramsRunAtOnce(t *testing.T) {
 }
 
 func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
+	job := printed{id: 7, submitted: 1, user: "a", uid: 1, state: "PENDING", priority: 9}
 	s := clients(t, nil, map[string]string{
 		"scontrol": "echo 'slurm_update error: Something new' >&2; echo second >&2; exit 3",
-		"squeue": "echo \"$SQUEUE_FORMAT2\" | grep -q . || exit 9; printf '7|7|N/A|N/A|PENDING|Priority|a|1|1|main|q|a|1|1|1|1|5:00|N/A|1|1|9|(null)|(null)|n/a|'; " +
-			"w=${SQUEUE_FORMAT2##*:}; printf '%s' \"${w}(null)${w}x${w}(null)${w}\"; echo",
+		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.row("WORD") + "END",
 	})
 	err := s.Attach(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "accordion-a")
 	var f *Failure
@@ -130,14 +130,14 @@ func TestAWrongConfigurationIsRefused(t *testing.T) {
 }
 
 func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
-	parent := &record{account: "physics", memory: 3700, perNode: "gres:gpu:a100:2", perTask: "gres:fpga:1"}
+	parent := &record{account: "physics", minMemory: 3700, tresPerNode: "gres:gpu:a100:2", tresPerTask: "gres/fpga:1"}
 	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main,other", "normal"
 	parent.Tasks, parent.Want, parent.Limit = 4, 2, core.Forever
 	nodes := []string{"n7", "n6"}
 	const base = "--no-shell --no-bell --chdir=/ --partition=main,other --job-name=accordion-%s-46 --nodes=%d --nodelist=%s "
 	const whose = " --qos=normal --account=physics --reservation=accordion-46-2"
 	site := site{memory: true}
-	own := node{cpus: 8, memory: 4000}
+	own := node{effective: 8, memory: 4000}
 	for _, test := range []struct {
 		name string
 		a    allocation
@@ -150,7 +150,7 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 		{"the one with the memory", terms{way{Overlap, ""}, site, "YES:2", own}.beside(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46" + whose},
 		{"a companion", terms{way{Companions, ""}, site, "YES:2", own}.beside(parent, nodes, "accordion-46-2"),
-			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=3700 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,fpga:2"},
+			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,fpga:2"},
 	} {
 		if got := strings.Join(test.a.arguments(), " "); got != test.want {
 			t.Errorf("%s:\ngot  salloc %s\nwant salloc %s", test.name, got, test.want)
@@ -231,7 +231,9 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{adapter.Fatal, "slurmdbd does not answer", func(c configuration, _ inventory) {
 			c["SLURM_VERSION"], c["AccountingStorageHost"], c["AccountingStoragePort"] = "22.05.8", "127.0.0.1", "1"
 		}},
-		{adapter.Fatal, "come to lie on the cores", func(_ configuration, in inventory) { in.partitions[0].sharing = "FORCE:4" }},
+		{adapter.Fatal, "come to lie on the cores", func(_ configuration, in inventory) {
+			in.partitions[0].exclusive, in.partitions[0].overSubscribe = false, "FORCE:4"
+		}},
 		{adapter.Fatal, `no partition "main"`, func(_ configuration, in inventory) { in.partitions[0].name = "renamed" }},
 		{adapter.Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
 		{adapter.Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -110,7 +111,7 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
 	out, err := s.run.run(ctx, call{
 		program: "squeue",
-		args:    append([]string{"--all", "--local", "--noheader"}, more...),
+		args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
 		env:     []string{"SQUEUE_FORMAT2=" + format(word)},
 	})
 	if err != nil {
@@ -121,10 +122,15 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 
 // lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
 func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
+	return named(ctx, job, s.job)
+}
+
+// named is the job of the key, as read by its number.
+func named(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*record, error)) (*record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
-	r, err := s.job(ctx, job.ID)
+	r, err := read(ctx, job.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +141,8 @@ func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
 	return r, nil
 }
 
-// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge).
+// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge). Its mark may be
+// that of the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.lookup(ctx, job)
 	if err != nil {
@@ -159,10 +166,21 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 // pending reads a job that must be waiting.
 func (s *System) pending(ctx context.Context, job adapter.Key) (*record, error) {
 	r, err := s.lookup(ctx, job)
+	return r, waits(r, err)
+}
+
+// candidate is pending with the mark as it is at this instant.
+func (s *System) candidate(ctx context.Context, job adapter.Key) (*record, error) {
+	r, err := named(ctx, job, s.sworn)
+	return r, waits(r, err)
+}
+
+// waits is ErrGone for a job that was read and does not wait.
+func waits(r *record, err error) error {
 	if err == nil && r.State != adapter.Pending {
-		return r, fmt.Errorf("job %d is %s, not pending any more: %w", job.ID, r.State, adapter.ErrGone)
+		return fmt.Errorf("job %d is %s, not pending any more: %w", r.ID, r.State, adapter.ErrGone)
 	}
-	return r, err
+	return err
 }
 
 // running reads a job that must be running.

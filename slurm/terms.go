@@ -33,8 +33,8 @@ func (s *System) terms(ctx context.Context, r *record, nodes []string) (terms, e
 	if p == nil {
 		return terms{}, fmt.Errorf("its partition %s is none of %s", r.Partition, strings.Join(s.config.Partitions, ", "))
 	}
-	t := terms{site: c.site(), in: p.sharing, node: in.least(nodes)}
-	t.way, err = t.site.wayOf(s.config.Growth, p.sharing, r.wantsGres())
+	t := terms{site: c.site(), in: p.sharing(), node: in.least(nodes)}
+	t.way, err = t.site.wayOf(s.config.Growth, p.sharing(), r.wantsGres())
 	return t, err
 }
 
@@ -70,7 +70,7 @@ func (in inventory) least(nodes []string) node {
 		if least.Name == "" {
 			least = n
 		}
-		least.cpus, least.memory = min(least.cpus, n.cpus), min(least.memory, n.memory)
+		least.effective, least.memory, least.reserved = min(least.effective, n.effective), min(least.free(), n.free()), 0
 	}
 	return least
 }
@@ -80,7 +80,7 @@ func (t terms) wholly() int {
 	if t.in.whole() {
 		return 0
 	}
-	return t.node.cpus
+	return t.node.effective
 }
 
 // growths is how often a job grows, at the most; 0 for an ordinary one.
@@ -101,7 +101,7 @@ func growths(r *record) int {
 
 // spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own
 // nodes. Some may fail and be made again.
-func spare(r *record) int { return max(64, 8*growths(r)) }
+func spare(r *record) int64 { return int64(max(64, 8*growths(r))) }
 
 // arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
 func (t terms) arrangement(r *record) []string {
@@ -112,7 +112,7 @@ func (t terms) arrangement(r *record) []string {
 	switch {
 	case t.way.growth == Overlap:
 		if t.site.memory {
-			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.node.memory-spare(r)))
+			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.node.free()-spare(r)))
 		}
 		all = append(all, "OverSubscribe=YES")
 	case t.way.growth == Merge && !t.in.whole():
@@ -127,12 +127,11 @@ func (t terms) beside(job *record, nodes []string, reservation string) allocatio
 	switch t.way.growth {
 	case Overlap:
 		if t.site.memory {
-			a.memory = max(job.memory-coverMemory, 1)
+			a.memory = max(job.minMemory-coverMemory, 1)
 		}
 	case Companions:
 		a.name, a.expands = fmt.Sprintf("%s%d", withPrefix, job.ID), false
 		a.limit, a.gres = job.remains(), job.perNodeOptions()
-		a.memory, a.perCPU = job.memory, job.memoryPerCPU
 	}
 	return a
 }
@@ -167,7 +166,7 @@ const coverMemory = 1
 
 // over is an expander of the least memory on nodes that an expander keeps for the job, or on its own too.
 func (t terms) over(job, e *record, nodes []string) allocation {
-	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.cpus, memory: coverMemory, expands: true, reservation: e.Reservation}
+	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.effective, memory: coverMemory, expands: true, reservation: e.Reservation}
 }
 
 // Names of the allocations that are made beside a job; its id follows. The name is what survives everywhere: Slurm

@@ -82,7 +82,7 @@ func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err
 	if p == nil {
 		return fmt.Errorf("there is no partition %q", s.config.Partitions[0])
 	}
-	if _, err := c.site().wayOf(t.Way, p.sharing, false); err != nil {
+	if _, err := c.site().wayOf(t.Way, p.sharing(), false); err != nil {
 		return err
 	}
 	nodes := freeAlike(snapshot)
@@ -235,7 +235,7 @@ func (s *System) stepTrial(ctx context.Context, who *user, job adapter.Key, site
 	seen := map[string][]string{} // CPUs of the tasks on each node
 	tasks := 0
 	for _, part := range append([]*record{r}, joined...) {
-		each := in.least(part.Nodes).cpus
+		each := in.least(part.Nodes).effective
 		tasks += each * len(part.Nodes)
 		out, err := s.run.run(ctx, call{program: "srun", as: who, args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", part.ID), "--overlap", fmt.Sprintf("--nodes=%d", len(part.Nodes)), fmt.Sprintf("--ntasks=%d", each*len(part.Nodes)),
