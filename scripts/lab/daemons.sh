@@ -84,7 +84,9 @@ stop_slurmdbd() { stop slurmdbd; }
 start_slurmctld() {
 	running slurmctld && return
 	# It will not start before a killed one's script process has let go of the port.
-	daemon slurmctld /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
+	local finder
+	plugin_finder
+	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
 	within 60 slurmctld_answers || failed slurmctld "does not answer"
 }
 
@@ -159,7 +161,7 @@ node_processes() {
 	fi
 	{
 		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3 || true
-		for pid in $(our_processes); do
+		for pid in $(marked_processes); do
 			if grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null; then echo "$pid"; fi
 		done
 	} | sort -un | only_alive
