@@ -37,7 +37,7 @@ is_ours() {
 # our_processes: every living process of this lab, but not this script and those it descends from.
 our_processes() {
 	{
-		processes_in "$lab/group"
+		processes_in "$lab/group" "$lab/cgroup"
 		marked_processes
 	} | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
 }

@@ -100,7 +100,7 @@ newer_libraries() {
 # begin_world ROOT GOROOT GOMODCACHE GOCACHE starts it, in the background, and waits until it is there.
 begin_world() {
 	local group
-	mkdir -p "${@:2}"
+	mkdir -p "$databases" "${@:2}"
 	(
 		# Its groups are where its view of control groups begins.
 		for group in "$lab"/world/groups/*; do
@@ -136,7 +136,7 @@ make_world() {
 	done
 	mount --bind "$lab/world/tmp" "$new/var/tmp"
 	# Go's folder, the modules and the repository are read there; what is built is kept where the machine keeps it.
-	for dir in "$repo" "$2" "$3" "$4" "$lab"; do
+	for dir in "$repo" "$2" "$3" "$4" "$databases" "$lab"; do
 		mkdir -p "$new$dir"
 		mount --bind "$dir" "$new$dir"
 	done
