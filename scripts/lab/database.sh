@@ -63,7 +63,7 @@ database_name() {
 		/usr/sbin/mariadbd --version
 		setting release
 		id slurm
-		cat "$here/lab/database.sh" "$lab/etc/accounts"
+		cat "$here"/lab/{database,site}.sh "$lab/etc/accounts"
 	} | sha256sum | cut -c 1-16
 }
 
@@ -75,12 +75,12 @@ take_database() {
 	cp -a --sparse=always "$kept" "$lab/db/data" 2>/dev/null && touch "$lab/db/installed"
 }
 
-# keep_database for the next lab that wants the same, where that can be written.
+# keep_database for the next lab that wants the same, where that can be written: the twenty that were wanted last.
 keep_database() {
 	local kept
 	kept=$databases/$(database_name)
 	mkdir -p "$databases" 2>/dev/null || return 0
-	find "$databases" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
+	find "$databases" -mindepth 1 -maxdepth 1 -printf '%T@ %p\n' | sort -rn | tail -n +20 | cut -d' ' -f2- | xargs -r rm -rf
 	stop slurmdbd
 	stop mariadbd
 	cp -a --sparse=always "$lab/db/data" "$kept.$BASHPID" && mv -T "$kept.$BASHPID" "$kept" 2>/dev/null || rm -rf "$kept.$BASHPID"
