@@ -11,7 +11,7 @@ import (
 // submitLab is the lab of the tests of job_submit.lua under a real slurmctld.
 func submitLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 4, labtest.Plain(), labtest.User("alice"), labtest.User("bob"))
+	lab := labtest.Shared(t, 4, labtest.User("alice"), labtest.User("bob"))
 	lab.Clear(t)
 	return lab
 }
