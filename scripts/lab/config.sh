@@ -3,6 +3,7 @@
 
 # write_config NODES FAST
 write_config() {
+	touch "$lab/booting" # `down` may remove what comes of it
 	make_folders
 	make_groups
 	[[ $kind != site ]] || make_site "$1"
@@ -16,15 +17,12 @@ write_config() {
 		cat >"$lab/etc/accordion.lua" <<-LUA
 			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
 		LUA
-		link_plugin "$(plugin_folder)"
 	fi
-	: >"$lab/etc/plugstack.conf"
 	if spank_wanted; then
-		CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" || die "the SPANK plug-in cannot be built: see above (SLURM_LAB_SPANK=no leaves it out)"
-		echo "optional $lab/bin/accordion.so" >"$lab/etc/plugstack.conf"
-	fi
+		echo "optional $lab/bin/accordion.so"
+	fi >"$lab/etc/plugstack.conf"
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
-	# Last: with this file it is a lab, which `down` may remove.
+	# Last: with this file it is a lab.
 	{
 		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
 		if binds; then
@@ -34,14 +32,7 @@ write_config() {
 			[[ $kind == plain ]] || echo "without=$(without)"
 		fi
 	} >"$lab/etc/lab"
-}
-
-# link_plugin FOLDER: for a Slurm that looks nowhere else.
-link_plugin() {
-	[[ $1 ]] || return 0
-	in_world || die "Slurm $release reads job_submit.lua in $1 only: boot this lab with --release, or leave the plug-in out (SLURM_LAB_PLUGIN=no)"
-	mkdir -p "$1"
-	ln -s "$lab"/etc/{job_submit,accordion}.lua "$1/"
+	rm -f "$lab/booting"
 }
 
 # setting NAME: of this lab, as it was booted.

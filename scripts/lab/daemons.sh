@@ -26,65 +26,12 @@ start_munged() {
 
 munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
 
-# Crash safety is not asked of a lab's database: no syncing, small buffers. The last option is MariaDB's own default until 11.6, and
-# what slurmdbd was written for.
-database_options() {
-	echo --no-defaults --user=slurm --datadir="$lab/db/data" --tmpdir="$lab/db/tmp" \
-		--innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
-		--innodb-flush-method=nosync --innodb-doublewrite=0 --innodb-lock-wait-timeout=900 --loose-innodb-snapshot-isolation=off
-}
-
-start_database() {
-	running mariadbd && return
-	local options
-	read -ra options < <(database_options)
-	if [[ ! -f $lab/db/installed ]]; then
-		rm -rf "$lab/db/data"
-		mariadb-install-db "${options[@]}" --auth-root-authentication-method=socket --skip-test-db \
-			--skip-name-resolve >"$lab/log/mariadbd.log" 2>&1 </dev/null 8<&- ||
-			failed mariadbd "has no database: mariadb-install-db failed"
-		touch "$lab/db/installed"
-	fi
-	# mariadbd does not leave the foreground by itself.
-	daemon mariadbd /bin/sh -c '"$@" &' sh /usr/sbin/mariadbd "${options[@]}" --socket="$lab/db/socket" \
-		--pid-file="$lab/pid/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
-	within 60 database_answers || failed mariadbd "does not answer"
-}
-
-database_answers() { database 'select 1' >/dev/null 2>&1; }
-
-database() { timeout 10 mariadb --no-defaults --socket="$lab/db/socket" --user=root --execute="$1" 8<&-; }
-
-start_slurmdbd() {
-	running slurmdbd && return
-	database "create database if not exists slurm_acct_db; create or replace user slurm@localhost identified by 'lab';
-		grant all on slurm_acct_db.* to slurm@localhost"
-	# MariaDB's client library knows its socket from this variable; slurmdbd.conf has no word for it.
-	MYSQL_UNIX_PORT=$lab/db/socket daemon slurmdbd /usr/sbin/slurmdbd
-	within 60 slurmdbd_answers || failed slurmdbd "does not answer"
-}
-
-slurmdbd_answers() { clusters >/dev/null; }
-
-clusters() { tool sacctmgr -nP list cluster format=cluster 2>/dev/null; }
-
-# start_accounting: what the database must know before slurmctld starts.
-start_accounting() {
-	if [[ $(clusters) == lab ]]; then
-		[[ $kind != site ]] || add_late_users
-	elif [[ $kind == site ]]; then
-		add_accounts
-	else
-		tool sacctmgr -Qi add cluster lab >"$lab/log/accounts.log" 2>&1 || failed accounts "could not be made"
-	fi
-}
-
-stop_slurmdbd() { stop slurmdbd; }
-
 start_slurmctld() {
 	running slurmctld && return
 	# It will not start before a killed one's script process has let go of the port.
-	daemon slurmctld /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
+	local finder
+	plugin_finder
+	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
 	within 60 slurmctld_answers || failed slurmctld "does not answer"
 }
 
@@ -159,7 +106,7 @@ node_processes() {
 	fi
 	{
 		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3 || true
-		for pid in $(our_processes); do
+		for pid in $(marked_processes); do
 			if grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null; then echo "$pid"; fi
 		done
 	} | sort -un | only_alive
@@ -210,4 +157,9 @@ described() {
 build_accordion() {
 	! in_world || [[ ! -e $lab/world/built ]] || return 0
 	go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion >"$lab/log/build.log" 2>&1 8<&-
+}
+
+# build_spank: the SPANK plug-in, for the Slurm that is installed.
+build_spank() {
+	[[ ! -s $lab/etc/plugstack.conf || -e $lab/bin/accordion.so ]] || CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" 8<&-
 }

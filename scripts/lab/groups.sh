@@ -77,8 +77,8 @@ join_group() {
 	echo "$BASHPID" >"$group/cgroup.procs"
 }
 
-# processes_in GROUP: also in the groups below it.
-processes_in() { find -L "$1" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un; }
+# processes_in GROUP...: also in the groups below; none when there is no such group.
+processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
 
 # remove_groups LINK...: with all groups below them, once their processes are gone; the links too.
 remove_groups() {

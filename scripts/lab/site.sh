@@ -100,25 +100,28 @@ ConstrainDevices=yes
 CONF
 }
 
-# add_accounts: the cluster, three accounts with a share of 10, 5 and 1, the QOS high beside normal, and every user of the lab in an
-# account, the first in the first. Before slurmctld starts: without an association it lets nobody submit.
-add_accounts() {
+# accounts_file: what sacctmgr loads, nothing for a plain lab: three accounts with a share of 10, 5 and 1, and every user of the lab in one, the first in the first.
+accounts_file() {
 	local i user account
-	{
-		echo "Cluster - 'lab':Fairshare=1:QOS='normal,high'"
-		echo "Parent - 'root'"
-		echo "User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1"
-		echo "Account - 'phys':Description='phys':Organization='lab':Fairshare=10"
-		echo "Account - 'chem':Description='chem':Organization='lab':Fairshare=5"
-		echo "Account - 'cs':Description='cs':Organization='lab':Fairshare=1"
-		for ((i = 0; i < ${#accounts[@]}; i++)); do
-			account=${accounts[i]}
-			echo "Parent - '$account'"
-			while read -r user; do
-				echo "User - '$user':DefaultAccount='$account':Fairshare=1"
-			done < <(awk -v n="${#accounts[@]}" -v i="$i" '(NR - 1) % n == i' "$lab/etc/users")
-		done
-	} >"$lab/etc/accounts"
+	[[ $kind == site ]] || return 0
+	echo "Cluster - 'lab':Fairshare=1:QOS='normal,high'"
+	echo "Parent - 'root'"
+	echo "User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1"
+	echo "Account - 'phys':Description='phys':Organization='lab':Fairshare=10"
+	echo "Account - 'chem':Description='chem':Organization='lab':Fairshare=5"
+	echo "Account - 'cs':Description='cs':Organization='lab':Fairshare=1"
+	for ((i = 0; i < ${#accounts[@]}; i++)); do
+		account=${accounts[i]}
+		echo "Parent - '$account'"
+		while read -r user; do
+			echo "User - '$user':DefaultAccount='$account':Fairshare=1"
+		done < <(awk -v n="${#accounts[@]}" -v i="$i" '(NR - 1) % n == i' "$lab/etc/users")
+	done
+}
+
+# add_accounts: the cluster, the QOS high beside normal, accounts and users. Before slurmctld starts: without an association it lets
+# nobody submit.
+add_accounts() {
 	{
 		tool sacctmgr -Qi add qos high set priority=100 &&
 			tool sacctmgr -Qi load file="$lab/etc/accounts"

@@ -61,8 +61,6 @@ add_users() {
 	unlock_users
 }
 
-delete_user() { userdel "$1" 7<&- 8<&- 2>/dev/null; }
-
 remove_users() {
 	local user
 	[[ -f $lab/etc/users ]] || return 0
@@ -75,8 +73,8 @@ remove_users() {
 			# What a job of his hid from us (no group, no environment, no file of the lab open) ends with him; but nobody of that
 			# number in other namespaces, who is somebody else.
 			has_group || pkill -KILL -U "$user" --ns $$ --nslist pid || true
-			# Not while a process of his is dying.
-			within 5 delete_user "$user" || echo "slurm-lab: the user $user could not be removed" >&2
+			# By force: one of his processes may be dying, and somebody in another namespace may have his number.
+			userdel --force "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
 		fi
 	done <"$lab/etc/users"
 	rmdir "$users_dir" 2>/dev/null || true

@@ -56,8 +56,13 @@ cgroup_plugin() {
 	fi
 }
 
-# plugin_folder: where job_submit.lua is looked for; "" when it is beside slurm.conf.
-plugin_folder() { since 21.08 || echo /etc/slurm; }
+# plugin_finder: sets the array finder to the words to put before slurmctld so that it finds job_submit.lua: beside slurm.conf as a rule,
+# but before 21.08 in /etc/slurm only, for which it gets the lab's own etc to see.
+plugin_finder() {
+	finder=()
+	# shellcheck disable=SC2016
+	since 21.08 || finder=(unshare --mount /bin/sh -c 'mkdir -p /etc/slurm && mount --bind "$0" /etc/slurm && exec "$@"' "$lab/etc")
+}
 
 # comment_flag: jobs' comments go to the database; older ones do that unasked.
 comment_flag() { ! since 21.08 || echo AccountingStoreFlags=job_comment; }

@@ -25,6 +25,8 @@ up_in_world() {
 			touch "$lab/world/built"
 		fi
 		make_clients
+	elif [[ $wanted && -f $lab/etc/lab && $(setting release) != "$wanted".* ]]; then
+		die "a lab of Slurm $(setting release) lives in $lab: 'slurm-lab down' first"
 	fi
 	with_go inside "$here/slurm-lab" up "$@"
 }
@@ -100,7 +102,7 @@ newer_libraries() {
 # begin_world ROOT GOROOT GOMODCACHE GOCACHE starts it, in the background, and waits until it is there.
 begin_world() {
 	local group
-	mkdir -p "${@:2}"
+	mkdir -p "$databases" "${@:2}"
 	(
 		# Its groups are where its view of control groups begins.
 		for group in "$lab"/world/groups/*; do
@@ -136,7 +138,7 @@ make_world() {
 	done
 	mount --bind "$lab/world/tmp" "$new/var/tmp"
 	# Go's folder, the modules and the repository are read there; what is built is kept where the machine keeps it.
-	for dir in "$repo" "$2" "$3" "$4" "$lab"; do
+	for dir in "$repo" "$2" "$3" "$4" "$databases" "$lab"; do
 		mkdir -p "$new$dir"
 		mount --bind "$dir" "$new$dir"
 	done

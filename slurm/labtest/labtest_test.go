@@ -3,6 +3,7 @@ package labtest_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			var left traces
+			all := t
 			t.Run("jobs of two users run", func(t *testing.T) {
 				beside := labtest.Shared(t, 2, labtest.Fast())
 				lab := labtest.Up(t, 3, append(kind.options, labtest.User("alice"), labtest.User(newcomer), labtest.Fast())...)
@@ -34,7 +36,12 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 					}
 				}
 				for _, user := range []string{"alice", newcomer} {
-					id := lab.Submit(t, user, "srun -N2 hostname; whoami; cd /; env -i setsid sleep 1000 </dev/null >&/dev/null & disown", "-N2", "-p", "shared")
+					script := "srun -N2 hostname; whoami"
+					// Without control groups, what hides of a user that other labs have too stays until the last of them ends.
+					if user == newcomer || exists(filepath.Join(lab.Dir, "group")) {
+						script += "; cd /; env -i setsid sleep 1000 </dev/null >&/dev/null & disown"
+					}
+					id := lab.Submit(t, user, script, "-N2", "-p", "shared")
 					lab.Await(t, time.Minute, "the job of "+user+" ends", func() bool {
 						return strings.Contains(lab.Run(t, user, "scontrol", "show", "job", id), "JobState=COMPLETED")
 					})
@@ -44,19 +51,46 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 				}
 				lab.Submit(t, newcomer, "sleep 1000", "-N2")
 				left = tracesOf(t, lab, newcomer)
+				left.stranger = stranger(all, left)
 				lab.Clear(t)
 			})
 			left.mustBeGone(t)
+			if left.stranger == "" || !alive(left.stranger) {
+				t.Error("a process of another namespace, which happens to have a directory and a number as the lab's, was ended with it")
+			}
 		})
+	}
+}
+
+// stranger is the number of a process of another namespace, where a directory and a user happen to be called as the lab's are here.
+func stranger(t *testing.T, like traces) string {
+	t.Helper()
+	c := exec.Command("unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
+		`exec env ACCORDION_LAB="$1" setpriv --reuid "$0" --clear-groups sleep 1000`, like.number, like.dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Wait() })
+	children := fmt.Sprintf("/proc/%d/task/%d/children", c.Process.Pid, c.Process.Pid)
+	for {
+		text, err := os.ReadFile(children)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if child := strings.TrimSpace(string(text)); child != "" {
+			t.Cleanup(func() { _ = exec.Command("kill", "-KILL", child).Run() })
+			return child
+		}
 	}
 }
 
 // traces are what a lab could leave behind.
 type traces struct {
-	dir    string
-	user   string // of this lab only
-	number string // his
-	groups []string
+	dir      string
+	user     string // of this lab only
+	number   string // his
+	groups   []string
+	stranger string // a process that is like one of the lab's, and is none
 }
 
 func tracesOf(t *testing.T, lab *labtest.Lab, user string) traces {
@@ -115,7 +149,7 @@ func (left traces) processes() (found []string) {
 			to, _ := os.Readlink(link)
 			holds = holds || strings.HasPrefix(to, left.dir+"/")
 		}
-		if holds && !strings.Contains(string(status), "\nState:\tZ") { // an idle init reaps late
+		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // an idle init reaps late
 			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
 		}

@@ -22,17 +22,19 @@ func TestALabWithoutControlGroupsSaysWhatItDoesWithout(t *testing.T) {
 		return
 	}
 	labtest.Obtainable(t)
+	const this, other = "TestALabWithoutControlGroupsSaysWhatItDoesWithout", "TestALabRunsBesideAnotherAndLeavesNothingBehind/plain"
 	for _, each := range []struct {
-		name, required string
-		says           []string
-		passes         bool
+		name, test, required string
+		says                 []string
+		passes               bool
 	}{
-		{"where a real Slurm is not required", "", []string{"no control groups", "memory and devices are not bound", "a step ran"}, true},
-		{"where it is", "required", []string{"no lab like a site: this machine has no control groups"}, false},
+		{"where a real Slurm is not required", this, "", []string{"no control groups", "memory and devices are not bound", "a step ran"}, true},
+		{"where it is", this, "required", []string{"no lab like a site: this machine has no control groups"}, false},
+		{"it ends its processes and no others", other, "", []string{"--- PASS: " + other}, true},
 	} {
 		t.Run(each.name, func(t *testing.T) {
-			hidden := `mount --make-rprivate / && mount -t tmpfs -o ro tmpfs /sys/fs/cgroup && exec "$0" -test.v -test.run "^$1\$"`
-			child := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", hidden, os.Args[0], t.Name()[:strings.Index(t.Name(), "/")])
+			hidden := `mount --make-rprivate / && mount -t tmpfs -o ro tmpfs /sys/fs/cgroup && exec "$0" -test.v -test.run "$1"`
+			child := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", hidden, os.Args[0], each.test)
 			child.Env = append(os.Environ(), unboundChild+"=yes", labtest.Required+"="+each.required)
 			out, err := child.CombinedOutput()
 			if passed := err == nil; passed != each.passes {
