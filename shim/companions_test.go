@@ -143,7 +143,7 @@ func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 	line := func(state, nodes string) string {
 		return "echo JobId=1 JobName=x JobState=" + state + ` Reason=None "Dependency=(null)" "ReqNodeList=(null)" "ExcNodeList=(null)" NodeList='` + nodes + `' BatchHost=n1 NumNodes=9`
 	}
-	fakeScontrol(t, `case "$4" in
+	fakeScontrol(t, `case "$5" in
 7) `+line("RUNNING", "n[1-2]")+` ;;
 57) `+line("CANCELLED", "n[3-4]")+` ;;
 58) `+line("RUNNING", "n6")+` ;;
