@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"accordion/shim/lines"
 	"accordion/shim/scontrol"
 	"accordion/shim/srun"
 )
@@ -141,11 +142,11 @@ func (c *crew) start(environment []string, in io.Reader) {
 func (c *crew) member(p Part, environment []string) *member {
 	m := &member{Part: p, voice: &voice{first: p.FirstTask, width: len(strconv.Itoa(c.plan.Tasks - 1)), label: c.plan.Label}}
 	raw := c.plan.Raw && !c.plan.Label
-	out := &lines{raw: raw, pass: func(line []byte) error {
+	out := &lines.Writer{Raw: raw, Pass: func(line []byte) error {
 		_, err := c.tasksOut.Write(m.voice.relabel(line))
 		return err
 	}}
-	errs := &lines{pass: func(line []byte) error {
+	errs := &lines.Writer{Pass: func(line []byte) error {
 		line, own := m.voice.hear(line)
 		to := c.tasksErr
 		if own {
@@ -154,7 +155,7 @@ func (c *crew) member(p Part, environment []string) *member {
 		_, err := to.Write(line)
 		return err
 	}}
-	m.flush = func() { out.flush(); errs.flush() }
+	m.flush = func() { out.Flush(); errs.Flush() }
 	m.command = exec.Command("srun", p.Arguments...)
 	m.command.Env = srun.For(p.Job, environment)
 	m.command.Stdout, m.command.Stderr = out, errs

@@ -98,7 +98,7 @@ func call(ctx context.Context, arguments ...string) (string, error) {
 // These find words in one line of scontrol. Those beside them make sure that it is not ReqNodeList, nor something that a user wrote
 // into his job's name or comment by chance.
 var (
-	jobState = regexp.MustCompile(` JobState=(\S+) Reason=.* Dependency=`)
+	jobState = regexp.MustCompile(` JobState=(\S+) Reason=\S* Dependency=`)
 	nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
 	gresLine = regexp.MustCompile(` Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)`)
 	indices  = regexp.MustCompile(`\([^)]*\)`)

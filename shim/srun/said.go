@@ -14,17 +14,18 @@ type Said struct {
 	why string // its first complaint that is not about tasks
 }
 
-// Hear takes in one line.
-func (s *Said) Hear(line string) {
+// Hear takes in one line, and says whether it is about how tasks ended.
+func (s *Said) Hear(line string) (ended bool) {
 	if aboutTasks.MatchString(line) {
 		s.ran = true
-		return
+		return true
 	}
 	for _, begin := range []string{"srun: error: ", "srun: fatal: "} {
 		if why, found := strings.CutPrefix(line, begin); found && s.why == "" {
 			s.why = strings.TrimSpace(why)
 		}
 	}
+	return false
 }
 
 // WhyNot says why srun, which has failed, started no task; "" when its tasks ran.

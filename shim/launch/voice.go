@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -22,44 +21,6 @@ func (o *outlet) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.w.Write(p)
-}
-
-// longest is how much of a line without an end is held back, in bytes.
-const longest = 64 << 10
-
-// lines is an io.Writer that passes whole lines on, and what is left at the end. It belongs to one goroutine.
-type lines struct {
-	pass func(line []byte) error // with its end, if it has one
-	raw  bool                    // pass everything on as it comes
-	held []byte
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	if l.raw {
-		return len(p), l.pass(p)
-	}
-	l.held = append(l.held, p...)
-	for {
-		end := bytes.IndexByte(l.held, '\n') + 1
-		if end == 0 && len(l.held) < longest {
-			return len(p), nil
-		}
-		if end == 0 {
-			end = len(l.held)
-		}
-		if err := l.pass(l.held[:end]); err != nil {
-			return 0, err
-		}
-		l.held = append(l.held[:0], l.held[end:]...)
-	}
-}
-
-// flush passes on what has no end.
-func (l *lines) flush() {
-	if len(l.held) > 0 {
-		_ = l.pass(l.held) // nobody is left to be told
-		l.held = nil
-	}
 }
 
 // voice is one part's output: its tasks' numbers become those of the whole.
