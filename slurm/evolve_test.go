@@ -17,7 +17,7 @@ import (
 // defaultLab is a Slurm of 16 nodes with default scheduler settings.
 func defaultLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 16, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
+	lab := labtest.Shared(t, 16, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
 	lab.Clear(t)
 	return lab
 }

@@ -28,7 +28,7 @@ const patience = 2 * time.Minute // for what Slurm takes seconds to do
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Shared(t, 6, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	lab.Clear(t)
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience, Reconfigure: time.Nanosecond})
 	if err != nil {

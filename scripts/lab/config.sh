@@ -3,27 +3,40 @@
 
 # write_config NODES FAST
 write_config() {
+	touch "$lab/booting" # `down` may remove what comes of it
 	make_folders
+	make_groups
+	[[ $kind != site ]] || make_site "$1"
 	slurm_conf "$1" "$2" >"$lab/etc/slurm.conf"
 	slurmdbd_conf >"$lab/etc/slurmdbd.conf"
 	chown slurm: "$lab/etc/slurmdbd.conf"
 	chmod 600 "$lab/etc/slurmdbd.conf"
-	echo "CgroupPlugin=cgroup/v1" >"$lab/etc/cgroup.conf" # read at start even where nothing uses cgroups
+	cgroup_conf >"$lab/etc/cgroup.conf"
 	if plugin_wanted; then
 		install -m 644 "$repo/slurm/job_submit.lua" "$lab/etc/job_submit.lua"
 		cat >"$lab/etc/accordion.lua" <<-LUA
 			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
 		LUA
 	fi
-	: >"$lab/etc/plugstack.conf"
 	if spank_wanted; then
-		CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" || die "the SPANK plug-in cannot be built: see above (SLURM_LAB_SPANK=no leaves it out)"
-		echo "optional $lab/bin/accordion.so" >"$lab/etc/plugstack.conf"
-	fi
+		echo "optional $lab/bin/accordion.so"
+	fi >"$lab/etc/plugstack.conf"
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
-	# Last: with this file it is a lab, which `down` may remove.
-	printf 'nodes=%d\nfast=%s\n' "$1" "$2" >"$lab/etc/lab"
+	# Last: with this file it is a lab.
+	{
+		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
+		if binds; then
+			echo binds=yes
+		else
+			echo binds=no
+			[[ $kind == plain ]] || echo "without=$(without)"
+		fi
+	} >"$lab/etc/lab"
+	rm -f "$lab/booting"
 }
+
+# setting NAME: of this lab, as it was booted.
+setting() { sed -n "s/^$1=//p" "$lab/etc/lab"; }
 
 make_folders() {
 	mkdir -p "$lab"/{bin,db,db/tmp,etc,home,journal,log,munge,pid,run,spool,state}
@@ -40,10 +53,20 @@ plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit
 # spank_wanted: without job_submit.lua its options would be read by nobody.
 spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
-# Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
+# slurm_conf NODES FAST: Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
 slurm_conf() {
-	local nodes=$1 scheduler=permit_job_expansion kill_wait=''
-	if [[ $2 == yes ]]; then
+	{
+		common_conf "$2"
+		"${kind}_conf"
+		node_lines "$1"
+		"${kind}_partitions" "$1"
+	} | overridden
+	printf '%s\n' "${SLURM_LAB_EXTRA:-}" | grep -v '^NodeName=' || true
+}
+
+common_conf() {
+	local scheduler=permit_job_expansion kill_wait=''
+	if [[ $1 == yes ]]; then
 		scheduler+=,sched_interval=1,sched_min_interval=0,batch_sched_delay=0,bf_interval=1,bf_resolution=1,bf_continue
 		kill_wait=KillWait=2
 	fi
@@ -67,14 +90,10 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$((port + 1))
 AccountingStoragePass=$lab/munge/socket
-AccountingStoreFlags=job_comment
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+$(comment_flag)
 MpiDefault=none
 SwitchType=switch/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=30
@@ -84,14 +103,71 @@ TreeWidth=65533
 SchedulerType=sched/backfill
 SchedulerParameters=$scheduler
 $kill_wait
-PriorityType=priority/basic
 PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
-NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 11))-$((port + 10 + nodes))] CPUs=$cpus RealMemory=1000 State=UNKNOWN
-PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP
-PartitionName=shared Nodes=n[1-$nodes] MaxTime=INFINITE DefaultTime=10 State=UP
-${SLURM_LAB_EXTRA:-}
 CONF
+}
+
+plain_conf() {
+	cat <<CONF
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectTypeParameters=CR_Core
+PriorityType=priority/basic
+CONF
+}
+
+plain_node() { echo "CPUs=$cpus RealMemory=1000"; }
+
+plain_partitions() {
+	cat <<CONF
+PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP
+PartitionName=shared Nodes=n[1-$1] MaxTime=INFINITE DefaultTime=10 State=UP
+CONF
+}
+
+cgroup_conf() {
+	cgroup_plugin
+	! binds || site_cgroup_conf
+}
+
+# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one (NodeName=n3, NodeName=n[1-4]) comes last, and the last word
+# counts; ports and addresses are the lab's in any case.
+node_lines() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		echo "$i $("${kind}_node" "$i" "$1") $(extra_node "$i")"
+	done | awk -v port="$port" '{
+		line = "NodeName=n" $1 " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" port + 10 + $1 " State=UNKNOWN"
+		split("", last); n = 0
+		for (i = 2; i <= NF; i++) { key = $i; sub(/=.*/, "", key); if (!(key in last)) order[++n] = key; last[key] = $i }
+		for (i = 1; i <= n; i++) line = line " " last[order[i]]
+		print line
+	}'
+}
+
+# extra_node NUMBER: what SLURM_LAB_EXTRA says of that node.
+extra_node() {
+	local name rest
+	while read -r name rest; do
+		if [[ $name =~ ^NodeName=n(\[([0-9]+)-([0-9]+)\]|([0-9]+))$ ]]; then
+			local from=${BASH_REMATCH[2]:-${BASH_REMATCH[4]}} to=${BASH_REMATCH[3]:-${BASH_REMATCH[4]}}
+			((from <= $1 && $1 <= to)) && echo "$rest"
+		elif [[ $name == NodeName=* ]]; then
+			die "SLURM_LAB_EXTRA: $name: want NodeName=n3 or NodeName=n[1-4]"
+		fi
+	done <<<"${SLURM_LAB_EXTRA:-}"
+	return 0
+}
+
+# overridden reads slurm.conf, and leaves out what SLURM_LAB_EXTRA says itself: a key, or the partition of that name.
+overridden() {
+	awk '
+		function key(line) { if (tolower(line) !~ /^partitionname=/) sub(/=.*/, "", line); sub(/ .*/, "", line); return tolower(line) }
+		BEGIN { n = split(ENVIRON["SLURM_LAB_EXTRA"], lines, "\n"); for (i = 1; i <= n; i++) if (lines[i] ~ /=/) said[key(lines[i])] }
+		tolower($0) ~ /^nodename=/ || !(key($0) in said)
+	'
 }
 
 slurmdbd_conf() {
