@@ -20,7 +20,7 @@ import (
 const patience = 5 * time.Second
 
 // ErrUnknown: there is no such job any more.
-var ErrUnknown = errors.New("Slurm does not know it any more")
+var ErrUnknown = errors.New("no such job any more")
 
 // Job is what Slurm says of a job.
 type Job struct {
