@@ -25,6 +25,8 @@ up_in_world() {
 			touch "$lab/world/built"
 		fi
 		make_clients
+	elif [[ $wanted && -f $lab/etc/lab && $(setting release) != "$wanted".* ]]; then
+		die "a lab of Slurm $(setting release) lives in $lab: 'slurm-lab down' first"
 	fi
 	with_go inside "$here/slurm-lab" up "$@"
 }
