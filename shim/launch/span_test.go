@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,8 +57,9 @@ func places(t *testing.T, lines []string) []place {
 }
 
 // A job on n5 and n6 has companions on n7 and n8, which have GPUs; each task has asked for one.
-func growing(t *testing.T) (s *script, one, two allocation.Allocation) {
-	w := newWorld(t)
+func growing(t *testing.T, options ...labtest.Option) (s *script, one, two allocation.Allocation) {
+	t.Helper()
+	w := newWorld(t, options...)
 	perNode := []string{"--ntasks-per-node=2", "--gpus-per-task=1"}
 	s = w.batch("n[5-6]", perNode...)
 	one, two = w.companion("n7", perNode...), w.companion("n8", perNode...)
@@ -65,8 +67,16 @@ func growing(t *testing.T) (s *script, one, two allocation.Allocation) {
 	return s, one, two
 }
 
-func TestAProgramRunsOnTheJobAndItsCompanions(t *testing.T) {
-	s, one, two := growing(t)
+func TestAProgramRunsOnTheJobAndItsCompanions(t *testing.T) { programsSpan(t) }
+
+func TestAProgramSpansOnOtherReleasesOfSlurm(t *testing.T) {
+	for _, release := range []string{"20.11", "24.11", "26.05"} {
+		t.Run(release, func(t *testing.T) { programsSpan(t, labtest.Release(release)) })
+	}
+}
+
+func programsSpan(t *testing.T, options ...labtest.Option) {
+	s, one, two := growing(t, options...)
 	program := filepath.Join(s.home, "inside")
 	if err := os.WriteFile(program, []byte(inside), 0o755); err != nil {
 		t.Fatal(err)
@@ -87,10 +97,17 @@ func TestAProgramRunsOnTheJobAndItsCompanions(t *testing.T) {
 		if !s.lab.Binds {
 			continue
 		}
-		if len(p.gpus) != 1 || p.visible != "0" || strings.ContainsAny(p.cpus, "-,") {
+		has := []string{"core " + p.cpus}
+		gpus, visible := 1, "0"
+		if strings.HasPrefix(s.lab.Slurm, "20.11") { // each task may open what all tasks of its node have
+			gpus, visible = 2, "0,1"
+		} else {
+			has = append(has, "GPU "+p.gpus)
+		}
+		if len(p.gpus) != gpus || p.visible != visible || strings.ContainsAny(p.cpus, "-,") {
 			t.Errorf("task %d has the cores %s, opens the GPUs %s and sees %s", i, p.cpus, p.gpus, p.visible)
 		}
-		for _, what := range []string{"core " + p.cpus, "GPU " + p.gpus} {
+		for _, what := range has {
 			if slices.Contains(held[p.node], what) {
 				t.Errorf("two tasks have the %s of %s", what, p.node)
 			}
@@ -113,7 +130,7 @@ func TestAProgramRunsOnTheJobAndItsCompanions(t *testing.T) {
 	// Plain srun is for the job's own nodes; without companions it is all there is.
 	s.same("srun", s.succeeds("srun --ntasks-per-node=2 sh -c 'echo $SLURMD_NODENAME'"), "n5", "n5", "n6", "n6")
 	s.steps(3)
-	s.same("the environment without companions", s.succeeds("env | grep -cE '^(ACCORDION_ALLOCATIONS|HYDRA_LAUNCHER|OMPI_MCA_plm|PRTE_MCA_plm)' || true"), "0")
+	s.same("the environment without companions", s.succeeds("env | grep -cE '^(ACCORDION_ALLOCATIONS|HYDRA_LAUNCHER|OMPI_MCA_plm|PRTE_MCA_plm)=' || true"), "0")
 	s.same("accordion run without companions", s.succeeds("accordion run -l -n2 -N2 --ntasks-per-node=1 sh -c 'echo $SLURMD_NODENAME'"), "0: n5", "1: n6")
 }
 
@@ -214,27 +231,36 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }
 
-// What srun itself says of its options is what we take them for.
-func TestEveryOptionOfThisSrunIsKnown(t *testing.T) {
+// What the job has in all, and of each node, is not asked of a companion that has less.
+func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 	w := newWorld(t)
-	help := w.lab.Run(t, "alice", "srun", "--help")
-	seen := 0
-	for line := range strings.Lines(help) {
-		for _, word := range strings.Fields(line) {
-			name, found := strings.CutPrefix(word, "--")
-			if !found || !strings.HasPrefix(strings.TrimSpace(line), "-") || name == "" {
-				continue
+	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus=4", "--mem=1000")
+	s.steps(2, w.companion("n7", "--ntasks-per-node=2", "--gpus=2", "--mem=600"))
+	s.same("tasks", s.succeeds("accordion run sh -c 'echo $ACCORDION_PROCID $SLURMD_NODENAME $SLURM_NNODES $SLURM_NTASKS'"),
+		"0 n5 2 4", "1 n5 2 4", "2 n6 2 4", "3 n6 2 4", "4 n7 1 2", "5 n7 1 2")
+}
+
+// What srun itself says of its options is what we take them for.
+func TestEveryOptionOfSrunIsKnown(t *testing.T) {
+	for _, release := range []string{"this machine's", "20.11", "24.11", "26.05"} {
+		t.Run(release, func(t *testing.T) {
+			var w *world
+			if release == "this machine's" {
+				w = newWorld(t)
+			} else {
+				w = newWorld(t, labtest.Release(release))
 			}
-			name, _, _ = strings.Cut(strings.NewReplacer("[", "=", ",", "=").Replace(name), "=")
-			if parsed, err := srun.Parse([]string{"--" + name, "value"}, nil); err != nil {
-				t.Errorf("srun's help has --%s: %v", name, err)
-			} else if seen++; parsed.Options[0].Name != name {
-				t.Errorf("--%s is taken for %s", name, parsed.Options[0])
+			help := w.lab.Run(t, "alice", "srun", "--help")
+			options := regexp.MustCompile(`(?m)^\s+(?:-\w, +)?--([a-z0-9-]+)`).FindAllStringSubmatch(help, -1)
+			for _, o := range options {
+				parsed, err := srun.Parse([]string{"--" + o[1], "value"}, nil)
+				if err != nil || parsed.Options[0].Name != o[1] {
+					t.Errorf("srun's help has --%s: %v, %v", o[1], parsed, err)
+				}
 			}
-			break
-		}
-	}
-	if seen < 100 {
-		t.Errorf("only %d options were found in srun's help:\n%s", seen, help)
+			if len(options) < 100 {
+				t.Errorf("only %d options were found in srun's help:\n%s", len(options), help)
+			}
+		})
 	}
 }

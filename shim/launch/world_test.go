@@ -24,9 +24,9 @@ type world struct {
 	home  string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, options ...labtest.Option) *world {
 	t.Helper()
-	lab := labtest.Shared(t, 8, labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Shared(t, 8, append(options, labtest.Fast(), labtest.NoPlugin())...)
 	lab.Clear(t)
 	server, err := session.Listen(session.Options{Path: filepath.Join(lab.Dir, "run", "accordion.sock")})
 	if err != nil {
