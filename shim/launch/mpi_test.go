@@ -46,15 +46,21 @@ int main(int argc, char **argv)
 }
 `
 
-// compile builds a program; the test is skipped where there is no compiler, or fails if a real Slurm is required.
+// launcher skips the test where a program of an MPI is not installed, and fails it if a real Slurm is required.
+func launcher(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if os.Getenv(labtest.Required) != "" {
+			t.Fatalf("no %s: scripts/test installs it", program)
+		}
+		t.Skipf("no %s: scripts/test installs it", program)
+	}
+}
+
+// compile builds a program.
 func compile(t *testing.T, compiler, source, program string) {
 	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
-		if os.Getenv(labtest.Required) != "" {
-			t.Fatalf("no %s: scripts/test installs it", compiler)
-		}
-		t.Skipf("no %s: scripts/test installs it", compiler)
-	}
+	launcher(t, compiler)
 	c := filepath.Join(t.TempDir(), "ranks.c")
 	err := os.WriteFile(c, []byte(source), 0o644)
 	if err != nil {
@@ -66,7 +72,9 @@ func compile(t *testing.T, compiler, source, program string) {
 }
 
 func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
-	mpiOnCompanions(t, "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
+	s := mpiOnCompanions(t, "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
+	s.same("one a node", s.succeeds("mpiexec.hydra -n $ACCORDION_NNODES -ppn 1 sh -c 'echo $SLURMD_NODENAME'"), "n5", "n6", "n7", "n8")
+	s.same("its own status", s.succeeds("mpiexec.hydra -n 4 -ppn 1 sh -c 'exit 75' >/dev/null 2>&1; echo $?"), "75")
 }
 
 // The nodes of a lab are one machine with one name. Open MPI takes what has the same name for the same node: it must not use shared
@@ -77,7 +85,10 @@ func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 
 // mpiOnCompanions starts a program of an MPI, with no option but the one that binds ranks to cores. The job on n5 and n6 asks for one GPU
 // a task; its companion n7 has as many, n8 twice as many.
-func mpiOnCompanions(t *testing.T, compiler, start, settings string) {
+func mpiOnCompanions(t *testing.T, compiler, start, settings string) *script {
+	t.Helper()
+	program, _, _ := strings.Cut(start, " ")
+	launcher(t, program)
 	w := newWorld(t)
 	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus-per-task=1")
 	compile(t, compiler, ranks, filepath.Join(s.home, "ranks"))
@@ -88,6 +99,7 @@ func mpiOnCompanions(t *testing.T, compiler, start, settings string) {
 	// Beside a step that has all cores, memory and GPUs of the allocations.
 	s.running(settings+"accordion run sh -c 'touch began.$ACCORDION_PROCID; exec sleep 300' &\nuntil [ -e began.7 ] && [ $(ls began.* | wc -l) = 8 ]; do sleep 0.1; done\n"+
 		start+"; status=$?; kill $!; wait; (exit $status)", one.Job, two.Job)
+	return s
 }
 
 // running starts an MPI program, and judges what its ranks have.
