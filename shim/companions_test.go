@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/shim/agent"
 	"accordion/shim/wire"
 )
 
@@ -24,7 +25,7 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 	env := inSlurm(t)
 	out := call(t, env, beside(2, "n[1-5]", twoCompanions...))
 	after := env.after(t, out.Text)
-	agent := filepath.Join(filepath.Dir(after["ACCORDION_HOSTFILE"]), AgentName)
+	link := filepath.Join(filepath.Dir(after["ACCORDION_HOSTFILE"]), agent.Name)
 	want := env.with( // SLURM_* stay those of the job's own allocation
 		"ACCORDION_ALLOCATIONS", "7:n[1-2] 57:n[3,5] 58:n4",
 		"ACCORDION_NODELIST", "n[1-5]",
@@ -37,20 +38,21 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 		"ACCORDION_TASKS", "8/2",
 		"ACCORDION_HOSTFILE", after["ACCORDION_HOSTFILE"],
 		"HYDRA_LAUNCHER", "ssh",
-		"HYDRA_LAUNCHER_EXEC", agent,
+		"HYDRA_LAUNCHER_EXEC", link,
 		"HYDRA_ENV", "none",
 		"HYDRA_HOST_FILE", after["HYDRA_HOST_FILE"],
 		"OMPI_MCA_plm", "rsh",
-		"OMPI_MCA_plm_rsh_agent", agent,
+		"OMPI_MCA_plm_rsh_agent", link,
 		"OMPI_MCA_plm_rsh_no_tree_spawn", "1",
 		"OMPI_MCA_plm_rsh_num_concurrent", "128",
-		"OMPI_MCA_orte_leave_session_attached", "1",
+		"OMPI_MCA_plm_rsh_pass_environ_mca_params", "0",
 		"OMPI_MCA_ras", "^slurm",
 		"OMPI_MCA_orte_default_hostfile", after["OMPI_MCA_orte_default_hostfile"],
 		"PRTE_MCA_plm", "ssh",
-		"PRTE_MCA_plm_ssh_agent", agent,
+		"PRTE_MCA_plm_ssh_agent", link,
 		"PRTE_MCA_plm_ssh_no_tree_spawn", "1",
 		"PRTE_MCA_plm_ssh_num_concurrent", "128",
+		"PRTE_MCA_plm_ssh_pass_environ_mca_params", "0",
 		"PRTE_MCA_ras", "^slurm",
 		"PRTE_MCA_prte_default_hostfile", after["OMPI_MCA_orte_default_hostfile"],
 	)
@@ -70,7 +72,7 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.Readlink(agent); err != nil || got != program {
+	if got, err := os.Readlink(link); err != nil || got != program {
 		t.Errorf("the agent leads to %q, %v; want %s", got, err, program)
 	}
 	if !strings.Contains(out.Says, "step 2 of 9 begins: 5 nodes, n[1-5]") || strings.Contains(out.Says, ";") {
@@ -143,7 +145,7 @@ func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 	line := func(state, nodes string) string {
 		return "echo JobId=1 JobName=x JobState=" + state + ` Reason=None "Dependency=(null)" "ReqNodeList=(null)" "ExcNodeList=(null)" NodeList='` + nodes + `' BatchHost=n1 NumNodes=9`
 	}
-	fakeScontrol(t, `case "$4" in
+	fakeScontrol(t, `case "$5" in
 7) `+line("RUNNING", "n[1-2]")+` ;;
 57) `+line("CANCELLED", "n[3-4]")+` ;;
 58) `+line("RUNNING", "n6")+` ;;

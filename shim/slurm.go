@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"accordion/core/hostlist"
+	"accordion/shim/scontrol"
 	"accordion/shim/tasks"
 )
 
@@ -30,56 +27,17 @@ func (slurm) described(env Getenv) []string {
 	return nil
 }
 
-// scontrolPatience bounds the question to slurmctld, which hangs for minutes when it is down.
-const scontrolPatience = 5 * time.Second
-
 func (slurm) ask(ctx context.Context, id int64) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, scontrolPatience)
-	defer cancel()
-	c := exec.CommandContext(ctx, "scontrol", "show", "job", "-o", strconv.FormatInt(id, 10))
-	c.WaitDelay = time.Second // a child of scontrol that keeps the pipe open does not keep us
-	out, err := c.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		switch {
-		case ctx.Err() != nil:
-			err = fmt.Errorf("no answer within %v", scontrolPatience)
-		case errors.As(err, &exit) && strings.Contains(string(exit.Stderr), "Invalid job id"):
-			err = fmt.Errorf("unknown: %w", errOver)
-		case errors.As(err, &exit) && len(exit.Stderr) > 0:
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
-		}
-		return nil, fmt.Errorf("scontrol show job %d: %w", id, err)
-	}
-	return scontrolNodes(string(out))
-}
-
-// These find the state and the nodes in one line of scontrol. The words beside them make sure that it is not ReqNodeList, nor
-// something that a user wrote into his job's name or comment by chance.
-var (
-	jobState = regexp.MustCompile(` JobState=(\S+) Reason=\S* Dependency=`)
-	nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
-)
-
-// running are the states of a job that has its nodes and will go on.
-var running = []string{"RUNNING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "CONFIGURING"}
-
-func scontrolNodes(line string) ([]string, error) {
-	if state := jobState.FindStringSubmatch(line); state != nil && !slices.Contains(running, state[1]) {
-		return nil, fmt.Errorf("scontrol show job: %s: %w", state[1], errOver)
-	}
-	m := nodeList.FindStringSubmatch(line)
-	if m == nil {
-		return nil, errors.New("scontrol show job: no NodeList in its answer")
-	}
-	nodes, err := hostlist.Expand(m[1])
+	j, err := scontrol.Show(ctx, id)
 	switch {
+	case errors.Is(err, scontrol.ErrUnknown):
+		return nil, fmt.Errorf("%w: %w", errOver, err)
 	case err != nil:
-		return nil, fmt.Errorf("scontrol show job: %w", err)
-	case len(nodes) == 0:
-		return nil, errors.New("scontrol show job: the job holds no nodes")
+		return nil, err
+	case !j.Runs():
+		return nil, fmt.Errorf("%w: it is %s", errOver, j.State)
 	}
-	return nodes, nil
+	return j.Nodes, nil
 }
 
 func (s slurm) export(text *script, j job, has holding) (says []string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -120,10 +119,7 @@ func (j job) answered(ctx context.Context, r wire.Reply) Outcome {
 		says = append(says, j.describe(&text, j.present(ctx))...)
 	case len(has.nodes) > 0:
 		says = append(says, j.describe(&text, has)...)
-		text.export(variableStep, strconv.Itoa(max(r.Step, 1)))
-		text.export(variableSteps, strconv.Itoa(r.Steps))
-		text.export(variableUntil, strconv.FormatInt(r.Until, 10))
-		text.export(variableGeneration, strconv.Itoa(r.Generation))
+		j.exportStep(&text, r.Step, r.Steps, r.Until, r.Generation)
 	case status != StatusRefused: // what a refusal is about may be no job of ours
 		says = append(says, j.describe(&text, j.present(ctx))...)
 	}

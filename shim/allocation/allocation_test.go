@@ -1,6 +1,7 @@
 package allocation
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,24 +83,32 @@ func TestTheListOfTheJobIsFound(t *testing.T) {
 	}
 }
 
-func TestTheHostsFileHasTheList(t *testing.T) {
-	const file = "# generation=1 step=2 steps=3 nodes=4 from=1795293641 until=1795293661\n# allocations 42:n[1-2] 57:n[3-4]\nn1\nn2\nn3\nn4\n"
+func TestAHostsFileIsRead(t *testing.T) {
+	const file = "# generation=1 step=2 steps=3 nodes=4 from=1795293641 until=1795293661\n# allocations 42:n[1-2] 57:n[3-4]\nn1\nn2\nn10\nn3\n"
+	with := func(old, new string) string { return strings.Replace(file, old, new, 1) }
+	whole := Hosts{Generation: 1, Step: 2, Steps: 3, Until: 1795293661, Nodes: []string{"n1", "n2", "n3", "n10"},
+		Allocations: List{{42, []string{"n1", "n2"}}, {57, []string{"n3", "n4"}}}}
+	plain := whole
+	plain.Allocations = nil
 	for name, c := range map[string]struct {
-		text, want string
-		bad        bool
+		text string
+		want Hosts
+		err  string
 	}{
-		"companions":      {text: file, want: "42:n[1-2] 57:n[3-4]"},
-		"none":            {text: strings.Replace(file, "# allocations 42:n[1-2] 57:n[3-4]\n", "", 1)},
-		"later words":     {text: strings.Replace(file, "# allocations ", "# more\n#\n# allocations ", 1), want: "42:n[1-2] 57:n[3-4]"},
-		"a wrong list":    {text: strings.Replace(file, "57:", "57;", 1), bad: true},
-		"an endless line": {text: "#" + strings.Repeat("x", maxPublished+1), bad: true},
+		"companions":      {text: file, want: whole},
+		"none":            {text: with("# allocations 42:n[1-2] 57:n[3-4]\n", ""), want: plain},
+		"later words":     {text: with("until", "later=x until"), want: whole},
+		"later lines":     {text: with("# allocations", "# more of it\n#\n# allocations"), want: whole},
+		"a wrong list":    {text: with("57:", "57;"), err: `"57;n[3-4]" is no allocation`},
+		"a wrong number":  {text: with("step=2", "step=two"), err: `step: "two" is no number`},
+		"no nodes":        {text: "# generation=0\n", err: "it has no nodes"},
+		"something else":  {text: "hello\n", err: "it does not begin as a hosts file"},
+		"nothing":         {err: "it has no nodes"},
+		"a line of 8 MiB": {text: "#" + strings.Repeat("x", maxHosts+1), err: "token too long"},
 	} {
-		path := filepath.Join(t.TempDir(), "lab-42.hosts")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := published(path); got.String() != c.want || (err != nil) != c.bad {
-			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		got, err := parseHosts(strings.NewReader(c.text))
+		if !cmp.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %+v, %v; want %+v, %q", name, got, err, c.want, c.err)
 		}
 	}
 }
@@ -107,22 +116,25 @@ func TestTheHostsFileHasTheList(t *testing.T) {
 func TestAHostsFileThatOthersMayHaveWrittenIsNotRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lab-42.hosts")
-	if err := os.WriteFile(path, []byte("# allocations 42:n1 57:n2\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("# generation=0\n# allocations 42:n1 57:n2\nn1\nn2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(path, filepath.Join(dir, "lab-43.hosts")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := published(path); err != nil || len(got) != 2 {
+	if got, err := ReadHosts(path); err != nil || len(got.Allocations) != 2 {
 		t.Errorf("the good one: %v, %v", got, err)
 	}
-	if got, err := published(filepath.Join(dir, "lab-43.hosts")); err != nil || got != nil {
-		t.Errorf("a link: %v, %v", got, err)
+	if got, err := ReadHosts(filepath.Join(dir, "lab-43.hosts")); err == nil {
+		t.Errorf("a link: %v", got)
+	}
+	if got, err := ReadHosts(filepath.Join(dir, "lab-44.hosts")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("none: %v, %v", got, err)
 	}
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := published(path); err != nil || got != nil {
+	if got, err := ReadHosts(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("in a folder of everybody's: %v, %v", got, err)
 	}
 }

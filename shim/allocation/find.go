@@ -1,17 +1,10 @@
 package allocation
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Find is the list of the job that the environment belongs to: what accordion step has exported, else what stands in the hosts file
@@ -34,62 +27,9 @@ func Find(env func(name string) (value string, set bool)) (List, error) {
 		}
 	}
 	cluster, _ := env("SLURM_CLUSTER_NAME")
-	return published(Published(os.Getuid(), cluster, job))
-}
-
-// Published is the path of a job's hosts file, on the node of its script.
-func Published(uid int, cluster string, job int64) string {
-	return filepath.Join("/tmp", "accordion-"+strconv.Itoa(uid), fmt.Sprintf("%s-%d.hosts", cluster, job))
-}
-
-// Mark begins the line of a hosts file that has the list. Readers that do not know it take it for a comment.
-const Mark = "# allocations "
-
-// maxPublished bounds what is read of a hosts file, in bytes.
-const maxPublished = 8 << 20
-
-// published reads the list of a hosts file; nothing where there is none, or none that only its user can have written.
-func published(name string) (List, error) {
-	text, err := readOwn(name)
-	if err != nil {
+	h, err := ReadHosts(Published(os.Getuid(), cluster, job))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}
-	defer text.Close()
-	lines := bufio.NewScanner(io.LimitReader(text, maxPublished))
-	lines.Buffer(nil, maxPublished)
-	for lines.Scan() {
-		said, found := strings.CutPrefix(lines.Text(), Mark)
-		if !found {
-			continue
-		}
-		list, err := Parse(said)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return list, nil
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return nil, nil
-}
-
-// readOwn opens a file that lies where nobody else can write.
-func readOwn(name string) (*os.File, error) {
-	folder, err := os.Lstat(filepath.Dir(name))
-	switch {
-	case err != nil:
-		return nil, err
-	case !folder.IsDir() || folder.Mode().Perm()&0o022 != 0 || int(folder.Sys().(*syscall.Stat_t).Uid) != os.Getuid():
-		return nil, errors.New("others may write there")
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.New("not a file")
-	}
-	return f, nil
+	return h.Allocations, err
 }
