@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/place"
 	"accordion/core/queue"
 )
 
@@ -38,15 +39,126 @@ func (s *Sidecar) machines(v *sight) []*machine {
 		}
 	}
 	d.divide()
-	for _, r := range v.running {
-		d.join(d.of(r.holds()))
-	}
 	for i, w := range v.queue {
 		if w.record != nil {
 			d.join(d.needs(w, v.queue[:i]))
 		}
 	}
-	return d.machines(v)
+	for {
+		all := d.machines(v)
+		lost := settle(v, all)
+		if lost == nil {
+			return all
+		}
+		d.join(d.runsOn(lost.kinds(), 0))
+	}
+}
+
+// kinds is those on which a running job may go on; nil: all.
+func (r *record) kinds() []string {
+	if r.seen == nil {
+		return nil
+	}
+	return r.seen.Kinds
+}
+
+// settle gives each running job to the machine that has all of its nodes, those to come among them. One that began before the pool was
+// divided so may have nodes of several: they stay its own, on each of them, for no promise is broken by what came later. It returns
+// a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
+func settle(v *sight, all []*machine) (lost *record) {
+	if len(all) == 1 {
+		all[0].running = v.running
+		return nil
+	}
+	for _, r := range v.running {
+		home, alone := dwelling(all, r)
+		if alone {
+			if home != nil {
+				home.running = append(home.running, r)
+			}
+			continue
+		}
+		c := r.anew(v.now)
+		if c == nil {
+			return r
+		}
+		r.course, r.named = c, c
+		for _, m := range all {
+			m.keep(c)
+		}
+	}
+	for _, m := range all {
+		m.union()
+	}
+	return nil
+}
+
+// dwelling is the machine of a job's first node, and whether it has all of them that are the pool's.
+func dwelling(all []*machine, r *record) (home *machine, alone bool) {
+	nodes := slices.Clone(r.holds())
+	if r.course != nil {
+		for _, l := range r.course.layers {
+			nodes = append(nodes, l.nodes...)
+		}
+	}
+	alone = true
+	for _, name := range nodes {
+		for _, m := range all {
+			if _, here := m.index[name]; !here {
+				continue
+			}
+			if home == nil {
+				home = m
+			}
+			alone = alone && m == home
+		}
+	}
+	if home != nil && r.course == nil { // after a restart of the sidecar: what it needs is not known by name
+		alone = alone && core.EP(r.ep()[r.current():]).Peak() <= len(home.nodes)
+	}
+	return home, alone
+}
+
+// anew is the course of a running job on the nodes that its last one named, at the seconds that it is promised now; nil where a node
+// has no name.
+func (r *record) anew(now core.Time) *course {
+	c := &course{start: now, choice: r.Choice, ep: r.remaining(now)}
+	named := map[int][]string{0: slices.Clone(r.holds())} // by the step with which nodes come, from the present one
+	if r.course != nil {
+		for _, l := range r.course.layers {
+			if step := l.step - r.current(); step > 0 {
+				named[step] = append(named[step], l.nodes...)
+			}
+		}
+	}
+	for _, l := range place.Layers(now, c.ep) {
+		if len(named[l.Step]) < l.Count {
+			return nil
+		}
+		c.layers = append(c.layers, layer{from: l.From, to: l.To, step: r.current() + l.Step, nodes: named[l.Step][:l.Count]})
+		named[l.Step] = named[l.Step][l.Count:]
+	}
+	return c
+}
+
+// keep claims a course's nodes on the machine.
+func (m *machine) keep(c *course) {
+	for _, l := range c.layers {
+		for _, name := range l.nodes {
+			if i, here := m.index[name]; here {
+				m.claims = append(m.claims, place.Claim{Node: i, From: l.from, To: l.to})
+			}
+		}
+	}
+}
+
+// union makes claims that do not overlap of those that may.
+func (m *machine) union() {
+	busy := make(spans, len(m.nodes))
+	for _, c := range m.claims {
+		busy.add(c.Node, c.From, c.To)
+	}
+	m.claims = busy.claims()
 }
 
 // A division is kinds of nodes on their way to machines.
@@ -117,17 +229,6 @@ func (d *division) join(kinds []*kind) {
 			other.with = one
 		}
 	}
-}
-
-// of is the kinds of the nodes.
-func (d *division) of(names []string) []*kind {
-	var all []*kind
-	for _, n := range d.nodes {
-		if k := d.byName[n.Kind]; slices.Contains(names, n.Name) && !slices.Contains(all, k) {
-			all = append(all, k)
-		}
-	}
-	return all
 }
 
 // size is how many nodes the machine has to which the kind belongs.
@@ -221,24 +322,7 @@ func (d *division) machines(v *sight) []*machine {
 		slices.Sort(members[m])
 		m.sight = v.part(members[m])
 	}
-	for _, r := range v.running {
-		if m := home(all, r.holds()); m != nil {
-			m.running = append(m.running, r)
-		}
-	}
 	return all
-}
-
-// home is the machine that has the first of the nodes that are the pool's.
-func home(all []*machine, nodes []string) *machine {
-	for _, name := range nodes {
-		for _, m := range all {
-			if _, here := m.index[name]; here {
-				return m
-			}
-		}
-	}
-	return nil
 }
 
 // part is what of the sight concerns the nodes, by their indices: without jobs.

@@ -169,3 +169,42 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 		}
 	}
 }
+
+func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
+	nodes := poolOf("fat:3 thin:3")
+	s := &Sidecar{log: hclog.NewNullLogger(), clock: Wall{}, settings: Settings{Policy: queue.Repeated{}}, snapshot: &Snapshot{Nodes: nodes}, records: map[Key]*record{}}
+	runs := runs(1, 900, 0, 0, core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 5}, {Duration: 50, Nodes: 1}}, 1050, 1100, 1150)
+	runs.Nodes, runs.seen = []string{"thin1", "thin2"}, &Job{Key: runs.Key, State: Running, Nodes: []string{"thin1", "thin2"}}
+	s.records[runs.Key] = runs
+	see := func(now core.Time, jobs ...string) *sight {
+		v := s.look(now)
+		for i, text := range jobs {
+			v.queue = append(v.queue, waiterOf(core.JobID(i+2), text))
+		}
+		s.plan(v)
+		return v
+	}
+	see(1000)
+	before := runs.course.added(1)
+	if len(before) != 3 {
+		t.Fatalf("alone it is to grow by %v", before)
+	}
+	v := see(1001, "m2 fat", "m1 fat", "m1 *")
+	if got := runs.course.added(1); !slices.Equal(got, before) || !slices.Equal(runs.Promise, []core.Time{1050, 1100, 1150}) {
+		t.Errorf("with jobs for one kind it is to grow by %v, not %v, and is promised %v", got, before, runs.Promise)
+	}
+	for _, w := range v.queue {
+		c := w.record.course
+		if c == nil || c.err != nil {
+			t.Errorf("job %d has no place: %+v", w.job.ID, c)
+			continue
+		}
+		for _, l := range c.layers {
+			for _, n := range l.nodes {
+				if slices.Contains(before, n) && l.from < 1100 && l.to > 1050 || slices.Contains(runs.Nodes, n) && l.from < 1100 {
+					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.job.ID, n, l.from, l.to)
+				}
+			}
+		}
+	}
+}
