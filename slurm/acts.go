@@ -13,8 +13,8 @@ import (
 // This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
 // after a crash of slurmctld its id may be another's.
 
-// Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Arrays
-// and heterogeneous jobs are refused with an error: Slurm cannot resize them soundly.
+// Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Heterogeneous
+// jobs are refused with an error: Slurm cannot resize them soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	r, err := s.candidate(ctx, job)
 	if err != nil {
@@ -63,7 +63,7 @@ func markFor(comment string) (string, error) {
 
 // jobCommand runs scontrol COMMAND JOB.
 func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string) error {
-	err := s.run.scontrol(ctx, command, fmt.Sprint(job.ID))
+	err := s.run.scontrol(ctx, command, s.name(job))
 	if over(err) {
 		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
 	}
@@ -113,7 +113,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
-		_ = s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion ends this job: "+oneLine(why))
+		_ = s.run.scontrol(ctx, "notify", s.name(job), "accordion ends this job: "+oneLine(why))
 	}
 	return s.cancel(ctx, job)
 }
@@ -132,7 +132,7 @@ func (s *System) withdraw(ctx context.Context, e *record) error {
 
 // cancel is scancel; a job that is over already is nil.
 func (s *System) cancel(ctx context.Context, job adapter.Key) error {
-	_, err := s.run.run(ctx, call{program: "scancel", args: []string{fmt.Sprint(job.ID)}})
+	_, err := s.run.run(ctx, call{program: "scancel", args: []string{s.name(job)}})
 	if err != nil && !over(err) {
 		return fmt.Errorf("job %d: %w", job.ID, err)
 	}

@@ -408,9 +408,7 @@ end
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
-	if job.array_inx and job.array_inx ~= "" then
-		refuse("an array cannot be evolving or moldable: submit its jobs one by one")
-	elseif job.het_job_offset and job.het_job_offset ~= NO_VAL then
+	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be evolving or moldable")
 	elseif given(job.min_nodes) and job.min_nodes ~= first.nodes or
 		given(job.max_nodes) and job.max_nodes ~= first.nodes then

@@ -312,7 +312,6 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 		"a range of nodes":  {fields{"script": script, "min_nodes": int64(2), "max_nodes": int64(5)}, "--nodes contradicts"},
 		"another length":    {fields{"script": script, "time_limit": int64(2)}, "--time contradicts"},
 		"a least length":    {fields{"script": script, "time_min": int64(1)}, "--time-min"},
-		"an array":          {fields{"script": script, "array_inx": "1-3"}, "array"},
 		"heterogeneous":     {fields{"script": script, "het_job_offset": int64(0)}, "heterogeneous"},
 		"chosen nodes":      {fields{"script": script, "req_nodes": "n1"}, "--nodelist"},
 		"excluded nodes":    {fields{"script": script, "exc_nodes": "n1"}, "--exclude"},

@@ -40,6 +40,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	s.tendCompanions(ctx, l.jobs)
 	jobs := s.yield(ctx, in, fold(whole(slices.Clone(l.jobs)))) // the list is remembered as it is
+	s.split(ctx, jobs)
 	s.tellApart(ctx, &in, jobs)
 	s.rank(ctx, jobs)
 	s.judge(ctx, in, l.jobs, jobs)

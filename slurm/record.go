@@ -21,7 +21,9 @@ type record struct {
 	batchHost string // the node that runs the script and can never be given back; "": no script, or no node yet
 	tier      int    // of its partitions, the highest; filled in by Observe
 	array     int64  // the array's id; 0 when it is in none
-	elements  string // of an array's pending rest: the task ids, "7-40%2"
+	taskIDs   string // the number of an array's task; of a pending rest the numbers, "7-40%2"
+	elements  string // the same of a pending job
+	most      int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	dependsOn string
 	parts     []adapter.Part // its companions, of a running job
 	suspended bool           // running, as far as nodes go: it has them, and none of its processes runs
@@ -45,13 +47,13 @@ type record struct {
 
 // Why Slurm cannot resize some kinds of jobs soundly.
 const (
-	unfitArray = "an array's tasks cannot grow and shrink; submit them as jobs of their own"
-	unfitHet   = "a heterogeneous job cannot grow and shrink; submit it as one component"
+	unfitHet = "a heterogeneous job cannot grow and shrink; submit it as one component"
 )
 
 // settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
 func (r *record) settle(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = state(word)
+	r.taskIDs = tasks
 	r.suspended, r.configuring = word == "SUSPENDED", word == "CONFIGURING"
 	r.Expands = expands(r)
 	switch r.State {

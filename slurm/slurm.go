@@ -61,6 +61,9 @@ type System struct {
 	miscount  miscount
 	known     testimony
 
+	splitting sync.Mutex
+	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
+
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
 }
@@ -194,7 +197,7 @@ func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) 
 
 // update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
 func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
-	args := append([]string{"update", fmt.Sprintf("JobId=%d", job.ID)}, settings...)
+	args := append([]string{"update", "JobId=" + s.name(job)}, settings...)
 	_, err := s.run.run(ctx, call{program: "scontrol", args: args})
 	if err == nil {
 		return nil
