@@ -189,7 +189,11 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	if err := s.update(ctx, job, "TimeLimit="+minutes(shape.Limit), "Requeue=0"); err != nil {
+	settings := []string{"TimeLimit=" + minutes(shape.Limit)}
+	if !t.site.guarded { // else the plug-in knows whether its user said that it can begin anew
+		settings = append(settings, "Requeue=0")
+	}
+	if err := s.update(ctx, job, settings...); err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
 	r, err = s.pending(ctx, job)

@@ -463,7 +463,7 @@ local function take(job, req, own)
 		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
 	end
 	job.time_limit = req.minutes
-	job.requeue = 0 -- requeued after a growth it would come back unheld, with the size it had
+	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
 	job.comment = comment(req, own)
 	job.admin_comment = MARK .. req.word .. "=" .. req.text
 	job.priority = 0 -- held, until the sidecar releases it
