@@ -25,12 +25,8 @@ write_config() {
 	# Last: with this file it is a lab.
 	{
 		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
-		if binds; then
-			echo binds=yes
-		else
-			echo binds=no
-			[[ $kind == plain ]] || echo "without=$(without)"
-		fi
+		echo "binds=$(binding)"
+		[[ $kind == plain ]] || binds || echo "without=$(without)"
 	} >"$lab/etc/lab"
 	rm -f "$lab/booting"
 }
