@@ -87,13 +87,12 @@ PriorityWeightJobSize=100
 CONF
 }
 
-# site_node NUMBER NODES
-site_node() {
-	if (($1 <= $(thin "$2"))); then
-		echo "CPUs=$cpus RealMemory=$node_memory Feature=thin"
-	else
-		echo "CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus"
-	fi
+# site_nodes NODES: the number of each, and what is said of it.
+site_nodes() {
+	local thin
+	thin=$(thin "$1")
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=thin" "$thin"
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
 # site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own.
