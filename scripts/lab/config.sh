@@ -25,12 +25,8 @@ write_config() {
 	# Last: with this file it is a lab.
 	{
 		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
-		if binds; then
-			echo binds=yes
-		else
-			echo binds=no
-			[[ $kind == plain ]] || echo "without=$(without)"
-		fi
+		echo "binds=$(binding)"
+		[[ $kind == plain ]] || binds || echo "without=$(without)"
 	} >"$lab/etc/lab"
 	rm -f "$lab/booting"
 }
@@ -118,7 +114,8 @@ PriorityType=priority/basic
 CONF
 }
 
-plain_node() { echo "CPUs=$cpus RealMemory=1000"; }
+# plain_nodes NODES: the number of each, and what is said of it.
+plain_nodes() { seq -f "%.0f CPUs=$cpus RealMemory=1000" "$1"; }
 
 plain_partitions() {
 	cat <<CONF
@@ -132,33 +129,42 @@ cgroup_conf() {
 	! binds || site_cgroup_conf
 }
 
-# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one (NodeName=n3, NodeName=n[1-4]) comes last, and the last word
-# counts; ports and addresses are the lab's in any case.
+# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one comes last, and the last word counts; ports and addresses are the
+# lab's in any case.
 node_lines() {
-	local i
-	for ((i = 1; i <= $1; i++)); do
-		echo "$i $("${kind}_node" "$i" "$1") $(extra_node "$i")"
-	done | awk -v port="$port" '{
-		line = "NodeName=n" $1 " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" port + 10 + $1 " State=UNKNOWN"
-		split("", last); n = 0
-		for (i = 2; i <= NF; i++) { key = $i; sub(/=.*/, "", key); if (!(key in last)) order[++n] = key; last[key] = $i }
-		for (i = 1; i <= n; i++) line = line " " last[order[i]]
-		print line
-	}'
+	{
+		"${kind}_nodes" "$1"
+		extra_nodes
+	} | awk -v port="$port" -v nodes="$1" '
+		{
+			for (i = 2; i <= NF; i++) {
+				key = $i; sub(/=.*/, "", key)
+				if (!(($1, key) in word)) keys[$1] = keys[$1] " " key
+				word[$1, key] = $i
+			}
+		}
+		END {
+			for (node = 1; node <= nodes; node++) {
+				line = "NodeName=n" node " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" port + 10 + node " State=UNKNOWN"
+				n = split(keys[node], key_of, " ")
+				for (i = 1; i <= n; i++) line = line " " word[node, key_of[i]]
+				print line
+			}
+		}'
 }
 
-# extra_node NUMBER: what SLURM_LAB_EXTRA says of that node.
-extra_node() {
-	local name rest
+# extra_nodes: a line with the number of each node that SLURM_LAB_EXTRA speaks of (NodeName=n3, NodeName=n[1-4]), and what it says.
+extra_nodes() {
+	local name rest i
 	while read -r name rest; do
 		if [[ $name =~ ^NodeName=n(\[([0-9]+)-([0-9]+)\]|([0-9]+))$ ]]; then
-			local from=${BASH_REMATCH[2]:-${BASH_REMATCH[4]}} to=${BASH_REMATCH[3]:-${BASH_REMATCH[4]}}
-			((from <= $1 && $1 <= to)) && echo "$rest"
+			for ((i = BASH_REMATCH[4] + BASH_REMATCH[2]; i <= BASH_REMATCH[4] + BASH_REMATCH[3]; i++)); do
+				echo "$i $rest"
+			done
 		elif [[ $name == NodeName=* ]]; then
 			die "SLURM_LAB_EXTRA: $name: want NodeName=n3 or NodeName=n[1-4]"
 		fi
 	done <<<"${SLURM_LAB_EXTRA:-}"
-	return 0
 }
 
 # overridden reads slurm.conf, and leaves out what SLURM_LAB_EXTRA says itself: a key, or the partition of that name.

@@ -56,12 +56,13 @@ start_all_nodes() {
 # start_nodes NAME...: all at once; slurmd returns when it has read its configuration.
 start_nodes() {
 	(($#)) || wrong "node-start: which node?"
-	local name starting=()
+	local name view starting=()
 	for name; do
 		known_node "$name"
 		running "$name" && continue
 		mkdir -p "$lab/spool/$name"
-		daemon "$name" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
+		node_view "$name"
+		daemon "$name" "${view[@]}" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
 		starting+=($!)
 	done
 	for name in "${starting[@]}"; do

@@ -116,5 +116,5 @@ failed() {
 	exit 1
 }
 
-# tool COMMAND...: a client program of this lab with a deadline, as root.
-tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 10 "$@" 8<&-; }
+# tool COMMAND...: a client program of this lab with a deadline (of 10 seconds, or those in $patience), as root.
+tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 "${patience:-10}" "$@" 8<&-; }

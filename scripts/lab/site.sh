@@ -39,9 +39,22 @@ make_site() {
 	binds || echo "slurm-lab: $(without)"
 }
 
-# without: what the lab cannot do on this machine.
+# binding: yes; no, on this machine; or never, as this release cannot on any machine of this kind.
+binding() {
+	if binds; then
+		echo yes
+	elif ! knows_unified && [[ ! $(hierarchy cpuset) && $(hierarchy cgroup2) ]]; then
+		echo never
+	else
+		echo no
+	fi
+}
+
+# without: what the lab cannot do here.
 without() {
-	echo "this machine has no control groups (version 1) that can be written: cores are bound by affinity alone, memory and devices are not bound, jobs have no extern step"
+	local why="this machine has no control groups that can be written"
+	[[ $(binding) != never ]] || why="Slurm $release knows no control groups of version 2, and this machine has no others"
+	echo "$why: cores are bound by affinity alone, memory and devices are not bound, jobs have no extern step"
 }
 
 site_conf() {
@@ -74,13 +87,12 @@ PriorityWeightJobSize=100
 CONF
 }
 
-# site_node NUMBER NODES
-site_node() {
-	if (($1 <= $(thin "$2"))); then
-		echo "CPUs=$cpus RealMemory=$node_memory Feature=thin"
-	else
-		echo "CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus"
-	fi
+# site_nodes NODES: the number of each, and what is said of it.
+site_nodes() {
+	local thin
+	thin=$(thin "$1")
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=thin" "$thin"
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
 # site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own.
@@ -124,7 +136,7 @@ accounts_file() {
 add_accounts() {
 	{
 		tool sacctmgr -Qi add qos high set priority=100 &&
-			tool sacctmgr -Qi load file="$lab/etc/accounts"
+			patience=120 tool sacctmgr -Qi load file="$lab/etc/accounts"
 	} >"$lab/log/accounts.log" 2>&1 || failed accounts "could not be made"
 }
 

@@ -45,11 +45,17 @@ since() {
 	[[ $(printf '%s\n' "$1" "$release" | sort -V | head -n 1) == "$1" ]]
 }
 
-# cgroup_plugin: a line of cgroup.conf, which is read at start even where nothing uses cgroups.
+# knows_unified: status 0 if Slurm can bind by control groups of version 2.
+knows_unified() { since 22.05; }
+
+# cgroup_plugin: lines of cgroup.conf, which is read at start even where nothing uses control groups.
 cgroup_plugin() {
 	if ! since 21.08; then # an unknown key is fatal
 		return
-	elif [[ $kind == plain ]] && since 23.11; then
+	elif [[ $(cgroup_version) == 2 ]]; then
+		echo CgroupPlugin=cgroup/v2
+		echo IgnoreSystemd=yes
+	elif ! binds && since 23.11; then
 		echo CgroupPlugin=disabled
 	else
 		echo CgroupPlugin=cgroup/v1

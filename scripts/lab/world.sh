@@ -116,6 +116,15 @@ begin_world() {
 		die "the world of this release cannot be made: $(tail -n 3 "$lab/world/log" | paste -sd ' ')"
 	}
 	disown "$world"
+	# In version 2 a group has processes or groups.
+	local first=$lab/world/groups/cgroup2 process
+	if [[ -L $first ]]; then
+		mkdir "$first/first"
+		for process in $(cat "$first/cgroup.procs"); do
+			echo "$process" >"$first/first/cgroup.procs"
+		done
+		has_controllers "$first/.." && has_controllers "$first" || true
+	fi
 }
 
 # begun PROCESS: or never will.

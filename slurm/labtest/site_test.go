@@ -107,23 +107,26 @@ func TestATaskThatTakesMoreMemoryThanItsOwnIsKilled(t *testing.T) {
 
 func TestFairShareAndQOSDecideWhoIsNext(t *testing.T) {
 	lab := three(t)
-	users := []string{"alice", "bob", "carol"}
-	// What each has used is the same; their accounts' shares are 10, 5 and 1.
-	for _, user := range users {
-		lab.Run(t, user, "srun", "-Q", "-p", "shared", "-N4", "sleep", "1")
+	shares := lab.Run(t, "root", "sshare", "-n", "-P", "-A", "phys,chem,cs", "-o", "Account,RawShares")
+	for _, want := range []string{"phys|10", "chem|5", "cs|1"} {
+		if !strings.Contains(shares, want) {
+			t.Errorf("the accounts have the shares %q, want %s", shares, want)
+		}
 	}
+	lab.Run(t, "bob", "srun", "-Q", "-p", "shared", "-N4", "sleep", "1")
 	// slurmctld looks at what was used every five minutes, and when it starts.
 	lab.Do(t, "ctl-stop")
 	lab.Do(t, "ctl-start")
 	first := lab.Submit(t, "alice", "sleep 1000", "-p", "shared", "-N4", "--exclusive")
 	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return lab.Run(t, "root", "squeue", "-h", "-j", first, "-o", "%t") == "R" })
-	for _, user := range []string{"carol", "bob", "alice"} {
-		lab.Submit(t, user, "true", "-p", "shared", "-N4", "--exclusive", "-J", user)
+	// Carol has used nothing, whatever other tests did as bob.
+	for _, job := range []struct{ user, name, qos string }{{"bob", "late", "normal"}, {"carol", "next", "normal"}, {"bob", "urgent", "high"}} {
+		lab.Submit(t, job.user, "true", "-p", "shared", "-N4", "--exclusive", "-J", job.name, "--qos="+job.qos)
 	}
-	lab.Submit(t, "carol", "true", "-p", "shared", "-N4", "--exclusive", "-J", "urgent", "--qos=high")
-	want := []string{"urgent", "alice", "bob", "carol"}
-	if got := strings.Fields(lab.Run(t, "root", "squeue", "-h", "-t", "PD", "-S", "-p", "-o", "%j")); !slices.Equal(got, want) {
-		t.Errorf("the next are %v, want %v\n%s\n%s", got, want, lab.Run(t, "root", "sprio", "-l"), lab.Run(t, "root", "sshare", "-a"))
+	queue := strings.Fields(lab.Run(t, "root", "squeue", "-h", "-t", "PD", "-S", "-p", "-o", "%j"))
+	if len(queue) != 3 || queue[2] != "late" {
+		t.Errorf("the next are %v, want late behind those with a better fair share and a better QOS\n%s\n%s",
+			queue, lab.Run(t, "root", "sprio", "-l"), lab.Run(t, "root", "sshare", "-a"))
 	}
 	factors := lab.Run(t, "root", "sprio", "-h", "-o", "%u %A %F %J %P %Q")
 	for _, job := range rows(factors) {
