@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func (c *crowd) number(s *submission) int64 {
 func (c *crowd) rows(s *submission) []account {
 	id := c.number(s)
 	rows := slices.DeleteFunc(slices.Clone(c.accounts), func(a account) bool { return a.id != id })
-	slices.SortStableFunc(rows, func(a, b account) int { return int(a.start - b.start) })
+	slices.SortStableFunc(rows, func(a, b account) int { return cmp.Compare(a.ended(), b.ended()) })
 	return rows
 }
 
