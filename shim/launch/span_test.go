@@ -228,7 +228,7 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 		allocation.List{s.own, companion}))
 	s.same("after", s.succeeds("accordion run sh -c 'echo $ACCORDION_PROCID $SLURMD_NODENAME'"), "0 n1", "1 n1", "2 n2", "3 n2")
 	s.same("by the agent", s.succeeds("accordion agent n2 'echo $SLURMD_NODENAME $SLURM_JOB_ID'"), fmt.Sprintf("n2 %d", companion.Job))
-	launcher(t, "mpiexec.hydra")
+	w.needs("mpiexec.hydra")
 	s.same("by mpiexec", s.succeeds(`eval "$(accordion nodes)" && mpiexec.hydra sh -c 'echo $SLURMD_NODENAME'`), "n1", "n1", "n2", "n2")
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }
