@@ -17,7 +17,7 @@ import (
 // crowdLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
 func crowdLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	options := []labtest.Option{labtest.Plain()}
+	options := []labtest.Option{}
 	for _, u := range crowdUsers {
 		options = append(options, labtest.User(u))
 	}

@@ -20,7 +20,7 @@ import (
 // faultLab is a Slurm that schedules at once, for one story alone.
 func faultLab(t *testing.T, nodes int, more ...labtest.Option) *labtest.Lab {
 	t.Helper()
-	return labtest.Up(t, nodes, append([]labtest.Option{labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Fast()}, more...)...)
+	return labtest.Up(t, nodes, append([]labtest.Option{labtest.User("alice"), labtest.User("bob"), labtest.Fast()}, more...)...)
 }
 
 // asks runs a client as root that may fail while its daemon is away; "" then.

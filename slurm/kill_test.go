@@ -14,7 +14,7 @@ import (
 // quickLab is a Slurm that schedules at once, without the plug-in: its users write sbatch -H --comment=ep=…
 func quickLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 24, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Shared(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	lab.Clear(t)
 	return lab
 }

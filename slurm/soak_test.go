@@ -52,7 +52,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("a soak takes hours; ask for one with -args -accordion.soak=8h (3m at least)")
 	}
-	lab := labtest.Shared(t, 24, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Shared(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	lab.Clear(t)
 	p := serving(t, lab, "")
 	churn(t, lab, *soak/10, nil) // until caches and pools are as large as they become

@@ -28,7 +28,7 @@ const patience = 2 * time.Minute // for what Slurm takes seconds to do
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	lab := labtest.Shared(t, 6, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	lab.Clear(t)
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience, Reconfigure: time.Nanosecond})
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *world) clean() {
 		return w.lab.Run(w.T, "root", "squeue", "-h", "-a", "-o", "%A %T %j") == "" &&
 			len(strings.Fields(w.lab.Run(w.T, "root", "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == w.lab.Nodes
 	})
-	if r := w.lab.Run(w.T, "root", "scontrol", "-o", "show", "reservation"); strings.Contains(r, adapter.Prefix) {
+	if r := reservations(w.T, w.lab); strings.Contains(r, adapter.Prefix) {
 		w.Errorf("left behind: %s", r)
 	}
 }

@@ -80,9 +80,9 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	}
 	_, err = s.run.run(ctx, call{
 		program: "srun",
+		as:      &user{job.UID, job.GID},
 		args: []string{
-			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), fmt.Sprintf("--uid=%d", job.UID), fmt.Sprintf("--gid=%d", job.GID),
-			"--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
+			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
 			"sh", "-c", writeHosts, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
 		input: text,
