@@ -35,9 +35,23 @@ type List []Allocation
 
 // Parse reads a list. Its nodes are sorted. Errors say which word is wrong and what would be right.
 func Parse(text string) (List, error) {
+	list, err := parse(strings.Fields(text))
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range list {
+		if (list[:i]).Has(a.Job) {
+			return nil, fmt.Errorf("allocation %d is there twice: want each once", a.Job)
+		}
+	}
+	return list, nil
+}
+
+// parse reads words, each an allocation or a part of one.
+func parse(words []string) (List, error) {
 	var list List
 	seen := map[string]int64{}
-	for _, word := range strings.Fields(text) {
+	for _, word := range words {
 		number, nodes, _ := strings.Cut(word, ":")
 		job, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || job <= 0 || nodes == "" {
@@ -57,12 +71,24 @@ func Parse(text string) (List, error) {
 		if len(seen) > hostlist.MaxNames {
 			return nil, fmt.Errorf("more than %d nodes", hostlist.MaxNames)
 		}
-		if list.Has(job) {
-			return nil, fmt.Errorf("allocation %d is there twice: want each once", job)
-		}
 		list = append(list, a)
 	}
 	return list, nil
+}
+
+// joined has the parts of each allocation together.
+func (l List) joined() List {
+	var list List
+	for _, part := range l {
+		at := slices.IndexFunc(list, func(a Allocation) bool { return a.Job == part.Job })
+		if at < 0 {
+			list = append(list, part)
+			continue
+		}
+		list[at].Nodes = append(list[at].Nodes, part.Nodes...)
+		hostlist.Sort(list[at].Nodes)
+	}
+	return list
 }
 
 func (l List) String() string {

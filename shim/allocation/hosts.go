@@ -30,7 +30,8 @@ func Published(uid int, cluster string, job int64) string {
 	return filepath.Join("/tmp", "accordion-"+strconv.Itoa(uid), fmt.Sprintf("%s-%d.hosts", cluster, job))
 }
 
-// mark begins the line that has the list. Readers that do not know it take it for a comment.
+// mark begins a line that has some of the list. Readers that do not know it take it for a comment; some of them take no line of more
+// than 1,023 bytes, so there may be several, and an allocation may be in several words.
 const mark = "# allocations "
 
 // maxHosts bounds what is read of a hosts file, in bytes.
@@ -51,6 +52,7 @@ func ReadHosts(name string) (Hosts, error) {
 }
 
 func parseHosts(r io.Reader) (h Hosts, err error) {
+	var allocations []string
 	scan := bufio.NewScanner(r)
 	scan.Buffer(nil, maxHosts)
 	for first := true; scan.Scan(); first = false {
@@ -62,7 +64,7 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 		case first:
 			err = h.head(line)
 		case listed:
-			h.Allocations, err = Parse(list)
+			allocations = append(allocations, strings.Fields(list)...)
 		case line != "" && !strings.HasPrefix(line, "#"):
 			var names []string
 			names, err = hostlist.Expand(line)
@@ -79,6 +81,11 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 		return Hosts{}, errors.New("it has no nodes")
 	}
 	hostlist.Sort(h.Nodes)
+	parts, err := parse(allocations)
+	if err != nil {
+		return Hosts{}, err
+	}
+	h.Allocations = parts.joined()
 	return h, nil
 }
 

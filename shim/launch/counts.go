@@ -14,15 +14,16 @@ import (
 
 // counts is what was asked of nodes and tasks.
 type counts struct {
-	least, most int      // nodes; 0: all that there are
-	total       int      // tasks; 0: not said
-	perNode     int      // tasks; 0: not said
-	names       []string // nodes that must be among them
-	without     []string // nodes that must not
-	relative    int      // so many nodes, from the first, are left out
+	least, most int         // nodes; 0: all that there are
+	total       int         // tasks; 0: not said
+	perNode     int         // tasks; 0: not said
+	usual       tasks.Ratio // where neither is said
+	names       []string    // nodes that must be among them
+	without     []string    // nodes that must not
+	relative    int         // so many nodes, from the first, are left out
 }
 
-// readCounts reads the options, and where they say nothing of tasks a node the environment.
+// readCounts reads the options, and where they say nothing of tasks the environment.
 func readCounts(w World, line srun.Line) (c counts, err error) {
 	for _, o := range line.Options {
 		switch o.Name {
@@ -44,6 +45,9 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 		if err != nil {
 			return counts{}, err
 		}
+	}
+	if c.total == 0 && c.perNode == 0 {
+		w.tasksOfJob(&c)
 	}
 	return c, nil
 }
@@ -114,18 +118,31 @@ func (c counts) choose(list allocation.List) ([]string, error) {
 			return nil, fmt.Errorf("node %s is named, and left out by --exclude or --relative", name)
 		}
 	}
-	least, most := max(c.least, len(c.names), 1), c.most
-	if most == 0 {
-		most = c.fitting(len(free))
-	}
+	least, most := max(c.least, len(c.names), 1), c.mostNodes(len(free))
 	switch {
 	case len(free) < least:
 		return nil, fmt.Errorf("%s wanted, and there are %d: %s", number(least, "node"), len(free), hostlist.Compact(free))
 	case most < len(c.names):
-		return nil, fmt.Errorf("%s named, and at most %d wanted", number(len(c.names), "node"), most)
+		return nil, fmt.Errorf("%s named, and at most %d can be used", number(len(c.names), "node"), most)
 	}
 	chosen := free[:min(most, len(free))]
 	return slices.DeleteFunc(list.Nodes(), func(n string) bool { return !slices.Contains(chosen, n) }), nil
+}
+
+// mostNodes is how many nodes of so many are used: what was said, else all, or as many as the tasks need at so many a node; never more
+// than there are tasks.
+func (c counts) mostNodes(nodes int) int {
+	most := c.most
+	if most == 0 {
+		most = nodes
+		if c.total > 0 && c.perNode > 0 {
+			most = max((c.total+c.perNode-1)/c.perNode, len(c.names))
+		}
+	}
+	if c.total > 0 {
+		most = min(most, c.total)
+	}
+	return most
 }
 
 // rank puts the named nodes before the others.
@@ -136,16 +153,8 @@ func (c counts) rank(node string) int {
 	return 1
 }
 
-// fitting is how many nodes are used where no number is said: all, or as many as the tasks need at so many a node.
-func (c counts) fitting(nodes int) int {
-	if c.total > 0 && c.perNode > 0 {
-		return max((c.total+c.perNode-1)/c.perNode, len(c.names), 1)
-	}
-	return nodes
-}
-
-// tasks is how many run on so many nodes: what the options say, else as many a node as the job asked for, else one a node.
-func (c counts) tasks(w World, nodes int) (int, error) {
+// on is how many tasks run on so many nodes.
+func (c counts) on(nodes int) (int, error) {
 	switch {
 	case c.total > 0 && c.perNode > 0 && c.total > c.perNode*nodes:
 		return 0, fmt.Errorf("%s do not fit on %s at %d a node", number(c.total, "task"), number(nodes, "node"), c.perNode)
@@ -154,30 +163,30 @@ func (c counts) tasks(w World, nodes int) (int, error) {
 	case c.perNode > 0:
 		return c.perNode * nodes, nil
 	}
-	return w.usual(nodes), nil
+	return c.usual.On(nodes), nil
 }
 
-// usual is the number of tasks of an srun that says nothing of tasks.
-func (w World) usual(nodes int) int {
-	base := w.Allocations[0]
+// tasksOfJob is what an srun that says nothing of tasks goes by: as many a node as the job asked for, one where it did not say, or a
+// number that the user has set since.
+func (w World) tasksOfJob(c *counts) {
 	asked, ok := tasks.Positive(w.get("SLURM_NTASKS"))
 	if !ok {
 		asked, ok = tasks.Positive(w.get("SLURM_NPROCS"))
 	}
 	if !ok {
-		if perNode, ok := tasks.Positive(w.get("SLURM_NTASKS_PER_NODE")); ok {
-			return perNode * nodes
-		}
-		return nodes
+		c.perNode, _ = tasks.Positive(w.get("SLURM_NTASKS_PER_NODE"))
+		return
 	}
-	if first, ok := tasks.ParseRatio(w.get("ACCORDION_TASKS")); ok && w.get("ACCORDION_JOB") == strconv.FormatInt(base.Job, 10) {
-		if first.On(len(base.Nodes)) != asked { // its user has set another number since
-			return asked
-		}
-		return first.On(nodes)
+	base := w.Allocations[0]
+	first, stepped := tasks.ParseRatio(w.get("ACCORDION_TASKS"))
+	stepped = stepped && w.get("ACCORDION_JOB") == strconv.FormatInt(base.Job, 10)
+	of, known := tasks.Positive(w.get("SLURM_JOB_NUM_NODES"))
+	switch {
+	case stepped && first.On(len(base.Nodes)) == asked:
+		c.usual = first
+	case !stepped && known:
+		c.usual = tasks.Ratio{Tasks: asked, Nodes: of}
+	default:
+		c.total = asked
 	}
-	if of, ok := tasks.Positive(w.get("SLURM_JOB_NUM_NODES")); ok {
-		return tasks.Ratio{Tasks: asked, Nodes: of}.On(nodes)
-	}
-	return asked
 }

@@ -32,7 +32,6 @@ type Plan struct {
 	Tasks, Nodes int  // of all parts
 	Label        bool // lines begin with the number of their task
 	Raw          bool // output is passed on as it comes, not by lines
-	Feeds        bool // the tasks read our standard input
 	Out, Err     Sink
 	KillOnBad    Answer        // end all when a task fails
 	Wait         time.Duration // after the first part has ended, the others are ended in so long; 0: never
@@ -44,6 +43,7 @@ type Part struct {
 	allocation.Allocation          // its job, and those of its nodes that are used
 	Tasks                 int      // on these nodes
 	FirstTask, FirstNode  int      // their numbers in the whole
+	Feeds                 bool     // its tasks read our standard input
 	Arguments             []string // of srun, with the program
 }
 
@@ -75,16 +75,14 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	all, err := wants.tasks(w, len(nodes))
+	all, err := wants.on(len(nodes))
 	if err != nil {
 		return Plan{}, err
 	}
-	var p Plan
-	if all < len(nodes) {
-		p.warn("%s cannot run on %s: the first %d are used", number(all, "task"), number(len(nodes), "node"), all)
-		nodes = nodes[:all]
+	p := Plan{Tasks: all, Nodes: len(nodes)}
+	if len(nodes) < wants.least {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s cannot run on %s: %d are used", number(all, "task"), number(wants.least, "node"), len(nodes)))
 	}
-	p.Tasks, p.Nodes = all, len(nodes)
 	p.divide(w.Allocations, nodes)
 	if err := p.understand(w, line); err != nil {
 		return Plan{}, err
@@ -93,19 +91,16 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	p.Out, p.Err, p.Feeds = streams.out.sink, streams.err.sink, streams.in.feeds()
+	p.Out, p.Err = streams.out.sink, streams.err.sink
 	for i := range p.Parts {
 		part := &p.Parts[i]
+		part.Feeds = streams.in.feeds(*part)
 		part.Arguments = append(part.placed(wants), passed(line)...)
 		part.Arguments = append(part.Arguments, streams.arguments(*part)...)
 		part.Arguments = append(part.Arguments, "--")
 		part.Arguments = append(part.Arguments, p.task(*part, streams, line.Program)...)
 	}
 	return p, nil
-}
-
-func (p *Plan) warn(format string, args ...any) {
-	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
 // divide gives each allocation its nodes, and their share of the tasks: as even as it goes, the first nodes having one more.

@@ -91,6 +91,8 @@ func TestNodesAndTasksAreDividedOverTheAllocations(t *testing.T) {
 		{line: "-w n4 -N1 a", want: "58:n4*2@0/0"},
 		{line: "-w n[4-5] -N2 -n2 a", want: "57:n5*1@0/0 58:n4*1@1/1"},
 		{line: "-w n4 -N2 -n2 a", want: "42:n1*1@0/0 58:n4*1@1/1"},
+		{line: "-w n4 -n2 a", want: "42:n1*1@0/0 58:n4*1@1/1"},
+		{line: "-w n4 a", env: []string{"SLURM_NTASKS=1"}, want: "58:n4*1@0/0"},
 		{line: "-w n4 -n5 a", want: "42:n[1-2]*2@0/0 57:n[3,5]*2@2/2 58:n4*1@4/4"},
 		{line: "-w ./two -N2 -n2 a", want: "42:n1*1@0/0 58:n4*1@1/1"},
 		{line: "--nodefile ./two -N2 -n2 a", want: "42:n1*1@0/0 58:n4*1@1/1"},
@@ -122,7 +124,8 @@ func TestACommandLineThatCannotSpanSaysWhy(t *testing.T) {
 		"-r 5 a":                         "1 node wanted, and there are 0",
 		"-w n9 a":                        "node n9 is not one of the job's: it has n[1-5]",
 		"-w n1 -x n1 a":                  "node n1 is named, and left out by --exclude or --relative",
-		"-w n[1-3] -N2 a":                "3 nodes named, and at most 2 wanted",
+		"-w n[1-3] -N2 a":                "3 nodes named, and at most 2 can be used",
+		"-w n[1-3] -n2 a":                "3 nodes named, and at most 2 can be used",
 		"-w ./none a":                    "--nodelist: open ./none: file does not exist",
 		"-w n[ a":                        "--nodelist: ",
 		"-n x a":                         `--ntasks: "x" is no number above 0`,
@@ -156,7 +159,7 @@ func TestEachSrunIsToldItsShare(t *testing.T) {
 	if got := p.Parts[1].Arguments; strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("srun's arguments:\n%q\nwant\n%q", got, want)
 	}
-	if !p.Label || p.KillOnBad != No || p.Raw || !p.Feeds || p.Tasks != 10 || p.Nodes != 5 {
+	if !p.Label || p.KillOnBad != No || p.Raw || p.Tasks != 10 || p.Nodes != 5 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -192,7 +195,10 @@ func TestWhatConcernsAllPartsIsUnderstood(t *testing.T) {
 			t.Errorf("%s with %v: %s, %v; want %s", c.line, c.env, got, err, c.want)
 		}
 	}
-	if p, err := decide(t, stepped, "-N 4 -n 2 a"); err != nil || len(p.Warnings) != 1 || p.Warnings[0] != "2 tasks cannot run on 4 nodes: the first 2 are used" {
+	if p, err := decide(t, stepped, "-N 4 -n 2 a"); err != nil || len(p.Warnings) != 1 || p.Warnings[0] != "2 tasks cannot run on 4 nodes: 2 are used" {
+		t.Errorf("%q, %v", p.Warnings, err)
+	}
+	if p, err := decide(t, stepped, "-n 2 a"); err != nil || len(p.Warnings) != 0 {
 		t.Errorf("%q, %v", p.Warnings, err)
 	}
 }

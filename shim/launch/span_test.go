@@ -119,6 +119,8 @@ func programsSpan(t *testing.T, options ...labtest.Option) {
 	s.same("-l", s.succeeds("accordion run -l -n 5 --ntasks-per-node=2 sh -c 'echo $SLURMD_NODENAME'"), "0: n5", "1: n5", "2: n6", "3: n6", "4: n7")
 	s.same("-w", s.succeeds("accordion run -N2 -w n[6,8] --ntasks-per-node=1 sh -c 'echo $ACCORDION_PROCID $SLURMD_NODENAME'"), "0 n6", "1 n8")
 	s.same("input", s.succeeds("printf 'a\\nb\\n' | accordion run -lN4 -n4 cat"), "0: a", "0: b", "1: a", "1: b", "2: a", "2: b", "3: a", "3: b")
+	s.same("one task's input", s.succeeds("head -c 300000 /dev/zero | tr '\\0' x | accordion run -l -i 6 wc -c"),
+		"0: 0", "1: 0", "2: 0", "3: 0", "4: 0", "5: 0", "6: 300000", "7: 0")
 	s.same("no input", s.succeeds("printf 'a\\nb\\n' | while read x; do accordion run -i none -n1 echo $x; done"), "a", "b")
 	s.same("a pipeline", s.succeeds("accordion run -n4 seq 3 | sort | uniq -c | tr -s ' '"), " 4 1", " 4 2", " 4 3")
 	s.same("a file for each", s.succeeds("accordion run -n4 -o out.%t.%n sh -c 'echo $ACCORDION_PROCID; echo e >&2' && cat out.3.3 && echo out.*"),
@@ -228,7 +230,7 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 		allocation.List{s.own, companion}))
 	s.same("after", s.succeeds("accordion run sh -c 'echo $ACCORDION_PROCID $SLURMD_NODENAME'"), "0 n1", "1 n1", "2 n2", "3 n2")
 	s.same("by the agent", s.succeeds("accordion agent n2 'echo $SLURMD_NODENAME $SLURM_JOB_ID'"), fmt.Sprintf("n2 %d", companion.Job))
-	launcher(t, "mpiexec.hydra")
+	w.needs("mpiexec.hydra")
 	s.same("by mpiexec", s.succeeds(`eval "$(accordion nodes)" && mpiexec.hydra sh -c 'echo $SLURMD_NODENAME'`), "n1", "n1", "n2", "n2")
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }

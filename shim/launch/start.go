@@ -118,9 +118,8 @@ func (c *crew) start(environment []string, in io.Reader) {
 	var pipes []io.WriteCloser
 	for _, p := range c.plan.Parts {
 		m := c.member(p, environment)
-		if c.plan.Feeds {
-			pipe, err := m.command.StdinPipe()
-			if err == nil {
+		if p.Feeds {
+			if pipe, err := m.command.StdinPipe(); err == nil {
 				pipes = append(pipes, pipe)
 			}
 		}
@@ -134,7 +133,7 @@ func (c *crew) start(environment []string, in io.Reader) {
 		c.running++
 		go func() { c.ended <- wait(m) }()
 	}
-	if c.plan.Feeds {
+	if len(pipes) > 0 {
 		go feed(in, pipes)
 	}
 }
@@ -149,7 +148,10 @@ func (c *crew) member(p Part, environment []string) *member {
 	errs := &lines.Writer{Pass: func(line []byte) error {
 		line, own := m.voice.hear(line)
 		to := c.tasksErr
-		if own {
+		switch {
+		case raw: // it is there already
+			return nil
+		case own:
 			to = c.err
 		}
 		_, err := to.Write(line)
@@ -159,6 +161,9 @@ func (c *crew) member(p Part, environment []string) *member {
 	m.command = exec.Command("srun", p.Arguments...)
 	m.command.Env = srun.For(p.Job, environment)
 	m.command.Stdout, m.command.Stderr = out, errs
+	if raw {
+		m.command.Stderr = io.MultiWriter(c.tasksErr, errs)
+	}
 	m.command.WaitDelay = 5 * time.Second // when srun is over what it has started may keep our pipes for so long
 	// A group of its own: a terminal's signals reach us, and we pass them on.
 	m.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

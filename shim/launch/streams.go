@@ -80,8 +80,10 @@ func (w World) stream(text string, appends bool) stream {
 	return stream{kind: aFile, name: text, sink: Sink{Path: w.expanded(text), Append: appends}}
 }
 
-// feeds says whether what we read goes to the tasks.
-func (s stream) feeds() bool { return s.kind == everyTask || s.kind == oneTask }
+// feeds says whether what we read goes to a task of the part.
+func (s stream) feeds(p Part) bool {
+	return s.kind == everyTask || s.kind == oneTask && p.local(s.task) != "none"
+}
 
 // arguments are what a part's srun is told of its streams.
 func (s streams) arguments(p Part) []string {
@@ -107,10 +109,20 @@ func (s streams) arguments(p Part) []string {
 		all = append(all, "--input=none")
 	case oneTask:
 		all = append(all, "--input="+p.local(s.in.task))
-	case aFile, perStep: // each srun reads it
+	case perStep:
 		all = append(all, "--input="+s.in.name)
+	case aFile: // each srun reads it
+		all = append(all, "--input="+literal(s.in.sink.Path))
 	}
 	return all
+}
+
+// literal is the name of a file in which srun sees no symbols.
+func literal(name string) string {
+	if strings.Contains(name, "%") {
+		return `\` + name
+	}
+	return name
 }
 
 // redirect is the shell's words for the output of a task that goes to files of its own.

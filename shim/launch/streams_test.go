@@ -11,7 +11,8 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 		line      string
 		env       []string
 		out, err  Sink     // of all parts
-		feeds     bool     // our input goes to the tasks
+		feeds     bool     // our input goes to tasks
+		only      int64    // those of this part, if not 0
 		arguments []string // that each srun gets of it, part by part
 		shell     string   // what each task does
 	}{
@@ -26,8 +27,9 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 			shell: "exec >>\"$(printf %03d \"$ACCORDION_PROCID\")\"'/'\"$ACCORDION_NODEID\"\nexec 2>>\"$SLURMD_NODENAME\"'.e'\n"},
 		{line: "-o s.%J -e none a", feeds: true, arguments: []string{"--output=s.%J --error=none", "--output=s.%J --error=none", "--output=s.%J --error=none"}},
 		{line: "-i none a", arguments: []string{"--input=none", "--input=none", "--input=none"}},
-		{line: "-i 8 a", feeds: true, arguments: []string{"--input=none", "--input=none", "--input=0"}},
+		{line: "-i 8 a", feeds: true, only: 58, arguments: []string{"--input=none", "--input=none", "--input=0"}},
 		{line: "-i f a", arguments: []string{"--input=f", "--input=f", "--input=f"}},
+		{line: "-i f.%j%% a", arguments: []string{`--input=\f.42%`, `--input=\f.42%`, `--input=\f.42%`}},
 		{line: "-i f.%t a", arguments: []string{"--input=none", "--input=none", "--input=none"}, shell: "exec <'f.'\"$ACCORDION_PROCID\"\n"},
 		{line: "a", env: []string{"SRUN_OUTPUT=x", "SRUN_ERROR=y", "SRUN_INPUT=none"}, out: Sink{Path: "x"}, err: Sink{Path: "y"},
 			arguments: []string{"--input=none", "--input=none", "--input=none"}},
@@ -39,10 +41,13 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
-		if p.Out != c.out || p.Err != c.err || p.Feeds != c.feeds {
-			t.Errorf("%s: output to %v, errors to %v, reads %v; want %v, %v, %v", c.line, p.Out, p.Err, p.Feeds, c.out, c.err, c.feeds)
+		if p.Out != c.out || p.Err != c.err {
+			t.Errorf("%s: output to %v, errors to %v; want %v, %v", c.line, p.Out, p.Err, c.out, c.err)
 		}
 		for i, part := range p.Parts {
+			if want := c.feeds && (c.only == 0 || c.only == part.Job); part.Feeds != want {
+				t.Errorf("%s: part %d reads: %v, want %v", c.line, i, part.Feeds, want)
+			}
 			options, program, _ := strings.Cut(strings.Join(part.Arguments, " "), " -- ")
 			_, after, _ := strings.Cut(options, "--job-name=a")
 			if got := strings.TrimSpace(after); got != c.arguments[i] {
