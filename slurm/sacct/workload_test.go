@@ -91,8 +91,8 @@ func TestACompanionsProcessorsAreItsJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "7: @0 +10 60 s, 12 of 12, limit 60, cpu -1, status 1, 1 -1 1 1 1, 4x20s,10x20s,12x10s,4x10s\n" +
-		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 -1 2 1 1\n" // of no job that is known: any user can call his job so
+	want := "7: @0 +10 60 s, 12 of 12, limit 60, cpu -1, status 1, 1 1 1 1 1, 4x20s,10x20s,12x10s,4x10s\n" +
+		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // of no job that is known: any user can call his job so
 	if diff := cmp.Diff(want, jobs(log)); diff != "" || left.String() != "" {
 		t.Errorf("left out %q; the jobs differ (-want +got):\n%s", left, diff)
 	}
