@@ -42,9 +42,21 @@ esac
 exec "$real" "$@"
 `
 
+// openFolder is a temporary folder that everybody may enter: Slurm's own user, too, runs what is in it.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 func newClients(t *testing.T) *clients {
 	t.Helper()
-	c := &clients{t: t, dir: t.TempDir()}
+	c := &clients{t: t, dir: openFolder(t)}
 	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun", "strigger"} {
 		program, err := exec.LookPath(name)
 		if err != nil {

@@ -35,7 +35,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, gpus: true, over: 7 * time.Minute}
 	}
 	lab := crowdLab(t)
-	programs := filepath.Join(t.TempDir(), "programs")
+	programs := filepath.Join(openFolder(t), "programs")
 	p := serving(t, lab, fmt.Sprintf("bin = %q", counting(t, programs)))
 	since := time.Now()
 	all := m.submissions(*seed)
