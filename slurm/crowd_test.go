@@ -74,7 +74,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 			t.Errorf("a start on nodes that had to be nudged took %.2f s after its decision, want at most 4 s as for any", last)
 		}
 	}
-	for _, e := range exceeded(c.growths, slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[slurm.Overlap], slack, !*long) {
 		t.Error(e)
 	}
 	most := fullest(t, programs, since)
