@@ -13,6 +13,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
 
