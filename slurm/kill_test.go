@@ -21,7 +21,7 @@ func quickLab(t *testing.T) *labtest.Lab {
 	return lab
 }
 
-// victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
+// A victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
 // steps: it is resized and told.
 type victim struct {
 	seconds int
@@ -35,7 +35,7 @@ func (v victim) submit(t *testing.T, lab *labtest.Lab) (job, submitted string) {
 	boundary := "eval \"$(accordion step)\" || exit\n"
 	script := telling + phase + boundary + phase + boundary + phase
 	if v.growth == slurm.Companions {
-		script = strings.Replace(script, "srun printenv", "accordion run -- printenv", 1)
+		script = strings.NewReplacer("srun printenv", "accordion run -- printenv", "$SLURM_JOB_NODELIST", "${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}").Replace(script)
 	}
 	if v.silent {
 		script = fmt.Sprintf("trap : URG\nend=$((SECONDS + %d))\nwhile ((SECONDS < end)); do sleep 1; done\n", 3*v.seconds+4)
