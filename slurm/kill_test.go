@@ -148,7 +148,7 @@ func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) 
 			{"before", 2, "*' NumNodes=0'"}, {"after", 2, "*' NumNodes=0'"}, {"during", 1, "*' NodeList=n'*"},
 		},
 		slurm.Companions: {
-			{"before", 1, "'salloc '*accordion-with-*"}, {"during", 1, "'salloc '*accordion-with-*"}, {"after", 1, "'strigger '*"},
+			{"before", 1, "'salloc '*accordion-with-*"}, {"during", 1, "'salloc '*accordion-with-*"}, {"before", 1, "*AdminComment=accordion:with=*"},
 			{"after", 1, "*AdminComment=accordion:with=*"}, {"before", 1, "'scancel '*"}, {"during", 1, "'scancel '*"},
 		},
 	} {
