@@ -149,17 +149,23 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes is the nodes that the job of the number had with its companions, one list for each size, in order of time. A growth in two
-// merges writes a row for each; what lasts less than a second is none.
+// sizes is the nodes that the job of the number had with its companions while it ran, one list for each size, in order of time. A
+// growth in two merges writes a row for each; what lasts less than a second is none.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := slurm.Beside(r.name)
 		return r.id != job && (int64(parent) != job || !stays)
 	})
 	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })
+	over := int64(0) // companions end a moment after their job
+	for _, r := range own {
+		if r.id == job {
+			over = max(over, r.ended())
+		}
+	}
 	var changes []int64
 	for _, t := range held {
-		changes = append(changes, t.from, t.to)
+		changes = append(changes, t.from, min(t.to, over))
 	}
 	slices.Sort(changes)
 	var all [][]string
@@ -172,7 +178,7 @@ func sizes(rows []account, job int64) [][]string {
 		}
 		nodes := slices.Collect(maps.Keys(has))
 		hostlist.Sort(nodes)
-		if len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
+		if at < over && len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
 			all = append(all, nodes)
 		}
 	}
@@ -364,12 +370,13 @@ func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
 1|150|150|151|RESIZING|main|alice|a|n[1-3]
 1|151|151|190|COMPLETED|main|alice|a|n[1-3]
 4|160|160|175|CANCELLED by 0|main|alice|accordion-with-1|n[9-10]
+6|180|180|191|CANCELLED by 0|main|alice|accordion-with-1|n9
 5|160|160|175|COMPLETED|main|bob|b|n4
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3]]"; got != want {
+	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3] [n1 n2 n3 n9]]"; got != want {
 		t.Errorf("sizes %s, want %s", got, want)
 	}
 	if found := overlaps(tenures(rows, "shared")); len(found) > 0 {
