@@ -311,6 +311,56 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	})
 }
 
+// TestAJobAmongManyThatNameItIsSeenAsItIs: a crowd of hostile jobs before, between and behind those of others names these in ever
+// new texts, while squeue may not be asked.
+func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
+	c, known := &cluster{}, &testimony{}
+	for i := range 90 {
+		p := &printed{id: 11 + i, submitted: 1795000000 + i/30, user: "mallory", uid: 1066, state: "PENDING", words: words{name: "wrap", host: "login1"}}
+		if i%9 == 5 {
+			p.user, p.uid, p.mark, p.comment = "alice", 1001, "accordion:ep=1x1h", "ep=1x1h"
+		}
+		c.jobs = append(c.jobs, p)
+	}
+	for reading := range 20 {
+		for i, p := range c.jobs {
+			if p.user == "alice" {
+				if reading > 0 {
+					p.state, p.nodes = "RUNNING", fmt.Sprintf("n[%d-%d]", 100*i, 100*i+reading)
+				}
+				continue
+			}
+			text := fmt.Sprintf("x%d", reading)
+			for k := range 6 { // of the jobs beside it, and of one that is not
+				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
+			}
+			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
+			switch reading % 3 {
+			case 0:
+				p.words = words{name: text, host: "login1"}
+			case 1:
+				p.words = words{name: "wrap", host: "login1", comment: text}
+			default:
+				p.words = words{name: text, host: "login1", output: text, account: text}
+			}
+		}
+		c.quiet, c.alones = reading > 0, 0
+		got := c.read(t, known)
+		for _, want := range c.truth(t) {
+			r, there := got[want.ID]
+			if !there || r.User != want.User {
+				t.Fatalf("reading %d: job %d is %+v, told %v", reading, want.ID, r, there)
+			}
+			if diff := gocmp.Diff(alike(want), alike(r), gocmp.AllowUnexported(record{})); want.User == "alice" && diff != "" {
+				t.Fatalf("reading %d: job %d (-is +was told):\n%s", reading, want.ID, diff)
+			}
+		}
+		if c.alones > manyAlone {
+			t.Errorf("reading %d: %d jobs were asked for alone", reading, c.alones)
+		}
+	}
+}
+
 // believable says what of a job is neither as it is, nor as it was, nor empty.
 func believable(r, now record, past []record) string {
 	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.dependsOn != now.dependsOn {

@@ -59,22 +59,25 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	}
 
 	whole := "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
-	for _, lie := range []struct{ what, option string }{
-		{"a mark", "--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"},
-		{"another's field", "--job-name=x JobState=RUNNING Partition=y"},
-		{"an owner", "--job-name=" + whole},
-		{"an account of many fields", "--account=q|w QOS=e"},
-		{"a reservation", "--cluster-constraint= x Reservation=accordion-1-1"},
-		{"a label", "--mcs-label= Priority=5 Nice=0 Account=x"},
-		{"a job that is not", "--job-name=" + whole + "\nJobId=4711 JobName=y"},
-		{"a job that is", "--job-name=" + whole + "\nJobId=" + w.number(holder.Key) + " JobName=wrap"},
-		{"all of it", "--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
-			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)},
+	for _, lie := range []struct {
+		what    string
+		options []string
+	}{
+		{"a mark", []string{"--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"}},
+		{"another's field", []string{"--job-name=x JobState=RUNNING Partition=y"}},
+		{"an owner", []string{"--job-name=" + whole}},
+		{"an account of many fields", []string{"--account=q|w QOS=e"}},
+		{"an expander in its reservation", []string{"--job-name=" + slurm.GrowPrefix + w.number(holder.Key), "--cluster-constraint= x Reservation=accordion-1-1"}},
+		{"a label", []string{"--mcs-label= Priority=5 Nice=0 Account=x"}},
+		{"a job that is not", []string{"--job-name=" + whole + "\nJobId=4711 JobName=y"}},
+		{"a job that is", []string{"--job-name=" + whole + "\nJobId=" + w.number(holder.Key) + " JobName=wrap"}},
+		{"all of it", []string{"--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
+			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)}},
 	} {
-		key := w.submit(sleeps, "-H", "-N1", "-t5", lie.option)
+		key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, lie.options...)...)
 		w.observe()
 		w.lists()
-		if j := w.inspect(key); j.Mark != "" || j.User != "alice" || j.State != adapter.Pending || j.Reservation != "" {
+		if j := w.inspect(key); j.Mark != "" || j.User != "alice" || j.State != adapter.Pending || j.Reservation != "" || j.Expands != 0 {
 			t.Errorf("%s: %+v", lie.what, j)
 		}
 	}
