@@ -47,6 +47,14 @@ type oath struct {
 	text string // that a console had shown just before, as far as it was in doubt
 	at   time.Time
 	seen time.Time // when the job was last there
+	same bool      // with this text
+}
+
+// empty says whether nothing was read yet.
+func (t *testimony) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last == nil
 }
 
 // long says whether the last list was a long one.
@@ -188,11 +196,12 @@ func (t *testimony) believe(j *shown) bool {
 	}
 	o.seen = time.Now()
 	j.take(&o.record)
-	same := o.text == j.text && o.seen.Sub(o.at) < oathLasts
-	if same {
+	o.same = o.text == j.text
+	sworn := o.same && o.seen.Sub(o.at) < oathLasts
+	if sworn {
 		j.Comment = o.Comment
 	}
-	return same || j.doubt == 0
+	return sworn || j.doubt == 0
 }
 
 // strange says whether nothing at all is known of one of the jobs, or of all that may have one of the records.
@@ -222,10 +231,15 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []rec
 		}
 	}
 	now := time.Now()
+	for key, o := range t.oaths {
+		if r := said[key.ID]; r != nil && r.Key == key && o.same { // no need to ask again for a while
+			o.record, o.at = *r, now
+		}
+	}
 	for _, j := range doubtful {
 		r := said[j.ID]
 		if r != nil && r.Key == j.Key {
-			t.oaths[j.Key] = &oath{record: *r, text: j.text, at: now, seen: now}
+			t.oaths[j.Key] = &oath{record: *r, text: j.text, at: now, seen: now, same: true}
 		}
 		add(r)
 	}
