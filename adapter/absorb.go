@@ -191,6 +191,7 @@ func (s *Sidecar) meetRunning(r *record, j *Job) error {
 			return err
 		}
 	}
+	r.parts = j.Parts
 	held := keepOrder(r.Nodes, j.Nodes)
 	if slices.Equal(held, r.Nodes) && !r.resizing() {
 		return nil

@@ -242,7 +242,7 @@ func leftBehind(jobs, reservations, nodes string) []string {
 		left = append(left, "job "+strings.TrimSpace(line))
 	}
 	for line := range strings.Lines(reservations) {
-		if name, ok := strings.CutPrefix(line, "ReservationName="); ok {
+		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, slurm.Park+" ") {
 			left = append(left, "reservation "+strings.TrimSpace(name))
 		}
 	}

@@ -29,6 +29,14 @@ type partition struct {
 	defMemPerNode, defMemPerCPU int64
 }
 
+// sharing is how the partition's jobs share nodes.
+func (p *partition) sharing() sharing {
+	if p.exclusive {
+		return "EXCLUSIVE"
+	}
+	return sharing(p.overSubscribe)
+}
+
 // An inventory is all nodes, reservations and partitions of a cluster.
 type inventory struct {
 	nodes        []node
@@ -137,6 +145,7 @@ func parseNode(line string) node {
 	n.Why = state
 	n.Usable, n.Idle = nodeState(state)
 	n.power = nodePower(state)
+	n.Asleep = n.power != awake
 	if !n.Usable {
 		if _, reason, ok := strings.Cut(line, " Reason="); ok {
 			n.Why += ": " + strings.TrimSpace(reason)
@@ -196,10 +205,14 @@ func nodeState(s string) (usable, idle bool) {
 	if flags == "" {
 		return usable, idle
 	}
+	sleeps := nodePower(s) != awake
 	for flag := range strings.SplitSeq(flags, "+") {
 		name := strings.TrimRight(flag, "*")
 		if name != flag {
 			usable = false
+		}
+		if sleeps && (name == "NOT_RESPONDING" || strings.HasPrefix(name, "POWER")) {
+			continue // it answers when it has booted
 		}
 		switch name {
 		case "COMPLETING":

@@ -38,10 +38,19 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	case l.err != nil:
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
-	snapshot, err := assemble(in, l.jobs, s.config.Partitions)
+	s.tendCompanions(ctx, l.jobs)
+	jobs := s.yield(ctx, in, fold(whole(slices.Clone(l.jobs)))) // the list is remembered as it is
+	s.split(ctx, jobs)
+	s.tellApart(ctx, &in, jobs)
+	s.rank(ctx, jobs)
+	s.judge(ctx, in, l.jobs, jobs)
+	snapshot, err := assemble(in, jobs, s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
+	s.mu.Lock()
+	s.last = in
+	s.mu.Unlock()
 	snapshot.At = at
 	return snapshot, nil
 }
@@ -83,7 +92,7 @@ func assemble(in inventory, jobs []record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.reservations {
-		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 {
+		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != Park {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}

@@ -20,7 +20,7 @@ const LeastClients = 20
 // costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
 // that it waits for, and so does a console that has to be started.
 var costs = map[string]int{
-	"adopt": 1, "refuse": 2, "expand": 1, "signal": 1, "tell": 1, "publish": 1, "end": 2,
+	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "tell": 1, "publish": 1, "end": 2,
 }
 
 // costsAlone is the same where scontrol carries out one command a program.

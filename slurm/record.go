@@ -21,9 +21,12 @@ type record struct {
 	batchHost string // the node that runs the script and can never be given back; "": no script, or no node yet
 	tier      int    // of its partitions, the highest; filled in by Observe
 	array     int64  // the array's id; 0 when it is in none
-	elements  string // of an array's pending rest: the task ids, "7-40%2"
+	taskIDs   string // the number of an array's task; of a pending rest the numbers, "7-40%2"
+	elements  string // the same of a pending job
+	most      int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	dependsOn string
-	suspended bool // running, as far as nodes go: it has them, and none of its processes runs
+	parts     []adapter.Part // its companions, of a running job
+	suspended bool           // running, as far as nodes go: it has them, and none of its processes runs
 
 	// What it asked for beyond nodes, tasks and CPUs.
 	minCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
@@ -36,20 +39,22 @@ type record struct {
 	// can make others look so.
 	tresPerNode, tresPerJob, tresPerTask string
 
+	configuring bool // its nodes boot
+
 	upfront    bool   // of the keys in a console's record, the first from the partition to the features are Slurm's (see layout)
 	unreadable string // why something in it could not be read and is missing here; "": all was
 }
 
 // Why Slurm cannot resize some kinds of jobs soundly.
 const (
-	unfitArray = "an array's tasks cannot grow and shrink; submit them as jobs of their own"
-	unfitHet   = "a heterogeneous job cannot grow and shrink; submit it as one component"
+	unfitHet = "a heterogeneous job cannot grow and shrink; submit it as one component"
 )
 
 // settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
 func (r *record) settle(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = state(word)
-	r.suspended = word == "SUSPENDED"
+	r.taskIDs = tasks
+	r.suspended, r.configuring = word == "SUSPENDED", word == "CONFIGURING"
 	r.Expands = expands(r)
 	switch r.State {
 	case adapter.Pending:
@@ -77,8 +82,12 @@ func waiting(r *record, tasks string, eligible core.Time) {
 		r.elements = tasks
 	}
 	r.HeldByUser = r.Why == "JobHeldUser"
-	r.Held = r.Held || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
-	r.Blocked = !r.Held && blocked(r.Why)
+	r.Held = r.Held || r.parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
+	switch {
+	case r.parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // when it may begin, the plan knows
+	case !r.Held || r.parked() && !r.stopped():
+		r.Blocked = blocked(r.Why)
+	}
 	if r.Held && r.dependsOn != "" { // Slurm tells of the hold only
 		r.Blocked, r.Why = true, "Dependency"
 	}
@@ -120,25 +129,56 @@ func blocked(reason string) bool {
 	return true
 }
 
-// GrowPrefix begins the name of an expander; its parent's id follows. The name is what survives everywhere: Slurm
-// forgets the dependency once it is satisfied.
-const GrowPrefix = adapter.Prefix + "grow-"
-
 // comment is what a user wrote about his job. Blanks at its end are lost on the way.
 func comment(s string) string { return text(strings.TrimRight(s, " ")) }
 
-// expands is the parent's id when the job is an expander of ours, and 0 when it merely calls itself so: an expander is
-// allocated inside one of our reservations, where only its owner's jobs can be.
+// A role is what a job is to another one.
+type role int
+
+const (
+	ordinary  role = iota
+	expander       // to be merged into its parent
+	companion      // beside its parent, never merged
+)
+
+// role is what the job is made for, and ordinary when it merely calls itself so: what is ours was allocated inside one of our
+// reservations, where only its owner's jobs can be, or bears a mark that only root can write.
+func (r *record) role() role {
+	if r.parent() == 0 || !strings.HasPrefix(r.Reservation, adapter.Prefix) && companionOf(r.Mark).ID == 0 {
+		return ordinary
+	}
+	if strings.HasPrefix(r.Name, withPrefix) {
+		return companion
+	}
+	return expander
+}
+
+// parent is the job that this one's name says it is made for; 0 for every other name.
+func (r *record) parent() core.JobID {
+	for _, prefix := range []string{GrowPrefix, overPrefix, withPrefix} {
+		if id, ok := strings.CutPrefix(r.Name, prefix); ok {
+			if n, err := strconv.ParseUint(id, 10, 31); err == nil {
+				return core.JobID(n)
+			}
+		}
+	}
+	return 0
+}
+
+// expands is the parent's id when the job is one of ours beside another; 0 for every other job.
 func expands(r *record) core.JobID {
-	id, ok := strings.CutPrefix(r.Name, GrowPrefix)
-	if !ok || !strings.HasPrefix(r.Reservation, adapter.Prefix) {
+	if r.role() == ordinary {
 		return 0
 	}
-	n, err := strconv.ParseUint(id, 10, 31)
-	if err != nil {
-		return 0
+	return r.parent()
+}
+
+// ends is the second of a running job's limit; core.Forever without one.
+func (r *record) ends() core.Time {
+	if r.Limit >= core.Forever/2 {
+		return core.Forever
 	}
-	return core.JobID(n)
+	return r.Started + r.Limit
 }
 
 // A fieldReader reads fields and keeps the first error.

@@ -45,7 +45,7 @@ func alike(r record) record {
 	if len(r.Nodes) > 0 {
 		r.maxNodes = 0 // of a running job scontrol tells what it has
 	}
-	r.memoryPer, r.upfront = "", false // the one only scontrol tells, the other is what is known of its record
+	r.memoryPer, r.most, r.upfront = "", 0, false // the first two only scontrol tells, the other is what is known of its record
 	return r
 }
 
@@ -105,7 +105,7 @@ func TestOfEveryReleaseTheFieldsAreRead(t *testing.T) {
 				"depends": func(r *record) bool {
 					return r.Blocked && strings.HasPrefix(r.dependsOn, "afterok:") && r.Limit == 93780
 				},
-				"array": func(r *record) bool { return r.elements == "3-9%2" && r.Unfit == unfitArray && r.minMemory == 10 },
+				"array": func(r *record) bool { return r.elements == "3-9%2" && r.several() && r.minMemory == 10 },
 				"het":   func(r *record) bool { return r.Unfit == unfitHet },
 				"tapes": func(r *record) bool { return r.Partition == "shared,main" && r.tresPerNode == "" },
 				"picky": func(r *record) bool {

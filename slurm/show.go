@@ -133,7 +133,9 @@ func (l *layout) numbers(e *fieldReader, j *shown) {
 	numbers, _, _ := strings.Cut(l.line, keyName)
 	if array := field(numbers, "ArrayJobId"); array != "" {
 		j.array, j.tasks = e.number("ArrayJobId", array), field(numbers, "ArrayTaskId")
-		j.Unfit = unfitArray
+		if most := field(numbers, "ArrayTaskThrottle"); most != "" {
+			j.most = e.count("ArrayTaskThrottle", most)
+		}
 	} else if field(numbers, "HetJobId") != "" {
 		j.Unfit = unfitHet
 	}

@@ -32,6 +32,11 @@ type Config struct {
 	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
+	// Limits is the path of a file into which is written, for job_submit.lua, how many nodes associations and QOS allow a
+	// job. "": none is written.
+	Limits string
+	// Growth is how jobs are made larger. "": Auto.
+	Growth Growth
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
@@ -42,8 +47,22 @@ type System struct {
 	mu       sync.Mutex
 	recently configuration // as last read for a resize; never changed
 	readAt   time.Time
+	last     inventory        // as last observed; never changed
+	meanings map[meaning]bool // of features, as Slurm said
 
-	known testimony
+	yielding map[string]bool // nodes of jobs that make room for managed ones
+
+	rules     policies // associations and QOS, as last read
+	rulesAt   time.Time
+	rulesTook time.Duration
+	each      map[string][]limits // what each QOS allows every user and account
+	eachAt    time.Time
+	written   string // into Config.Limits
+	miscount  miscount
+	known     testimony
+
+	splitting sync.Mutex
+	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
@@ -77,6 +96,12 @@ func New(c Config) (*System, error) {
 	}
 	if c.Reconfigure == 0 {
 		c.Reconfigure = time.Minute
+	}
+	if c.Growth == "" {
+		c.Growth = Auto
+	}
+	if _, err := ParseGrowth(string(c.Growth)); err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
 	}
 	return &System{config: c, run: newRunner(c)}, nil
 }
@@ -126,6 +151,18 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	if err != nil {
 		return nil, err
 	}
+	if r.State != adapter.Running || adapter.RequestOf(&r.Job) == "" {
+		return &r.Job, nil
+	}
+	r, joined, err := s.together(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	var parts []adapter.Part
+	for _, c := range joined {
+		parts = append(parts, adapter.Part{Job: c.ID, Nodes: c.Nodes})
+	}
+	r.count(parts)
 	return &r.Job, nil
 }
 
@@ -160,7 +197,7 @@ func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) 
 
 // update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
 func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
-	args := append([]string{"update", fmt.Sprintf("JobId=%d", job.ID)}, settings...)
+	args := append([]string{"update", "JobId=" + s.name(job)}, settings...)
 	_, err := s.run.run(ctx, call{program: "scontrol", args: args})
 	if err == nil {
 		return nil

@@ -134,7 +134,7 @@ func parseRecord(parts *[10]string, seen *shelf) (record, error) {
 	}
 	switch {
 	case array != "" && task != "":
-		r.array, r.Unfit = e.number("ArrayJobID", array), unfitArray
+		r.array = e.number("ArrayJobID", array)
 	case het != "" && het != "0":
 		r.Unfit = unfitHet
 	}

@@ -62,8 +62,8 @@ func TestSqueueIsReadAsSlurmPrintsIt(t *testing.T) {
 	if j := jobs[46]; j.batchHost != "n1" || j.maxNodes != 2 {
 		t.Errorf("job 46: batch host %q, at most %d nodes", j.batchHost, j.maxNodes)
 	}
-	if j := jobs[50]; j.array != 50 || j.elements != "7-40:3%2" || j.Unfit == "" {
-		t.Errorf("array 50: read as array %d of %q, unfit %q", j.array, j.elements, j.Unfit)
+	if j := jobs[50]; j.array != 50 || j.elements != "7-40:3%2" || !j.several() {
+		t.Errorf("array 50: read as array %d of %q", j.array, j.elements)
 	}
 	if j := jobs[55]; !j.Held || !j.HeldByUser || j.Blocked {
 		t.Errorf("job 55 is held by its owner; read as held %v by user %v blocked %v", j.Held, j.HeldByUser, j.Blocked)
