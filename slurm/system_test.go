@@ -289,8 +289,8 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	w := newWorld(t)
 	parent := w.managed("n1")
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
-	w.await(w.submit(sleeps, "-N1", "-t5", "--reservation=accordion-start"), adapter.Running)
-	next := w.submit(sleeps, "-N1", "-t5", "--reservation=accordion-start") // released, and of a higher rank than an expander
+	w.await(w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start"), adapter.Running)
+	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // released, and of a higher rank than an expander
 	grow := reservation("accordion-grow", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
 	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
