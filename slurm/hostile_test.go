@@ -88,7 +88,7 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 	if *long {
 		slack = 1
 	}
-	for _, e := range exceeded(c.growths, slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[slurm.Overlap], slack, !*long) {
 		t.Error(e)
 	}
 	for _, g := range c.growths {
@@ -99,7 +99,7 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 			t.Errorf("job %d had the nodes of step %d %.2f s after they were there: the sidecar did not see them, or the job", g.job, g.step, g.slow())
 		}
 	}
-	lists, most := counted(t, filepath.Join(programs, "squeue")), fullest(t, filepath.Join(programs, "all"), since)
+	lists, most := linesOf(t, filepath.Join(programs, "squeue")), fullest(t, filepath.Join(programs, "all"), since)
 	t.Logf("%d hostile jobs, changed %d times; growths:\n%s%d readings beside the sidecar; it ran squeue %d times, and at most %d programs within a minute", hostile, changes,
 		latenessTable(c.growths), readings, lists, most)
 	if hostile < hostileJobs*9/10 || changes < 20 {
@@ -351,8 +351,8 @@ func naming(t *testing.T, dir string) (folder string) {
 	return folder
 }
 
-// counted is how many lines a file has; none where there is none.
-func counted(t *testing.T, path string) int {
+// linesOf is how many lines a file has; none where there is none.
+func linesOf(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
