@@ -46,7 +46,10 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 	for _, job := range []string{model, impostor} {
 		lab.Await(t, time.Minute, "job "+job+" runs", func() bool { return state(job) == "R" })
 	}
-	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: client(t, lab, "scontrol", "-o", "show", "job", model), model: model}
+	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: client(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
+	if guarded {
+		h.accepted = 0.4 // the plug-in refuses the sidecar's names and wrong requests
+	}
 	h.submit(hostileFirst)
 
 	watch := h.watch(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
@@ -102,7 +105,7 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 	lists, most := linesOf(t, filepath.Join(programs, "squeue")), fullest(t, filepath.Join(programs, "all"), since)
 	t.Logf("%d hostile jobs, changed %d times; growths:\n%s%d readings beside the sidecar; it ran squeue %d times, and at most %d programs within a minute", hostile, changes,
 		latenessTable(c.growths), readings, lists, most)
-	if hostile < hostileJobs*9/10 || changes < 20 {
+	if float64(hostile) < hostileJobs*h.accepted || changes < 20 {
 		t.Errorf("%d hostile jobs, changed %d times: that is not what was to be shown", hostile, changes)
 	}
 	if took := time.Since(since).Minutes(); most > crowdedMost || float64(lists) > 10+30*took {
@@ -125,6 +128,8 @@ type hostility struct {
 	random *rand.Rand
 	record string // of another's job, as a console without a stamp shows it
 	model  string // its number
+
+	accepted float64 // the share of jobs that must be, for the test to show something
 }
 
 // impersonate has a running job of mallory's, on the node over which Park lies, call itself an expander of alice's, and wait in Park
@@ -229,7 +234,7 @@ func (h *hostility) submit(n int) {
 	h.t.Helper()
 	begin := time.Now()
 	out, said, err := h.lab.Exec("mallory", h.script(n, ""), "bash")
-	if accepted := len(strings.Fields(out)); err != nil || accepted < n*9/10 {
+	if accepted := len(strings.Fields(out)); float64(accepted) < float64(n)*h.accepted {
 		h.t.Fatalf("%d of %d hostile jobs were accepted: %v\n%s", accepted, n, err, said)
 	}
 	h.t.Logf("%d hostile jobs within %.0f s", n, time.Since(begin).Seconds())
