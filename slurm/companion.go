@@ -101,7 +101,7 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 	// A list may be as things were before the mark: with that, what a console shows of the companion is in doubt.
 	r, err := s.sworn(ctx, e.ID)
 	if err == nil && !r.joins(job) {
-		err = fmt.Errorf("Slurm said yes, yet it does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
+		err = fmt.Errorf("it does not bear the mark %q, though Slurm said yes: %w", markCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
