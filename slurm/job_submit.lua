@@ -452,13 +452,28 @@ local function comment(req, own)
 	return text
 end
 
+-- export puts a variable into the environment of the job's script. A job without one (salloc) has none.
+local function export(job, name, value)
+	local ok, why = pcall(function() job.environment[name] = value end)
+	if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
+end
+
+-- exported says whether the job's script gets that variable.
+local function exported(job, name)
+	local ok, value = pcall(function() return job.environment[name] end)
+	return ok and value
+end
+
 -- take writes an accepted request into the job.
 local function take(job, req, own)
 	local nodes = req.alternatives[1][1].nodes
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
-		-- sbatch has counted them for one node.
+		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
 		job.num_tasks = nodes * job.ntasks_per_node
+		for _, variable in ipairs({ "SLURM_NTASKS", "SLURM_NPROCS" }) do
+			if exported(job, variable) then export(job, variable, tostring(job.num_tasks)) end
+		end
 		local each = job.cpus_per_task
 		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
 	end
@@ -472,10 +487,7 @@ end
 -- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
 local function tell(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
-		if type(value) == "string" and value ~= "" then
-			local ok, why = pcall(function() job.environment[name] = value end)
-			if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
-		end
+		if type(value) == "string" and value ~= "" then export(job, name, value) end
 	end
 end
 

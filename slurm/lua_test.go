@@ -285,7 +285,10 @@ func TestAnAcceptedJobIsSizedMarkedAndHeld(t *testing.T) {
 		{"what agrees with the profile", fields{"comment": "ep=3x90s", "min_nodes": int64(3), "max_nodes": int64(3), "time_limit": int64(2), "partition": "main"},
 			fields{"rc": int64(0), "min_nodes": int64(3)}},
 		{"tasks a node", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "num_tasks": int64(2), "cpus_per_task": int64(2)},
-			fields{"num_tasks": int64(6), "min_cpus": int64(12)}},
+			fields{"num_tasks": int64(6), "min_cpus": int64(12), "env.SLURM_NTASKS": nil}},
+		{"tasks a node, of which the script is told", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "env.SLURM_NTASKS": "2", "env.SLURM_NPROCS": "2"},
+			fields{"num_tasks": int64(6), "env.SLURM_NTASKS": "6", "env.SLURM_NPROCS": "6"}},
+		{"tasks a node, of a job without an environment", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "env": int64(0)}, fields{"num_tasks": int64(6)}},
 		{"a profile too long for Slurm's comment is whole in the mark", fields{"comment": "ep=" + long}, fields{"rc": int64(0), "admin_comment": "accordion:ep=" + long}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
