@@ -180,7 +180,7 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	case errors.Is(c.err, ErrBusy):
 		pause = hurry
 	case errors.Is(c.err, ErrFrozen):
-		pause = s.freeze(r)
+		pause = s.freeze(r, c.err)
 	case errors.Is(c.err, ErrTrap):
 		s.trapped = s.later(5 * time.Second)
 	case errors.Is(c.err, ErrLimit):
@@ -193,8 +193,8 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 		r.refused = r.next
 	}
 	if r.blocked = c.err.Error(); s.stiff(r) {
-		r.blocked = stiffness
-		s.answer(r, wire.Late, stiffness)
+		r.blocked = stiffness(c.err)
+		s.answer(r, wire.Late, r.blocked)
 	}
 	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
 	if r.Phase == starting && c.name == "start" {

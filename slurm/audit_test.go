@@ -113,7 +113,7 @@ type tenure struct {
 const lastly = int64(1) << 62
 
 // tenures reads the rows as holds of nodes. Rows of one job follow each other in the order of their ends: each is submitted, as
-// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. An expander holds its nodes in the name of the job that it grows. Jobs of the
+// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. What is beside a job for its growth holds nodes in the name of that job. Jobs of the
 // named partition may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
@@ -135,16 +135,44 @@ func tenures(rows []account, shared string) []tenure {
 			continue
 		}
 		owner := who[i]
-		if parent, ok := strings.CutPrefix(r.name, slurm.GrowPrefix); ok {
-			if id, err := strconv.ParseInt(parent, 10, 64); err == nil && latest[id].id != 0 {
-				owner = latest[id]
-			}
+		if parent, _ := slurm.Beside(r.name); latest[int64(parent)].id != 0 {
+			owner = latest[int64(parent)]
 		}
 		to := r.ended()
 		for _, node := range r.nodes {
 			if r.start < to {
 				all = append(all, tenure{owner, node, r.start, to, r.partition != shared})
 			}
+		}
+	}
+	return all
+}
+
+// sizes is the nodes that the job of the number had with its companions, one list for each size, in order of time. A growth in two
+// merges writes a row for each; what lasts less than a second is none.
+func sizes(rows []account, job int64) [][]string {
+	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
+		parent, stays := slurm.Beside(r.name)
+		return r.id != job && (int64(parent) != job || !stays)
+	})
+	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })
+	var changes []int64
+	for _, t := range held {
+		changes = append(changes, t.from, t.to)
+	}
+	slices.Sort(changes)
+	var all [][]string
+	for _, at := range slices.Compact(changes) {
+		has := map[string]bool{}
+		for _, t := range held {
+			if t.from <= at && at < t.to {
+				has[t.node] = true
+			}
+		}
+		nodes := slices.Collect(maps.Keys(has))
+		hostlist.Sort(nodes)
+		if len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
+			all = append(all, nodes)
 		}
 	}
 	return all
@@ -293,6 +321,28 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 	}
 	if at, by := lastRelease(held, []string{"n4", "n5"}, 3, 165); at != 165 || by != 1 {
 		t.Errorf("n4 and n5 were given up at %d by job %d, want 165 by job 1", at, by)
+	}
+}
+
+func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
+	// A growth by overlap, one by a companion, and the companion's end.
+	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
+2|149|149|150|COMPLETED|main|alice|accordion-grow-1|n3
+3|149|149|150|RESIZING|main|alice|accordion-over-1|n[1-3]
+1|150|150|150|RESIZING|main|alice|a|n[1-3]
+1|150|150|151|RESIZING|main|alice|a|n[1-3]
+1|151|151|190|COMPLETED|main|alice|a|n[1-3]
+4|160|160|175|CANCELLED by 0|main|alice|accordion-with-1|n[9-10]
+5|160|160|175|COMPLETED|main|bob|b|n4
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3]]"; got != want {
+		t.Errorf("sizes %s, want %s", got, want)
+	}
+	if found := overlaps(tenures(rows, "shared")); len(found) > 0 {
+		t.Errorf("found what is not there: %q", found)
 	}
 }
 

@@ -210,19 +210,19 @@ func (c *crowd) judgeSizes(s *submission) []string {
 	if strings.Contains(output, "srun failed") {
 		faults = append(faults, "an srun on its nodes failed")
 	}
-	rows := c.rows(s)
-	if len(rows) != len(s.steps) {
-		faults = append(faults, fmt.Sprintf("accounting has %d sizes, want %d", len(rows), len(s.steps)))
+	has := sizes(c.accounts, c.number(s))
+	if len(has) != len(s.steps) {
+		faults = append(faults, fmt.Sprintf("accounting has %d sizes, want %d", len(has), len(s.steps)))
 	}
 	for i, step := range s.steps {
 		if i < len(seen) && seen[i].nodes != step.Nodes {
 			faults = append(faults, fmt.Sprintf("the application had %d nodes in step %d, want %d", seen[i].nodes, i+1, step.Nodes))
 		}
-		if i < len(rows) && len(rows[i].nodes) != step.Nodes {
-			faults = append(faults, fmt.Sprintf("accounting has %d nodes in step %d, want %d", len(rows[i].nodes), i+1, step.Nodes))
+		if i < len(has) && len(has[i]) != step.Nodes {
+			faults = append(faults, fmt.Sprintf("accounting has %d nodes in step %d, want %d", len(has[i]), i+1, step.Nodes))
 		}
-		if i < len(rows) && i < len(seen) && hostlist.Compact(rows[i].nodes) != seen[i].list {
-			faults = append(faults, fmt.Sprintf("in step %d the application had %s, in accounting %s", i+1, seen[i].list, hostlist.Compact(rows[i].nodes)))
+		if i < len(has) && i < len(seen) && hostlist.Compact(has[i]) != seen[i].list {
+			faults = append(faults, fmt.Sprintf("in step %d the application had %s, in accounting %s", i+1, seen[i].list, hostlist.Compact(has[i])))
 		}
 	}
 	return faults

@@ -87,7 +87,7 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	nodes := min(1+int(r.ExpFloat64()*0.9), 6)
 	where := []string{"--partition=main", fmt.Sprintf("--nodes=%d", nodes)}
 	if r.IntN(4) == 0 {
-		where = []string{"--partition=shared", "--nodes=1", fmt.Sprintf("--ntasks=%d", 1+r.IntN(4))}
+		where = []string{"--partition=shared", "--nodes=1", fmt.Sprintf("--ntasks=%d", 1+r.IntN(2))}
 	}
 	s.script = fmt.Sprintf("sleep %.1f", length)
 	s.options = append(where, fmt.Sprintf("--time=%d", limit))
