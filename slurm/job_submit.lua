@@ -405,6 +405,28 @@ local function within(job, req)
 	end
 end
 
+-- names counts the names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil where that is none.
+local function names(list)
+	local sum = 0
+	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
+	for item in apart:gmatch("[^,]+") do
+		local product = 1
+		for ranges in item:gmatch("%[(.-)%]") do
+			local count = 0
+			for range in ranges:gmatch("[^;]+") do
+				local first, last = range:match("^(%d+)%-(%d+)$")
+				first, last = tonumber(first or range), tonumber(last or range)
+				if not first or last < first then return nil end
+				count = count + last - first + 1
+			end
+			if count == 0 then return nil end
+			product = product * count
+		end
+		sum = sum + product
+	end
+	return sum > 0 and sum or nil
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
@@ -426,7 +448,7 @@ local function fitting(job, req, name, partition)
 	elseif (job.features or ""):find("[%[%]%*]") then
 		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
-	local most = partition and partition.total_nodes
+	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL

@@ -33,8 +33,8 @@ type tale struct {
 	begun time.Time
 }
 
-// sizes are the steps of the two jobs of the tale that say when a step is over.
-var sizes = []int{2, 5, 3}
+// taleSizes are the steps of the two jobs of the tale that say when a step is over.
+var taleSizes = []int{2, 5, 3}
 
 func tell(t *testing.T, release string) {
 	lab := labtest.Up(t, 10, labtest.Release(release), labtest.User("alice"), labtest.User("bob"))
@@ -48,7 +48,7 @@ func tell(t *testing.T, release string) {
 	cores := lab.Submit(t, "alice", fmt.Sprintf("#EP 2x14s,5x14s,3x14s\n#SBATCH -C thin -n %d\n", 2*lab.CPUs)+fmt.Sprintf(talking, "srun"))
 	gpus := lab.Submit(t, "bob", "#EP 2x14s,5x14s,3x14s\n#SBATCH --gpus-per-node=2 --ntasks-per-node=2\n"+fmt.Sprintf(talking, "accordion run --gpus-per-task=1"))
 	shown := map[string][]string{}
-	for step := range sizes {
+	for step := range taleSizes {
 		if step == 1 {
 			w.killInAGrowth(cores, gpus)
 		}
@@ -183,11 +183,11 @@ func (w *tale) agree(job, user string, shown []string) {
 	w.Helper()
 	said := tales(w.T, output(w.lab, user, job))
 	happened := ofKind(w.journal(job), "started", "grew", "shrank")
-	if len(happened) != len(sizes) {
+	if len(happened) != len(taleSizes) {
 		w.Fatalf("job %s: the journal has %d starts, growths and shrinks: %v", job, len(happened), happened)
 	}
 	accounted := w.accounts(job, happened)
-	for i, size := range sizes {
+	for i, size := range taleSizes {
 		inside := said[i+1]
 		var names []string
 		for node, tasks := range inside.tasks {
