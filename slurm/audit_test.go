@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,6 +260,36 @@ func assertNothingIsLeft(t *testing.T, lab *labtest.Lab) {
 	}
 }
 
+// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar has it count anew once
+// no managed job runs, at most every ten minutes.
+func assertNoCountIsLeft(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	var left []string
+	clean := func() bool {
+		left = counted(lab.Run(t, "root", "scontrol", "--oneliner", "show", "assoc_mgr", "flags=assoc,qos"))
+		return len(left) == 0
+	}
+	end := time.Now().Add(11 * time.Minute)
+	for poll := everySecond(clean); !poll(); {
+		if time.Now().After(end) {
+			t.Errorf("slurmctld counts what is not there:\n%s", strings.Join(left, "\n"))
+			return
+		}
+	}
+}
+
+// counted is what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
+func counted(records string) []string {
+	var used []string
+	for line := range strings.Lines(records) {
+		what := regexp.MustCompile(`(User|Account|QOS)=\S+`).FindString(line)
+		for _, count := range regexp.MustCompile(`\b(GrpJobs|GrpSubmitJobs|GrpTRES)=\S*\([1-9]\S*`).FindAllString(line, -1) {
+			used = append(used, what+" "+count)
+		}
+	}
+	return used
+}
+
 // leftBehind reads what squeue, show reservation and show node print, and lists what a cluster at rest has not.
 func leftBehind(jobs, reservations, nodes string) []string {
 	var left []string
@@ -398,6 +429,15 @@ func TestTheJudgeFindsWhatALookAtEveryPairFinds(t *testing.T) {
 			t.Fatalf("found %d, want %d: %q", len(found), want, found)
 		}
 	})
+}
+
+func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
+	const line = "ClusterName=lab Account=phys UserName= GrpJobs=N(%d) GrpSubmitJobs=N(0) GrpWall=N(20.82) GrpTRES=cpu=N(0),mem=9(%d) GrpTRESMins=cpu=N(125)\n"
+	for _, test := range []struct{ jobs, memory, want int }{{0, 0, 0}, {3, 0, 1}, {0, 500, 1}, {10, 1, 2}} {
+		if got := counted(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
 }
 
 func TestTheJudgeListsWhatIsLeftBehind(t *testing.T) {

@@ -2,6 +2,7 @@ package slurm_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,8 +20,10 @@ type clients struct {
 
 // client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return. A scontrol that
 // reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol.
-const clientScript = `#!/bin/sh
-name=${0##*/} here=${0%/*} real=PROGRAM
+//
+// What the sidecar runs as the owner of a job must be able to kill it all the same: so the shell keeps root's rights, and "$real" has not.
+const clientScript = `#!SHELL -p
+name=${0##*/} here=${0%/*} real=${0%/*}/real/${0##*/}
 case "$name $*" in
 "scontrol --oneliner --all")
 	set -f
@@ -42,26 +45,59 @@ esac
 exec "$real" "$@"
 `
 
-func newClients(t *testing.T) *clients {
+// openFolder is a temporary folder that everybody may enter: Slurm's own user, too, runs what is in it.
+func openFolder(t *testing.T) string {
 	t.Helper()
-	c := &clients{t: t, dir: t.TempDir()}
-	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun", "strigger"} {
-		program, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(c.dir, name)
-		if name == "squeue" { // it changes nothing
-			err = os.Symlink(program, path)
-		} else {
-			err = os.WriteFile(path, []byte(strings.Replace(clientScript, "PROGRAM", program, 1)), 0o755)
-		}
-		if err != nil {
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+func newClients(t *testing.T) *clients {
+	t.Helper()
+	c := &clients{t: t, dir: t.TempDir()}
+	// Others may run what is here, and find nothing: least of all the shell.
+	c.ok(os.Chmod(filepath.Dir(c.dir), 0o711))
+	c.ok(os.Chmod(c.dir, 0o711))
+	c.ok(os.Mkdir(filepath.Join(c.dir, "real"), 0o755))
+	shell := c.rootsShell()
+	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun", "strigger"} {
+		program, err := exec.LookPath(name)
+		c.ok(err)
+		path := filepath.Join(c.dir, name)
+		if name == "squeue" { // it changes nothing
+			c.ok(os.Symlink(program, path))
+			continue
+		}
+		c.ok(os.WriteFile(path, []byte(strings.Replace(clientScript, "SHELL", shell, 1)), 0o711))
+		c.ok(os.WriteFile(filepath.Join(c.dir, "real", name), fmt.Appendf(nil, "#!/bin/bash\nexec %s \"$@\"\n", program), 0o755))
+	}
 	c.hook(":")
 	return c
+}
+
+// rootsShell is a bash that whoever runs it runs with root's rights (with -p), under a name that nobody else gets to know.
+func (c *clients) rootsShell() string {
+	c.t.Helper()
+	bash, err := os.ReadFile("/bin/bash")
+	c.ok(err)
+	file, err := os.CreateTemp(c.dir, "shell")
+	c.ok(err)
+	_, err = file.Write(bash)
+	c.ok(errors.Join(err, file.Close()))
+	c.ok(os.Chmod(file.Name(), 0o711|os.ModeSetuid))
+	return file.Name()
+}
+
+func (c *clients) ok(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // setting is the line of the configuration by which a sidecar uses these clients.
