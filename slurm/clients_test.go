@@ -23,7 +23,8 @@ type clients struct {
 //
 // What the sidecar runs as the owner of a job must be able to kill it all the same: so the shell keeps root's rights, and "$real" has not.
 const clientScript = `#!SHELL -p
-name=${0##*/} here=${0%/*} real=${0%/*}/real/${0##*/}
+name=${0##*/} here=${0%/*} real=PROGRAM
+[ "$(id -ru)" = 0 ] || real=$here/real/$name
 case "$name $*" in
 "scontrol --oneliner --all")
 	set -f
@@ -73,21 +74,22 @@ func newClients(t *testing.T) *clients {
 			c.ok(os.Symlink(program, path))
 			continue
 		}
-		c.ok(os.WriteFile(path, []byte(strings.Replace(clientScript, "SHELL", shell, 1)), 0o711))
-		c.ok(os.WriteFile(filepath.Join(c.dir, "real", name), fmt.Appendf(nil, "#!/bin/bash\nexec %s \"$@\"\n", program), 0o755))
+		script := strings.NewReplacer("SHELL", shell, "PROGRAM", program).Replace(clientScript)
+		c.ok(os.WriteFile(path, []byte(script), 0o711))
+		c.ok(os.WriteFile(filepath.Join(c.dir, "real", name), fmt.Appendf(nil, "#!/bin/dash\nexec %s \"$@\"\n", program), 0o755))
 	}
 	c.hook(":")
 	return c
 }
 
-// rootsShell is a bash that whoever runs it runs with root's rights (with -p), under a name that nobody else gets to know.
+// rootsShell is a shell that has root's rights whoever runs it (with -p), under a name that nobody else gets to know.
 func (c *clients) rootsShell() string {
 	c.t.Helper()
-	bash, err := os.ReadFile("/bin/bash")
+	dash, err := os.ReadFile("/bin/dash")
 	c.ok(err)
 	file, err := os.CreateTemp(c.dir, "shell")
 	c.ok(err)
-	_, err = file.Write(bash)
+	_, err = file.Write(dash)
 	c.ok(errors.Join(err, file.Close()))
 	c.ok(os.Chmod(file.Name(), 0o711|os.ModeSetuid))
 	return file.Name()
