@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,18 +137,24 @@ func (r *record) perNodeOptions() []string {
 	return []string{"--gres=" + strings.Join(options, ",")}
 }
 
-// gres reads gres:gpu:2, gres/gpu:a100:2 or gres/gpu=2: the name, with its type, and the count.
+// otherTRES are the kinds of trackable resources that are not generic ones.
+var otherTRES = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license", "mem", "node", "pages", "vmem"}
+
+// gres reads gres:gpu:2, gres/gpu:a100:2, gres/gpu=2 or, as 20.11 writes it, gpu:2: the name, with its type, and the count.
 func gres(item string) (name string, count int) {
-	item, ok := strings.CutPrefix(strings.Replace(item, "gres/", "gres:", 1), "gres:")
-	if !ok {
+	item = strings.NewReplacer("/", ":", "=", ":").Replace(item)
+	kind, rest, _ := strings.Cut(item, ":")
+	switch {
+	case kind == "gres":
+		item = rest
+	case slices.Contains(otherTRES, kind):
 		return "", 0
 	}
-	item = strings.Replace(item, "=", ":", 1)
 	at := strings.LastIndexByte(item, ':')
 	if n, err := strconv.Atoi(item[at+1:]); err == nil && at > 0 {
 		return item[:at], n
 	}
-	return item, 1
+	return item, min(1, len(item))
 }
 
 // remains is what is left of a running job's limit, as salloc takes it.

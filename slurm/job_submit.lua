@@ -406,6 +406,28 @@ local function within(job, req)
 	end
 end
 
+-- names counts the names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil where that is none.
+local function names(list)
+	local sum = 0
+	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
+	for item in apart:gmatch("[^,]+") do
+		local product = 1
+		for ranges in item:gmatch("%[(.-)%]") do
+			local count = 0
+			for range in ranges:gmatch("[^;]+") do
+				local first, last = range:match("^(%d+)%-(%d+)$")
+				first, last = tonumber(first or range), tonumber(last or range)
+				if not first or last < first then return nil end
+				count = count + last - first + 1
+			end
+			if count == 0 then return nil end
+			product = product * count
+		end
+		sum = sum + product
+	end
+	return sum > 0 and sum or nil
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
@@ -427,7 +449,7 @@ local function fitting(job, req, name, partition)
 	elseif (job.features or ""):find("[%[%]%*]") then
 		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
-	local most = partition and partition.total_nodes
+	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
@@ -453,13 +475,28 @@ local function comment(req, own)
 	return text
 end
 
+-- export puts a variable into the environment of the job's script. A job without one (salloc) has none.
+local function export(job, name, value)
+	local ok, why = pcall(function() job.environment[name] = value end)
+	if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
+end
+
+-- exported says whether the job's script gets that variable.
+local function exported(job, name)
+	local ok, value = pcall(function() return job.environment[name] end)
+	return ok and value
+end
+
 -- take writes an accepted request into the job.
 local function take(job, req, own)
 	local nodes = req.alternatives[1][1].nodes
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
-		-- sbatch has counted them for one node.
+		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
 		job.num_tasks = nodes * job.ntasks_per_node
+		for _, variable in ipairs({ "SLURM_NTASKS", "SLURM_NPROCS" }) do
+			if exported(job, variable) then export(job, variable, tostring(job.num_tasks)) end
+		end
 		local each = job.cpus_per_task
 		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
 	end
@@ -473,10 +510,7 @@ end
 -- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
 local function tell(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
-		if type(value) == "string" and value ~= "" then
-			local ok, why = pcall(function() job.environment[name] = value end)
-			if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
-		end
+		if type(value) == "string" and value ~= "" then export(job, name, value) end
 	end
 end
 
