@@ -33,6 +33,7 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		{"no expansion", func(s *site) { s.expands = false }, Auto, "EXCLUSIVE", false, Companions, "permit_job_expansion"},
 		{"no slurmdbd", func(s *site) { s.trap = "no slurmdbd" }, Auto, "YES:2", false, Companions, "no slurmdbd"},
 		{"bound, nothing keeps others off", func(s *site) { *s = bound; s.memory, s.guarded = false, false }, Auto, "YES:2", false, Companions, "other users"},
+		{"bound, partitions preempt", func(s *site) { *s = bound; s.tiers = true }, Auto, "YES:2", false, Companions, "to two allocations"},
 		{"bound, memory keeps others off", func(s *site) { *s = bound; s.guarded = false }, Auto, "YES:2", false, Overlap, "bound"},
 		{"companions are wished for", func(*site) {}, Companions, "EXCLUSIVE", false, Companions, "configured"},
 		{"overlap is wished for and possible", func(*site) {}, Overlap, "YES:2", false, Overlap, "configured"},
@@ -63,6 +64,7 @@ GresTypes               = gpu
 Prolog                  = (null)
 Epilog                  = /etc/slurm/epilog
 JobSubmitPlugins        = lua
+PreemptType             = preempt/partition_prio
 AccountingStorageType   = accounting_storage/none
 
 Cgroup Support Configuration:
@@ -72,7 +74,7 @@ ConstrainCores          = yes
 		t.Fatal(err)
 	}
 	got := c.site()
-	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, epilogs: true, deferred: true,
+	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, tiers: true, epilogs: true, deferred: true,
 		trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
