@@ -113,6 +113,7 @@ func tried(t *testing.T, plain bool, options []labtest.Option) table {
 			continue
 		}
 		if i > 0 {
+			awake(t, lab)
 			lab.Change(t, strings.ReplaceAll(s.lines, "LAB", lab.Dir))
 			awake(t, lab)
 		}
