@@ -43,6 +43,7 @@ type site struct {
 	guarded  bool   // a plug-in looks at what is submitted
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
+	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
 	deferred bool   // nothing is allocated at the instant of a submission
 	strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
 }
@@ -63,6 +64,7 @@ func (c configuration) site() site {
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
 		strange:  release >= owned && strings.Contains(c["PrologFlags"], "Alloc"),
+		sparing:  release >= owned,
 		deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
