@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# Roots of other Debian releases, for daemons of other versions than this machine's. Sourced by the labs and by test.
+
+# Where they are kept, to be used again: one to three gigabytes each.
+release_roots=${ACCORDION_LABS:-/var/cache/accordion-labs}
+
+# What makes them.
+release_programs=(
+	/usr/sbin/debootstrap:debootstrap
+	/usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring
+	/usr/bin/unshare:util-linux
+)
+
+# release_root SUITE PACKAGE...: prints the directory of a root of a Debian suite with these packages. What is missing is fetched
+# first, one caller at a time on a machine; no service is started. A root is everybody's: change a copy of yours.
+release_root() {
+	local suite=$1 root=$release_roots/$1
+	shift
+	[[ $suite =~ ^[a-z]+$ ]] || {
+		echo "release $suite: want the name of a Debian suite, such as trixie" >&2
+		return 1
+	}
+	install_programs "${release_programs[@]}" || return 1
+	mkdir -p "$release_roots" || return 1
+	(
+		exec 7>"$root.lock"
+		flock 7
+		[[ -d $root ]] || make_root "$suite" "$root" || exit 1
+		mapfile -t packages < <(absent_packages "$root" "$@")
+		((${#packages[@]} == 0)) || install_into "$root" "${packages[@]}" || exit 1
+	) >&2 </dev/null || {
+		echo "Debian $suite could not be made ready in $root (the words of debootstrap and apt-get are above)" >&2
+		return 1
+	}
+	echo "$root"
+}
+
+# make_root SUITE ROOT: a root that is there is complete; what an interrupted call has left is thrown away.
+make_root() {
+	local try
+	for try in 1 2 3; do
+		rm -rf --one-file-system "$2.new" || return 1
+		echo "fetching Debian $1 into $2"
+		if timeout 1800 debootstrap --variant=minbase "$1" "$2.new" "$(debian_mirror)" 7<&-; then
+			printf '#!/bin/sh\nexit 101\n' >"$2.new/usr/sbin/policy-rc.d" # 101: no service may be started
+			chmod 755 "$2.new/usr/sbin/policy-rc.d"
+			mv "$2.new" "$2"
+			return
+		fi
+		sleep $((try * 3)) # mirrors have weak moments
+	done
+	return 1
+}
+
+# debian_mirror: the one that this machine uses.
+debian_mirror() {
+	local mirror
+	mirror=$(sed -nE 's,^(deb +(\[[^]]*\] +)?|URIs: *)(https?://[^ ]+/debian)/?( .*)?$,\3,p' \
+		/etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+	echo "${mirror:-http://deb.debian.org/debian}"
+}
+
+# absent_packages ROOT PACKAGE...: those that are not installed there.
+absent_packages() {
+	local root=$1 there
+	shift
+	there=$(chroot "$root" dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null)
+	printf '%s\n' "$@" | grep -vxF -f <(sed -n 's/^installed //p' <<<"$there")
+}
+
+# install_into ROOT PACKAGE...: in namespaces of its own, so that nothing stays mounted and nothing goes on running. Names are resolved,
+# and packages fetched, as this machine does it.
+install_into() {
+	local root=$1 try
+	shift
+	echo "installing $* into $root"
+	cp --dereference /etc/resolv.conf "$root/etc/resolv.conf" || return 1
+	apt-config dump --no-empty | grep -E '^Acquire::(https?|Check-[A-Za-z-]+)\b' >"$root/etc/apt/apt.conf.d/90machine"
+	for try in 1 2 3; do
+		# shellcheck disable=SC2016 # the dollars are the inner shell's
+		timeout 1800 unshare --mount --pid --fork --kill-child bash -c '
+			mount --make-rprivate / && mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" || exit
+			export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+			apt=(chroot "$0" apt-get -q -y -o Dpkg::Options::=--force-confold -o Acquire::Retries=3)
+			"${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@" && "${apt[@]}" clean
+		' "$root" "$@" 7<&- && return
+		sleep $((try * 3))
+	done
+	return 1
+}
