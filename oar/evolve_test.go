@@ -41,11 +41,12 @@ done
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	for _, world := range []struct {
 		database string
+		cores    int // of a node
 		seconds  int // of each step
-	}{{labtest.PostgreSQL, 20}, {labtest.MariaDB, 10}} {
+	}{{labtest.PostgreSQL, 1, 20}, {labtest.MariaDB, 2, 10}} {
 		t.Run(world.database, func(t *testing.T) {
 			n := world.seconds
-			lab := labtest.Up(t, 12, world.database, "alice", "bob")
+			lab := labtest.Up(t, 12, labtest.Database(world.database), labtest.Cores(world.cores), labtest.Users("alice", "bob"))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, fmt.Sprintf("2x%ds,5x%ds,3x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))

@@ -155,7 +155,7 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 		chosen = slices.DeleteFunc(slices.Clone(fates), func(f fate) bool { return !f.daily })
 	}
 	nodes := 5*len(chosen) + 5
-	lab := labtest.Up(t, nodes, labtest.PostgreSQL, "alice")
+	lab := labtest.Up(t, nodes)
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	lab.SQL(t, fateful)

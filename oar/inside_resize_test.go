@@ -90,7 +90,7 @@ func aJobBeginsAboveItsBase(in *inside) {
 	if got := in.companions(job); got != 3 {
 		in.Errorf("%d companions, want one on each node: the profile divides them", got)
 	}
-	if got := file(fmt.Sprintf("/var/lib/oar/%d", job.ID)); got != "n1\nn2\nn3\nn4\nn5\n" {
+	if got := file(in.on("n1", fmt.Sprintf("/var/lib/oar/%d", job.ID))); got != "n1\nn2\nn3\nn4\nn5\n" {
 		in.Errorf("its node file has %q", got)
 	}
 	j, err := in.Inspect(in.ctx, job)

@@ -72,7 +72,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	shared, _ := filepath.Glob("/dev/shm/PostgreSQL.*")
 	var dir, process string
 	t.Run("a lab with jobs", func(t *testing.T) {
-		lab := labtest.Up(t, 3, labtest.PostgreSQL, "alice", "bob")
+		lab := labtest.Up(t, 3, labtest.Users("alice", "bob"))
 		dir = lab.Dir
 		if got := lab.SQL(t, "select count(distinct network_address), min(state) from resources"); got != "3|Alive" {
 			t.Errorf("the lab has %q, want 3|Alive", got)
