@@ -21,11 +21,21 @@ type noop struct {
 	queue                     string
 	hosts                     int
 	walltime                  core.Time
-	inner                     int64 // its base; 0: none
+	base                      int64 // the job that it makes larger; 0: it shows a reservation, and never begins
 	message                   string
 }
 
-// submit writes a noop job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
+// types are OAR's types of such a job. A companion is a noop job, and one that is inner to its base does not begin before that runs (OAR
+// 2.5; OAR 2.6 looks at that only when it has no other type). What shows a reservation is inner to itself, so that neither release ever
+// launches it, whatever OAR's plan says; it must have no other type, or 2.6 does.
+func (j noop) types(id int64) []string {
+	if j.base == 0 {
+		return []string{fmt.Sprintf("inner=%d", id)}
+	}
+	return []string{"noop", fmt.Sprintf("inner=%d", j.base)}
+}
+
+// submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
 // limit of jobs for each user.
 func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time) (int64, error) {
 	id, err := d.insert(ctx, tx, "jobs", "job_id",
@@ -48,11 +58,10 @@ func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time
 		fmt.Sprintf("UPDATE jobs SET array_id = %d WHERE job_id = %d", id, id),
 		fmt.Sprintf("INSERT INTO challenges (job_id, challenge, ssh_private_key, ssh_public_key) VALUES (%d, '%d', '', '')", id, rand.Int64()),
 		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.hosts),
-		fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'noop')", id),
 		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, stateWaiting, now),
 	}
-	if j.inner != 0 {
-		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'inner=%d')", id, j.inner))
+	for _, kind := range j.types(id) {
+		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, '%s')", id, kind))
 	}
 	return id, run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
 }

@@ -106,7 +106,7 @@ func (s Setup) checkTables(ctx context.Context, d *database) ([]adapter.Finding,
 	if err != nil || there {
 		return nil, err
 	}
-	return []adapter.Finding{{Severity: adapter.Fatal, What: "OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_places)", Fix: again}}, nil
+	return []adapter.Finding{{Severity: adapter.Fatal, What: "OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places)", Fix: again}}, nil
 }
 
 // checkQueue looks at ours, and at those that OAR plans before it.

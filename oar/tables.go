@@ -32,6 +32,15 @@ var tables = []struct{ name, columns string }{
 		idle BIGINT NOT NULL,
 		holder BIGINT NOT NULL
 	`},
+	// The hosts on which the sidecar has had a job's cpuset and key made, or is about to: they are to be cleaned. companion is the
+	// job that holds the host for it, 0 until it has one; made is 0 when nothing was done yet, 1 when they may be there, 2 when they are.
+	{"accordion_cpusets", `
+		base BIGINT NOT NULL,
+		host VARCHAR(255) NOT NULL,
+		companion BIGINT NOT NULL,
+		made INTEGER NOT NULL,
+		PRIMARY KEY (base, host)
+	`},
 	// Which resources a holder holds, or a released job is to have.
 	{"accordion_places", `
 		job_id BIGINT NOT NULL,
