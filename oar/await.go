@@ -47,12 +47,8 @@ func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []st
 
 // states reads OAR's states of jobs.
 func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID]string, error) {
-	ids := make([]int64, len(jobs))
-	for i, j := range jobs {
-		ids[i] = int64(j.ID)
-	}
 	states := map[core.JobID]string{}
-	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + list(ids) + ")"
+	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + list(numbersOf(jobs)) + ")"
 	err := rows(ctx, s.db.sql, "jobs' states", query, nil, func(row *sql.Rows) error {
 		var id core.JobID
 		var state string

@@ -99,10 +99,11 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			}
 			made = append(made, one)
 		}
-		if atOnce {
-			return s.launch(ctx, tx, made, now)
+		err = run(ctx, tx, "marking the companions", fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s%d' WHERE job_id IN (%s)", coming, made[0].ID, list(numbersOf(made))))
+		if err == nil && atOnce {
+			err = s.launch(ctx, tx, made, now)
 		}
-		return nil
+		return err
 	})
 	if err == nil {
 		err = s.joins(ctx, job.Key, made, nodes, whole)
@@ -123,17 +124,27 @@ func (s *System) made(ctx context.Context, tx *sql.Tx, base *record, nodes []str
 	if err != nil {
 		return nil, err
 	}
-	var keys []adapter.Key
-	var hosts []string
+	keys, hosts := map[string][]adapter.Key{}, map[string][]string{}
 	for _, c := range all {
-		if c.mark == "" && c.group == reservation && !c.over() {
-			keys, hosts = append(keys, c.Key), append(hosts, c.places...)
+		if c.with != "" && c.group == reservation && !c.over() {
+			keys[c.with], hosts[c.with] = append(keys[c.with], c.Key), append(hosts[c.with], c.places...)
 		}
 	}
-	if !sameHosts(hosts, nodes) {
-		return nil, nil
+	for with, on := range hosts {
+		if sameHosts(on, nodes) {
+			return keys[with], nil
+		}
 	}
-	return keys, nil
+	return nil, nil
+}
+
+// numbersOf are the numbers of jobs.
+func numbersOf(jobs []adapter.Key) []int64 {
+	ids := make([]int64, len(jobs))
+	for i, j := range jobs {
+		ids[i] = int64(j.ID)
+	}
+	return ids
 }
 
 func sameHosts(a, b []string) bool {
@@ -217,7 +228,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case e.State != adapter.Running:
 			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.state, adapter.ErrGone)
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = '' AND reservation = %s", grown, job.ID, s.db.arg(1)), e.group)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = %s AND reservation = %s", grown, job.ID, s.db.arg(1), s.db.arg(2)), e.with, e.group)
 		return err
 	})
 	if err != nil {

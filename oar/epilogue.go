@@ -14,7 +14,10 @@ import (
 
 // EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it, and switches all of its queues off when it takes
 // longer than OAR is told to wait.
-func (c Conf) EpiloguePatience() time.Duration { return min(20*time.Second, c.EpilogueTimeout/2) }
+func (c Conf) EpiloguePatience() time.Duration { return min(longestEpilogue, c.EpilogueTimeout) / 2 }
+
+// longestEpilogue is twice as long as it ever takes: a site's own, which is run after it, has time, too.
+const longestEpilogue = 40 * time.Second
 
 // companionsPatience is how long it may take for a companion: OAR does nothing else meanwhile.
 const companionsPatience = 3 * time.Second

@@ -131,7 +131,7 @@ create function on_ours() returns trigger as $$ begin
 	if tg_op = 'INSERT' and new.base = 0 then perform happens(new.job_id, 0, 'adopted');
 	elsif new.base = 0 and new.released = 1 and old.released = 0 then perform happens(new.job_id, 0, 'released');
 	elsif new.base = 0 and new.reservation <> old.reservation then perform happens(new.job_id, 0, 'attached');
-	elsif new.base <> 0 and new.mark <> old.mark then perform happens(new.base, new.job_id, 'merged');
+	elsif new.base <> 0 and new.mark = 'grown' and old.mark <> 'grown' then perform happens(new.base, new.job_id, 'merged');
 	end if;
 	return new; end $$ language plpgsql;
 create function on_reservation() returns trigger as $$ begin

@@ -28,7 +28,8 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	defer d.close()
 	found := s.checkConf(string(text))
-	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock} {
+	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock,
+		s.checkNodes, s.checkRelease} {
 		more, err := look(ctx, d)
 		if err != nil {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: line(err), Fix: "Does OAR's database run, and is " + s.File + " right?"})

@@ -284,7 +284,7 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, 
 	}
 	var all []int64
 	for _, c := range companions {
-		if !c.over() && (c.ID == r.ID || r.base == 0 || r.mark == "" && c.mark == "" && c.group == r.group) {
+		if !c.over() && (c.ID == r.ID || r.base == 0 || r.mark == "" && c.mark == "" && c.with == r.with && c.group == r.group) {
 			all = append(all, int64(c.ID))
 		}
 	}

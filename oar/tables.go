@@ -11,7 +11,7 @@ import (
 // evolving jobs start, grow and shrink, meets the scheduler, which alone may write OAR's plan.
 var tables = []struct{ name, columns string }{
 	// Evolving jobs that were adopted, and their companions. The second of submission stands beside the number, which may be
-	// used again. mark is adapter.MarkPrefix and the request, for a companion empty until its nodes are the job's; base is the
+	// used again. mark is adapter.MarkPrefix and the request, for a companion whether its nodes are the job's; base is the
 	// job that a companion makes larger, 0 for that job; released is 0 while it is held and 1 when it is to start now, on its
 	// places; reservation is the one it is tied to, in which it is to start.
 	{"accordion_jobs", `

@@ -99,7 +99,7 @@ make_resources() {
 }
 
 # install_accordion makes the queue evolve, and all else that Accordion needs in an OAR.
-install_accordion() { "$lab/bin/accordion" oar install --queue evolve --priority 20; }
+install_accordion() { /run/lab/bin/accordion oar install --queue evolve --priority 20; }
 
 status() {
 	local bad=0
