@@ -24,6 +24,7 @@ type database struct {
 	locks *sql.DB // whose connections hold locks while something else is waited for
 
 	abandoned time.Duration // how long a transaction may be left alone
+	dialect   dialect       // of the jobs that are written
 }
 
 // open prepares the connections; the first query makes them.

@@ -20,7 +20,7 @@ const speaker = `#!/bin/bash
 #OAR -t ep=%s
 where() { echo "$(date +%%s.%%N) ${ACCORDION_STEP:-1} $(sort -u "$OAR_NODEFILE" | paste -sd,)" >>seen.$OAR_JOB_ID; }
 reach() { for node in $(sort -u "$OAR_NODEFILE"); do
-	echo "${ACCORDION_STEP:-1} $node $(oarsh $node 'hostname; cat /proc/self/cpuset; sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status' 2>&1 | paste -sd' ')" >>reached.$OAR_JOB_ID
+	echo "${ACCORDION_STEP:-1} $node $(oarsh $node 'hostname; cat /proc/self/cpuset; sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status' | paste -sd' ')" >>reached.$OAR_JOB_ID
 done; }
 work() { reach; for _ in $(seq $((2 * $1))); do where; sleep 0.5; done; }
 work %d

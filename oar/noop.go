@@ -25,14 +25,45 @@ type noop struct {
 	message                   string
 }
 
-// types are OAR's types of such a job. A companion is a noop job, and one that is inner to its base does not begin before that runs (OAR
-// 2.5; OAR 2.6 looks at that only when it has no other type). What shows a reservation is inner to itself, so that neither release ever
-// launches it, whatever OAR's plan says; it must have no other type, or 2.6 does.
-func (j noop) types(id int64) []string {
-	if j.base == 0 {
-		return []string{fmt.Sprintf("inner=%d", id)}
+// A dialect is how a release of OAR understands types.
+type dialect int
+
+const (
+	// dialect25 launches no job of type inner=N unless job N runs.
+	dialect25 dialect = iota
+	// dialect26, of OAR 2.6 with PostgreSQL, means to do the same. But what its query makes of the names of types is wrong, so that it
+	// launches every job that has any type but a bare "inner", and none that has only this.
+	dialect26
+)
+
+// types are OAR's types of such a job. A companion is inner to its base, so that it does not begin before that runs, where OAR looks at it.
+// What shows a reservation is never launched, whatever OAR's plan says.
+func (j noop) types(id int64, d dialect) []string {
+	switch {
+	case j.base != 0:
+		return []string{"noop", fmt.Sprintf("inner=%d", j.base)}
+	case d == dialect26:
+		return []string{"inner"}
 	}
-	return []string{"noop", fmt.Sprintf("inner=%d", j.base)}
+	return []string{"noop", fmt.Sprintf("inner=%d", id)}
+}
+
+// speaks reads which dialect it is, by the number of the tables' form: 2.5.10 is OAR 2.6's. With MariaDB all are the same.
+func (d *database) speaks(ctx context.Context) (dialect, error) {
+	spoken := dialect25
+	if d.conf.Type == "mysql" {
+		return spoken, nil
+	}
+	err := rows(ctx, d.sql, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
+		var version string
+		err := r.Scan(&version)
+		var major, minor, patch int
+		if _, failed := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); failed == nil && slices.Compare([]int{major, minor, patch}, []int{2, 5, 10}) >= 0 {
+			spoken = dialect26
+		}
+		return err
+	})
+	return spoken, err
 }
 
 // submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
@@ -60,7 +91,7 @@ func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time
 		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.hosts),
 		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, stateWaiting, now),
 	}
-	for _, kind := range j.types(id) {
+	for _, kind := range j.types(id, d.dialect) {
 		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, '%s')", id, kind))
 	}
 	return id, run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)

@@ -71,6 +71,9 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 	if err == nil && !there {
 		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
 	}
+	if err == nil {
+		db.dialect, err = db.speaks(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
 	}

@@ -15,7 +15,7 @@ hierarchy() { awk -v want="$1" '$3 == "cgroup" && ("," $4 ",") ~ ("," want ",") 
 without_cpusets() {
 	local controller at options
 	if [[ $1 != 2.5 ]]; then
-		echo "OAR $1 has them made by systemd, which is not what ends the processes of a lab"
+		echo "OAR $1 has systemd make them, and the nodes of a lab have no systemd"
 		return
 	fi
 	for controller in "${controllers[@]}"; do

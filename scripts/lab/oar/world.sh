@@ -97,6 +97,7 @@ enter_root() {
 	cd "$root"
 	pivot_root . .old
 	cd /
+	mount -t proc proc /proc # umount reads there what is mounted
 	umount -l /.old
 }
 
