@@ -286,5 +286,8 @@ func aDeadNodeIsTaken(t *testing.T, lab *labtest.Lab) {
 	}
 	goOn(t, lab, job)
 	lab.Do(t, "boot-node", "n2")
-	lab.Do(t, "node", "Alive", "n2")
+	// OAR's own look at nodes, whose status says that it has changed something.
+	lab.Run(t, "oar", "sh", "-c", "OARDIR=/usr/lib/oar OARCONFFILE=/etc/oar/oar.conf /usr/lib/oar/finaud; true")
+	lab.Run(t, "root", "oarnotify", "ChState")
+	lab.Await(t, time.Minute, "OAR finds the node well", func() bool { return lab.SQL(t, "select state from resources where network_address = 'n2'") == "Alive" })
 }
