@@ -159,10 +159,14 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	lab.SQL(t, fateful)
-	const where = `w() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; w; for n in 1 2; do sleep 4; eval "$(accordion step)"; w; done; sleep 4`
+	const where = `w() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; w; for n in 1 2; do sleep 4; eval "$(accordion step)"; w; done; sleep %d`
 	script := ""
 	for _, f := range chosen {
-		script += fmt.Sprintf("oarsub -q evolve -t ep=%s -n %s '%s' >/dev/null || exit &\n", f.profile(), f.name(), where)
+		last := 4
+		if f.sizes == "" {
+			last = 100 // OAR may take its time
+		}
+		script += fmt.Sprintf("oarsub -q evolve -t ep=%s -n %s '%s' >/dev/null || exit &\n", f.profile(), f.name(), fmt.Sprintf(where, last))
 	}
 	lab.Run(t, "alice", "bash", "-c", script+"wait")
 	lab.Await(t, long, "all of them are over", func() bool {
