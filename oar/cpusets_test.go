@@ -13,21 +13,25 @@ import (
 	"accordion/oar/labtest"
 )
 
-// remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR's, and processes of users.
+// remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR's and, where its argument
+// is cpusets, processes of users; without these OAR does not end all of them.
 const remains = `shopt -s nullglob
 for pid in /run/lab/n*.pid; do
 	root=/proc/$(cat $pid)/root node=$(basename $pid .pid)
 	for left in $root/sys/fs/cgroup/*/oar/*/ $root/var/lib/oar/*.jobkey $root/var/lib/oar/*.env $root/var/lib/oar/[0-9]*; do echo "$node: ${left#$root}"; done
 	grep -h OAR_CPUSET $root/var/lib/oar/.ssh/authorized_keys | sed "s/^/$node: key /"
-	nsenter --target $(cat $pid) --pid --mount ps -o uid=,args= -e | awk -v node=$node '$1 >= 58000 { print node ": " $0 }'
+	[[ $1 != cpusets ]] || nsenter --target $(cat $pid) --pid --mount ps -o uid=,args= -e | awk -v node=$node '$1 >= 58000 { print node ": " $0 }'
 done`
 
 // nodesAreClean says that soon nothing of any job is on any node, nor noted to be there.
 func nodesAreClean(t *testing.T, lab *labtest.Lab) {
 	t.Helper()
-	left := ""
+	left, kind := "", "cpusets"
+	if lab.Without != "" {
+		kind = "none"
+	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // OAR has no event to wait for
-		left = lab.Run(t, "root", "bash", "-c", remains)
+		left = lab.Run(t, "root", "bash", "-c", remains, "remains", kind)
 		if left += lab.SQL(t, "select base, host, companion, made from accordion_cpusets"); left == "" {
 			return
 		}
@@ -87,6 +91,7 @@ func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
 		if !t.Run(s.name, func(t *testing.T) {
 			s.test(t, lab)
 			nothingLeft(t, lab)
+			nodesAreClean(t, lab)
 			noOverlap(t, lab)
 		}) {
 			return // the next one would find what this one has left

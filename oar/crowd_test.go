@@ -63,6 +63,7 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 			close(over)
 			killing.Wait()
 			nothingLeft(t, lab)
+			nodesAreClean(t, lab)
 			noOverlap(t, lab)
 			judge(t, lab, all, w.kills > 0)
 			growths := latencies(t, lab)

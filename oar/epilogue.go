@@ -40,32 +40,37 @@ func Epilogue(ctx context.Context, conf Conf, job int64) (ended int, err error) 
 	}
 	c := cpusets{d, manager{conf.Manager, remote{conf.Remote}, hclog.NewNullLogger()}}
 	if base != 0 {
-		return 0, afterCompanion(ctx, c, base, job)
+		return 0, c.afterCompanion(ctx, base, job)
 	}
-	cleaned := c.afterwards(ctx, conf.EpiloguePatience()*3/4, job, "1 = 1")
+	within, done := context.WithTimeout(ctx, conf.EpiloguePatience()*3/4)
+	defer done()
+	bad, failed := c.clean(within, job, "1 = 1")
 	ended, err = d.endCompanions(ctx, job)
-	return ended, errors.Join(err, cleaned)
+	return ended, errors.Join(err, failed, c.blame(ctx, job, bad))
 }
 
 // afterCompanion cleans the nodes of a companion. MariaDB's tables are locked by who waits for us: there it is the sidecar's to do, or it is
-// done when the companion's job is over.
-func afterCompanion(ctx context.Context, c cpusets, base, companion int64) error {
+// done when the companion's job is over; so it is where it takes long.
+func (c cpusets) afterCompanion(ctx context.Context, base, companion int64) error {
 	if c.db.conf.Type == "mysql" {
 		return nil
 	}
-	return c.afterwards(ctx, companionsPatience, base, of(companion))
+	within, done := context.WithTimeout(ctx, companionsPatience)
+	defer done()
+	bad, err := c.clean(within, base, of(companion))
+	if within.Err() != nil {
+		return fmt.Errorf("the nodes of companion %d of job %d are not clean yet: %w", companion, base, within.Err())
+	}
+	return errors.Join(err, c.blame(ctx, base, bad))
 }
 
-// afterwards cleans a job's cpusets within some time, and has the nodes suspected on which that fails.
-func (c cpusets) afterwards(ctx context.Context, patience time.Duration, base int64, where string) error {
-	cleaning, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	bad, err := c.clean(cleaning, base, where)
-	if err != nil || len(bad) == 0 {
-		return err
+// blame has nodes suspected that could not be cleaned, and says so.
+func (c cpusets) blame(ctx context.Context, base int64, bad []badNode) error {
+	if len(bad) == 0 {
+		return nil
 	}
-	err = fmt.Errorf("cleaning the cpuset of job %d: %w", base, bad[0].err)
-	if failed := c.db.suspect(ctx, base, namesOf(bad), bad[0].err); failed != nil {
+	err := fmt.Errorf("cleaning the cpuset of job %d: %w", base, bad[0].err)
+	if _, failed := c.db.suspect(ctx, base, bad); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return errors.Join(err, c.db.poke(ctx, checks))

@@ -67,6 +67,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			reachedAll(t, lab, "alice", grows, []int{2, 5, 3})
 			reachedAll(t, lab, "bob", wide, []int{3, 1, 2})
 			nothingLeft(t, lab)
+			nodesAreClean(t, lab)
 			if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+grows+" ended: after step 3 of 3\n") {
 				t.Errorf("job %s ended by itself, and the journal says more, or less:\n%s", grows, said)
 			}
@@ -276,7 +277,6 @@ func nothingLeft(t *testing.T, lab *labtest.Lab) {
 	if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 		t.Errorf("the queue is %s, want Active", state)
 	}
-	nodesAreClean(t, lab)
 }
 
 // reachedAll says that at the begin of each step a job could reach each of its nodes, and was bound there to all of its processors.

@@ -188,6 +188,7 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 		f.judge(t, lab, met[f.name()])
 	}
 	lab.SQL(t, "update resources set state = 'Alive', next_state = 'UnChanged'")
+	nodesAreClean(t, lab)
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", nodes)))
 }
 

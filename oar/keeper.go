@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,11 +28,17 @@ type keeper struct {
 	stop    context.CancelFunc
 	under   sync.WaitGroup // who waits for what is under way
 	flights singleflight.Group
-	left    chan []int64 // jobs that have left cpusets behind
+	left    chan []leftover
+}
+
+// A leftover is a job that has left cpusets behind.
+type leftover struct {
+	job   int64
+	alive bool // on a node that OAR takes for well; else on suspected ones only
 }
 
 func newKeeper(c cpusets, server *poker, log hclog.Logger) *keeper {
-	k := &keeper{cpusets: c, server: server, log: log, left: make(chan []int64, 1)}
+	k := &keeper{cpusets: c, server: server, log: log, left: make(chan []leftover, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.under.Go(k.clear)
 	return k
@@ -97,27 +104,24 @@ func namesOf(bad []badNode) []string {
 // suspectedWithin is how long OAR's server is waited for to suspect a node.
 const suspectedWithin = 5 * time.Second
 
-// suspect has OAR suspect nodes. Whoever gives one back must not do so before.
+// suspect has OAR suspect nodes, and waits until it does: whoever gives one back must not do so before.
 func (k *keeper) suspect(job int64, bad []badNode) {
-	for _, b := range bad {
-		k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.err)
-	}
 	ctx, cancel := context.WithTimeout(k.life, suspectedWithin)
 	defer cancel()
-	hosts := namesOf(bad)
-	if err := k.db.suspect(ctx, job, hosts, bad[0].err); err != nil {
-		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(hosts), "error", err)
-		return
+	alive, err := k.db.suspect(ctx, job, bad)
+	if err != nil {
+		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(namesOf(bad)), "error", err)
 	}
-	k.server.poke(checks)
+	for _, b := range bad {
+		if slices.Contains(alive, b.host) { // else OAR knows
+			k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.err)
+		}
+	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	for {
-		where, args := k.on(hosts)
-		alive := 0
-		query := "SELECT COUNT(*) FROM resources WHERE state = 'Alive' AND " + strings.Replace(where, "host", "network_address", 1)
-		err := rows(ctx, k.db.sql, "the nodes' states", query, args, func(r *sql.Rows) error { return r.Scan(&alive) })
-		if err != nil || alive == 0 {
+	for len(alive) > 0 {
+		k.server.poke(checks)
+		if alive, err = k.db.alive(ctx, k.db.sql, alive); err != nil {
 			return
 		}
 		select {
@@ -131,21 +135,24 @@ func (k *keeper) suspect(job int64, bad []badNode) {
 // mostExplained is how many characters OAR has room for.
 const mostExplained = 254
 
-// suspect writes down for OAR's server that it is to suspect hosts: by the event of a node that fails when a job is over, which changes no
-// job, and after which OAR's own check of nodes (finaud) may find it well again.
-func (d *database) suspect(ctx context.Context, job int64, hosts []string, why error) error {
-	text := []rune(fmt.Sprintf("[Accordion] OAR suspects %s: job %d: %s", strings.Join(hosts, " "), job, line(why)))
-	return d.change(ctx, func(tx *sql.Tx) error {
+// suspect writes down for OAR's server that it is to suspect those of some nodes that are alive, and says which: by the event of a node
+// that fails when a job is over, which changes no job, and after which OAR's own check of nodes (finaud) may find it well again.
+func (d *database) suspect(ctx context.Context, job int64, bad []badNode) (alive []string, err error) {
+	err = d.change(ctx, func(tx *sql.Tx) (err error) {
+		if alive, err = d.alive(ctx, tx, namesOf(bad)); err != nil || len(alive) == 0 {
+			return err
+		}
 		now, err := d.second(ctx, tx)
 		if err != nil {
 			return err
 		}
+		text := []rune(fmt.Sprintf("[Accordion] OAR suspects %s: job %d: %s", strings.Join(alive, " "), job, line(bad[0].err)))
 		event, err := d.insert(ctx, tx, "event_logs", "event_id", "type, job_id, date, description",
 			"PING_CHECKER_NODE_SUSPECTED_END_JOB", job, now, string(text[:min(len(text), mostExplained)]))
 		if err != nil {
 			return err
 		}
-		for _, host := range slices.Compact(slices.Sorted(slices.Values(hosts))) {
+		for _, host := range alive {
 			query := fmt.Sprintf("INSERT INTO event_log_hostnames (event_id, hostname) VALUES (%d, %s)", event, d.arg(1))
 			if _, err := tx.ExecContext(ctx, query, host); err != nil {
 				return err
@@ -153,6 +160,23 @@ func (d *database) suspect(ctx context.Context, job int64, hosts []string, why e
 		}
 		return nil
 	})
+	return alive, err
+}
+
+// alive are those of some hosts that OAR takes for well, or any resource of theirs.
+func (d *database) alive(ctx context.Context, from querier, hosts []string) (well []string, err error) {
+	places, args := make([]string, len(hosts)), make([]any, len(hosts))
+	for i, host := range hosts {
+		places[i], args[i] = d.arg(i+1), host
+	}
+	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND network_address IN (" + strings.Join(places, ", ") + ") ORDER BY network_address"
+	err = rows(ctx, from, "the nodes' states", query, args, func(r *sql.Rows) error {
+		var host string
+		err := r.Scan(&host)
+		well = append(well, host)
+		return err
+	})
+	return well, err
 }
 
 // leftBehind is the condition that a cpuset's companion is over or, where it has none yet, that its job does not begin.
@@ -166,34 +190,44 @@ func (k *keeper) look(ctx context.Context, from querier) error {
 	if !k.used() {
 		return nil
 	}
-	var jobs []int64
-	query := "SELECT DISTINCT c.base FROM accordion_cpusets c JOIN resources r ON r.network_address = c.host WHERE r.state = 'Alive' AND " + leftBehind
+	var found []leftover
+	query := `SELECT c.base, MAX(CASE WHEN r.state = 'Alive' THEN 1 ELSE 0 END) FROM accordion_cpusets c JOIN resources r ON r.network_address = c.host
+		WHERE r.state IN ('Alive', 'Suspected') AND (` + leftBehind + ") GROUP BY c.base"
 	err := rows(ctx, from, "the cpusets that are left", query, nil, func(r *sql.Rows) error {
-		var job int64
-		err := r.Scan(&job)
-		jobs = append(jobs, job)
+		var one leftover
+		err := r.Scan(&one.job, &one.alive)
+		found = append(found, one)
 		return err
 	})
-	if len(jobs) > 0 {
+	if len(found) > 0 {
 		select {
-		case k.left <- jobs:
+		case k.left <- found:
 		default: // it is at the last ones still, and the next look will tell
 		}
 	}
 	return err
 }
 
+// suspectsAgain is how often it is tried to clean nodes that OAR suspects: they may be dead, and nobody gets them meanwhile.
+const suspectsAgain = 30 * time.Second
+
 // clear cleans what look finds.
 func (k *keeper) clear() {
+	tried := map[int64]time.Time{}
 	for {
 		select {
 		case <-k.life.Done():
 			return
-		case jobs := <-k.left:
-			for _, job := range jobs {
-				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", job)
-				if err := k.cleaned(k.life, job, leftBehind); err != nil && k.life.Err() == nil {
-					k.log.Warn("cpusets are left", "job", job, "error", err)
+		case found := <-k.left:
+			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > suspectsAgain })
+			for _, one := range found {
+				if _, lately := tried[one.job]; lately && !one.alive {
+					continue
+				}
+				tried[one.job] = time.Now()
+				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.job)
+				if err := k.cleaned(k.life, one.job, leftBehind); err != nil && k.life.Err() == nil {
+					k.log.Warn("cpusets are left", "job", one.job, "error", err)
 				}
 			}
 		}

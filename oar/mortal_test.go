@@ -182,6 +182,7 @@ func killed(t *testing.T, lab *labtest.Lab, profiles []string, script string) []
 	lives.Wait()
 	lab.Do(t, "serve")
 	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	var died []string

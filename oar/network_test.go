@@ -37,4 +37,5 @@ func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
 		t.Errorf("from inside, the steps of job %s, which asked over the network, had %v nodes, want 1, 3", job, got)
 	}
 	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
 }

@@ -48,6 +48,7 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 		t.Errorf("the moldable job ran on %v, want two nodes or nine", got)
 	}
 	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	program, err := os.Executable()
