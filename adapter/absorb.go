@@ -44,6 +44,7 @@ func (s *Sidecar) absorb(r reading) error {
 		}
 	}
 	s.dismiss(here)
+	s.noteOdd(r.snapshot.Remarks)
 	for _, rec := range s.sorted() {
 		if !here[rec.Key] && s.fresh(rec) {
 			if err := s.forget(rec, "ended", nil); err != nil {
@@ -67,6 +68,17 @@ func (s *Sidecar) noteSlow(r reading) error {
 		return s.remark("prompt", "the batch system is read promptly again", nil)
 	}
 	return nil
+}
+
+// noteOdd logs what a reading could not tell, unless the one before could not either.
+func (s *Sidecar) noteOdd(remarks []Remark) {
+	odd := make(map[Key]string, len(remarks))
+	for _, r := range remarks {
+		if odd[r.Job] = r.Text; s.odd[r.Job] != r.Text {
+			s.log.Warn(r.Text, "cluster", s.settings.Cluster, "job", r.Job.ID)
+		}
+	}
+	s.odd = odd
 }
 
 // dismiss drops what was remembered of jobs that are no more.
@@ -179,6 +191,7 @@ func (s *Sidecar) meetRunning(r *record, j *Job) error {
 			return err
 		}
 	}
+	r.parts = j.Parts
 	held := keepOrder(r.Nodes, j.Nodes)
 	if slices.Equal(held, r.Nodes) && !r.resizing() {
 		return nil

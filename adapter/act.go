@@ -34,6 +34,7 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 	}
 	s.sweep(ctx, v)
 	s.nudge(ctx, v)
+	s.wake(ctx, v)
 	return s.saveDirty()
 }
 
@@ -75,12 +76,18 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 		r.blocked = c.err.Error()
 	case c.start > v.now+s.settings.StartLead:
 		r.blocked = "nodes"
+	case !r.seen.MostNow.Allows(c.ep[0].Nodes):
+		r.blocked = r.seen.MostNow.Why
 	default:
 		if free, who := v.free(c.added(0)); !free {
 			r.blocked = who.String()
 			if who.kind == managed {
 				v.awaited[who.job] = true
 			}
+			return nil
+		}
+		if s.anyAsleep(c.added(0)) {
+			r.blocked = booting
 			return nil
 		}
 		return s.start(ctx, v, r)
@@ -93,12 +100,22 @@ func (s *Sidecar) impossible(v *sight, r *record) string {
 	if r.seen.Unfit != "" {
 		return r.seen.Unfit
 	}
+	d := newDivision(s.snapshot.Nodes)
+	barred := 0
 	for _, ep := range r.choices {
-		if ep.Peak() <= len(v.nodes) {
+		if !r.seen.Most.Allows(ep.Peak()) {
+			barred++
+		} else if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+	if barred == len(r.choices) {
+		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.seen.Most.Nodes), r.seen.Most.Why)
+	}
+	if r.seen.Kinds == nil && len(d.builds()) == 1 {
+		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+	}
+	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.seen.Kinds))
 }
 
 // begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
@@ -166,6 +183,8 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 		pause = s.freeze(r)
 	case errors.Is(c.err, ErrTrap):
 		s.trapped = s.later(5 * time.Second)
+	case errors.Is(c.err, ErrLimit):
+		pause = limited
 	case !errors.Is(c.err, ErrGone):
 		pause = 3 * time.Second
 	}
@@ -188,6 +207,13 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	}
 	return nil
 }
+
+// booting is what a job waits for whose nodes were powered down.
+const booting = "nodes that boot"
+
+// limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
+// of it has to change first.
+const limited = 10 * time.Second
 
 // acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
 // after.

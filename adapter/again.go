@@ -46,7 +46,7 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 		r.blocked = "other resizes come first"
 		return nil
 	case len(target) < len(r.Nodes):
-		s.redo(ctx, r, target, func(ctx context.Context, a *acting) error { return a.shrinkTo(ctx, r.Key, target) })
+		s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]Part, error) { return a.shrinkTo(ctx, r.Key, target) })
 		return nil
 	case v.now > r.Since+reclaim:
 		r.Again = nil
@@ -59,10 +59,10 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 	job := *r.seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(reservation)
-	s.redo(ctx, r, target, func(ctx context.Context, a *acting) error {
+	s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]Part, error) {
 		err := a.do(ctx, "reserve", reserveArgs(reservation), func(ctx context.Context) error { return s.system.Reserve(ctx, reservation) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return a.growBy(ctx, &job, add, reservation.Name)
 	})
@@ -70,10 +70,15 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 }
 
 // redo is a resize that leads to no other step.
-func (s *Sidecar) redo(ctx context.Context, r *record, target []string, work func(context.Context, *acting) error) {
+func (s *Sidecar) redo(ctx context.Context, r *record, target []string, work func(context.Context, *acting) ([]Part, error)) {
 	s.resizes++
-	s.begin(ctx, r, "resize", work, func() error {
+	var parts []Part
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
+		parts, err = work(ctx, a)
+		return err
+	}, func() error {
 		s.hold(r, target)
+		r.parts = parts
 		r.Again, r.Resized = nil, s.clock.Now().Unix()
 		if err := s.save(r); err != nil {
 			return err

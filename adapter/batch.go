@@ -68,6 +68,14 @@ type BatchSystem interface {
 	End(ctx context.Context, job Key, why string) error
 }
 
+// Waker is a BatchSystem whose nodes may be powered down while they are idle.
+type Waker interface {
+	// Wake has nodes boot that are powered down.
+	Wake(ctx context.Context, nodes []string) error
+	// BootTime is how many seconds that may take; 0 where no node is ever powered down.
+	BootTime() core.Time
+}
+
 // Errors that a BatchSystem returns (wrapped in one that says what was being done to what).
 var (
 	// ErrBusy: the nodes are not free. Nothing was done; read again and plan again.
@@ -76,6 +84,8 @@ var (
 	ErrGone = errors.New("job is gone")
 	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd); try later.
 	ErrTrap = errors.New("resizing is not possible now")
+	// ErrLimit: a limit of the site does not allow it now, or never. Nothing was done.
+	ErrLimit = errors.New("a limit of the site does not allow it")
 	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the
 	// job's number in the database); other jobs may be changed.
 	ErrFrozen = errors.New("the job cannot be changed now")
@@ -112,19 +122,46 @@ type Job struct {
 	Why        string // the batch system's own word for why it is pending or ended
 	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
-	Nodes       []string  // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
-	Base        int       // so many of them, from the first, it can never give back; 0: the batch host alone
-	Want        int       // nodes it asked for (the minimum, where it gave a range)
-	Tasks, CPUs int       // what it asked for in all
-	Limit       core.Time // seconds; core.Forever when unlimited
-	Started     core.Time // Unix seconds; 0 while it waits
-	Begin       core.Time // not before; 0: no such wish
-	Priority    int64     // the batch system's own rank, higher first
+	Nodes       []string   // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
+	Base        int        // so many of them, from the first, it can never give back; 0: the batch host alone
+	Want        int        // nodes it asked for (the minimum, where it gave a range)
+	Tasks, CPUs int        // what it asked for in all
+	Kinds       []string   // of nodes that it can run on; nil: all
+	Limit       core.Time  // seconds; core.Forever when unlimited
+	Started     core.Time  // Unix seconds; 0 while it waits
+	Begin       core.Time  // not before; 0: no such wish
+	Priority    int64      // the batch system's own rank, higher first
+	Rank        []RankPart // what that is made of, where it says so
+	Most        Most       // nodes that the site's limits allow it ever
+	MostNow     Most       // the same, as others of the same limits use them now
 
 	Reservation string     // the one it is tied to
 	Comment     string     // what its user wrote: ep=…, mold=…
 	Mark        string     // what only root can write: ours when it begins with MarkPrefix
 	Expands     core.JobID // an expander's parent; 0 for every other job
+	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
+	Grows       string     // the way in which it grows and why so, in words; "": the batch system has one way only
+}
+
+// RankPart is one reason of a job's rank.
+type RankPart struct {
+	Name   string `json:"name"` // age, fair share, QOS…
+	Points int64  `json:"points"`
+}
+
+// Most is how many nodes a limit allows a job, and which limit that is. The zero one is no limit.
+type Most struct {
+	Nodes int
+	Why   string // "": there is none
+}
+
+// Allows says whether a job may have so many nodes.
+func (m Most) Allows(nodes int) bool { return m.Why == "" || nodes <= m.Nodes }
+
+// Part is an allocation that holds some of a job's nodes.
+type Part struct {
+	Job   core.JobID // the batch system's number of it; the job's own for its own
+	Nodes []string
 }
 
 // MarkPrefix begins the mark of a job that is ours; what follows is the request, "ep=…" or "mold=…", as accepted.
@@ -138,7 +175,10 @@ type Node struct {
 	Name   string
 	Usable bool   // up and not drained: a job may be started on it
 	Idle   bool   // no job holds it now (a node planned for a job is idle)
+	Asleep bool   // powered down, or booting: a job has to wait for it
 	Why    string // the batch system's word for its state
+	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
+	Build  string // the nodes of one managed job are all of one build; nodes of one kind are
 }
 
 // Reservation keeps nodes free from Start to End for one user's jobs.
@@ -161,6 +201,7 @@ func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:l
 // Shape is what a pending job is given before it starts.
 type Shape struct {
 	Nodes int       // exactly so many
+	On    []string  // those that it is to start on
 	Limit core.Time // seconds; a batch system may round it up to its grain
 }
 
@@ -171,4 +212,11 @@ type Snapshot struct {
 	Jobs         []Job     // pending in rank order, then the others
 	Reservations []Reservation
 	Soft         string // who may take nodes that were promised, in words; "": nobody
+	Remarks      []Remark
+}
+
+// Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.
+type Remark struct {
+	Job  Key
+	Text string
 }

@@ -43,6 +43,10 @@ func (o obstacle) forUsers() string {
 		return "an ordinary job held its nodes past its limit"
 	case lostNode:
 		return "a node was lost"
+	case boots:
+		return "a node that was powered down had to boot"
+	case limit:
+		return "a limit of the site allowed no more nodes"
 	default:
 		return "the batch system had not freed the nodes"
 	}

@@ -155,5 +155,8 @@ func (s *Sidecar) reply(r *record, status wire.Status, why string) wire.Reply {
 	if len(r.Promise) > r.Step {
 		p.Until = r.due()
 	}
+	for _, part := range r.parts {
+		p.Allocations = append(p.Allocations, wire.Allocation{Job: int64(part.Job), Nodes: names(part.Nodes)})
+	}
 	return p
 }

@@ -13,7 +13,8 @@ const advances = 2
 // advance lets an application that stands at the end of its step before the planned second go on at once, where that
 // delays nobody and the settings say so; one whose second was put off in any case, from the second that it was promised
 // first. It says whether a promise was improved: then the plan is made again.
-func (s *Sidecar) advance(v *sight, machine core.Machine, fixed, promised []core.Allocation, plan core.Plan) bool {
+func (s *Sidecar) advance(v *machine) bool {
+	like := core.Machine{Nodes: len(v.nodes)}
 	for i, r := range v.running {
 		if !s.settings.Advance && !r.putOff(v.now) {
 			continue
@@ -23,8 +24,8 @@ func (s *Sidecar) advance(v *sight, machine core.Machine, fixed, promised []core
 		}
 		v.advances++
 		r.tried = v.now
-		all := append(slices.Clone(fixed), promised...)
-		better := r.goneOn(v.now, machine, all, len(fixed)+i)
+		all := append(slices.Clone(v.fixed), v.kept...)
+		better := r.goneOn(v.now, like, all, len(v.fixed)+i)
 		if better.End() > r.end() || len(better.EP) != len(r.ep())-r.Step-1 {
 			continue
 		}
@@ -32,7 +33,7 @@ func (s *Sidecar) advance(v *sight, machine core.Machine, fixed, promised []core
 		for k, w := range v.queue {
 			waiting[k] = w.job
 		}
-		if !queue.Sooner(s.settings.Policy, v.now, machine, all, len(fixed)+i, better, waiting, plan) {
+		if !queue.Sooner(s.settings.Policy, v.now, like, all, len(v.fixed)+i, better, waiting, v.planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.now

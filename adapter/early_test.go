@@ -38,16 +38,15 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 				job.ask = &question{}
 			}
 			s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
-			v := &sight{now: c.now, running: []*record{job}}
-			machine := core.Machine{Nodes: 16}
-			state := s.settings.Policy.New(machine)
-			kept := s.keepPromises(v, machine, nil)
-			state.Running(c.now, kept[0])
+			like := core.Machine{Nodes: 16}
+			m := &machine{sight: &sight{now: c.now, nodes: make([]string, like.Nodes), running: []*record{job}}, state: s.settings.Policy.New(like)}
+			m.kept = s.keepPromises(m.sight, like, nil)
+			m.state.Running(c.now, m.kept[0])
 			for _, j := range c.waits {
-				v.queue = append(v.queue, waiter{job: j})
-				state.Submit(c.now, j)
+				m.enter(waiter{job: j})
 			}
-			went := s.advance(v, machine, nil, kept, state.Plan(c.now))
+			m.planned = m.state.Plan(c.now)
+			went := s.advance(m)
 			if want := []core.Time{c.want, c.want + 27}; went != (c.want == c.now) || !slices.Equal(job.Promise, want) {
 				t.Errorf("it is promised %v (improved: %v), want %v", job.Promise, went, want)
 			}
@@ -60,9 +59,9 @@ func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.ask = &question{}
 	s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: true}}
-	v := &sight{now: 10, running: []*record{job}}
-	promised := []core.Allocation{{Job: 1, Start: 10, EP: job.remaining(10)}}
-	went := s.advance(v, core.Machine{Nodes: 8}, nil, promised, core.Plan{})
+	m := &machine{sight: &sight{now: 10, nodes: make([]string, 8), running: []*record{job}}}
+	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.remaining(10)}}
+	went := s.advance(m)
 	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {
 		t.Errorf("on 8 nodes it is promised %v (improved: %v), want %v", job.Promise, went, want)
 	}

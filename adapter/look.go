@@ -43,13 +43,16 @@ const (
 	managed     obstacle = "late shrinker"
 	overrunning obstacle = "ordinary overrun"
 	system      obstacle = "batch system" // completing, down, or not yet cleaned up
+	limit       obstacle = "limit"        // of the site
+	boots       obstacle = "booting node" // it was powered down
 )
 
 // waiter is one job of the queue: ordinary, or managed when its record is set.
 type waiter struct {
 	job    core.Job
 	record *record
-	seen   *Job // as last read
+	seen   *Job  // as last read
+	named  []int // which of the record's choices the job's are; nil: all
 }
 
 // pass is how long, in seconds, an ordinary job that could start now may wait until the batch system looks at it
@@ -160,44 +163,64 @@ func (s *Sidecar) outOfService(n Node) bool {
 	return !n.Usable && !s.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
-// lookAtQueue puts ordinary and managed jobs into one queue. The batch system's order of ordinary jobs stays; a managed
-// job stands before the first of them that was submitted after it, so that it jumps nobody's place.
+// lookAtQueue puts ordinary and managed jobs into one queue, in the order in which the batch system ranks them.
 func (s *Sidecar) lookAtQueue(v *sight) {
-	var ours []*record
-	for _, r := range s.sorted() {
-		if r.Phase == waiting && r.seen != nil && !r.seen.Blocked && !s.setAside(r) {
-			ours = append(ours, r)
-		}
-	}
-	managed := func(r *record) waiter {
-		// A start takes some seconds to become true: planning it for then keeps the steps after it on time.
-		begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-		return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: r.choices, Margin: s.margin(r.choices)}, r, r.seen}
-	}
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
-		if j.State != Pending || j.Held || j.Blocked || j.Expands != 0 || s.records[j.Key] != nil {
+		if j.State != Pending || j.Blocked || j.Expands != 0 {
 			continue
 		}
-		for len(ours) > 0 && before(ours[0].Key, j.Key) {
-			v.queue = append(v.queue, managed(ours[0]))
-			ours = ours[1:]
+		if r := s.records[j.Key]; r != nil {
+			if r.Phase == waiting && r.seen != nil && !s.setAside(r) {
+				v.queue = append(v.queue, s.waits(v, r))
+			}
+			continue
 		}
-		limit, guard := max(j.Limit, 1), s.settings.Guard+pass
-		if limit >= core.Forever/4 {
-			limit = core.Forever/4 - guard
+		if !j.Held {
+			v.queue = append(v.queue, s.waitsOrdinary(j))
 		}
-		v.queue = append(v.queue, waiter{core.Job{
-			ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
-		}, nil, j})
-	}
-	for _, r := range ours {
-		v.queue = append(v.queue, managed(r))
 	}
 }
 
-func before(a, b Key) bool {
-	return a.Submitted < b.Submitted || a.Submitted == b.Submitted && a.ID < b.ID
+// waits is a managed job of the queue. A start takes some seconds to become true: planning it for then keeps the steps after
+// it on time.
+func (s *Sidecar) waits(v *sight, r *record) waiter {
+	begin := max(r.seen.Begin, v.now+s.settings.StartLead)
+	choices, named := r.allowed()
+	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: s.margin(r.choices)}, r, r.seen, named}
+}
+
+// allowed is the choices of a job that the site's limits allow, and which of all they are. Where they allow none it is refused
+// elsewhere.
+func (r *record) allowed() (choices []core.EP, named []int) {
+	for i, ep := range r.choices {
+		if r.seen.Most.Allows(ep.Peak()) {
+			choices, named = append(choices, ep), append(named, i)
+		}
+	}
+	if len(choices) == 0 {
+		return r.choices, nil
+	}
+	return choices, named
+}
+
+// chosen is which of all choices the plan's is.
+func (w waiter) chosen(planned int) int {
+	if w.named == nil {
+		return planned
+	}
+	return w.named[planned]
+}
+
+// waitsOrdinary is an ordinary job of the queue.
+func (s *Sidecar) waitsOrdinary(j *Job) waiter {
+	limit, guard := max(j.Limit, 1), s.settings.Guard+pass
+	if limit >= core.Forever/4 {
+		limit = core.Forever/4 - guard
+	}
+	return waiter{core.Job{
+		ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
+	}, nil, j, nil}
 }
 
 // growing says whether an expander of the job may belong to an operation under way, or to one that ended after the

@@ -35,31 +35,61 @@ func (s *Sidecar) plan(v *sight) {
 
 // planOnce is false when a promise was improved: all is to be planned again.
 func (s *Sidecar) planOnce(v *sight) bool {
-	machine := core.Machine{Nodes: len(v.nodes)}
-	state := s.settings.Policy.New(machine)
-	fixed := v.occupied()
-	for _, a := range fixed {
-		state.Running(v.now, a)
-	}
-	promised := s.keepPromises(v, machine, fixed)
-	for _, a := range promised {
-		state.Running(v.now, a)
-	}
-	waiters := make(map[core.JobID]*record)
-	for _, w := range v.queue {
-		state.Submit(v.now, w.job)
-		if w.record != nil {
-			waiters[w.job.ID] = w.record
-			w.record.course = nil
+	all := s.machines(v)
+	for _, m := range all {
+		like := core.Machine{Nodes: len(m.nodes)}
+		m.state, m.fixed = s.settings.Policy.New(like), m.occupied()
+		for _, a := range m.fixed {
+			m.state.Running(v.now, a)
+		}
+		m.kept = s.keepPromises(m.sight, like, m.fixed)
+		for _, a := range m.kept {
+			m.state.Running(v.now, a)
 		}
 	}
-	plan := state.Plan(v.now)
-	if s.advance(v, machine, fixed, promised, plan) {
-		return false
+	for _, w := range v.queue {
+		if w.record != nil {
+			w.record.course = nil
+		}
+		submit(all, w)
 	}
-	v.planned = plan
-	s.name(v, promised, plan, waiters)
+	for _, m := range all {
+		m.planned = m.state.Plan(v.now)
+		m.advances = v.advances
+		if s.advance(m) {
+			v.advances = m.advances
+			return false
+		}
+		v.advances = m.advances
+	}
+	for _, m := range all {
+		s.name(m)
+	}
+	v.planned = together(all, v.queue)
 	return true
+}
+
+// together is one plan of several, in the order of the queue. Of an ordinary job that is on several machines the last one to
+// begin counts.
+func together(all []*machine, queue []waiter) core.Plan {
+	if len(all) == 1 {
+		return all[0].planned
+	}
+	places := make(map[core.JobID]core.Planned, len(queue))
+	for _, m := range all {
+		for _, p := range m.planned.Jobs {
+			if other, there := places[p.Job]; !there || other.Start < p.Start {
+				places[p.Job] = p
+			}
+		}
+	}
+	var plan core.Plan
+	for _, w := range queue {
+		if p, there := places[w.job.ID]; there {
+			plan.Jobs = append(plan.Jobs, p)
+		}
+	}
+	return plan
 }
 
 // occupied turns claims on nodes into counts: what the planner knows of what others hold.
@@ -149,29 +179,36 @@ func (s *Sidecar) move(r *record, a core.Allocation) {
 // name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
 // jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
 // make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
-func (s *Sidecar) name(v *sight, promised []core.Allocation, plan core.Plan, waiters map[core.JobID]*record) {
-	wishes := make([]place.Wish, 0, len(promised)+len(plan.Jobs))
-	for i, a := range promised {
+func (s *Sidecar) name(m *machine) {
+	waiters := map[core.JobID]waiter{}
+	for _, w := range m.queue {
+		if w.record != nil {
+			waiters[w.job.ID] = w
+		}
+	}
+	wishes := make([]place.Wish, 0, len(m.kept)+len(m.planned.Jobs))
+	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: v.numbers(v.running[i].holds()), Prefer: v.preferred(v.running[i]), Firm: true,
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.running[i].holds()), Prefer: m.preferred(m.running[i]), Firm: true,
 		})
 	}
-	for _, p := range plan.Jobs {
+	for _, p := range m.planned.Jobs {
 		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
-		if r := waiters[p.Job]; r != nil {
-			w.Prefer = v.preferred(r)
+		if r := waiters[p.Job].record; r != nil {
+			w.Prefer = m.preferred(r)
 		}
 		wishes = append(wishes, w)
 	}
-	named := place.Name(len(v.nodes), v.claims, wishes)
-	for i, r := range v.running {
-		r.course = v.courseOf(wishes[i], named[i], r.current())
+	named := place.Name(len(m.nodes), m.claims, wishes)
+	for i, r := range m.running {
+		r.course = m.courseOf(wishes[i], named[i], r.current())
 		r.named = r.course
 	}
-	for i, p := range plan.Jobs {
-		if r := waiters[p.Job]; r != nil {
-			r.course = v.courseOf(wishes[len(promised)+i], named[len(promised)+i], 0)
-			r.course.choice = p.Choice
+	for i, p := range m.planned.Jobs {
+		if w := waiters[p.Job]; w.record != nil {
+			r := w.record
+			r.course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
+			r.course.choice = w.chosen(p.Choice)
 			r.named = r.course
 		}
 	}

@@ -51,6 +51,11 @@ type QueueEntry struct {
 	Step int       `json:"step,omitempty"` // of a running managed job, from 1
 	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
 	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's word for a managed job, the batch system's for an ordinary one
+	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
+	Grows    string     `json:"grows,omitempty"`
+	Limit    *Limit     `json:"limit,omitempty"`
+	Priority int64      `json:"priority,omitempty"`
+	Parts    []RankPart `json:"parts,omitempty"`
 }
 
 // Key names the job for good.
@@ -78,8 +83,9 @@ func (e *QueueEntry) At(t, now core.Time) int {
 func (e *QueueEntry) same(o *QueueEntry) bool {
 	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
 		e.Phase == o.Phase && e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
-		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why &&
-		slices.Equal(e.Plan, o.Plan)
+		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
+		e.Priority == o.Priority && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
+		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
 }
 
 // putQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
@@ -246,7 +252,11 @@ func (s *Sidecar) addOthers(q *Queue, managed map[Key]*JobView) {
 
 // entry is what is the same for every ordinary job.
 func (s *Sidecar) entry(j *Job) QueueEntry {
-	return QueueEntry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
+	e := QueueEntry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
+	if j.State == Pending {
+		e.Priority, e.Parts = j.Priority, j.Rank
+	}
+	return e
 }
 
 // entry is a managed job in the queue.
@@ -254,6 +264,7 @@ func (m *JobView) entry() QueueEntry {
 	e := QueueEntry{
 		ID: m.ID, Submitted: m.Submitted, User: m.User, Name: m.Name, Kind: m.Kind, Phase: m.Phase, Request: m.Request,
 		Nodes: m.Nodes, Size: m.Size, Start: m.Start, Step: m.Step, Plan: m.Plan, Why: m.Why,
+		Grows: m.Grows, Limit: m.Limit, Priority: m.Priority, Parts: m.Rank,
 	}
 	if m.Start > 0 && len(m.Plan) > 0 {
 		e.End = m.Start + m.Plan.Total()

@@ -130,7 +130,9 @@ func TestAChangeOfAnyFieldIsAChange(t *testing.T) {
 		case reflect.Int, reflect.Int64:
 			field.SetInt(7)
 		case reflect.Slice:
-			field.Set(reflect.ValueOf(core.EP{{Duration: 1, Nodes: 2}}))
+			field.Set(reflect.MakeSlice(field.Type(), 2, 2))
+		case reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
 		default:
 			t.Fatalf("a field of kind %s: teach same and this test about it", field.Kind())
 		}

@@ -71,6 +71,7 @@ type record struct {
 	seen      *Job      // as last read
 	touched   int       // readings that had begun when we last did something to it: they are stale
 	busy      string    // the operation under way
+	parts     []Part    // the allocations that hold its nodes, where they are several
 	parted    parted    // what left it last, and when
 	next      []string  // what it will hold when the resize under way is done; nil without one
 	tried     core.Time // second at which going on early was last looked at

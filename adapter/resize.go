@@ -68,6 +68,11 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 		r.Target = r.Step + 1
 		return s.resized(r, nil)
 	}
+	if !r.seen.MostNow.Allows(next) {
+		r.blocked = r.seen.MostNow.Why
+		r.hinder(limit, v.now)
+		return nil
+	}
 	add := r.course.added(r.Step + 1)
 	if r.course.err != nil || len(add) != next-have {
 		r.blocked = "nodes for its next step"
@@ -80,6 +85,11 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
 		if who.kind == managed {
 			v.awaited[who.job] = true
 		}
+		return nil
+	}
+	if s.anyAsleep(add) {
+		r.blocked = booting
+		r.hinder(boots, v.now)
 		return nil
 	}
 	if r.parted.has(add, v.now) {
@@ -109,23 +119,26 @@ func (s *Sidecar) grow(ctx context.Context, v *sight, r *record, add []string) e
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(want)
 	v.take(add, r.ID)
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error {
+	var parts []Part
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
 		if !there {
 			err := a.do(ctx, "reserve", reserveArgs(want), func(ctx context.Context) error { return s.system.Reserve(ctx, want) })
 			if err != nil {
 				return err
 			}
 		}
-		return a.growBy(ctx, &job, add, want.Name)
+		parts, err = a.growBy(ctx, &job, add, want.Name)
+		return err
 	}, func() error {
-		r.Nodes = r.next
+		r.Nodes, r.parts = r.next, parts
 		return s.resized(r, nil)
 	})
 	return nil
 }
 
-// growBy allocates and merges. When it is not clear whether the merge was done, the job's size decides.
-func (a *acting) growBy(ctx context.Context, job *Job, add []string, reservation string) error {
+// growBy allocates and merges, and says of which allocations the job is then. When it is not clear whether the merge was done, the
+// job's size decides.
+func (a *acting) growBy(ctx context.Context, job *Job, add []string, reservation string) ([]Part, error) {
 	system := a.s.system
 	var expander Key
 	err := a.do(ctx, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
@@ -133,38 +146,41 @@ func (a *acting) growBy(ctx context.Context, job *Job, add []string, reservation
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = a.do(ctx, "merge", map[string]any{"expander": expander.ID}, func(ctx context.Context) error {
-		if err := system.Merge(ctx, job.Key, expander); err != nil {
-			return err
+	var parts []Part
+	err = a.do(ctx, "merge", map[string]any{"expander": expander.ID}, func(ctx context.Context) (err error) {
+		if err = system.Merge(ctx, job.Key, expander); err == nil {
+			parts, err = a.verify(ctx, job.Key, len(job.Nodes)+len(add))
 		}
-		return a.verify(ctx, job.Key, len(job.Nodes)+len(add))
+		return err
 	})
 	if err == nil {
-		return nil
+		return parts, nil
 	}
-	if !errors.Is(err, ErrGone) && a.verify(ctx, job.Key, len(job.Nodes)+len(add)) == nil {
-		return nil // the answer was lost, not the merge
+	if !errors.Is(err, ErrGone) {
+		if parts, lost := a.verify(ctx, job.Key, len(job.Nodes)+len(add)); lost == nil {
+			return parts, nil // the answer was lost, not the merge
+		}
 	}
 	ended := a.do(ctx, "end", map[string]any{"expander": expander.ID, "why": "merge failed"}, func(ctx context.Context) error {
 		return system.End(ctx, expander, "merge failed")
 	})
-	return errors.Join(err, ended)
+	return nil, errors.Join(err, ended)
 }
 
-// verify reads the job back: it must run on so many nodes.
-func (a *acting) verify(ctx context.Context, job Key, nodes int) error {
+// verify reads the job back, which must run on so many nodes, and says of which allocations it is.
+func (a *acting) verify(ctx context.Context, job Key, nodes int) ([]Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
 	defer cancel()
 	now, err := a.s.system.Inspect(ctx, job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if now.State != Running || len(now.Nodes) != nodes {
-		return fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, ErrGone)
+		return nil, fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, ErrGone)
 	}
-	return nil
+	return now.Parts, nil
 }
 
 // kept is the nodes that stay when the job shrinks to so many: those that its application wants most, the one that runs
@@ -206,22 +222,28 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 	if err := s.aim(r, keep); err != nil {
 		return err
 	}
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) error { return a.shrinkTo(ctx, r.Key, keep) }, func() error {
+	var parts []Part
+	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
+		parts, err = a.shrinkTo(ctx, r.Key, keep)
+		return err
+	}, func() error {
 		s.hold(r, keep)
+		r.parts = parts
 		s.shrunk = s.begun
 		return s.resized(r, nil)
 	})
 	return nil
 }
 
-// shrinkTo leaves the job with the nodes to keep, and verifies it.
-func (a *acting) shrinkTo(ctx context.Context, job Key, keep []string) error {
-	return a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) error {
-		if err := a.s.system.Shrink(ctx, job, keep); err != nil {
-			return err
+// shrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
+func (a *acting) shrinkTo(ctx context.Context, job Key, keep []string) (parts []Part, err error) {
+	err = a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
+		if err = a.s.system.Shrink(ctx, job, keep); err == nil {
+			parts, err = a.verify(ctx, job, len(keep))
 		}
-		return a.verify(ctx, job, len(keep))
+		return err
 	})
+	return parts, err
 }
 
 // aim writes down which step a resize leads to, and to which nodes, before it is begun.

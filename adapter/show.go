@@ -48,6 +48,12 @@ func (r *record) view() JobView {
 	if r.Why != "" {
 		j.Why = r.Why
 	}
+	if r.seen != nil {
+		j.Grows, j.Limit = r.seen.Grows, r.limited()
+		if r.Phase == waiting {
+			j.Priority, j.Rank = r.seen.Priority, r.seen.Rank
+		}
+	}
 	switch {
 	case r.Phase != waiting:
 		j.Start, j.Promised, j.Plan = r.Planned, r.end(), r.scheduled()
@@ -86,4 +92,14 @@ func (r *record) shown() string {
 	default:
 		return string(r.Phase)
 	}
+}
+
+// limited is what the site allows the job now, where one of its steps to come needs more.
+func (r *record) limited() *Limit {
+	for _, step := range r.ep()[r.Step:] {
+		if !r.seen.MostNow.Allows(step.Nodes) {
+			return &Limit{r.seen.MostNow.Nodes, r.seen.MostNow.Why}
+		}
+	}
+	return nil
 }

@@ -52,7 +52,8 @@ type Sidecar struct {
 	alive    <-chan struct{} // closed when the sidecar is to end
 	failures int             // readings that failed in a row
 	told     map[Key]string
-	shown    string // the view as last written
+	odd      map[Key]string // what the last reading could not tell of jobs
+	shown    string         // the view as last written
 	shownAt  time.Time
 	past     past                   // what was shown and counted before
 	strays   map[Key]ended          // left-over expanders, as far as they were ended
@@ -62,6 +63,7 @@ type Sidecar struct {
 	idle     map[string]time.Time   // since when the batch system shows each node as idle
 	lost     map[string]time.Time   // since when it shows each as in use while no job holds it
 	away     map[string]time.Time   // since when it shows each as not usable
+	woken    map[string]time.Time   // when each node was last told to boot
 	nudged   time.Time              // when a stuck node was last looked after
 	awaited  map[core.JobID]bool    // managed jobs whose nodes were waited for in the last cycle
 	resizes  int                    // under way
@@ -96,7 +98,7 @@ func New(o Options) *Sidecar {
 	return &Sidecar{
 		changes: changes, meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[Key]*record{}, told: map[Key]string{}, wants: map[string]Reservation{},
-		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, strays: map[Key]ended{},
+		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{}, strays: map[Key]ended{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"accordion/core"
 )
 
 // Applications that never call `accordion step` are resized at their planned seconds and told: the job's hosts file is
@@ -121,12 +123,56 @@ func (s *Sidecar) publish(ctx context.Context, r *record, m message, done func()
 	})
 }
 
-// hosts is the text of the job's hosts file: a line of what it is, then a node a line, the batch host first.
+// hosts is the text of the job's hosts file: a line of what it is, the allocations where there are several, then a node a line, the
+// batch host first.
 func (r *record) hosts(nodes []string, step, generation int) string {
 	from := r.Began
 	if step > 0 {
 		from = r.Promise[step-1]
 	}
-	return fmt.Sprintf("# generation=%d step=%d steps=%d nodes=%d from=%d until=%d\n%s\n",
-		generation, step+1, len(r.ep()), len(nodes), from, r.Promise[step], strings.Join(nodes, "\n"))
+	var text strings.Builder
+	fmt.Fprintf(&text, "# generation=%d step=%d steps=%d nodes=%d from=%d until=%d\n", generation, step+1, len(r.ep()), len(nodes), from, r.Promise[step])
+	for _, line := range allocationLines(r.parts, nodes) {
+		fmt.Fprintln(&text, line)
+	}
+	for _, n := range nodes {
+		fmt.Fprintln(&text, n)
+	}
+	return text.String()
+}
+
+// allocationLines begins with this; a line is not longer than so many bytes, for programs that read the file by lines of 1,023.
+const (
+	allocationMark  = "# allocations"
+	allocationWidth = 1000
+)
+
+// allocationLines says which of the nodes are in which of the job's allocations, as `# allocations 42:n[1-2] 57:n3`; an allocation that
+// is too long for a line is in several words. Nothing where the job has one allocation.
+func allocationLines(parts []Part, nodes []string) (lines []string) {
+	if len(parts) < 2 {
+		return nil
+	}
+	line := allocationMark
+	for _, part := range parts {
+		staying := slices.DeleteFunc(slices.Clone(part.Nodes), func(n string) bool { return !slices.Contains(nodes, n) })
+		for _, word := range allocationWords(part.Job, staying) {
+			if len(line)+len(word) > allocationWidth {
+				lines, line = append(lines, line), allocationMark
+			}
+			line += word
+		}
+	}
+	return append(lines, line)
+}
+
+func allocationWords(job core.JobID, nodes []string) []string {
+	if len(nodes) == 0 {
+		return nil
+	}
+	word := fmt.Sprintf(" %d:%s", job, names(nodes))
+	if half := len(nodes) / 2; half > 0 && len(allocationMark)+len(word) > allocationWidth {
+		return append(allocationWords(job, nodes[:half]), allocationWords(job, nodes[half:])...)
+	}
+	return []string{word}
 }

@@ -36,7 +36,7 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 	s.take(reservation)
 	v.take(r.Nodes, r.ID)
 	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
-		return a.startOn(ctx, r.Key, reservation, Shape{Nodes: first, Limit: limit})
+		return a.startOn(ctx, r.Key, reservation, Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
 	}, func() error { r.released = s.clock.Now(); return nil })
 	return nil
 }

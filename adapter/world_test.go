@@ -20,6 +20,8 @@ import (
 	"accordion/core/hostlist"
 	"accordion/core/queue"
 	"accordion/shim/wire"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // world is an embedded batch system with a sidecar beside it, in a bubble of virtual time.
@@ -34,6 +36,7 @@ type world struct {
 	clock    adapter.Clock       // of the sidecar; nil: the bubble's
 	meter    adapter.Meter       // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
+	log      hclog.Logger        // nil: nowhere
 
 	sidecar *adapter.Sidecar
 	journal *journal.Journal
@@ -88,7 +91,7 @@ func (w *world) serve() {
 	if w.outer != nil {
 		system = w.outer
 	}
-	sidecar := adapter.New(adapter.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings})
+	sidecar := adapter.New(adapter.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

@@ -52,6 +52,8 @@ func TestCFortranAndPythonReadTheSame(t *testing.T) {
 		"as documented":                  {header + "\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
 		"long names":                     {header + "\n" + strings.Repeat("a", 200) + "\nn2\nn7.example.org\n", "1 2 3 1795293641 1795293661 " + strings.Repeat("a", 200) + ",n2,n7.example.org"},
 		"words of a later version":       {header + " color=blue\n# more\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
+		"a job with companions":          {header + "\n# allocations 42:n[1-2] 57:n7\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
+		"a later version's long line":    {header + "\n# " + strings.Repeat("n1,", 2000) + "\nn1\nn2\nn7\n", "1 2 3 1795293641 1795293661 n1,n2,n7"},
 		"another order":                  {"# until=9 from=8 nodes=1 steps=1 step=1 generation=0\nn1\n", "0 1 1 8 9 n1"},
 		"an end after the far future":    {"# generation=0 step=1 steps=1 nodes=1 from=1 until=9999999999\nn1\n", "0 1 1 1 9999999999 n1"},
 		"no header":                      {"n1\nn2\n", bad},

@@ -2,8 +2,11 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+
+	"accordion/shim/tasks"
 )
 
 // Getenv looks an environment variable up, as os.LookupEnv does.
@@ -22,7 +25,9 @@ const (
 	variableSteps      = "ACCORDION_STEPS"      // how many it has
 	variableUntil      = "ACCORDION_UNTIL"      // Unix second at which the step ends as planned
 	variableGeneration = "ACCORDION_GENERATION" // number of resizes so far
-	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one node a line
+	variableNodelist   = "ACCORDION_NODELIST"   // all nodes of the job, as a host list
+	variableNodes      = "ACCORDION_NNODES"     // how many
+	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one of them a line
 	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, which later sizes are scaled from
 )
 
@@ -37,10 +42,11 @@ type job struct {
 type system interface {
 	// described lists the nodes that the environment speaks of; nil when it does not.
 	described(env Getenv) []string
-	// ask lists the nodes that the batch system says the job holds.
+	// ask lists the nodes that the batch system says a job of this user holds. An error for which isOver is true: none, it does
+	// not run any more.
 	ask(ctx context.Context, id int64) ([]string, error)
-	// export makes the environment speak of these nodes (sorted, at least one). What it says is for the user.
-	export(s *script, j job, nodes []string) (says string)
+	// export makes the environment speak of what the job has (nodes sorted, at least one). What it says is for the user.
+	export(s *script, j job, has holding) (says []string)
 }
 
 // findJob knows the job by what its batch system sets in every job.
@@ -65,6 +71,11 @@ func findJob(env Getenv) (job, error) {
 	return job{}, fmt.Errorf("not inside a job (neither SLURM_JOB_ID nor OAR_JOB_ID is set): call it in the job script")
 }
 
+// errOver: the job does not run any more.
+var errOver = errors.New("the job does not run any more")
+
+func isOver(err error) bool { return errors.Is(err, errOver) }
+
 // own is the value of one of our variables, "" when it was another job's.
 func (j job) own(name string) string {
 	if j.env.get(variableJob) != strconv.FormatInt(j.id, 10) {
@@ -75,7 +86,7 @@ func (j job) own(name string) string {
 
 // step is the step that the job believes it is in: what the last call told it, the first before any call.
 func (j job) step() int {
-	if n, ok := positive(j.own(variableStep)); ok {
+	if n, ok := tasks.Positive(j.own(variableStep)); ok {
 		return n
 	}
 	return 1

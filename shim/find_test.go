@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire"
@@ -129,7 +131,7 @@ func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
 		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), vanished)
 	}}
 	reply, err := c.ask(t.Context(), wire.Request{Job: 7}, 0)
-	if err != nil || reply != resized {
+	if err != nil || !cmp.Equal(reply, resized) {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
 }

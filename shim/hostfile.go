@@ -12,15 +12,9 @@ import (
 // writeList writes a node a line to a file of the job, and returns its path; kind ends its name. The job keeps the file that
 // it has from the last call, when the variable names it, and that is replaced in one piece: a program that reads it sees the
 // nodes before a resize or those after it.
-//
-// It lies in a directory of the user's own below TMPDIR (or /tmp), because others may write to those.
 func writeList(j job, kind, variable string, nodes []string) (path string, err error) {
-	base := j.env.get("TMPDIR")
-	if !filepath.IsAbs(base) {
-		base = "/tmp"
-	}
-	dir := filepath.Join(base, "accordion-"+strconv.Itoa(os.Getuid()))
-	if err := privateDirectory(dir); err != nil {
+	dir, err := ownDirectory(j)
+	if err != nil {
 		return "", err
 	}
 	// A name of its own: the jobs of several clusters on one machine may have the same number.
@@ -44,6 +38,16 @@ func writeList(j job, kind, variable string, nodes []string) (path string, err e
 		return "", err
 	}
 	return path, nil
+}
+
+// ownDirectory is a directory of the user's own below TMPDIR (or /tmp), because others may write to those.
+func ownDirectory(j job) (string, error) {
+	base := j.env.get("TMPDIR")
+	if !filepath.IsAbs(base) {
+		base = "/tmp"
+	}
+	dir := filepath.Join(base, "accordion-"+strconv.Itoa(os.Getuid()))
+	return dir, privateDirectory(dir)
 }
 
 // privateDirectory makes a directory that nobody else can write to, or checks the one that is there.

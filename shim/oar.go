@@ -51,18 +51,18 @@ func (oar) ask(context.Context, int64) ([]string, error) {
 
 // export names a file with the nodes where OAR's does not have them. A node that is new is taken to have as many lines as the
 // smallest one known.
-func (oar) export(text *script, j job, nodes []string) (says string) {
+func (oar) export(text *script, j job, has holding) (says []string) {
 	old := j.env.get(oarNodefile)
 	before, lines := readNodefile(old)
-	if len(before) == 0 || sameSet(before, nodes) {
-		return ""
+	if len(before) == 0 || sameSet(before, has.nodes) {
+		return nil
 	}
 	fewest := lines[before[0]]
 	for _, n := range lines {
 		fewest = min(fewest, n)
 	}
 	var list []string
-	for _, node := range nodes {
+	for _, node := range has.nodes {
 		n := lines[node]
 		if n == 0 {
 			n = fewest
@@ -80,7 +80,7 @@ func (oar) export(text *script, j job, nodes []string) (says string) {
 		}
 	}
 	if err != nil {
-		return fmt.Sprintf("no %s: %v", strings.Join(oarNodefiles, ", "), err)
+		says = append(says, fmt.Sprintf("no %s: %v", strings.Join(oarNodefiles, ", "), err))
 	}
-	return ""
+	return says
 }

@@ -3,6 +3,8 @@ package shim
 import (
 	"fmt"
 	"strings"
+
+	"accordion/shim/shell"
 )
 
 // script is text for a POSIX shell (sh, dash, bash, zsh, ksh) that changes its environment and ends with a status.
@@ -10,7 +12,7 @@ type script struct{ b strings.Builder }
 
 // export sets a variable, for the shell and for the programs it starts.
 func (s *script) export(name, value string) {
-	fmt.Fprintf(&s.b, "export %s=%s\n", name, quote(value))
+	fmt.Fprintf(&s.b, "export %s=%s\n", name, shell.Quote(value))
 }
 
 // unset removes a variable.
@@ -23,10 +25,4 @@ func (s *script) end(status int) string {
 		fmt.Fprintf(&s.b, "(exit %d)\n", status)
 	}
 	return s.b.String()
-}
-
-// quote makes one word of any text: between single quotes nothing has a meaning but their end. A zero byte, which no
-// environment can hold, is left out.
-func quote(text string) string {
-	return "'" + strings.NewReplacer("'", `'\''`, "\x00", "").Replace(text) + "'"
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"accordion/core/hostlist"
+	"accordion/shim/scontrol"
+	"accordion/shim/tasks"
 )
 
 // slurm is a job under Slurm. srun takes the size of a job from the environment of the batch script, which Slurm wrote
@@ -29,49 +27,21 @@ func (slurm) described(env Getenv) []string {
 	return nil
 }
 
-// scontrolPatience bounds the question to slurmctld, which hangs for minutes when it is down.
-const scontrolPatience = 5 * time.Second
-
 func (slurm) ask(ctx context.Context, id int64) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, scontrolPatience)
-	defer cancel()
-	c := exec.CommandContext(ctx, "scontrol", "show", "job", "-o", strconv.FormatInt(id, 10))
-	c.WaitDelay = time.Second // a child of scontrol that keeps the pipe open does not keep us
-	out, err := c.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		switch {
-		case ctx.Err() != nil:
-			err = fmt.Errorf("no answer within %v", scontrolPatience)
-		case errors.As(err, &exit) && len(exit.Stderr) > 0:
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
-		}
-		return nil, fmt.Errorf("scontrol show job %d: %w", id, err)
-	}
-	return scontrolNodes(string(out))
-}
-
-// nodeList finds the nodes in one line of scontrol. The words before it make sure that it is not ReqNodeList, nor
-// something that a user wrote into his job's name or comment by chance.
-var nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
-
-func scontrolNodes(line string) ([]string, error) {
-	m := nodeList.FindStringSubmatch(line)
-	if m == nil {
-		return nil, errors.New("scontrol show job: no NodeList in its answer")
-	}
-	nodes, err := hostlist.Expand(m[1])
+	j, err := scontrol.Show(ctx, id)
 	switch {
+	case errors.Is(err, scontrol.ErrUnknown):
+		return nil, fmt.Errorf("%w: %w", errOver, err)
 	case err != nil:
-		return nil, fmt.Errorf("scontrol show job: %w", err)
-	case len(nodes) == 0:
-		return nil, errors.New("scontrol show job: the job holds no nodes")
+		return nil, err
+	case !j.Runs():
+		return nil, fmt.Errorf("%w: it is %s", errOver, j.State)
 	}
-	return nodes, nil
+	return j.Nodes, nil
 }
 
-func (s slurm) export(text *script, j job, nodes []string) (says string) {
-	before := s.described(j.env)
+func (s slurm) export(text *script, j job, has holding) (says []string) {
+	before, nodes := s.described(j.env), has.own()
 	count, list := strconv.Itoa(len(nodes)), hostlist.Compact(nodes)
 	text.export("SLURM_NNODES", count)
 	text.export("SLURM_JOB_NUM_NODES", count)
@@ -80,7 +50,7 @@ func (s slurm) export(text *script, j job, nodes []string) (says string) {
 	if cpus := cpusPerNode(j.env.get("SLURM_JOB_CPUS_PER_NODE"), before, nodes); cpus != nil {
 		text.export("SLURM_JOB_CPUS_PER_NODE", cpus.String())
 	}
-	exportTasks(text, j, len(before), len(nodes))
+	exportTasks(text, j, firstTasks(j, len(before)), len(nodes))
 
 	// A user's own list of hosts, one a task: srun refuses it as soon as it has fewer lines than there are tasks, or a
 	// node that is gone.
@@ -89,9 +59,9 @@ func (s slurm) export(text *script, j job, nodes []string) (says string) {
 		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // means nothing without the file
 			text.unset("SLURM_DISTRIBUTION")
 		}
-		says = "SLURM_HOSTFILE spoke of the nodes before and is unset; " + variableHostfile + " lists the present ones"
+		says = append(says, "SLURM_HOSTFILE spoke of the nodes before and is unset; "+variableHostfile+" lists the present ones")
 	}
-	return says
+	return append(says, exportCompanions(text, j, has.allocations, firstTasks(j, len(before)))...)
 }
 
 // sameSet says whether two lists have the same nodes. after is sorted.
@@ -103,8 +73,8 @@ func sameSet(before, after []string) bool {
 
 // cpusPerNode carries the numbers of the nodes that stay over. What new nodes have is not said anywhere: they are taken to
 // be like the smallest one known. nil when the old numbers do not fit the old nodes.
-func cpusPerNode(text string, before, after []string) counts {
-	known, ok := parseCounts(text)
+func cpusPerNode(text string, before, after []string) tasks.Counts {
+	known, ok := tasks.ParseCounts(text)
 	if !ok || len(known) != len(before) {
 		return nil
 	}
@@ -113,7 +83,7 @@ func cpusPerNode(text string, before, after []string) counts {
 		of[node] = known[i]
 	}
 	smallest := slices.Min(known)
-	c := make(counts, len(after))
+	c := make(tasks.Counts, len(after))
 	for i, node := range after {
 		if c[i], ok = of[node]; !ok {
 			c[i] = smallest
@@ -124,42 +94,37 @@ func cpusPerNode(text string, before, after []string) counts {
 
 // exportTasks scales the number of tasks with the number of nodes: `sbatch -N2 -n8` has 4 tasks a node, and 20 on 5
 // nodes. The first step is the measure, whatever sizes came between, so that rounding does not add up.
-func exportTasks(text *script, j job, before, after int) {
-	tasks, nodes := firstTasks(j, before)
-	if tasks == 0 || nodes == 0 {
+func exportTasks(text *script, j job, ratio tasks.Ratio, after int) {
+	if ratio == (tasks.Ratio{}) {
 		return
 	}
-	text.export(variableTasks, fmt.Sprintf("%d/%d", tasks, nodes))
-	scaled := max((tasks*after+nodes-1)/nodes, after)
+	text.export(variableTasks, ratio.String())
+	scaled := ratio.On(after)
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS"} {
 		if _, set := j.env(name); set {
 			text.export(name, strconv.Itoa(scaled))
 		}
 	}
 	if _, set := j.env("SLURM_TASKS_PER_NODE"); set {
-		text.export("SLURM_TASKS_PER_NODE", spread(scaled, after).String())
+		text.export("SLURM_TASKS_PER_NODE", tasks.Spread(scaled, after).String())
 	}
 }
 
-// firstTasks is the number of tasks and nodes of the first step; 0, 0 when the job has no number of tasks.
-func firstTasks(j job, described int) (tasks, nodes int) {
-	if t, n, ok := strings.Cut(j.own(variableTasks), "/"); ok {
-		tasks, okTasks := positive(t)
-		nodes, okNodes := positive(n)
-		if okTasks && okNodes {
-			return tasks, nodes
-		}
+// firstTasks is the number of tasks and nodes of the first step; the zero value when the job has no number of tasks.
+func firstTasks(j job, described int) tasks.Ratio {
+	if r, ok := tasks.ParseRatio(j.own(variableTasks)); ok {
+		return r
 	}
 	if described == 0 {
-		return 0, 0
+		return tasks.Ratio{}
 	}
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS"} {
-		if n, ok := positive(j.env.get(name)); ok {
-			return n, described
+		if n, ok := tasks.Positive(j.env.get(name)); ok {
+			return tasks.Ratio{Tasks: n, Nodes: described}
 		}
 	}
-	if c, ok := parseCounts(j.env.get("SLURM_TASKS_PER_NODE")); ok {
-		return c.sum(), described
+	if c, ok := tasks.ParseCounts(j.env.get("SLURM_TASKS_PER_NODE")); ok {
+		return tasks.Ratio{Tasks: c.Sum(), Nodes: described}
 	}
-	return 0, 0
+	return tasks.Ratio{}
 }

@@ -33,7 +33,7 @@ echo over
 
 // Here the test is the sidecar: it resizes the job as the facts about Slurm say, and the shim must make the job see it.
 func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
-	lab := labtest.Up(t, 6, labtest.Fast(), labtest.NoPlugin())
+	lab := labtest.Up(t, 6, labtest.Plain(), labtest.Fast(), labtest.NoPlugin()) // where cores are bound no step runs on merged nodes
 	root := func(command ...string) string { t.Helper(); return lab.Run(t, "root", command...) }
 
 	server, err := session.Listen(session.Options{Path: filepath.Join(lab.Dir, "run", "accordion.sock")})

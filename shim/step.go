@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -113,14 +112,14 @@ func (j job) answered(ctx context.Context, r wire.Reply) Outcome {
 		says = append(says, reason("refused", r.Why))
 	}
 
-	nodes, err := hostlist.Expand(r.Nodes)
+	has, err := j.replied(r)
 	switch {
-	case err == nil && len(nodes) > 0:
-		says = append(says, j.describe(&text, nodes)...)
-		text.export(variableStep, strconv.Itoa(max(r.Step, 1)))
-		text.export(variableSteps, strconv.Itoa(r.Steps))
-		text.export(variableUntil, strconv.FormatInt(r.Until, 10))
-		text.export(variableGeneration, strconv.Itoa(r.Generation))
+	case err != nil:
+		says = append(says, err.Error())
+		says = append(says, j.describe(&text, j.present(ctx))...)
+	case len(has.nodes) > 0:
+		says = append(says, j.describe(&text, has)...)
+		j.exportStep(&text, r.Step, r.Steps, r.Until, r.Generation)
 	case status != StatusRefused: // what a refusal is about may be no job of ours
 		says = append(says, j.describe(&text, j.present(ctx))...)
 	}
@@ -158,33 +157,6 @@ func (j job) unanswered(ctx context.Context, err error, timeout time.Duration) O
 	}
 	says = append(says, j.describe(&text, j.present(ctx))...)
 	return j.outcome(status, &text, says)
-}
-
-// present is what the batch system says that the job holds, else what the environment says.
-func (j job) present(ctx context.Context) []string {
-	if nodes, err := j.system.ask(ctx, j.id); err == nil {
-		return nodes
-	}
-	return j.system.described(j.env)
-}
-
-// describe makes the environment speak of the nodes; of none when they are not known, so that it stays as it is.
-func (j job) describe(text *script, nodes []string) (says []string) {
-	if len(nodes) == 0 {
-		return nil
-	}
-	hostlist.Sort(nodes)
-	text.export(variableJob, strconv.FormatInt(j.id, 10))
-	if told := j.system.export(text, j, nodes); told != "" {
-		says = append(says, told)
-	}
-	path, err := writeList(j, "hosts", variableHostfile, nodes)
-	if err != nil {
-		text.unset(variableHostfile) // an old one would be wrong
-		return append(says, fmt.Sprintf("no %s: %v", variableHostfile, err))
-	}
-	text.export(variableHostfile, path)
-	return says
 }
 
 func (j job) outcome(status int, text *script, says []string) Outcome {

@@ -120,6 +120,8 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 		"ACCORDION_UNTIL", "1800000000",
 		"ACCORDION_GENERATION", "1",
 		"ACCORDION_TASKS", "8/2",
+		"ACCORDION_NODELIST", "n[1-2,5,7-8]",
+		"ACCORDION_NNODES", "5",
 		"ACCORDION_HOSTFILE", hosts,
 	)
 	if d := cmp.Diff(want, env.after(t, out.Text)); d != "" {
@@ -312,11 +314,11 @@ func nobody(t *testing.T, env environment) Outcome {
 	return step(t.Context(), Options{Getenv: env.lookup}, c)
 }
 
-const scontrolLine = `JobId=7 JobName=NodeList=evil UserId=u(1000) ReqNodeList=n9 ExcNodeList=(null) NodeList=n[1-3] BatchHost=n1 NumNodes=3 NumCPUs=12 Comment=x`
+const scontrolLine = `JobId=7 JobName=NodeList=evil UserId=u(1000) JobState=RUNNING Reason=None Dependency=(null) ReqNodeList=n9 ExcNodeList=(null) NodeList=n[1-3] BatchHost=n1 NumNodes=3 NumCPUs=12 Comment=x`
 
 func TestWithoutASidecarTheBatchSystemIsAsked(t *testing.T) {
 	env := inSlurm(t)
-	fakeScontrol(t, `[ "$*" = "show job -o 7" ] && echo '`+scontrolLine+`'`)
+	fakeScontrol(t, `[ "$*" = "show job -d -o 7" ] && echo '`+scontrolLine+`'`)
 	out := nobody(t, env)
 	after := env.after(t, out.Text)
 	if out.Status != StatusNoSidecar || after["SLURM_NODELIST"] != "n[1-3]" || after["SLURM_NTASKS"] != "12" {

@@ -13,10 +13,10 @@ import (
 // This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
 // after a crash of slurmctld its id may be another's.
 
-// Adopt holds a pending job as root (a hold of its owner becomes one) and marks it with the request in its comment. Arrays
-// and heterogeneous jobs are refused with an error: Slurm cannot resize them soundly.
+// Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Heterogeneous
+// jobs are refused with an error: Slurm cannot resize them soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
-	r, err := s.pending(ctx, job)
+	r, err := s.candidate(ctx, job)
 	if err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
@@ -29,22 +29,20 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 			return fmt.Errorf("adopting job %d: %w", job.ID, err)
 		}
 	}
-	if !r.Held || r.HeldByUser {
-		if err := s.hold(ctx, job); err != nil {
-			return fmt.Errorf("adopting: %w", err)
-		}
-	}
 	if r.Mark != mark {
 		if err := s.update(ctx, job, "AdminComment="+mark); err != nil {
 			return fmt.Errorf("adopting: %w", err)
 		}
 	}
-	switch r, err = s.pending(ctx, job); {
+	if err := s.park(ctx, r); err != nil {
+		return fmt.Errorf("adopting: %w", err)
+	}
+	switch r, err = s.candidate(ctx, job); {
 	case err != nil:
 		return fmt.Errorf("adopting: %w", err)
-	case !r.Held || r.HeldByUser || r.Mark != mark:
-		return fmt.Errorf("adopting job %d: Slurm said yes, yet it is not held by root or bears the mark %q; "+
-			"does a job_submit plug-in change it?", job.ID, r.Mark)
+	case !r.parked() || r.stopped() || r.Mark != mark:
+		return fmt.Errorf("adopting job %d: Slurm said yes, yet it is not parked or bears the mark %q (%s); "+
+			"does a job_submit plug-in change it?", job.ID, r.Mark, r.Why)
 	}
 	return nil
 }
@@ -63,14 +61,9 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// hold is scontrol hold: it succeeds on a running job too, and then does nothing.
-func (s *System) hold(ctx context.Context, job adapter.Key) error {
-	return s.jobCommand(ctx, job, "hold")
-}
-
 // jobCommand runs scontrol COMMAND JOB.
 func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string) error {
-	err := s.run.scontrol(ctx, command, fmt.Sprint(job.ID))
+	err := s.run.scontrol(ctx, command, s.name(job))
 	if over(err) {
 		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
 	}
@@ -111,17 +104,35 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return fmt.Errorf("ending: %w", err)
 	case r.State == adapter.Done || r.State == adapter.Ending:
 		return nil
+	case r.role() == companion:
+		return s.quench(ctx, job)
+	case r.role() == expander:
+		if err := s.withdraw(ctx, r); err != nil {
+			return fmt.Errorf("ending: %w", err)
+		}
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
-		_ = s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion ends this job: "+oneLine(why))
+		_ = s.run.scontrol(ctx, "notify", s.name(job), "accordion ends this job: "+oneLine(why))
 	}
 	return s.cancel(ctx, job)
 }
 
+// withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
+func (s *System) withdraw(ctx context.Context, e *record) error {
+	parent, err := s.job(ctx, e.parent())
+	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, overPrefix) {
+		if errors.Is(err, adapter.ErrGone) {
+			err = nil
+		}
+		return err
+	}
+	return s.undo(ctx, parent.Key, e.Nodes)
+}
+
 // cancel is scancel; a job that is over already is nil.
 func (s *System) cancel(ctx context.Context, job adapter.Key) error {
-	_, err := s.run.run(ctx, call{program: "scancel", args: []string{fmt.Sprint(job.ID)}})
+	_, err := s.run.run(ctx, call{program: "scancel", args: []string{s.name(job)}})
 	if err != nil && !over(err) {
 		return fmt.Errorf("job %d: %w", job.ID, err)
 	}
@@ -153,6 +164,23 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
+	on := shape.On
+	if len(on) == 0 {
+		in, err := s.ground(ctx)
+		if err != nil {
+			return fmt.Errorf("shaping job %d: %w", job.ID, err)
+		}
+		on = in.eligible(r, s.config.Partitions)
+	}
+	t, err := s.terms(ctx, r, on)
+	if err != nil {
+		return fmt.Errorf("shaping job %d: %w", job.ID, err)
+	}
+	if all := t.arrangement(r); len(all) > 0 {
+		if err := s.update(ctx, job, all...); err != nil {
+			return fmt.Errorf("shaping: %w", err)
+		}
+	}
 	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes {
 		tasks, cpus := scaled(r, shape.Nodes)
 		err := s.update(ctx, job, fmt.Sprintf("NumNodes=%d-%d", shape.Nodes, shape.Nodes), fmt.Sprintf("NumTasks=%d", tasks),
@@ -161,7 +189,11 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	if err := s.update(ctx, job, "TimeLimit="+minutes(shape.Limit), "Requeue=0"); err != nil {
+	settings := []string{"TimeLimit=" + minutes(shape.Limit)}
+	if !t.site.guarded { // else the plug-in knows whether its user said that it can begin anew
+		settings = append(settings, "Requeue=0")
+	}
+	if err := s.update(ctx, job, settings...); err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
 	r, err = s.pending(ctx, job)
@@ -181,16 +213,21 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 
 // scaled is a job's tasks and CPUs on so many nodes.
 func scaled(r *record, nodes int) (tasks, cpus int) {
-	ceil := func(a, b int) int { return max(1, (a+max(b, 1)-1)/max(b, 1)) }
 	tasks = ceil(r.Tasks, r.Want) * nodes
 	return tasks, ceil(r.CPUs, r.Tasks) * tasks
 }
 
-// Attach ties a pending job to a reservation.
+// Attach ties a pending job to a reservation, in which it starts. One that is held is parked first: held and tied to a
+// reservation it would keep Slurm from deleting that, should we die before we release it.
 func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
 	r, err := s.pending(ctx, job)
 	if err != nil {
 		return fmt.Errorf("attaching: %w", err)
+	}
+	if r.stopped() {
+		if err := s.park(ctx, r); err != nil {
+			return fmt.Errorf("attaching: %w", err)
+		}
 	}
 	if r.Reservation == reservation {
 		return nil
@@ -201,7 +238,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	return nil
 }
 
-// Release lets a held job start. One that runs already, or is not held, needs none.
+// Release lets a held job start. One that runs already, or is not held, needs none: Attach let it start.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	r, err := s.lookup(ctx, job)
 	switch {
@@ -211,29 +248,23 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		return nil
 	case r.State != adapter.Pending:
 		return fmt.Errorf("releasing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	case r.parked():
+		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, Park, adapter.ErrGone)
 	}
 	return s.jobCommand(ctx, job, "release")
 }
 
-// Hold takes a released job back that has not started: held by root first, so that it cannot start in between, then
-// without its reservation.
+// Hold takes a released job back that has not started: parked again.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	r, err := s.pending(ctx, job)
+	if err == nil {
+		err = s.park(ctx, r)
+	}
+	if err == nil {
+		_, err = s.pending(ctx, job) // it may have started meanwhile
+	}
 	if err != nil {
 		return fmt.Errorf("holding: %w", err)
-	}
-	if !r.Held || r.HeldByUser {
-		if err := s.hold(ctx, job); err != nil {
-			return fmt.Errorf("holding: %w", err)
-		}
-		if r, err = s.pending(ctx, job); err != nil { // it may have started meanwhile
-			return fmt.Errorf("holding: %w", err)
-		}
-	}
-	if r.Reservation != "" {
-		if err := s.update(ctx, job, "ReservationName="); err != nil {
-			return fmt.Errorf("holding: %w", err)
-		}
 	}
 	return nil
 }

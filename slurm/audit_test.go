@@ -31,6 +31,14 @@ type account struct {
 	nodes      []string
 }
 
+// ended is when the row ended; lastly while it lasts.
+func (a account) ended() int64 {
+	if a.end == 0 {
+		return lastly
+	}
+	return a.end
+}
+
 // accountFields is what readAccounts asks for, in its order.
 const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
 
@@ -104,20 +112,20 @@ type tenure struct {
 // lastly is the end of a tenure that lasts.
 const lastly = int64(1) << 62
 
-// tenures reads the rows as holds of nodes. Rows of one job follow each other: each is submitted, as accounting says, at
-// the second at which the one before ended. An expander holds its nodes in the name of the job that it grows. Jobs of the
+// tenures reads the rows as holds of nodes. Rows of one job follow each other in the order of their ends: each is submitted, as
+// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. An expander holds its nodes in the name of the job that it grows. Jobs of the
 // named partition may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b account) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.submit, b.submit), cmp.Compare(a.start, b.start))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.ended(), b.ended()), cmp.Compare(a.submit, b.submit))
 	})
 	who := make([]tenant, len(rows))
 	latest := map[int64]tenant{} // of each id, in the order of submission
 	for i, r := range rows {
 		who[i] = tenant{r.id, r.submit}
 		if i > 0 && rows[i-1].id == r.id && rows[i-1].state == "RESIZING" && r.submit == rows[i-1].end {
-			who[i] = who[i-1]
+			who[i], rows[i].start = who[i-1], max(r.start, r.submit)
 		}
 		latest[r.id] = who[i]
 	}
@@ -132,10 +140,7 @@ func tenures(rows []account, shared string) []tenure {
 				owner = latest[id]
 			}
 		}
-		to := r.end
-		if to == 0 {
-			to = lastly
-		}
+		to := r.ended()
 		for _, node := range r.nodes {
 			if r.start < to {
 				all = append(all, tenure{owner, node, r.start, to, r.partition != shared})
@@ -233,7 +238,7 @@ func leftBehind(jobs, reservations, nodes string) []string {
 		left = append(left, "job "+strings.TrimSpace(line))
 	}
 	for line := range strings.Lines(reservations) {
-		if name, ok := strings.CutPrefix(line, "ReservationName="); ok {
+		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, slurm.Park+" ") {
 			left = append(left, "reservation "+strings.TrimSpace(name))
 		}
 	}
@@ -296,17 +301,18 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 		rows string
 		want int
 	}{
-		"one after the other":            {"1|1|10|20|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 0},
-		"for one second":                 {"1|1|10|21|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 1},
-		"on one node of three":           {"1|1|10|20|COMPLETED|main|a|x|n[1-3]\n2|1|15|30|COMPLETED|main|a|y|n[3-5]\n", 1},
-		"shared by both":                 {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|shared|a|y|n1\n", 0},
-		"shared by one only":             {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|main|a|y|n1\n", 1},
-		"a long one over two short ones": {"1|1|10|90|COMPLETED|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n3|1|30|40|COMPLETED|main|a|z|n1\n", 2},
-		"one that still runs":            {"1|1|10|Unknown|RUNNING|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n", 1},
-		"after a resize":                 {"1|1|10|20|RESIZING|main|a|x|n1\n1|20|20|30|COMPLETED|main|a|x|n[1-2]\n2|1|25|30|COMPLETED|main|a|y|n2\n", 1},
-		"an expander and its parent":     {"1|1|10|30|COMPLETED|main|a|x|n[1-2]\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 0},
-		"an expander and a stranger":     {"1|1|10|30|COMPLETED|main|a|x|n1\n3|1|10|30|COMPLETED|main|a|y|n2\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 1},
-		"a number used again":            {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
+		"one after the other":              {"1|1|10|20|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 0},
+		"for one second":                   {"1|1|10|21|COMPLETED|main|a|x|n1\n2|1|20|30|COMPLETED|main|a|y|n1\n", 1},
+		"on one node of three":             {"1|1|10|20|COMPLETED|main|a|x|n[1-3]\n2|1|15|30|COMPLETED|main|a|y|n[3-5]\n", 1},
+		"shared by both":                   {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|shared|a|y|n1\n", 0},
+		"shared by one only":               {"1|1|10|20|COMPLETED|shared|a|x|n1\n2|1|15|30|COMPLETED|main|a|y|n1\n", 1},
+		"a long one over two short ones":   {"1|1|10|90|COMPLETED|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n3|1|30|40|COMPLETED|main|a|z|n1\n", 2},
+		"one that still runs":              {"1|1|10|Unknown|RUNNING|main|a|x|n1\n2|1|15|20|COMPLETED|main|a|y|n1\n", 1},
+		"after a resize":                   {"1|1|10|20|RESIZING|main|a|x|n1\n1|20|20|30|COMPLETED|main|a|x|n[1-2]\n2|1|25|30|COMPLETED|main|a|y|n2\n", 1},
+		"an expander and its parent":       {"1|1|10|30|COMPLETED|main|a|x|n[1-2]\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 0},
+		"an expander and a stranger":       {"1|1|10|30|COMPLETED|main|a|x|n1\n3|1|10|30|COMPLETED|main|a|y|n2\n2|1|19|21|CANCELLED|main|a|accordion-grow-1|n2\n", 1},
+		"a last size with the job's start": {"1|1|10|20|RESIZING|main|a|x|n1\n1|20|20|30|RESIZING|main|a|x|n[1-2]\n1|30|10|40|COMPLETED|main|a|x|n[1-3]\n2|1|15|20|COMPLETED|main|a|y|n2\n3|1|20|30|COMPLETED|main|a|z|n3\n", 0},
+		"a number used again":              {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := parseAccounts(test.rows)

@@ -55,7 +55,7 @@ func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
 	reserved := lab.Submit(t, "alice", "true", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s")
 	blocked := lab.Submit(t, "alice", "true", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s", "--dependency=afterok:"+all)
 	after := lab.Submit(t, "alice", "sleep 3", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x10s", "--dependency=afterany:"+all)
-	reservations := func() string { return client(t, lab, "scontrol", "-o", "show", "reservation") }
+	reservations := func() string { return reservations(t, lab) }
 	lab.Await(t, time.Minute, "the job that waits for nodes has its reservations", func() bool {
 		return strings.Contains(reservations(), "="+adapter.Prefix+reserved+"-0 ") && strings.Contains(reservations(), "="+adapter.Prefix+reserved+"-1 ")
 	})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,8 +22,12 @@ import (
 // command is complained about on standard error. Neither asks slurmctld.
 //
 // A console carries out one command at a time. It ends when its standard input does: a killed sidecar leaves none behind.
+//
+// Each has a stamp, another word that nobody can guess, and puts it in front of every time that it prints (SLURM_TIME_FORMAT):
+// so what Slurm wrote into a job's record is told from what a user wrote there (see cuts.go).
 type console struct {
 	kind    kind
+	stamp   string
 	command *exec.Cmd
 	stdin   io.WriteCloser
 	stdout  *stream
@@ -45,8 +50,9 @@ func (r *runner) openConsole(k kind) (*console, error) {
 		return nil, err
 	}
 	defer os.Remove(dir)
+	stamp := newStamp()
 	cmd := exec.Command(r.path("scontrol"), "--oneliner", "--all")
-	cmd.Env, cmd.Dir = r.env, dir
+	cmd.Env, cmd.Dir = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s"), dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -64,8 +70,12 @@ func (r *runner) openConsole(k kind) (*console, error) {
 		return nil, err
 	}
 	now := time.Now()
-	return &console{kind: k, command: cmd, stdin: in, stdout: &stream{from: out}, stderr: &stream{from: errs}, born: now, used: now}, nil
+	return &console{kind: k, stamp: stamp, command: cmd, stdin: in, stdout: &stream{from: out}, stderr: &stream{from: errs}, born: now, used: now}, nil
 }
+
+// newStamp is 80 bits of chance in letters and digits. With the seconds of a time it must fit the 31 characters that Slurm has
+// for one until 23.02.
+func newStamp() string { return rand.Text()[:16] }
 
 // end ends the program and its children, and waits for it.
 func (c *console) end() {
@@ -123,7 +133,7 @@ func (c *console) carryOut(ctx context.Context, commands string) (output, error)
 		err = ctx.Err()
 	}
 	c.used = time.Now()
-	return output{spokenOf(string(printed), commands, words), string(said)}, err
+	return output{spokenOf(string(printed), commands, words), string(said), c.stamp}, err
 }
 
 // prompt is what scontrol prints before it reads a command.

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"accordion/adapter"
-
 	"pgregory.net/rapid"
 )
 
@@ -208,7 +206,7 @@ func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 || s.Clients() != 3 {
 		t.Errorf("%d programs, %d counted; want 3", n, s.Clients())
 	}
-	if _, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", "job"}, console: true}); !errors.Is(err, errSilent) {
+	if _, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", "job"}, stamped: true}); !errors.Is(err, errSilent) {
 		t.Errorf("what only a console may do: %v", err)
 	}
 }
@@ -290,65 +288,6 @@ func TestWhatAConsolePrintedIsFreedOfPromptsAndEcho(t *testing.T) {
 	} {
 		if got := spokenOf(c.printed, c.commands, words); got != c.want {
 			t.Errorf("%q: %q, want %q", c.printed, got, c.want)
-		}
-	}
-}
-
-func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
-	dir := t.TempDir()
-	unmarked := strings.Replace(recorded(t, "show.txt"), " AdminComment=", " SystemComment=", 1)
-	if err := os.WriteFile(filepath.Join(dir, "show.txt"), []byte(unmarked), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, _ := speaking(t, nil, `case $line in
-	"show job") cat `+dir+`/show.txt ;;
-	"show job "*) grep "^JobId=${line##* } " `+dir+`/show.txt ;;
-	"show node") echo "NodeName=n1 State=IDLE" ;;
-	"show partition") echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n1 PriorityTier=1 State=UP" ;;
-	esac`)
-	for range 5 {
-		jobs, err := s.list(t.Context())
-		if err != nil || len(jobs) == 0 {
-			t.Fatalf("%d jobs, %v", len(jobs), err)
-		}
-		if _, err := s.Inspect(t.Context(), jobs[0].Key); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Inspect(t.Context(), adapter.Key{ID: jobs[0].ID, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
-			t.Fatalf("another job of the number: %v", err)
-		}
-	}
-	if n := s.Clients(); n != 2 {
-		t.Errorf("%d programs, want a console for lists and one for jobs", n)
-	}
-}
-
-// TestSqueueSpeaksWhereNobodyVouchesForAJob: a whole record that a user wrote into his job's text is one of a job that
-// Slurm does not know.
-func TestSqueueSpeaksWhereNobodyVouchesForAJob(t *testing.T) {
-	one, _, _ := strings.Cut(recorded(t, "show.txt"), "\n")
-	dir := t.TempDir()
-	list := one + "\n" + strings.Replace(one, "JobId=13 ", "JobId=4711 ", 1) + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "show.txt"), []byte(list), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if jobs, err := parseShown(list); err != nil || len(jobs) != 2 {
-		t.Fatalf("%d jobs, %v: nothing is wrong with the form of the list", len(jobs), err)
-	}
-	s, _ := speaking(t, nil, `case $line in
-	"show job") cat `+dir+`/show.txt ;;
-	"show job 4711") echo "slurm_load_jobs error: Invalid job id specified" >&2 ;;
-	"show job "*) grep "^JobId=${line##* } " `+dir+`/show.txt ;;
-	esac`)
-	squeue := `printf '13|13|N/A|N/A|PENDING|JobHeldUser|alice|999|995|main|normal|(null)|2|2|6|6|2:00|N/A|N/A|1795303332|0|(null)|(null)|n/a|'
-w=${SQUEUE_FORMAT2##*:}; printf '%s' "${w}(null)${w}wrap${w}(null)${w}"; echo`
-	if err := os.WriteFile(filepath.Join(s.config.Bin, "squeue"), []byte("#!/bin/sh\n"+squeue+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		jobs, err := s.list(t.Context())
-		if err != nil || len(jobs) != 1 || jobs[0].ID != 13 {
-			t.Fatalf("%d jobs, %v; want job 13 alone", len(jobs), err)
 		}
 	}
 }

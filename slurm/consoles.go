@@ -214,6 +214,9 @@ func (r *runner) tell(ctx context.Context, c call, command string) (output, erro
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	out, err := one.carryOut(ctx, command)
+	if !c.stamped {
+		out.stdout, out.stamp = strings.ReplaceAll(out.stdout, out.stamp, ""), ""
+	}
 	if err != nil {
 		one.end()
 		f := &Failure{Command: commandLine(c), Code: -1, Said: out.stderr, Cause: err}

@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,11 +18,11 @@ import (
 // crowdLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
 func crowdLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	var users []labtest.Option
+	options := []labtest.Option{}
 	for _, u := range crowdUsers {
-		users = append(users, labtest.User(u))
+		options = append(options, labtest.User(u))
 	}
-	return labtest.Up(t, 16, users...)
+	return labtest.Up(t, 16, options...)
 }
 
 // The main promise, on a real Slurm: in a crowd of evolving, moldable and ordinary jobs of several users every growth
@@ -148,7 +149,7 @@ func (c *crowd) number(s *submission) int64 {
 func (c *crowd) rows(s *submission) []account {
 	id := c.number(s)
 	rows := slices.DeleteFunc(slices.Clone(c.accounts), func(a account) bool { return a.id != id })
-	slices.SortStableFunc(rows, func(a, b account) int { return int(a.start - b.start) })
+	slices.SortStableFunc(rows, func(a, b account) int { return cmp.Compare(a.ended(), b.ended()) })
 	return rows
 }
 

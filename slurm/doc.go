@@ -20,7 +20,8 @@
 // It must run as root on a machine where Slurm's clients work: only root (or SlurmUser) may hold, mark and resize the
 // jobs of others.
 //
-// What can be trusted: a job's name and comment are its owner's, who may write anything into them, line ends and forged
-// records included. squeue therefore ends its free fields with a word that nobody can guess (see format), and of what a
-// console shows only that is believed which no user can write (see list.go).
+// What can be trusted: a job's name, account, comment and paths are its owner's, who may write anything into them, line ends and
+// whole forged records included. squeue therefore ends its free fields with a word that nobody can guess (see format), consoles
+// put another in front of each time that they print (see cuts.go), and of what a console shows only that is believed which no
+// user can write (see list.go). So one user's texts are one user's trouble.
 package slurm

@@ -95,7 +95,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	for range 3 { // they leave room for its growth
 		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 30", "-N3", "-t1"))
 	}
-	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n8\n"+telling+
+	job := lab.Submit(t, "alice", fmt.Sprintf("#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n%d\n", 2*lab.CPUs)+telling+
 		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\n")
 	submitted := client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 
@@ -125,8 +125,8 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 			t.Errorf("step %d: srun ran on %d nodes, want %d\n%s", step, d.nodes(), size, output(lab, "alice", job))
 		}
 		for node, n := range d.tasks {
-			if n != 4 {
-				t.Errorf("step %d: srun ran %d tasks on %s, want 4", step, n, node)
+			if n != lab.CPUs {
+				t.Errorf("step %d: srun ran %d tasks on %s, want %d", step, n, node, lab.CPUs)
 			}
 		}
 		var names []string
@@ -171,7 +171,6 @@ func resizes(t *testing.T, p *process, job string) []string {
 // replayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
 func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 	t.Helper()
-	const cores = 4
 	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
 		"--jobs="+job, "--format="+sacct.Columns)
 	log, left, err := sacct.Workload(strings.NewReader(text), "sacct", time.UTC)
@@ -181,7 +180,7 @@ func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 	last := log.Records[len(log.Records)-1] // a job of the same id before it was submitted earlier
 	var got []int
 	for _, step := range log.EPs[last.Number] {
-		got = append(got, step.Nodes/cores)
+		got = append(got, step.Nodes/lab.CPUs)
 	}
 	if !slices.Equal(got, sizes) || log.EPs[last.Number].Total() != last.Run || left.String() != "" {
 		t.Errorf("the workload log has job %s with %v nodes for %d s, want %v; left out: %s\n%s", job, got, last.Run, sizes, left, text)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"accordion/core"
 )
@@ -35,18 +34,7 @@ func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []str
 func texts(jobs []record) []string {
 	var all []string
 	for _, r := range slices.SortedFunc(slices.Values(jobs), func(a, b record) int { return cmp.Compare(a.ID, b.ID) }) {
-		r.Why = strings.ReplaceAll(r.Why, " ", "_") // scontrol writes it as one word
-		if len(r.Nodes) > 0 {
-			r.maxNodes = 0 // of a running job scontrol tells what it has
-		}
-		all = append(all, fmt.Sprintf("%d %+v", r.ID&core.JobID(1<<taskShift-1), r))
+		all = append(all, fmt.Sprintf("%d %+v", r.ID&core.JobID(1<<taskShift-1), alike(r)))
 	}
 	return all
-}
-
-// NeededSqueue says whether the last list of jobs was squeue's.
-func (s *System) NeededSqueue() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.asked
 }

@@ -25,6 +25,7 @@ local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComme
 local MARK, PREFIX = "accordion:", "accordion-"
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
+local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
@@ -333,18 +334,22 @@ local function settings()
 	return found
 end
 
+-- named is the partitions that the job names, or the default one.
+local function named(job, partitions)
+	if job.partition and job.partition ~= "" then return job.partition end
+	for each, p in pairs(partitions) do
+		if p.flag_default == 1 or p.flag_default == true then return each end
+	end
+	return ""
+end
+
 -- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
 local function pool(job, partitions, managed)
-	local name = job.partition
-	if not name or name == "" then
-		for each, p in pairs(partitions) do
-			if p.flag_default == 1 or p.flag_default == true then name = each end
-		end
-	end
+	local name = named(job, partitions)
 	for _, each in ipairs(managed) do
 		if each == name then return name, partitions[name] end
 	end
-	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name or ""), table.concat(managed, " or "))
+	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name), table.concat(managed, " or "))
 end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
@@ -362,12 +367,48 @@ local function pieces(req)
 	end)
 end
 
+-- limits is what the sidecar says of associations and QOS (accordion_limits.lua, beside this file); nothing where it says nothing.
+local function limits()
+	local chunk = loadfile(here .. "accordion_limits.lua")
+	local ok, found = false, nil
+	if chunk then ok, found = pcall(chunk) end
+	if not ok or type(found) ~= "table" then return { associations = {}, parents = {}, qos = {} } end
+	return found
+end
+
+-- within refuses a request of which every alternative needs more nodes than the job's association or QOS will ever allow.
+local function within(job, req)
+	local fewest = math.huge
+	for _, steps in ipairs(req.alternatives) do
+		local peak = 0
+		for _, s in ipairs(steps) do
+			if req.word == "ep" then peak = math.max(peak, s.nodes) else fewest = math.min(fewest, s.nodes) end
+		end
+		if req.word == "ep" then fewest = math.min(fewest, peak) end
+	end
+	local function held(limit)
+		if limit and fewest > limit.nodes then
+			refuse("%s=%s needs %d nodes, and you may have %d: %s", req.word, shown(req.text), fewest, limit.nodes, limit.why)
+		end
+	end
+	local known = limits()
+	held(known.qos and known.qos[job.qos or ""])
+	local account = job.account
+	if not account or account == "" then account = job.default_account or "" end
+	if not known.associations then return end
+	held(known.associations[account .. "/" .. tostring(job.user_id or "")])
+	local seen = {}
+	while account and not seen[account] do
+		seen[account] = true
+		held(known.associations[account])
+		account = known.parents and known.parents[account]
+	end
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
-	if job.array_inx and job.array_inx ~= "" then
-		refuse("an array cannot be evolving or moldable: submit its jobs one by one")
-	elseif job.het_job_offset and job.het_job_offset ~= NO_VAL then
+	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be evolving or moldable")
 	elseif given(job.min_nodes) and job.min_nodes ~= first.nodes or
 		given(job.max_nodes) and job.max_nodes ~= first.nodes then
@@ -380,6 +421,10 @@ local function fitting(job, req, name, partition)
 		refuse("--nodelist and --exclude: the nodes of an evolving or moldable job are chosen for it")
 	elseif job.reservation and job.reservation ~= "" then
 		refuse("--reservation: an evolving or moldable job gets its own")
+	elseif job.tres_per_job and job.tres_per_job ~= "" or job.tres_per_socket and job.tres_per_socket ~= "" then
+		refuse("--gpus and --gpus-per-socket: the nodes of this job change, so say what each has: --gpus-per-node or --gpus-per-task")
+	elseif (job.features or ""):find("[%[%]%*]") then
+		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
 	local most = partition and partition.total_nodes
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
@@ -418,7 +463,7 @@ local function take(job, req, own)
 		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
 	end
 	job.time_limit = req.minutes
-	job.requeue = 0 -- requeued after a growth it would come back unheld, with the size it had
+	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
 	job.comment = comment(req, own)
 	job.admin_comment = MARK .. req.word .. "=" .. req.text
 	job.priority = 0 -- held, until the sidecar releases it
@@ -445,15 +490,47 @@ local function manage(job, partitions)
 	req.minutes = math.ceil(length / 60)
 	local site = settings()
 	fitting(job, req, pool(job, partitions, site.partitions))
+	within(job, req)
 	take(job, req, own)
 	tell(job, site)
+end
+
+-- grows says whether a submission is what the sidecar allocates in the name of a job's owner to make the job grow. Only root
+-- makes reservations of that name, and only the job's owner may use one: the worst that he can do with it is to take
+-- the nodes of his own job's next step himself.
+local function grows(job)
+	local verb, parent = (job.name or ""):match("^accordion%-(%l+)%-(%d+)$")
+	if verb ~= "grow" and verb ~= "over" and verb ~= "with" then return false end
+	local reserved = (job.reservation or ""):match("^accordion%-" .. parent .. "%-%d+$")
+	local dependency = job.dependency or ""
+	return reserved and (dependency == "" or dependency == "expand:" .. parent) and not job.script
 end
 
 -- ours: what only the sidecar, which is root, may name.
 local function names_ours(job)
 	if (job.dependency or ""):match("expand:") then return "--dependency=expand: is not for users" end
 	if ("," .. (job.reservation or "")):find("," .. PREFIX, 1, true) then return "reservations " .. PREFIX .. "... are not for users" end
-	if (job.name or ""):match("^accordion%-grow%-%d") then return "job names " .. PREFIX .. "grow-... are not for users" end
+	if (job.name or ""):match("^accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
+end
+
+-- goes_to says whether one of the partitions that a job names, or the default one, is managed.
+local function goes_to(job, partitions, managed)
+	local names = "," .. named(job, partitions) .. ","
+	for _, each in ipairs(managed) do
+		if names:find("," .. each .. ",", 1, true) then return each end
+	end
+end
+
+-- apart takes from a job of a managed partition that it shares its cores: those of a managed job may be doubled for a moment, while
+-- it grows, and are nobody else's.
+local function apart(job, partitions)
+	if job.shared ~= 1 then return end
+	local ok, site = pcall(settings)
+	local name = ok and goes_to(job, partitions, site.partitions)
+	if name then
+		job.shared = NO_VAL16
+		slurm.log_user("accordion: --oversubscribe is without effect in partition %s: jobs that grow have their cores for themselves", name)
+	end
 end
 
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
@@ -468,12 +545,18 @@ end
 
 function slurm_job_submit(job, partitions, uid)
 	local seen, ours = pcall(names_ours, job)
+	local checked, grown = pcall(grows, job)
+	if uid ~= 0 and checked and grown then
+		job.priority = TOP
+		return slurm.SUCCESS
+	end
 	if seen and ours and uid ~= 0 then
 		slurm.log_user("accordion: %s", ours)
 		return DENIED
 	end
 	-- An expander is a managed job's, and never one itself.
 	if seen and ours then return slurm.SUCCESS end
+	if uid ~= 0 then pcall(apart, job, partitions) end
 	local ok, why = pcall(manage, job, partitions)
 	if ok then return slurm.SUCCESS end
 	if type(why) == "table" and why.refusal then

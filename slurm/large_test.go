@@ -24,7 +24,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
 	}
 	const waiting, running = 10_000, 2_000
-	lab := labtest.Up(t, 64, labtest.User("alice"), labtest.User("bob"), labtest.Cores(36))
+	lab := labtest.Up(t, 64, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Cores(36))
 	count := filepath.Join(t.TempDir(), "programs")
 	address := freeAddress(t)
 	p := serving(t, lab, fmt.Sprintf("bin = %q\n[metrics]\nlisten = %q", counting(t, count), address))

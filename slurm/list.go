@@ -4,148 +4,90 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"accordion/adapter"
 	"accordion/core"
 )
 
-// This file asks for jobs: squeue, whose answer no user can forge, or a console, which needs no program of its own and
-// prints what users wrote between the fields. What a console shows is believed of
+// This file asks for jobs: a console, which needs no program of its own and prints what users wrote between the fields, or
+// squeue, whose answer no user can forge. Of what a console shows this is believed:
 //
-//   - the fields that Slurm writes: when the record has each of its keys once (parseShown);
-//   - that there is such a job: when `show job` of its number alone, or squeue, says so;
-//   - the mark: when squeue said that this job, with this very text in its comments and paths, bears it.
+//   - that there is such a job, submitted then: who forges that can only blur where his own record ends (cuts.go);
+//   - what Slurm writes next to the stamped time of submission: state, reason, dependency, limit, times;
+//   - every other field of Slurm's whose key stands at one place only, as in the records of all who do not forge (layout.go);
+//   - where it may stand at several: what squeue said of this job while the same text stood around it;
+//   - the mark: what squeue said while the same text stood behind it.
 //
-// Where that is not enough squeue is run. So a user who plays with it makes a reading cost one program, and no more.
+// So squeue is run when such a text is new, once for all of them (oaths.go). When it may not be run, for a user who changes
+// his texts all the time shall not use up the programs of a minute, a job in doubt is as it was last known, and all others
+// are as they are shown. A job that was never certain is left out meanwhile; its nodes are in use all the same, by what Slurm
+// says of them.
 
-const (
-	manyJobs = 3000 // squeue is quicker with more of them, for slurmctld's machine and for us
-	manyNew  = 16   // new jobs are looked up one by one up to so many
-)
-
-// testimony is what is known to be true of jobs, whoever forges what.
-type testimony struct {
-	jobs  map[core.JobID]core.Time // when each was submitted
-	marks map[adapter.Key]sworn
-	many  bool // the last list was a long one
-	asked bool // the last list needed squeue
-}
-
-// sworn is the mark that squeue showed for a job, and the text that a console showed for it then.
-type sworn struct{ free, mark string }
+// manyJobs is from how many on squeue is quicker, for slurmctld's machine and for us.
+const manyJobs = 3000
 
 // list reads all jobs that are not over.
 func (s *System) list(ctx context.Context) ([]record, error) {
-	s.mu.Lock()
-	many := s.known.many
-	s.mu.Unlock()
-	if many || !s.run.talk.speaks() {
-		jobs, err := s.squeue(ctx)
-		if err == nil {
-			s.mu.Lock()
-			s.known.many, s.known.asked = len(jobs) > manyJobs*2/3, true
-			s.mu.Unlock()
-		}
-		return jobs, err
+	if s.known.long() || !s.run.talk.speaks() {
+		return s.listBySqueue(ctx)
 	}
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job"}, kind: listing, console: true})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job"}, kind: listing, stamped: true})
 	if errors.Is(err, errSilent) {
-		return s.squeue(ctx)
+		return s.listBySqueue(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := parseShown(out.stdout)
-	if err == nil && s.vouched(ctx, jobs) {
-		s.mu.Lock()
-		s.known.many, s.known.asked = len(jobs) > manyJobs, false
-		s.mu.Unlock()
-		return waitingOrRunning(jobs), nil
+	jobs, undecided, err := parseShown(out.stdout, out.stamp, s.known.job)
+	if err != nil { // Slurm writes records otherwise than it did
+		return s.listBySqueue(ctx)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	all, err := s.squeue(ctx, "--states=all")
+	certain, err := s.known.certify(jobs, undecided, hearing{s, ctx})
 	if err != nil {
 		return nil, err
 	}
-	return s.testify(all, jobs), nil
+	s.known.keep(certain, len(jobs) > manyJobs)
+	return certain, nil
 }
 
-// vouched says whether each of the jobs is known to exist and to bear its mark, and fills in the marks. It looks up the
-// ones that are new.
-func (s *System) vouched(ctx context.Context, jobs []shown) bool {
-	s.mu.Lock()
-	var fresh []*shown
-	for i := range jobs {
-		if at, ok := s.known.jobs[jobs[i].ID]; !ok || at != jobs[i].Submitted {
-			fresh = append(fresh, &jobs[i])
-		}
+// listBySqueue is list by a program of its own.
+func (s *System) listBySqueue(ctx context.Context) ([]record, error) {
+	jobs, err := s.squeue(ctx)
+	if err != nil {
+		return nil, err
 	}
-	s.mu.Unlock()
-	if len(fresh) > manyNew {
-		return false
-	}
-	for _, j := range fresh {
-		if one, err := s.show(ctx, j.ID); err != nil || one == nil || one.Submitted != j.Submitted {
-			return false
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	there := make(map[core.JobID]core.Time, len(jobs))
-	marks := map[adapter.Key]sworn{}
-	sure := true
-	for i := range jobs {
-		j := &jobs[i]
-		there[j.ID] = j.Submitted
-		if j.marked() && j.State != adapter.Done {
-			m, ok := s.known.marks[j.Key]
-			if ok = ok && m.free == j.free; ok {
-				j.Mark, marks[j.Key] = m.mark, m
-			}
-			sure = sure && ok
-		}
-	}
-	if sure { // else the marks that are known are needed again
-		s.known.marks = marks
-	}
-	s.known.jobs = there
-	return sure
+	s.known.keep(jobs, len(jobs) > manyJobs*2/3)
+	return jobs, nil
 }
 
-// testify notes what squeue says of jobs, beside what a console said of them just before, and returns those that are not over.
-func (s *System) testify(all []record, jobs []shown) []record {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known.asked = true
-	s.known.jobs = make(map[core.JobID]core.Time, len(all))
-	marks := map[adapter.Key]sworn{}
-	free := make(map[adapter.Key]string, len(jobs))
-	for i := range jobs {
-		if jobs[i].marked() {
-			free[jobs[i].Key] = jobs[i].free
-		}
-	}
-	kept := all[:0]
-	for _, r := range all {
-		s.known.jobs[r.ID] = r.Submitted
-		if text, ok := free[r.Key]; ok {
-			marks[r.Key] = sworn{text, r.Mark}
-		}
-		if r.State != adapter.Done {
-			kept = append(kept, r)
-		}
-	}
-	s.known.marks = marks
-	s.known.many = len(kept) > manyJobs
-	return kept
+// A hearing is what testimony asks while a list is read.
+type hearing struct {
+	*System
+	ctx context.Context
 }
 
-// show asks a console for one job. nil without an error: what it shows is not certain, or there is no console. ErrGone
-// when Slurm does not know the job.
+func (h hearing) alone(id core.JobID) (*shown, error) {
+	j, err := h.show(h.ctx, id)
+	if errors.Is(err, adapter.ErrGone) {
+		return nil, nil
+	}
+	return j, err
+}
+
+func (h hearing) all(strange bool) ([]record, error) {
+	ctx, done, may := h.mayAsk(h.ctx, strange)
+	if !may {
+		return nil, nil
+	}
+	defer done()
+	return h.squeue(ctx, "--states=all")
+}
+
+// show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
+// console. ErrGone when Slurm does not know the job.
 func (s *System) show(ctx context.Context, id core.JobID) (*shown, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, console: true})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, stamped: true})
 	if errors.Is(err, errSilent) {
 		return nil, nil
 	}
@@ -155,57 +97,69 @@ func (s *System) show(ctx context.Context, id core.JobID) (*shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := parseShown(out.stdout)
+	jobs, _, err := parseShown(out.stdout, out.stamp, s.known.job)
 	if err != nil {
-		return nil, nil // forged, or of another release: squeue tells
+		return nil, nil // of another release: squeue tells
 	}
-	return find(jobs, id), nil // an array's other tasks answer to its id too
+	for i := range jobs { // an array's other tasks answer to its id too
+		if jobs[i].ID == id {
+			return &jobs[i], nil
+		}
+	}
+	return nil, nil
 }
 
-// job reads one job, in whatever state. ErrGone when Slurm does not know it.
+// job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job
+// shall cost no more programs than on any (but see sworn). ErrGone when Slurm does not know it.
 func (s *System) job(ctx context.Context, id core.JobID) (*record, error) {
 	j, err := s.show(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if j != nil && s.bears(j) {
+	switch {
+	case j == nil:
+		return s.ask(ctx, id, nil)
+	case s.known.believe(j):
+		return &j.record, nil
+	case !j.known:
+		return s.ask(ctx, id, j)
+	}
+	if asking, done, may := s.mayAsk(ctx, false); may {
+		defer done()
+		return s.ask(asking, id, j)
+	}
+	return &j.record, nil
+}
+
+// sworn reads one job as job does, with nothing left to doubt.
+func (s *System) sworn(ctx context.Context, id core.JobID) (*record, error) {
+	j, err := s.show(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if j != nil && s.known.believe(j) {
 		return &j.record, nil
 	}
-	list, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
+	return s.ask(ctx, id, j)
+}
+
+// ask has squeue tell of one job; a console has shown it as j, or could not.
+func (s *System) ask(ctx context.Context, id core.JobID, j *shown) (*record, error) {
+	all, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
 	if says(err, "invalid job id") {
 		return nil, unknown(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading job %d: %w", id, err)
 	}
-	for i := range list {
-		r := &list[i]
-		if r.ID != id {
-			continue
-		}
-		if j != nil && j.Key == r.Key {
-			s.mu.Lock()
-			if s.known.marks == nil {
-				s.known.marks = map[adapter.Key]sworn{}
-			}
-			s.known.marks[r.Key] = sworn{j.free, r.Mark}
-			s.mu.Unlock()
-		}
-		return r, nil
+	i := slices.IndexFunc(all, func(r record) bool { return r.ID == id })
+	if i < 0 {
+		return nil, unknown(id)
 	}
-	return nil, unknown(id)
-}
-
-// bears fills in the job's mark and says whether it is certain.
-func (s *System) bears(j *shown) bool {
-	if !j.marked() {
-		return true
+	if j != nil {
+		s.known.swear([]*shown{j}, nil, all)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m, ok := s.known.marks[j.Key]
-	j.Mark = m.mark
-	return ok && m.free == j.free
+	return &all[i], nil
 }
 
 func unknown(id core.JobID) error {

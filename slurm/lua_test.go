@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -32,6 +33,18 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 // submitAt is submit at a site with an accordion.lua of its own.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
+	return submitBeside(t, map[string]string{"accordion.lua": site}, nodes, jobs)
+}
+
+// submitKnowing is submit where the sidecar has written which limits there are.
+func submitKnowing(t testing.TB, nodes int, limits string, jobs []fields) []fields {
+	t.Helper()
+	return submitBeside(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, nodes, jobs)
+}
+
+// submitBeside is submit with the files beside the plug-in.
+func submitBeside(t testing.TB, files map[string]string, nodes int, jobs []fields) []fields {
+	t.Helper()
 	lua, err := exec.LookPath("lua5.1")
 	if err != nil {
 		t.Skip("no lua5.1 (scripts/test installs it)")
@@ -41,7 +54,9 @@ func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"job_submit.lua": string(plugin), "accordion.lua": site} {
+	files = maps.Clone(files)
+	files["job_submit.lua"] = string(plugin)
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -297,11 +312,13 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 		"a range of nodes":  {fields{"script": script, "min_nodes": int64(2), "max_nodes": int64(5)}, "--nodes contradicts"},
 		"another length":    {fields{"script": script, "time_limit": int64(2)}, "--time contradicts"},
 		"a least length":    {fields{"script": script, "time_min": int64(1)}, "--time-min"},
-		"an array":          {fields{"script": script, "array_inx": "1-3"}, "array"},
 		"heterogeneous":     {fields{"script": script, "het_job_offset": int64(0)}, "heterogeneous"},
 		"chosen nodes":      {fields{"script": script, "req_nodes": "n1"}, "--nodelist"},
 		"excluded nodes":    {fields{"script": script, "exc_nodes": "n1"}, "--exclude"},
 		"a reservation":     {fields{"script": script, "reservation": "mine"}, "--reservation"},
+		"GPUs in all":       {fields{"script": script, "tres_per_job": "gres:gpu:8"}, "--gpus-per-node"},
+		"GPUs a socket":     {fields{"script": script, "tres_per_socket": "gres:gpu:1"}, "--gpus-per-node"},
+		"counted features":  {fields{"script": script, "features": "[thin*2&fat*1]"}, "--constraint"},
 		"another partition": {fields{"script": script, "partition": "shared"}, `partition "shared"`},
 		"two partitions":    {fields{"script": script, "partition": "main,shared"}, `partition "main,shared"`},
 		"too many nodes":    {fields{"script": "#!/bin/sh\n#EP 2x20s,17x20s\n"}, `"17x20s" is more than the 16 nodes`},
@@ -338,6 +355,58 @@ func TestOrdinaryJobsAreNotTouched(t *testing.T) {
 	}
 }
 
+func TestAGrowthInTheOwnersNameComesBeforeEveryOtherJob(t *testing.T) {
+	got := submit(t, 16, []fields{{"name": "accordion-over-7", "reservation": "accordion-7-2", "dependency": "expand:7"}})[0]
+	if got["rc"] != int64(0) || got["priority"] != int64(4294967290) {
+		t.Errorf("it became %v", got)
+	}
+}
+
+func TestNobodySharesTheCoresOfAManagedPartition(t *testing.T) {
+	jobs := []fields{
+		{"shared": int64(1)}, {"shared": int64(1), "partition": "shared,main"}, {"shared": int64(1), "partition": "shared"},
+		{"shared": int64(1), "uid": int64(0)}, {"shared": int64(0)}, {},
+	}
+	want := []any{int64(65534), int64(65534), int64(1), int64(1), int64(0), nil}
+	for i, got := range submit(t, 16, jobs) {
+		if got["rc"] != int64(0) || got["shared"] != want[i] || (got["user"] != nil) != (i < 2) {
+			t.Errorf("%v became %v", jobs[i], got)
+		}
+	}
+}
+
+func TestWhatLimitsAllowIsKnownAtSubmission(t *testing.T) {
+	limits := `return {
+		associations = { ["phys/1001"] = { nodes = 4, why = "cpu=8" }, ["phys"] = { nodes = 9, why = "node=9" } },
+		parents = { ["lab"] = "phys" }, qos = { ["high"] = { nodes = 3, why = "node=3" } },
+	}`
+	for _, test := range []struct {
+		name string
+		job  fields
+		says string // "": accepted
+	}{
+		{"the user's own", fields{"comment": "ep=1x1m,5x1m", "account": "phys", "user_id": int64(1001)}, "needs 5 nodes, and you may have 4: cpu=8"},
+		{"the user's own, by default", fields{"comment": "ep=1x1m,5x1m", "default_account": "phys", "user_id": int64(1001)}, "you may have 4"},
+		{"another user", fields{"comment": "ep=1x1m,5x1m", "account": "phys", "user_id": int64(1002)}, ""},
+		{"the account's", fields{"comment": "ep=1x1m,10x1m", "account": "phys", "user_id": int64(1002)}, "you may have 9"},
+		{"of the account above", fields{"comment": "ep=1x1m,10x1m", "account": "lab", "user_id": int64(1002)}, "you may have 9"},
+		{"of the QOS", fields{"comment": "ep=1x1m,4x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, "you may have 3"},
+		{"one alternative fits", fields{"comment": "ep=1x1m,4x1m|1x2m,3x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, ""},
+		{"one size fits", fields{"comment": "mold=2x2m|9x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, ""},
+		{"no size fits", fields{"comment": "mold=5x2m|9x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, "needs 5 nodes"},
+		{"an unknown account", fields{"comment": "ep=1x1m,16x1m", "account": "other", "user_id": int64(1001)}, ""},
+	} {
+		got := submitKnowing(t, 16, limits, []fields{test.job})[0]
+		said, _ := got["user"].(string)
+		if (got["rc"] == refused) != (test.says != "") || !strings.Contains(said, test.says) {
+			t.Errorf("%s: %v %q, want %q", test.name, got["rc"], said, test.says)
+		}
+	}
+	if got := submitKnowing(t, 16, "no Lua", []fields{{"comment": "ep=1x1m,5x1m"}})[0]; got["rc"] != int64(0) {
+		t.Errorf("with a file that is no Lua: %v", got)
+	}
+}
+
 func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 	owner, root := int64(1000), int64(0)
 	for name, test := range map[string]struct {
@@ -347,6 +416,11 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 		"an expander of a user":              {fields{"dependency": "afterok:3,expand:7"}, denied},
 		"the sidecar's reservation":          {fields{"reservation": "mine,accordion-7"}, denied},
 		"an expander's name":                 {fields{"name": "accordion-grow-7"}, denied},
+		"a companion's name":                 {fields{"name": "accordion-with-7", "reservation": "accordion-8-2"}, denied},
+		"a script as an expander":            {fields{"name": "accordion-grow-7", "reservation": "accordion-7-2", "script": "#!/bin/sh\n"}, denied},
+		"an expander of another job":         {fields{"name": "accordion-grow-7", "reservation": "accordion-7-2", "dependency": "expand:8"}, denied},
+		"a growth in the owner's name":       {fields{"name": "accordion-grow-7", "reservation": "accordion-7-2", "dependency": "expand:7"}, 0},
+		"a companion in the owner's name":    {fields{"name": "accordion-with-7", "reservation": "accordion-7-12"}, 0},
 		"an owner changes a managed job":     {fields{"modify": int64(1), "uid": owner, "admin_comment": "accordion:ep=2x20s"}, denied},
 		"root changes a managed job":         {fields{"modify": int64(1), "uid": root, "admin_comment": "accordion:ep=2x20s"}, 0},
 		"an owner changes an ordinary job":   {fields{"modify": int64(1), "uid": owner, "admin_comment": "bad nodes"}, 0},

@@ -38,10 +38,19 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	case l.err != nil:
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
-	snapshot, err := assemble(in, l.jobs, s.config.Partitions)
+	s.tendCompanions(ctx, l.jobs)
+	jobs := s.yield(ctx, in, fold(whole(slices.Clone(l.jobs)))) // the list is remembered as it is
+	s.split(ctx, jobs)
+	s.tellApart(ctx, &in, jobs)
+	s.rank(ctx, jobs)
+	s.judge(ctx, in, l.jobs, jobs)
+	snapshot, err := assemble(in, jobs, s.config.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
+	s.mu.Lock()
+	s.last = in
+	s.mu.Unlock()
 	snapshot.At = at
 	return snapshot, nil
 }
@@ -70,8 +79,8 @@ func assemble(in inventory, jobs []record, pool []string) (*adapter.Snapshot, er
 	snapshot := &adapter.Snapshot{}
 	touching := touch(jobs, tiers, inPool)
 	held := map[string]bool{}
-	for _, j := range touching {
-		for _, n := range j.Nodes {
+	for i := range touching {
+		for _, n := range touching[i].Nodes {
 			held[n] = true
 		}
 	}
@@ -83,12 +92,23 @@ func assemble(in inventory, jobs []record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.reservations {
-		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 {
+		if r.Nodes = within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != Park {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}
-	snapshot.Jobs = ranked(touching)
+	snapshot.Jobs, snapshot.Remarks = ranked(touching), remarks(touching)
 	return snapshot, nil
+}
+
+// remarks tell of the jobs of which something could not be read.
+func remarks(jobs []record) []adapter.Remark {
+	var all []adapter.Remark
+	for i := range jobs {
+		if r := &jobs[i]; r.unreadable != "" {
+			all = append(all, adapter.Remark{Job: r.Key, Text: "Slurm tells of the job what cannot be read, and is done without: " + r.unreadable})
+		}
+	}
+	return all
 }
 
 // poolNodes is the set of the partitions' nodes.
@@ -112,22 +132,24 @@ func poolNodes(in inventory, pool []string) (map[string]bool, error) {
 // touch keeps the jobs that hold nodes of the pool or may come upon them.
 func touch(jobs []record, tiers map[string]int, pool map[string]bool) []record {
 	kept := make([]record, 0, len(jobs))
-	for _, j := range jobs {
+	for i := range jobs {
+		j := &jobs[i]
 		if j.State != adapter.Pending {
-			if j.Nodes = within(j.Nodes, pool); len(j.Nodes) > 0 {
-				kept = append(kept, j)
+			if nodes := within(j.Nodes, pool); len(nodes) > 0 {
+				kept = append(kept, *j)
+				kept[len(kept)-1].Nodes = nodes
 			}
 			continue
 		}
-		reaches := false
+		reaches, tier := false, 0
 		for p := range strings.SplitSeq(j.Partition, ",") {
-			if tier, ok := tiers[p]; ok {
-				reaches = true
-				j.tier = max(j.tier, tier)
+			if t, ok := tiers[p]; ok {
+				reaches, tier = true, max(tier, t)
 			}
 		}
 		if reaches {
-			kept = append(kept, j)
+			kept = append(kept, *j)
+			kept[len(kept)-1].tier = tier
 		}
 	}
 	return kept
@@ -147,9 +169,9 @@ func within(nodes []string, pool map[string]bool) []string {
 // Slurm starts pending jobs by partition tier, priority, submission and id. A held job has priority 0 and so no rank of
 // its own: it stands behind the last job that was submitted before it, so that it overtakes nobody who came first.
 func ranked(jobs []record) []adapter.Job {
-	var waiting, held, others []record
-	for _, j := range jobs {
-		switch {
+	var waiting, held, others []*record
+	for i := range jobs {
+		switch j := &jobs[i]; {
 		case j.State != adapter.Pending:
 			others = append(others, j)
 		case j.Priority == 0:
@@ -158,7 +180,7 @@ func ranked(jobs []record) []adapter.Job {
 			waiting = append(waiting, j)
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b record) int {
+	slices.SortStableFunc(waiting, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.Priority, a.Priority), first(a, b))
 	})
 	slices.SortStableFunc(held, first)
@@ -169,12 +191,12 @@ func ranked(jobs []record) []adapter.Job {
 	earliest := make([]*record, len(waiting)+1)
 	for i := len(waiting) - 1; i >= 0; i-- {
 		earliest[i] = earliest[i+1]
-		if !waiting[i].Blocked && (earliest[i] == nil || first(waiting[i], *earliest[i]) < 0) {
-			earliest[i] = &waiting[i]
+		if !waiting[i].Blocked && (earliest[i] == nil || first(waiting[i], earliest[i]) < 0) {
+			earliest[i] = waiting[i]
 		}
 	}
 	for i := range waiting {
-		for len(held) > 0 && (earliest[i] == nil || first(held[0], *earliest[i]) < 0) {
+		for len(held) > 0 && (earliest[i] == nil || first(held[0], earliest[i]) < 0) {
 			result, held = appendTasks(result, held[0]), held[1:]
 		}
 		result = appendTasks(result, waiting[i])
@@ -189,7 +211,7 @@ func ranked(jobs []record) []adapter.Job {
 }
 
 // first orders by submission, then by id.
-func first(a, b record) int {
+func first(a, b *record) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
 }
 
@@ -209,7 +231,7 @@ func ArrayTask(id core.JobID) (array core.JobID, n int) {
 
 // appendTasks appends a pending job, and an array's pending tasks as so many jobs. Of an array with a throttle (%2) the
 // tasks beyond it are blocked: nothing starts them but the end of the others.
-func appendTasks(jobs []adapter.Job, r record) []adapter.Job {
+func appendTasks(jobs []adapter.Job, r *record) []adapter.Job {
 	if r.elements == "" {
 		return append(jobs, r.Job)
 	}

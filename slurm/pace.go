@@ -20,7 +20,7 @@ const LeastClients = 20
 // costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
 // that it waits for, and so does a console that has to be started.
 var costs = map[string]int{
-	"adopt": 1, "refuse": 2, "expand": 1, "signal": 1, "tell": 1, "publish": 1, "end": 2,
+	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "tell": 1, "publish": 1, "end": 2,
 }
 
 // costsAlone is the same where scontrol carries out one command a program.
@@ -89,28 +89,52 @@ func (a *allowance) admit(ctx context.Context, cost, spare int) (context.Context
 	if a.limit == 0 || cost == 0 {
 		return ctx, func() {}, nil
 	}
-	t := &ticket{left: cost}
-	err := a.wait(ctx, func() time.Duration {
-		if len(a.begun)+a.kept+cost+spare > a.limit {
-			return minute
-		}
-		if spare > 0 {
-			room := time.Duration(a.limit - spare)
-			if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
-				return early
-			}
-			if now := time.Now(); a.spared.Before(now) {
-				a.spared = now
-			}
-			a.spared = a.spared.Add(minute * time.Duration(cost) * 3 / (room * 2))
-		}
-		a.kept += cost
-		return 0
-	})
-	if err != nil {
+	if err := a.wait(ctx, func() time.Duration { return a.room(cost, spare) }); err != nil {
 		return nil, nil, err
 	}
-	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }, nil
+	admitted, done := a.entitle(ctx, cost)
+	return admitted, done, nil
+}
+
+// try is admit for one program, now or not at all.
+func (a *allowance) try(ctx context.Context, spare int) (context.Context, func(), bool) {
+	if a.limit == 0 {
+		return ctx, func() {}, true
+	}
+	a.mu.Lock()
+	a.forget(time.Now())
+	later := a.room(1, spare)
+	a.mu.Unlock()
+	if later > 0 {
+		return ctx, nil, false
+	}
+	admitted, done := a.entitle(ctx, 1)
+	return admitted, done, true
+}
+
+// room keeps room for cost programs, and says 0, or after how long there may be some. The caller holds the lock.
+func (a *allowance) room(cost, spare int) time.Duration {
+	if len(a.begun)+a.kept+cost+spare > a.limit {
+		return minute
+	}
+	if spare > 0 {
+		room := time.Duration(a.limit - spare)
+		if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
+			return early
+		}
+		if now := time.Now(); a.spared.Before(now) {
+			a.spared = now
+		}
+		a.spared = a.spared.Add(minute * time.Duration(cost) * 3 / (room * 2))
+	}
+	a.kept += cost
+	return 0
+}
+
+// entitle makes a context with which cost programs may begin, for which room is kept.
+func (a *allowance) entitle(ctx context.Context, cost int) (context.Context, func()) {
+	t := &ticket{left: cost}
+	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
 }
 
 // give takes back what was not used.
@@ -175,7 +199,8 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 	return admitted, done, nil
 }
 
-// cost is how many programs the verb is likely to run. A reading needs squeue when the last one did.
+// cost is how many programs the verb is likely to run. A reading of many jobs needs squeue; what else it may need squeue for
+// waits for no turn.
 func (s *System) cost(verb string) int {
 	if !s.run.talk.speaks() {
 		if cost, ok := costsAlone[verb]; ok {
@@ -186,9 +211,7 @@ func (s *System) cost(verb string) int {
 	if verb != "observe" {
 		return costs[verb]
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known.asked {
+	if s.known.long() {
 		return 1
 	}
 	return 0

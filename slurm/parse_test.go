@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"accordion/adapter"
 	"accordion/core"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -23,97 +21,6 @@ func recorded(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-func recordedJobs(t testing.TB) map[core.JobID]record {
-	t.Helper()
-	list, err := parseSqueue(recorded(t, "squeue.txt"), "WORD")
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs := map[core.JobID]record{}
-	for _, r := range list {
-		jobs[r.ID] = r
-	}
-	return jobs
-}
-
-func TestSqueueIsReadAsSlurmPrintsIt(t *testing.T) {
-	jobs := recordedJobs(t)
-	if len(jobs) != 13 {
-		t.Errorf("read %d jobs, want 13", len(jobs))
-	}
-	for _, want := range []adapter.Job{
-		{
-			Key: adapter.Key{ID: 46, Submitted: 1795291998}, Name: "na|me x=y", User: "ana", UID: 1001, GID: 1001,
-			Partition: "main", QOS: "normal", State: adapter.Running, Why: "None", Nodes: []string{"n1", "n2"}, Want: 2,
-			Tasks: 2, CPUs: 8, Limit: 300, Started: 1795292000, Priority: 4294901734,
-			Comment: "ep=2x1m,5x1m a|b c=d\n99|RUNNING",
-		},
-		{
-			Key: adapter.Key{ID: 48, Submitted: 1795291998}, Name: "wrap", User: "ana", UID: 1001, GID: 1001,
-			Partition: "main", QOS: "normal", State: adapter.Pending, Why: "JobHeldAdmin", Held: true, Want: 3, Tasks: 6,
-			CPUs: 6, Limit: core.Forever, Comment: "mold=4x2h|8x70m", Mark: "accordion:mold=4x2h|8x70m",
-		},
-		{
-			Key: adapter.Key{ID: 49, Submitted: 1795291998}, Name: "wrap", User: "ana", UID: 1001, GID: 1001,
-			Partition: "main", QOS: "normal", State: adapter.Pending, Why: "BeginTime", Blocked: true, Want: 8, Tasks: 8,
-			CPUs: 8, Limit: 93840, Begin: 1795295598, Priority: 4294901732,
-		},
-		{
-			Key: adapter.Key{ID: 58, Submitted: 1795292002}, Name: "accordion-grow-46", User: "ana", UID: 1001, GID: 1001,
-			Partition: "main", QOS: "normal", State: adapter.Running, Why: "None", Nodes: []string{"n6"}, Want: 1, Tasks: 1,
-			CPUs: 4, Limit: 240, Started: 1795292002, Priority: 4294901726, Reservation: "accordion-grow-46", Expands: 46,
-		},
-	} {
-		if diff := cmp.Diff(want, jobs[want.ID].Job); diff != "" {
-			t.Errorf("job %d (-want +read):\n%s", want.ID, diff)
-		}
-	}
-	if j := jobs[46]; j.batchHost != "n1" || j.maxNodes != 2 {
-		t.Errorf("job 46: batch host %q, at most %d nodes", j.batchHost, j.maxNodes)
-	}
-	if j := jobs[50]; j.array != 50 || j.elements != "7-40:3%2" || j.Unfit == "" {
-		t.Errorf("array 50: read as array %d of %q, unfit %q", j.array, j.elements, j.Unfit)
-	}
-	if j := jobs[55]; !j.Held || !j.HeldByUser || j.Blocked {
-		t.Errorf("job 55 is held by its owner; read as held %v by user %v blocked %v", j.Held, j.HeldByUser, j.Blocked)
-	}
-	if jobs[54].Unfit == "" || jobs[46].Unfit != "" {
-		t.Error("a heterogeneous job's part is unfit to grow, an ordinary job is not")
-	}
-	if j := jobs[52]; j.Blocked {
-		t.Errorf("job 52 waits for nodes, yet counts as blocked (%s)", j.Why)
-	}
-	if j := jobs[51]; !j.Blocked {
-		t.Error("job 51 depends on another and counts as free to start")
-	}
-}
-
-// TestAUserCannotForgeAJob: whatever a name and comment hold, the list has the same jobs, and only the owner's text
-// differs.
-func TestAUserCannotForgeAJob(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		free := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-			"\n", "(null)", "|", "a\n99|99|N/A|N/A|RUNNING|None|root|0|0|main|normal|(null)|8|8|8|8|UNLIMITED|0|0|0|1|(null)|(null)|n1|n[1-8]",
-			"accordion:ep=9x9h", "ep=1x1h AdminComment=accordion:ep=9x9h",
-		}))
-		name, comment := free.Draw(t, "name"), free.Draw(t, "comment")
-		const word = "W0RDTHATNOBODYGUESSES"
-		plain := "7|7|N/A|N/A|PENDING|Priority|ana|1001|1001|main|normal|(null)|2|2|2|2|5:00|N/A|1|1|9|(null)|(null)|n/a|"
-		last := strings.Replace(plain, "7|7", "8|8", 1) + word + "(null)" + word + "x" + word + "(null)" + word + "\n"
-		out := plain + word + "(null)" + word + name + word + comment + word + "\n" + last
-		list, err := parseSqueue(out, word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) != 2 || list[0].ID != 7 || list[1].ID != 8 {
-			t.Fatalf("read %d jobs", len(list))
-		}
-		if list[0].Mark != "" || list[0].Comment != text(comment) || list[0].Name != text(name) {
-			t.Fatalf("read mark %q, name %q, comment %q", list[0].Mark, list[0].Name, list[0].Comment)
-		}
-	})
 }
 
 func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
@@ -133,25 +40,6 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 		r.Name, r.Reservation = c.name, c.reservation
 		if got := expands(&r); got != c.parent {
 			t.Errorf("job %q in reservation %q expands %d, want %d", c.name, c.reservation, got, c.parent)
-		}
-	}
-}
-
-func TestADamagedListIsAnErrorNotAShorterList(t *testing.T) {
-	whole := recorded(t, "squeue.txt")
-	for cut := 1; cut < len(whole); cut += 7 {
-		list, err := parseSqueue(whole[:cut], "WORD")
-		if err == nil && !strings.HasSuffix(whole[:cut], "WORD\n") {
-			t.Fatalf("cut at byte %d: read %d jobs without an error", cut, len(list))
-		}
-	}
-	for _, bad := range []string{
-		"x", "slurm_load_jobs error", "1|2WORDWORDWORDWORD\n",
-		strings.Replace(whole, "49|49", "-49|49", 1), strings.Replace(whole, "|1795291998|", "|yesterday|", 1),
-		strings.Replace(whole, "n[1-2]", "n[1-", 1), strings.Replace(whole, "|5:00|", "|soon|", 1),
-	} {
-		if _, err := parseSqueue(bad, "WORD"); err == nil {
-			t.Errorf("no error for %.60q", bad)
 		}
 	}
 }
@@ -179,95 +67,6 @@ func TestReasonsThatMeanNodes(t *testing.T) {
 		if got := blocked(reason); got != want {
 			t.Errorf("%s: blocked %v, want %v", reason, got, want)
 		}
-	}
-}
-
-func TestNodeStates(t *testing.T) {
-	for _, c := range []struct {
-		state        string
-		usable, idle bool
-	}{
-		{"IDLE", true, true}, {"IDLE+PLANNED", true, true}, {"ALLOCATED", true, false}, {"MIXED", true, false},
-		{"ALLOCATED+PLANNED", true, false}, {"IDLE+DRAIN", false, true}, {"IDLE+DRAIN+PLANNED", false, true},
-		{"DOWN", false, false}, {"DOWN*+DRAIN", false, false}, {"IDLE*", false, true}, {"UNKNOWN", false, false},
-		{"UNK", false, false}, {"IDLE+COMPLETING", true, false}, {"ALLOCATED*", false, false}, {"IDLE+MAINTENANCE", true, true},
-		{"IDLE+RESERVED", true, true}, {"IDLE+CLOUD+POWERED_DOWN", true, true}, {"IDLE+POWERING_DOWN", false, true},
-		{"IDLE+REBOOT_ISSUED", false, true}, {"IDLE+NOT_RESPONDING", false, true}, {"IDLE~", true, true}, {"IDLE%", false, true},
-		{"IDLE+FLAG_OF_A_LATER_RELEASE", false, true}, {"FUTURE", false, false}, {"", false, false},
-	} {
-		usable, idle := nodeState(c.state)
-		if usable != c.usable || usable && idle != c.idle {
-			t.Errorf("%q: usable %v idle %v, want %v %v", c.state, usable, idle, c.usable, c.idle)
-		}
-	}
-}
-
-func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
-	in, err := parseInventory(recorded(t, "scontrol.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(in.nodes) != 8 || len(in.partitions) != 2 {
-		t.Fatalf("%d nodes and %d partitions", len(in.nodes), len(in.partitions))
-	}
-	if n := in.nodes[7]; n.Usable || !strings.Contains(n.Why, "disk is bad State=IDLE") {
-		t.Errorf("drained node: %+v", n)
-	}
-	if n := in.nodes[5]; !n.Usable || n.Idle || n.Why != "ALLOCATED" {
-		t.Errorf("allocated node: %+v", n)
-	}
-	want := []adapter.Reservation{
-		{Name: "accordion-grow-46", Nodes: []string{"n6"}, Start: in.reservations[0].Start, End: in.reservations[0].End, User: "ana"},
-		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.reservations[1].Start, End: in.reservations[1].Start + 3600, User: "root", OverManaged: true},
-	}
-	if diff := cmp.Diff(want, in.reservations); diff != "" {
-		t.Errorf("reservations (-want +read):\n%s", diff)
-	}
-	if p := in.partitions[0]; !p.exclusive || p.name != "main" || len(p.nodes) != 8 || p.tier != 1 {
-		t.Errorf("partition: %+v", p)
-	}
-}
-
-func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
-	in, err := parseInventory(recorded(t, "scontrol.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := parseSqueue(recorded(t, "squeue.txt"), "WORD")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.partitions[0].nodes = []string{"n2", "n3", "n8"} // main shrinks to these; shared reaches them still
-	in.partitions = append(in.partitions, partition{name: "far", nodes: []string{"n7"}})
-	far := record{Job: adapter.Job{Key: adapter.Key{ID: 99}, State: adapter.Pending, Partition: "far"}}
-	s, err := assemble(in, append(jobs, far), []string{"main"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, n := range s.Nodes {
-		names = append(names, n.Name)
-	}
-	if !slices.Equal(names, []string{"n2", "n3", "n8"}) {
-		t.Errorf("nodes of the pool: %v", names)
-	}
-	holders := map[core.JobID]string{}
-	for _, j := range s.Jobs {
-		if j.ID == 99 {
-			t.Error("a job that can only run elsewhere is told")
-		}
-		if j.State != adapter.Pending {
-			holders[j.ID] = strings.Join(j.Nodes, ",")
-		}
-	}
-	if diff := cmp.Diff(map[core.JobID]string{46: "n2", 47: "n3"}, holders); diff != "" {
-		t.Errorf("who holds what of the pool (-want +got):\n%s", diff)
-	}
-	if len(s.Reservations) != 1 || !slices.Equal(s.Reservations[0].Nodes, []string{"n2"}) {
-		t.Errorf("reservations: %+v", s.Reservations)
-	}
-	if _, err := assemble(in, jobs, []string{"nosuch"}); err == nil || !strings.Contains(err.Error(), "nosuch") {
-		t.Errorf("a pool that does not exist: %v", err)
 	}
 }
 
@@ -315,7 +114,7 @@ func TestArrayTasksAreCounted(t *testing.T) {
 
 func TestAPendingArrayStandsForItsTasks(t *testing.T) {
 	r := record{Job: adapter.Job{Key: adapter.Key{ID: 50}, State: adapter.Pending}, elements: "1-1000%2"}
-	jobs := appendTasks(nil, r)
+	jobs := appendTasks(nil, &r)
 	if len(jobs) != MaxTasks {
 		t.Fatalf("%d jobs, want %d", len(jobs), MaxTasks)
 	}
@@ -374,38 +173,6 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	})
 }
 
-func FuzzSqueue(f *testing.F) {
-	f.Add(recorded(f, "squeue.txt"))
-	f.Add("WORDWORDWORDWORD\n")
-	f.Fuzz(func(t *testing.T, out string) {
-		jobs, err := parseSqueue(out, "WORD")
-		if err != nil {
-			return
-		}
-		for _, r := range jobs {
-			if r.ID < 0 || r.Want < 0 || r.Limit < 0 || r.State == adapter.Pending && r.Nodes != nil {
-				t.Errorf("nonsense was read: %+v", r)
-			}
-		}
-		ranked(jobs)
-	})
-}
-
-func FuzzScontrol(f *testing.F) {
-	f.Add(recorded(f, "scontrol.txt"))
-	f.Add("scontrol: scontrol: NodeName=\nPartitionName= Nodes=n[1-\n")
-	f.Fuzz(func(t *testing.T, out string) {
-		in, err := parseInventory(out)
-		if err != nil {
-			return
-		}
-		if len(in.nodes) == 0 || len(in.partitions) == 0 {
-			t.Error("a cluster without nodes or partitions")
-		}
-		_, _ = assemble(in, nil, []string{in.partitions[0].name})
-	})
-}
-
 func FuzzConfiguration(f *testing.F) {
 	f.Add(recorded(f, "config.txt"))
 	f.Fuzz(func(t *testing.T, out string) {
@@ -444,13 +211,13 @@ func BenchmarkParse(b *testing.B) {
 // largeSite is what squeue and scontrol print for it.
 func largeSite() (jobs, cluster string) {
 	var q, c strings.Builder
-	const free = "WORD(null)WORDsolver-runWORDep=4x1h,8x2h and a remarkWORD\n"
+	const free = "WORD(null)WORDsolver-runWORDep=4x1h,8x2h and a remarkWORDacctWORD(null)WORDlogin1WORDN/AWORDN/AWORDN/AWORD\n"
 	for i := range 2000 {
-		fmt.Fprintf(&q, "%d|%d|N/A|N/A|PENDING|Priority|user%d|%d|100|main|normal|acct|%d|%d|16|64|1-00:00:00|N/A|1795290000|1795290000|%d|(null)|(null)|n/a|%s",
+		fmt.Fprintf(&q, "%d|%d|N/A|N/A|1|PENDING|user%d|%d|100|main|normal|%d|%d|16|64|1-00:00:00|N/A|1795290000|1795290000|%d|0|(null)|(null)|n/a||1|0|NO|cpu=64,mem=64000M,node=1,billing=64|Priority%s",
 			10000+i, 10000+i, i%40, 1000+i%40, 1+i%64, 1+i%64, 4294900000-i, free)
 	}
 	for i := range 500 {
-		fmt.Fprintf(&q, "%d|%d|N/A|N/A|RUNNING|None|user%d|%d|100|main|normal|acct|2|2|16|64|4:00:00|1795290000|1795290000|1795280000|%d|(null)|(null)|n%d|n[%d-%d]%s",
+		fmt.Fprintf(&q, "%d|%d|N/A|N/A|1|RUNNING|user%d|%d|100|main|normal|2|2|16|64|4:00:00|1795290000|1795290000|1795280000|%d|0|(null)|(null)|n%d|n[%d-%d]|1|0|NO|cpu=64,mem=64000M,node=2,billing=64|None%s",
 			1000+i, 1000+i, i%40, 1000+i%40, 4294910000-i, 2*i+1, 2*i+1, 2*i+2, free)
 	}
 	for i := range 1000 {
@@ -459,84 +226,6 @@ func largeSite() (jobs, cluster string) {
 	}
 	c.WriteString("PartitionName=main Nodes=n[1-1000] PriorityTier=1 OverSubscribe=EXCLUSIVE State=UP\nPartitionName=shared Nodes=n[1-1000] PriorityTier=1 OverSubscribe=NO State=UP\n")
 	return q.String(), c.String()
-}
-
-func TestAChangedReservationIsToldOnlyWhatChanged(t *testing.T) {
-	now := time.Unix(1000, 0)
-	base := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2", "n10"}, Start: 900, End: 2000, User: "ana"}
-	with := func(change func(*adapter.Reservation)) adapter.Reservation {
-		r := base
-		change(&r)
-		return r
-	}
-	future := with(func(r *adapter.Reservation) { r.Start = 1500 })
-	for _, c := range []struct {
-		name string
-		old  *adapter.Reservation
-		r    adapter.Reservation
-		want string
-	}{
-		{"new, from now", nil, base, "Flags=OVERLAP StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, later", nil, future, "Flags=OVERLAP StartTime=uts1500 EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, over managed jobs", nil, with(func(r *adapter.Reservation) { r.OverManaged = true }),
-			"Flags=OVERLAP,IGNORE_JOBS StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"new, for a start", nil, with(func(r *adapter.Reservation) { r.Idle = 60 }),
-			"Flags=OVERLAP,PURGE_COMP=1 StartTime=now EndTime=uts2000 Users=ana Nodes=n[1-2,10]"},
-		{"over managed jobs no more", new(with(func(r *adapter.Reservation) { r.OverManaged = true })), base, "Flags-=IGNORE_JOBS"},
-		{"unchanged", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n10", "n2", "n1"} }), ""},
-		{"active: its start stays", &base, with(func(r *adapter.Reservation) { r.Start, r.End = 950, 2100 }), "EndTime=uts2100"},
-		{"not begun: its start moves", &future, with(func(r *adapter.Reservation) { r.Start = 1600 }), "StartTime=uts1600"},
-		{"other nodes", &base, with(func(r *adapter.Reservation) { r.Nodes = []string{"n3"} }), "Nodes=n3"},
-	} {
-		if got := strings.Join(reservationChanges(c.old, c.r, now), " "); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestWhatAnUpdateWouldTakeUnseenIsTriedFirst(t *testing.T) {
-	now := time.Unix(1000, 0)
-	old := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2"}, Start: 1500, End: 2000, User: "ana"}
-	for _, c := range []struct {
-		name   string
-		change func(*adapter.Reservation)
-		want   []string
-	}{
-		{"fewer nodes, later, longer", func(r *adapter.Reservation) { r.Nodes, r.Start, r.End = r.Nodes[:1], 1600, 3000 }, nil},
-		{"a node more", func(r *adapter.Reservation) { r.Nodes = []string{"n1", "n2", "n3"} }, []string{"accordion-7-more n3 1500-2000"}},
-		{"sooner", func(r *adapter.Reservation) { r.Start = 1200 }, []string{"accordion-7-sooner n1,n2 1200-1500"}},
-		{"both", func(r *adapter.Reservation) { r.Nodes, r.Start = []string{"n2", "n3"}, 0 },
-			[]string{"accordion-7-more n3 0-2000", "accordion-7-sooner n2 0-1500"}},
-		{"both, over managed jobs", func(r *adapter.Reservation) { r.Nodes, r.Start, r.OverManaged = []string{"n3"}, 0, true }, nil},
-	} {
-		r := old
-		c.change(&r)
-		var got []string
-		for _, p := range probes(old, r, now) {
-			got = append(got, fmt.Sprintf("%s %s %d-%d", p.Name, strings.Join(p.Nodes, ","), p.Start, p.End))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-func TestReservationsOfOthersAreInTheWay(t *testing.T) {
-	r := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2"}, Start: 1000, End: 2000}
-	for _, c := range []struct {
-		other adapter.Reservation
-		want  bool
-	}{
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 1999, End: 3000}, true},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 2000, End: 3000}, false},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n2", "n3"}, Start: 0, End: 1000}, false},
-		{adapter.Reservation{Name: "maint", Nodes: []string{"n3"}, Start: 0, End: 3000}, false},
-		{adapter.Reservation{Name: "accordion-8", Nodes: []string{"n1"}, Start: 0, End: 3000}, false},
-	} {
-		if got := inTheWay([]adapter.Reservation{c.other}, r) != nil; got != c.want {
-			t.Errorf("%+v in the way: %v, want %v", c.other, got, c.want)
-		}
-	}
 }
 
 func TestGuardAndTrapFollowTheConfiguration(t *testing.T) {

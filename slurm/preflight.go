@@ -36,6 +36,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	found = append(found, c.check(ctx)...)
 	found = append(found, checkPool(c, in, s.config.Partitions)...)
+	found = append(found, checkGrowth(c.site(), in, s.config.Partitions, s.config.Growth)...)
 	found = append(found, checkPlugin(c)...)
 	found = append(found, checkOptions(c)...)
 	slices.SortStableFunc(found, adapter.ByGravity)
@@ -71,16 +72,8 @@ func (c configuration) check(ctx context.Context) []adapter.Finding {
 	if release, _ := c.version(); release < 2011 {
 		add(adapter.Fatal, "Upgrade Slurm", "Slurm %s is older than 20.11", c["SLURM_VERSION"])
 	}
-	if !slices.Contains(strings.Split(c["SchedulerParameters"], ","), "permit_job_expansion") {
-		add(adapter.Fatal, "Add permit_job_expansion to SchedulerParameters in slurm.conf, then `scontrol reconfigure`",
-			"SchedulerParameters is %q: without permit_job_expansion no job can grow", c["SchedulerParameters"])
-	}
-	if why := c.trap(ctx); why != "" {
-		add(adapter.Fatal, "Set AccountingStorageType=accounting_storage/slurmdbd and keep slurmdbd running", "%s", why)
-	}
-	if c["PriorityType"] == "priority/multifactor" {
-		add(adapter.Note, "", "PriorityType is priority/multifactor, and a held job has no priority: managed jobs rank first come, first "+
-			"served; none overtakes an ordinary job that was submitted before it")
+	if why := c.trap(ctx); why != "" && c.neverResizes() == "" {
+		add(adapter.Fatal, "Start slurmdbd, and keep it running", "%s", why)
 	}
 	if over := c["OverTimeLimit"]; over == "UNLIMITED" {
 		add(adapter.Warning, "Set OverTimeLimit in slurm.conf to some minutes", "OverTimeLimit is UNLIMITED: jobs need not end at "+
@@ -91,13 +84,9 @@ func (c configuration) check(ctx context.Context) []adapter.Finding {
 			"job that has grown by a node before that of its script is taken for lost, and ended or requeued, when the script's node "+
 			"registers, which each node does twice an hour or so", patience)
 	}
-	if mode := c["PreemptMode"]; mode != "" && mode != "OFF" {
-		add(adapter.Warning, "Exempt the pool's partitions (PreemptMode=OFF on each)",
-			"PreemptMode is %s: a managed job that is preempted loses its planned growth", mode)
-	}
-	if c["SuspendProgram"] != "" && c["SuspendTime"] != "INFINITE" && c["SuspendTime"] != "" {
-		add(adapter.Warning, "List the pool's nodes in SuspendExcNodes", "idle nodes are powered down after %s: a growth onto one is late "+
-			"by the time it boots", c["SuspendTime"])
+	if c["PreemptType"] == "preempt/qos" {
+		add(adapter.Warning, "Give managed jobs a QOS that no other may preempt", "PreemptType is preempt/qos: a managed job whose QOS another may "+
+			"preempt is lost when that one wants a node")
 	}
 	return found
 }
@@ -112,29 +101,45 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 	}
 	for _, p := range in.partitions {
 		managed := slices.Contains(pool, p.name)
-		if managed && !p.exclusive {
-			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s does not give whole nodes to jobs: Slurm cannot move part of a "+
-				"node into another job", p.name),
-				Fix: fmt.Sprintf("Set OverSubscribe=EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
+		if managed && p.sharing().forced() {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs come to lie on the cores of "+
+				"managed ones", p.name, p.sharing()),
+				Fix: fmt.Sprintf("Set OverSubscribe=YES:2 or EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if managed && p.state != "UP" {
 			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
 				Fix: fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
 		}
-		if managed && p.preempt != "" && p.preempt != "OFF" && c["PreemptMode"] == "OFF" {
-			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s has PreemptMode=%s: a managed job that is preempted loses its "+
-				"planned growth", p.name, p.preempt), Fix: "Set PreemptMode=OFF on it"})
+		if managed && c["PreemptType"] == "preempt/partition_prio" && p.preempt != "" && p.preempt != "OFF" {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has PreemptMode=%s: a job of it that has grown is lost as a whole "+
+				"when a partition of a higher tier wants one node", p.name, p.preempt), Fix: fmt.Sprintf("Set PreemptMode=OFF on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if shared := within(p.nodes, nodes); !managed && len(shared) > 0 {
 			found = append(found, adapter.Finding{Severity: adapter.Note, What: fmt.Sprintf("partition %s has %d of the pool's nodes too: its jobs are planned as ordinary "+
 				"ones, and a node with any of them is taken", p.name, len(shared))})
 		}
 	}
-	withGres := slices.DeleteFunc(slices.Clone(in.nodes), func(n node) bool { return n.gres == "" || !nodes[n.Name] })
-	if len(withGres) > 0 && c["SelectType"] == "select/cons_tres" {
-		found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("%d nodes of the pool have generic resources (%s on %s), and select/cons_tres does not "+
-			"let a job that asks for them grow", len(withGres), withGres[0].gres, withGres[0].Name),
-			Fix: "Leave GPU jobs rigid, or keep those nodes in a pool of their own"})
+	return found
+}
+
+// checkGrowth says how the jobs of each partition of the pool grow, and why so.
+func checkGrowth(site site, in inventory, pool []string, wish Growth) []adapter.Finding {
+	var found []adapter.Finding
+	for _, p := range in.partitions {
+		if !slices.Contains(pool, p.name) || p.sharing().forced() {
+			continue
+		}
+		all, err := site.wayOf(wish, p.sharing(), false)
+		if err != nil {
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("no job of partition %s can grow by %s: %v", p.name, wish, err),
+				Fix: `Set growth = "auto" under [slurm], or change what keeps it from growing so`})
+			continue
+		}
+		what := fmt.Sprintf("jobs of partition %s grow by %s", p.name, all)
+		if site.gres && all.growth != Companions {
+			what += "; those that ask for generic resources by companions"
+		}
+		found = append(found, adapter.Finding{Severity: adapter.Note, What: what})
 	}
 	return found
 }

@@ -32,6 +32,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if other := inTheWay(all, r); other != nil {
 		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrBusy)
 	}
+	r.OverManaged = r.OverManaged || s.yields(r.Nodes)
 	now := time.Now()
 	i := slices.IndexFunc(all, func(o adapter.Reservation) bool { return o.Name == r.Name })
 	if i < 0 {
@@ -204,35 +205,4 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 		return fmt.Errorf("deleting reservation %s: %w (%w)", name, adapter.ErrBusy, err)
 	}
 	return fmt.Errorf("deleting reservation %s: %w", name, err)
-}
-
-// Nudge gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
-// that somebody drained meanwhile) it clears the drain flag, which they do not have: the update makes slurmctld set the
-// node's bits anew, which cures a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
-// Not of the lost ones: it cures none, and hides them from Mend as not responding.
-func (s *System) Nudge(ctx context.Context, nodes []string) error {
-	doing := "nudging " + hostlist.Compact(nodes)
-	snapshot, err := s.Observe(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	lost := within(Leaked(snapshot), toSet(nodes))
-	var idle []string
-	wanted := toSet(nodes)
-	for _, n := range snapshot.Nodes {
-		if wanted[n.Name] && n.Usable && n.Idle {
-			idle = append(idle, n.Name)
-		}
-	}
-	if len(idle) > 0 {
-		if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
-		}
-	}
-	if len(lost) > 0 {
-		if err := s.Mend(ctx, lost); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
-		}
-	}
-	return nil
 }

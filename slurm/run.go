@@ -94,18 +94,23 @@ type call struct {
 	program string
 	args    []string
 	input   string
-	env     []string // added to the runner's
-	kind    kind     // of the console that suits it
-	console bool     // by a console or not at all (errSilent)
+	env     []string                 // added to the runner's
+	kind    kind                     // of the console that suits it
+	stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
+	as      *user                    // who runs it; nil: ourselves
+	until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
 }
 
-// output is what a program printed.
-type output struct{ stdout, stderr string }
+// A user is who a program is run as, by number: not every controller knows its users by name.
+type user struct{ uid, gid uint32 }
+
+// output is what a program printed. The stamp is "" unless the call asks for it.
+type output struct{ stdout, stderr, stamp string }
 
 // run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
 // The error is a *Failure, or the context's when it ended before anything began.
 func (r *runner) run(ctx context.Context, c call) (output, error) {
-	if !r.talk.speaks() && c.console {
+	if !r.talk.speaks() && c.stamped {
 		return output{}, errSilent
 	}
 	if command := spoken(c); command != "" && r.talk.speaks() {
@@ -116,7 +121,7 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 		}
 		out, err := r.tell(ctx, c, command)
 		<-r.slots
-		if c.console || !errors.Is(err, errSilent) {
+		if c.stamped || !errors.Is(err, errSilent) {
 			return out, err
 		}
 	}
@@ -153,11 +158,21 @@ func (r *runner) program(ctx context.Context, c call) (output, error) {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	// The whole group is killed: a client's child that keeps our pipe open would keep us waiting.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if c.as != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.as.uid, Gid: c.as.gid}
+	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
+	enough := &watched{bounded: stderr, until: c.until, end: cmd.Cancel}
+	if c.until != nil {
+		cmd.Stderr = enough
+	}
 
 	err = cmd.Run()
-	out := output{stdout.String(), stderr.String()}
+	out := output{stdout: stdout.String(), stderr: stderr.String()}
+	if enough.seen {
+		return out, nil
+	}
 	if err == nil && stdout.dropped {
 		err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
 	}
@@ -212,18 +227,37 @@ func commandLine(c call) string {
 	return text
 }
 
-// bounded keeps the first limit bytes that are written to it.
+// bounded keeps the first limit bytes that are written to it. (It does not embed a buffer, whose ReadFrom would keep all.)
 type bounded struct {
-	bytes.Buffer
+	kept    bytes.Buffer
 	limit   int
 	dropped bool
 }
 
+func (b *bounded) String() string { return b.kept.String() }
+
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); len(p) > room {
+	if room := b.limit - b.kept.Len(); len(p) > room {
 		b.dropped = true
-		b.Buffer.Write(p[:max(room, 0)])
+		b.kept.Write(p[:max(room, 0)])
 		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
+}
+
+// watched ends a program once what it has written is enough. A program is written to by one goroutine, which Run waits for.
+type watched struct {
+	*bounded
+	until func(string) bool
+	end   func() error
+	seen  bool
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.bounded.Write(p)
+	if !w.seen && w.until(w.String()) {
+		w.seen = true
+		_ = w.end() // it may have ended by itself
+	}
+	return n, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // clients is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
@@ -95,10 +96,10 @@ func TestFewProgramsRunAtOnce(t *testing.T) {
 }
 
 func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
+	job := printed{id: 7, submitted: 1, user: "a", uid: 1, state: "PENDING", priority: 9}
 	s := clients(t, nil, map[string]string{
 		"scontrol": "echo 'slurm_update error: Something new' >&2; echo second >&2; exit 3",
-		"squeue": "echo \"$SQUEUE_FORMAT2\" | grep -q . || exit 9; printf '7|7|N/A|N/A|PENDING|Priority|a|1|1|main|q|a|1|1|1|1|5:00|N/A|1|1|9|(null)|(null)|n/a|'; " +
-			"w=${SQUEUE_FORMAT2##*:}; printf '%s' \"${w}(null)${w}x${w}(null)${w}\"; echo",
+		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.row("WORD") + "END",
 	})
 	err := s.Attach(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "accordion-a")
 	var f *Failure
@@ -128,14 +129,32 @@ func TestAWrongConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnExpanderIsRootsInTheNameOfTheOwner(t *testing.T) {
-	parent := &record{account: "physics"}
-	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main", "normal"
-	got := strings.Join(expandArgs(parent, []string{"n7", "n6"}, "accordion-46-2"), " ")
-	want := "--immediate --no-shell --no-bell --chdir=/ --priority=TOP --uid=1001 --gid=100 --partition=main --nodes=2 --nodelist=n[6-7] --mem=0 " +
-		"--job-name=accordion-grow-46 --dependency=expand:46 --qos=normal --account=physics --reservation=accordion-46-2"
-	if got != want {
-		t.Errorf("salloc %s\nwant   %s", got, want)
+func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
+	parent := &record{account: "physics", minMemory: 3700, tresPerNode: "gres:gpu:a100:2", tresPerTask: "gres/fpga:1"}
+	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main,other", "normal"
+	parent.Tasks, parent.Want, parent.Limit = 4, 2, core.Forever
+	nodes := []string{"n7", "n6"}
+	const base = "--no-shell --no-bell --chdir=/ --partition=main,other --job-name=accordion-%s-46 --nodes=%d --nodelist=%s "
+	const whose = " --qos=normal --account=physics --reservation=accordion-46-2"
+	site := site{memory: true}
+	own := node{effective: 8, memory: 4000}
+	for _, test := range []struct {
+		name string
+		a    allocation
+		want string
+	}{
+		{"an expander in whole nodes", terms{way{Merge, ""}, site, "EXCLUSIVE", own}.beside(parent, nodes, "accordion-46-2"),
+			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=0 --dependency=expand:46" + whose},
+		{"an expander that makes its nodes whole", terms{way{Merge, ""}, site, "NO", own}.beside(parent, nodes, "accordion-46-2"),
+			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=0 --mincpus=8 --dependency=expand:46" + whose},
+		{"the one with the memory", terms{way{Overlap, ""}, site, "YES:2", own}.beside(parent, nodes, "accordion-46-2"),
+			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46" + whose},
+		{"a companion", terms{way{Companions, ""}, site, "YES:2", own}.beside(parent, nodes, "accordion-46-2"),
+			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,fpga:2"},
+	} {
+		if got := strings.Join(test.a.arguments(), " "); got != test.want {
+			t.Errorf("%s:\ngot  salloc %s\nwant salloc %s", test.name, got, test.want)
+		}
 	}
 }
 
@@ -209,23 +228,24 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		spoil    func(configuration, inventory)
 	}{
 		{adapter.Fatal, "older than 20.11", func(c configuration, _ inventory) { c["SLURM_VERSION"] = "20.02.7" }},
-		{adapter.Fatal, "without permit_job_expansion", func(c configuration, _ inventory) { c["SchedulerParameters"] = "bf_continue" }},
-		{adapter.Fatal, "slurmdbd", func(c configuration, _ inventory) {
-			c["SLURM_VERSION"], c["AccountingStorageType"] = "22.05.8", "accounting_storage/none"
+		{adapter.Fatal, "slurmdbd does not answer", func(c configuration, _ inventory) {
+			c["SLURM_VERSION"], c["AccountingStorageHost"], c["AccountingStoragePort"] = "22.05.8", "127.0.0.1", "1"
 		}},
-		{adapter.Fatal, "does not give whole nodes", func(_ configuration, in inventory) { in.partitions[0].exclusive = false }},
+		{adapter.Fatal, "come to lie on the cores", func(_ configuration, in inventory) {
+			in.partitions[0].exclusive, in.partitions[0].overSubscribe = false, "FORCE:4"
+		}},
 		{adapter.Fatal, `no partition "main"`, func(_ configuration, in inventory) { in.partitions[0].name = "renamed" }},
 		{adapter.Fatal, "has no nodes", func(_ configuration, in inventory) { in.partitions[0].nodes = nil }},
 		{adapter.Warning, "main is DOWN", func(_ configuration, in inventory) { in.partitions[0].state = "DOWN" }},
 		{adapter.Warning, "OverTimeLimit is UNLIMITED", func(c configuration, _ inventory) { c["OverTimeLimit"] = "UNLIMITED" }},
 		{adapter.Warning, "BatchStartTimeout is 10 s", func(c configuration, _ inventory) { c["BatchStartTimeout"] = "10 sec" }},
-		{adapter.Warning, "PreemptMode is REQUEUE", func(c configuration, _ inventory) { c["PreemptMode"] = "REQUEUE" }},
-		{adapter.Warning, "powered down", func(c configuration, _ inventory) { c["SuspendProgram"], c["SuspendTime"] = "/bin/off", "600 sec" }},
-		{adapter.Warning, "generic resources (gpu:4 on n1)", func(_ configuration, in inventory) { in.nodes[0].gres = "gpu:4" }},
+		{adapter.Fatal, "main has PreemptMode=REQUEUE", func(c configuration, in inventory) {
+			c["PreemptType"], in.partitions[0].preempt = "preempt/partition_prio", "REQUEUE"
+		}},
+		{adapter.Warning, "PreemptType is preempt/qos", func(c configuration, _ inventory) { c["PreemptType"] = "preempt/qos" }},
 		{adapter.Warning, "is not in use", withoutOptions},
 		{adapter.Warning, "does not read them", older},
 		{adapter.Note, "cannot be seen from here", func(c configuration, _ inventory) { c["SLURM_CONF"] = "/nowhere/slurm.conf" }},
-		{adapter.Note, "first come, first served", func(c configuration, _ inventory) { c["PriorityType"] = "priority/multifactor" }},
 	} {
 		conf, in := read()
 		c.spoil(conf, in)

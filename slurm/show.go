@@ -1,176 +1,164 @@
 package slurm
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"accordion/adapter"
 	"accordion/core"
 )
 
-// This file reads jobs as `scontrol -o show job` prints them: each on a line of KEY=VALUE, with what users wrote in between.
-// A user may write anything into his job's name, account, comment or paths, also whole forged records. So a record is
-// believed only when each of the keys stands in it once and in its place, for the true ones are always there; and what a
-// record cannot show even so is asked elsewhere (see System.list).
+// This file reads a job's record as a console shows it, once its keys are found (layout.go).
 
-// errForged is a record in which a key stands twice: some user wrote it, and nobody can tell which is true. squeue can.
-var errForged = errors.New("a job's text looks like another field of it")
-
-// A shown job is a record without its name, comment and mark where they are not certain.
+// A shown job is what a console shows of one.
 type shown struct {
-	record
-	// free is all that follows the fields which Slurm alone writes: paths, comments, the mark.
-	free string
+	record        // without its state, which settles the rest (see finish)
+	doubt  doubt  // what of the record is not certain
+	known  bool   // that was filled in, as it was when it was certain
+	odd    bool   // a key is missing
+	marked bool   // something looks like a mark
+	text   string // where that was read: while it is the same, so is the truth
+	plain  bool   // nothing but the host of submission could make the first keys of the middle another's
+	open   bool   // it may end later
+
+	wrong string // what of the middle, as it was found from the front, cannot be read
+
+	word, tasks     string // Slurm's word for the state; the task ids of an array
+	start, eligible core.Time
 }
 
-// Keys of a record in their order. Between two that follow each other here there may be others, and those of slots.
-var (
-	keys = []string{
-		" JobName=", " UserId=", " GroupId=", " MCS_label=", " Priority=", " Nice=", " Account=", " QOS=", " JobState=", " Reason=",
-		" Dependency=", " Requeue=", " RunTime=", " TimeLimit=", " TimeMin=", " SubmitTime=", " EligibleTime=", " StartTime=", " EndTime=",
-		" Partition=", " AllocNode:Sid=", " NodeList=", " NumNodes=", " NumCPUs=", " NumTasks=", " CPUs/Task=", " DelayBoot=", " OverSubscribe=",
-		" Contiguous=", " Command=", " WorkDir=",
-	}
-	order = func() map[string]int {
-		m := map[string]int{}
-		for i, k := range keys {
-			m[k] = i
-		}
-		return m
-	}()
+// doubt is which fields of a record are not certain.
+type doubt int
+
+const (
+	ofHead   doubt = 1 << iota // name, owner, priority, account, QOS
+	ofMiddle                   // partition, nodes, what it asked for, reservation
+	ofMark                     // the mark and what goes with it: a user can make a job look as if it had one
+	ofState                    // all: the record is not as any known Slurm writes it
 )
 
-// place is where the key of a name stands among the keys.
-func place(name string) int { return order[" "+name+"="] }
-
-// parseShown reads all jobs of an answer to `show job`. Between them there may be prompts.
-func parseShown(out string) ([]shown, error) {
-	var jobs []shown
-	known := map[core.JobID]bool{}
-	nodes := map[string][]string{}
-	for rest := out; ; {
-		at := strings.Index(rest, "JobId=")
-		if at < 0 {
-			return jobs, nil
-		}
-		if before := rest[:at]; before != "" && !strings.HasSuffix(before, "\n") && !strings.HasSuffix(before, prompt) {
-			return nil, fmt.Errorf("scontrol: text before a job: %w", errForm)
-		}
-		rest = rest[at:]
-		line := rest
-		if end := strings.Index(rest, "\nJobId="); end >= 0 {
-			line = rest[:end]
-		}
-		rest = rest[len(line):]
-		j, err := parseShownJob(strings.TrimRight(line, "\n"), nodes)
-		if err != nil {
-			return nil, fmt.Errorf("scontrol: job %d of the list: %w", len(jobs)+1, err)
-		}
-		if known[j.ID] {
-			return nil, fmt.Errorf("scontrol: job %d twice: %w", j.ID, errForged)
-		}
-		known[j.ID] = true
-		jobs = append(jobs, j)
-	}
-}
-
-// parseShownJob reads one.
-func parseShownJob(line string, nodes map[string][]string) (shown, error) {
+// read reads a record; stamped is where its time of submission stands. Beyond is what may belong to it too.
+func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
 	line = strings.Clone(line) // what is kept of the job must not keep the list
-	head, values, err := split(line)
-	if err != nil {
-		return shown{}, err
-	}
-	// word is a field of one word, slot one that is not always there, behind another.
-	word := func(key string) string {
-		w, _, _ := strings.Cut(values[place(key)], " ")
-		return w
-	}
-	slot := func(behind, key string) string { return field(values[place(behind)], key) }
-
+	r.find(line)
+	l := layout{line: line}
 	e := fieldReader{}
-	var r record
-	id, _, _ := strings.Cut(strings.TrimPrefix(head, "JobId="), " ")
-	r.ID = core.JobID(e.number("JobId", id))
-	tasks := ""
-	if array := field(head, "ArrayJobId"); array != "" {
-		r.array, tasks = e.number("ArrayJobId", array), field(head, "ArrayTaskId")
-		r.Unfit = unfitArray
-	} else if field(head, "HetJobId") != "" {
-		r.Unfit = unfitHet
+	j := shown{open: end == open}
+	j.ID, j.Submitted = id, e.instant("SubmitTime", strings.TrimPrefix(wordOf(line[stamped+len(keys[keySubmitTime]):]), r.stamp))
+	j.doubt, j.odd = l.lay(r, stamped)
+	j.marked = j.doubt&ofMark != 0
+	if j.doubt&ofState == 0 {
+		j.word, j.Why, j.dependsOn = l.word(keyJobState), text(l.word(keyReason)), text(l.word(keyDependency))
+		j.Limit = e.limit("TimeLimit", l.word(keyTimeLimit))
+		at := func(name string, key int) core.Time { return e.instant(name, strings.TrimPrefix(l.word(key), r.stamp)) }
+		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
 	}
-	r.Name = values[place("JobName")]
-	if r.Unfit == unfitHet {
-		r.Name = r.Name[:max(0, strings.LastIndex(r.Name, " HetJobIdSet="))]
+	l.numbers(&e, &j)
+	if j.doubt&ofHead == 0 {
+		l.head(&e, &j)
 	}
-	r.User, r.UID = account(&e, "UserId", word("UserId"))
-	_, r.GID = account(&e, "GroupId", word("GroupId"))
-	stateWord := word("JobState")
-	r.State, r.Held = state(stateWord)
-	r.Why = text(word("Reason"))
-	r.Partition, r.QOS, r.account = word("Partition"), text(word("QOS")), text(values[place("Account")])
-	low, high, ranges := strings.Cut(word("NumNodes"), "-")
-	r.Want = e.count("NumNodes", low)
-	if r.maxNodes = r.Want; ranges {
-		r.maxNodes = e.count("NumNodes", high)
+	if l.whole {
+		middle := fieldReader{}
+		if l.middle(&middle, &j, r.nodes); middle.err != nil {
+			j.wrong = middle.err.Error()
+		}
+		j.Comment = commentOf(line[l.at[keyWorkDir]:], l.word(keyBatchFlag) == "1")
 	}
-	r.Tasks, r.CPUs = e.count("NumTasks", word("NumTasks")), e.count("NumCPUs", word("NumCPUs"))
-	r.Limit = e.limit("TimeLimit", word("TimeLimit"))
-	start, eligible := e.instant("StartTime", word("StartTime")), e.instant("EligibleTime", word("EligibleTime"))
-	r.Submitted = e.instant("SubmitTime", word("SubmitTime"))
-	r.Priority = e.number("Priority", word("Priority"))
-	r.Reservation, r.dependsOn, r.batchHost = text(slot("DelayBoot", "Reservation")), text(word("Dependency")), text(slot("NodeList", "BatchHost"))
-	if list := text(word("NodeList")); list != "" {
-		r.Nodes = hostFirst(e.nodes(list, nodes), r.batchHost)
+	j.upfront = j.doubt&ofMiddle == 0 && end == closed
+	switch end {
+	case open:
+		j.doubt |= ofMiddle | ofMark
+	case likely:
+		j.doubt |= ofMiddle
+	}
+	if j.doubt != 0 {
+		j.text = l.doubtful(j.doubt) + beyond
 	}
 	if e.err != nil {
-		return shown{}, e.err
+		j.unreadable = e.err.Error()
 	}
-	r.settle(stateWord, tasks, start, eligible)
-	j := shown{record: r, free: line[strings.Index(line, " Command="):]}
-	j.Comment = commentOf(j.free)
-	j.Expands = expands(&j.record)
-	return j, nil
+	return j
 }
 
-// split is what stands before the first key, and behind each of them up to the next.
-func split(line string) (head string, values []string, err error) {
-	at := make([]int, len(keys)) // where each key's blank is, and 1 more: 0 is nowhere
-	blank := 0
-	for i := range len(line) {
-		switch line[i] {
-		case ' ':
-			blank = i
-		case '=':
-			k, ok := order[line[blank:i+1]]
-			if !ok {
-				continue
-			}
-			if at[k] > 0 {
-				return "", nil, fmt.Errorf("%stwice: %w", keys[k], errForged)
-			}
-			at[k] = blank + 1
-		}
+// take takes what is in doubt from what is known of the job, unless that takes the doubt away.
+func (j *shown) take(r *record) {
+	j.known = true
+	if j.plain && r.upfront {
+		j.doubt &^= ofMiddle
+		j.upfront = true
 	}
-	values = make([]string, len(keys))
-	end := len(line)
-	for k := len(keys) - 1; k >= 0; k-- {
-		switch {
-		case at[k] == 0:
-			return "", nil, fmt.Errorf("no%s: %w", keys[k], errForm)
-		case at[k] > end:
-			return "", nil, fmt.Errorf("%sout of its place: %w", keys[k], errForged)
-		}
-		values[k] = line[at[k]-1+len(keys[k]) : end]
-		end = at[k] - 1
+	if j.open && r.Mark == "" && !j.marked {
+		j.doubt &^= ofMark
 	}
-	return line[:end], values, nil
+	if j.doubt&ofState != 0 {
+		j.record = *r
+		return
+	}
+	if j.doubt&ofHead != 0 {
+		j.Name, j.User, j.UID, j.GID, j.account, j.QOS, j.Priority, j.nice = r.Name, r.User, r.UID, r.GID, r.account, r.QOS, r.Priority, r.nice
+	}
+	if j.doubt&ofMiddle != 0 {
+		j.wrong = r.unreadable
+		j.Partition, j.Nodes, j.batchHost, j.Reservation = r.Partition, r.Nodes, r.batchHost, r.Reservation
+		j.Want, j.maxNodes, j.Tasks, j.CPUs = r.Want, r.maxNodes, r.Tasks, r.CPUs
+		j.minCPUs, j.minMemory, j.memoryPer, j.upfront = r.minCPUs, r.minMemory, r.memoryPer, r.upfront
+		j.overSubscribe, j.features, j.tres = r.overSubscribe, r.features, r.tres
+	}
+	if j.doubt&(ofMark|ofMiddle) != 0 {
+		j.Comment = r.Comment
+	}
+	if j.doubt&ofMark != 0 {
+		j.Mark, j.tresPerNode, j.tresPerJob, j.tresPerTask = r.Mark, r.tresPerNode, r.tresPerJob, r.tresPerTask
+	}
 }
 
-// account reads a name with its number: alice(1001).
-func account(e *fieldReader, key, s string) (string, uint32) {
+// over says whether the job has ended, and has no nodes any more.
+func (j *shown) over() bool {
+	s, _ := state(j.word)
+	return s == adapter.Done
+}
+
+// finish fills in what follows from the state.
+func (j *shown) finish() {
+	if j.doubt&ofState == 0 {
+		j.unreadable = cmp.Or(j.unreadable, j.wrong)
+		j.settle(j.word, j.tasks, j.start, j.eligible)
+	}
+}
+
+// numbers reads what the record begins with.
+func (l *layout) numbers(e *fieldReader, j *shown) {
+	numbers, _, _ := strings.Cut(l.line, keyName)
+	if array := field(numbers, "ArrayJobId"); array != "" {
+		j.array, j.tasks = e.number("ArrayJobId", array), field(numbers, "ArrayTaskId")
+		if most := field(numbers, "ArrayTaskThrottle"); most != "" {
+			j.most = e.count("ArrayTaskThrottle", most)
+		}
+	} else if field(numbers, "HetJobId") != "" {
+		j.Unfit = unfitHet
+	}
+}
+
+// keyName stands behind the numbers, and what is the name is up to the next of Slurm's keys.
+const keyName = " JobName="
+
+// head reads name, owner and rank.
+func (l *layout) head(e *fieldReader, j *shown) {
+	_, name, _ := strings.Cut(l.line[:l.at[keyUser]], keyName)
+	if j.Unfit == unfitHet {
+		name = name[:max(0, strings.LastIndex(name, " HetJobIdSet="))]
+	}
+	j.Name = text(name)
+	j.User, j.UID = nameAndNumber(e, "UserId", l.span(keyUser, keyGroup))
+	_, j.GID = nameAndNumber(e, "GroupId", l.span(keyGroup, keyMcsLabel))
+	j.Priority, j.nice = e.number("Priority", l.word(keyPriority)), e.signed("Nice", l.word(keyNice))
+	j.account, j.QOS = text(l.span(keyAccount, keyQOS)), text(l.word(keyQOS))
+}
+
+// nameAndNumber reads a user or group: alice(1001).
+func nameAndNumber(e *fieldReader, key, s string) (string, uint32) {
 	at := strings.LastIndexByte(s, '(')
 	if at < 0 || !strings.HasSuffix(s, ")") {
 		e.fail(key, fmt.Errorf("%q is not a name with its number: %w", s, errForm))
@@ -179,39 +167,103 @@ func account(e *fieldReader, key, s string) (string, uint32) {
 	return s[:at], uint32(e.number(key, s[at+1:len(s)-1]))
 }
 
-// commentOf is the comment among what users wrote, or what its user made look like it.
-func commentOf(free string) string {
-	_, comment, found := strings.Cut(free, " Comment=")
+// middle reads where the job is and what it asked for, by the first places.
+func (l *layout) middle(e *fieldReader, j *shown, seen map[string][]string) {
+	j.Partition = l.word(keyPartition)
+	if l.word(keyBatchFlag) == "1" { // what has no script has a host for it too
+		hosts := l.span(keyNodeList, keyNumNodes)
+		if at := strings.LastIndex(hosts, " BatchHost="); at >= 0 {
+			j.batchHost = text(wordOf(hosts[at+len(" BatchHost="):]))
+		}
+	}
+	if list := text(l.word(keyNodeList)); list != "" {
+		j.Nodes = hostFirst(e.nodes(list, seen), j.batchHost)
+	}
+	_, most := ends(l.word(keyNumNodes))
+	j.Want, j.maxNodes = e.count("NumNodes", l.word(keyNumNodes)), e.count("NumNodes", most)
+	j.CPUs, j.Tasks = e.count("NumCPUs", l.word(keyNumCPUs)), e.count("NumTasks", l.word(keyNumTasks))
+	counted := l.span(keyCPUsPerTask, keyMinCPUs)
+	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // the first is of releases until 23.02
+		if j.tres == "" {
+			j.tres = text(field(counted, key))
+		}
+	}
+	j.minCPUs = e.count("MinCPUsNode", l.word(keyMinCPUs))
+	if _, memory, found := strings.Cut(l.span(keyMinCPUs, keyMinTmpDisk), " MinMemory"); found {
+		per, amount, _ := strings.Cut(wordOf(memory), "=")
+		j.memoryPer, j.minMemory = per, e.memory("MinMemory"+per, amount)
+	}
+	j.features, j.overSubscribe = text(l.span(keyFeatures, keyDelayBoot)), text(l.word(keyOverSubscribe))
+	_, slot, _ := strings.Cut(l.span(keyDelayBoot, keyOverSubscribe), " ")
+	name, first := strings.CutPrefix(slot, "Reservation=")
+	if first {
+		j.Reservation = text(name)
+	} else if strings.Contains(slot, " Reservation=") { // behind features of clusters, of which a user writes what he likes
+		j.doubt |= ofMiddle
+	}
+	j.plain = (slot == "" || first) && !strings.Contains(l.line[l.at[keyEndTime]:l.at[keyPartition]], " CrontabSpec=")
+}
+
+// afterComment is what may follow a comment, where it is not the paths of a script.
+var afterComment = regexp.MustCompile(` (Extra|Switches|BurstBuffer|BurstBufferState|CPU\w*|Power|Gres\w+|KillOInInvalidDependent|SpreadJob|OOMKillStep|` +
+	`CpusPerTres|MemPerTres|Tres\w+|MailUser|NtasksPerTRES|Container|SELinuxContext|ResvPorts)=`)
+
+// commentOf is the comment of a job with or without a script among what users wrote, or what its user made look like it.
+func commentOf(free string, script bool) string {
+	_, c, found := strings.Cut(free, " Comment=")
 	if !found {
 		return ""
 	}
-	for _, next := range []string{"  StdErr=", "  Power="} {
-		if at := strings.LastIndex(comment, next); at >= 0 {
-			return text(comment[:at])
+	if script {
+		if at := strings.LastIndex(c, " StdErr="); at >= 0 {
+			c = c[:at]
 		}
+		if at := strings.LastIndex(c, " Extra="); at >= 0 {
+			c = c[:at]
+		}
+	} else if at := afterComment.FindStringIndex(c); at != nil {
+		c = c[:at[0]]
 	}
-	return text(strings.TrimRight(comment, " \n"))
+	return comment(strings.TrimRight(c, " \n"))
 }
 
-// marked says whether the job has a mark, or its user made it look so.
-func (j *shown) marked() bool { return strings.Contains(j.free, " AdminComment=") }
-
-// find is the job of the id.
-func find(jobs []shown, id core.JobID) *shown {
-	i := slices.IndexFunc(jobs, func(j shown) bool { return j.ID == id })
-	if i < 0 {
-		return nil
+// parseShown reads all jobs of an answer to `show job` whose records have a certain begin; known is what is known of a job
+// from before. The jobs that may have the others are undecided.
+func parseShown(out, stamp string, known func(core.JobID) *record) (jobs []shown, undecided [][]core.JobID, err error) {
+	for strings.HasSuffix(out, prompt) {
+		out = strings.TrimSuffix(out, prompt)
 	}
-	return &jobs[i]
-}
-
-// waitingOrRunning drops what squeue does not list: jobs that are over.
-func waitingOrRunning(jobs []shown) []record {
-	kept := make([]record, 0, len(jobs))
-	for _, j := range jobs {
-		if j.State != adapter.Done {
-			kept = append(kept, j.record)
+	cuts, err := cutJobs(out, stamp)
+	if err != nil {
+		return nil, nil, err
+	}
+	undecided = resolve(out, cuts, stamp, known)
+	r := reader{stamp: stamp, nodes: map[string][]string{}}
+	jobs = make([]shown, 0, len(cuts))
+	odd, even := 0, 0
+	for i, c := range cuts {
+		if len(c.rivals) > 0 {
+			continue
 		}
+		end, how, beyond := len(out), closed, ""
+		if i < len(cuts)-1 {
+			next := &cuts[i+1]
+			if end, how = next.at, next.ends(); how != closed {
+				beyond = out[end : end+max(0, strings.LastIndex(out[end:next.stamped], keys[keyJobState]))]
+			}
+		}
+		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
+		switch {
+		case how != closed: // its own text may have cut it short
+		case j.odd:
+			odd++
+		default:
+			even++
+		}
+		jobs = append(jobs, j)
 	}
-	return kept
+	if odd > even {
+		return nil, nil, fmt.Errorf("scontrol: %d jobs lack one of the keys%s: %w", odd, strings.Join(keys[:], ""), errForm)
+	}
+	return jobs, undecided, nil
 }

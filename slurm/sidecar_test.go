@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
 
@@ -272,7 +273,7 @@ func clean(t *testing.T, p *process) {
 	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute.
 	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
-		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+adapter.Prefix)
+		return !strings.Contains(reservations(t, lab), adapter.Prefix)
 	})
 	knowsTheEnd(t, p)
 	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
@@ -282,4 +283,16 @@ func clean(t *testing.T, p *process) {
 	lab.Await(t, time.Minute, "every node is idle", func() bool {
 		return len(strings.Fields(client(t, lab, "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == lab.Nodes
 	})
+}
+
+// reservations is what Slurm shows of them, but for the one in which managed jobs wait: that one stays.
+func reservations(t *testing.T, lab *labtest.Lab) string {
+	t.Helper()
+	var shown strings.Builder
+	for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
+		if !strings.HasPrefix(line, "ReservationName="+slurm.Park+" ") {
+			shown.WriteString(line)
+		}
+	}
+	return shown.String()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -31,6 +32,11 @@ type Config struct {
 	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
+	// Limits is the path of a file into which is written, for job_submit.lua, how many nodes associations and QOS allow a
+	// job. "": none is written.
+	Limits string
+	// Growth is how jobs are made larger. "": Auto.
+	Growth Growth
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
@@ -41,7 +47,22 @@ type System struct {
 	mu       sync.Mutex
 	recently configuration // as last read for a resize; never changed
 	readAt   time.Time
-	known    testimony
+	last     inventory        // as last observed; never changed
+	meanings map[meaning]bool // of features, as Slurm said
+
+	yielding map[string]bool // nodes of jobs that make room for managed ones
+
+	rules     policies // associations and QOS, as last read
+	rulesAt   time.Time
+	rulesTook time.Duration
+	each      map[string][]limits // what each QOS allows every user and account
+	eachAt    time.Time
+	written   string // into Config.Limits
+	miscount  miscount
+	known     testimony
+
+	splitting sync.Mutex
+	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
@@ -76,6 +97,12 @@ func New(c Config) (*System, error) {
 	if c.Reconfigure == 0 {
 		c.Reconfigure = time.Minute
 	}
+	if c.Growth == "" {
+		c.Growth = Auto
+	}
+	if _, err := ParseGrowth(string(c.Growth)); err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
 	return &System{config: c, run: newRunner(c)}, nil
 }
 
@@ -87,7 +114,7 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
 	out, err := s.run.run(ctx, call{
 		program: "squeue",
-		args:    append([]string{"--all", "--local", "--noheader"}, more...),
+		args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
 		env:     []string{"SQUEUE_FORMAT2=" + format(word)},
 	})
 	if err != nil {
@@ -98,10 +125,15 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 
 // lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
 func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
+	return named(ctx, job, s.job)
+}
+
+// named is the job of the key, as read by its number.
+func named(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*record, error)) (*record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
-	r, err := s.job(ctx, job.ID)
+	r, err := read(ctx, job.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -112,22 +144,46 @@ func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
 	return r, nil
 }
 
-// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge).
+// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge). Its mark may be
+// that of the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.lookup(ctx, job)
 	if err != nil {
 		return nil, err
 	}
+	if r.State != adapter.Running || adapter.RequestOf(&r.Job) == "" {
+		return &r.Job, nil
+	}
+	r, joined, err := s.together(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	var parts []adapter.Part
+	for _, c := range joined {
+		parts = append(parts, adapter.Part{Job: c.ID, Nodes: c.Nodes})
+	}
+	r.count(parts)
 	return &r.Job, nil
 }
 
 // pending reads a job that must be waiting.
 func (s *System) pending(ctx context.Context, job adapter.Key) (*record, error) {
 	r, err := s.lookup(ctx, job)
+	return r, waits(r, err)
+}
+
+// candidate is pending with the mark as it is at this instant.
+func (s *System) candidate(ctx context.Context, job adapter.Key) (*record, error) {
+	r, err := named(ctx, job, s.sworn)
+	return r, waits(r, err)
+}
+
+// waits is ErrGone for a job that was read and does not wait.
+func waits(r *record, err error) error {
 	if err == nil && r.State != adapter.Pending {
-		return r, fmt.Errorf("job %d is %s, not pending any more: %w", job.ID, r.State, adapter.ErrGone)
+		return fmt.Errorf("job %d is %s, not pending any more: %w", r.ID, r.State, adapter.ErrGone)
 	}
-	return r, err
+	return err
 }
 
 // running reads a job that must be running.
@@ -141,7 +197,7 @@ func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) 
 
 // update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
 func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
-	args := append([]string{"update", fmt.Sprintf("JobId=%d", job.ID)}, settings...)
+	args := append([]string{"update", "JobId=" + s.name(job)}, settings...)
 	_, err := s.run.run(ctx, call{program: "scontrol", args: args})
 	if err == nil {
 		return nil

@@ -2,40 +2,28 @@ package slurm
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
-	"accordion/adapter"
 	"accordion/core"
-	"accordion/core/hostlist"
 )
 
-// A record is one line of squeue: a job, and what only this package needs to know of it.
-type record struct {
-	adapter.Job
-	account   string
-	maxNodes  int    // the most it asked for; Want is the least
-	batchHost string // the node that runs the script and can never be given back
-	tier      int    // of its partitions, the highest; filled in by Observe
-	array     int64  // the array's id; 0 when it is in none
-	elements  string // of an array's pending rest: the task ids, "7-40%2"
-	dependsOn string
-}
-
-// fields is what is asked of squeue, in this order, as its -O names them. The last four hold what a user (or, for the
-// nodes, nobody) can choose freely; they are told apart by the word.
+// fields is what is asked of squeue, in this order, as its -O names them: what no user can choose freely. Of the last the
+// words are Slurm's, and may have a | in them.
 var fields = []string{
-	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "State", "Reason", "UserName", "UserID", "GroupID", "Partition",
-	"QOS", "Account", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
-	"PriorityLong", "Reservation", "Dependency", "BatchHost", "NodeList",
+	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "BatchFlag", "State", "UserName", "UserID", "GroupID", "Partition",
+	"QOS", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
+	"PriorityLong", "Nice", "Reservation", "Dependency", "BatchHost", "NodeList", "MinCPUs", "MinMemory", "OverSubscribe", "tres-alloc",
+	"Reason",
 }
 
-var freeFields = []string{"admin_comment", "Name", "Comment"}
+// freeFields are those with which a user can write anything, or nearly so. They are told apart by the word.
+var freeFields = []string{
+	"admin_comment", "Name", "Comment", "Account", "Feature", "AllocNodes", "tres-per-node", "tres-per-job", "tres-per-task",
+}
 
 // format is the SQUEUE_FORMAT2 that prints each job as
 //
-//	field|field|…|field WORD mark WORD name WORD comment WORD newline
+//	field|field|…|field WORD mark WORD name WORD comment WORD … WORD newline
 //
 // A user may write anything into a name or comment, also a line end and a whole forged record. He cannot write the word:
 // it is new with every call, and goes to squeue through its environment, which nobody else can read.
@@ -55,223 +43,119 @@ func format(word string) string {
 	return b.String()
 }
 
-// parseSqueue reads what squeue printed under format(word). One job that cannot be read is an error: a plan that does
-// not know of it would give its nodes away. A record has texts of its own: one that is kept for a job's whole life must not
+// parseSqueue reads what squeue printed under format(word). What cannot be read of a job is missing in its record, which says
+// so; a list of another form is an error. A record has texts of its own: one that is kept for a job's whole life must not
 // keep the megabytes of the list in which the job was first seen.
 func parseSqueue(out, word string) ([]record, error) {
 	if word == "" {
 		return nil, fmt.Errorf("squeue: no word to separate the fields by")
 	}
-	jobs := make([]record, 0, strings.Count(out, word)/4)
-	nodes := map[string][]string{} // host lists seen, the empty one above all
+	jobs := make([]record, 0, len(out)/usualRow)
+	seen := shelf{nodes: map[string][]string{}, texts: map[string]string{}}
 	for number := 1; out != ""; number++ {
-		var parts [4]string // the plain fields, mark, name, comment
+		var parts [10]string // the plain fields, and the free ones
 		for i := range parts {
 			var ok bool
 			if parts[i], out, ok = strings.Cut(out, word); !ok {
 				return nil, fmt.Errorf("squeue: job %d of the list: ends too early: %w", number, errForm)
 			}
-			parts[i] = strings.Clone(parts[i])
 		}
 		if !strings.HasPrefix(out, "\n") {
 			return nil, fmt.Errorf("squeue: job %d of the list: text after its end: %w", number, errForm)
 		}
 		out = out[1:]
-		r, err := parseRecord(parts[0], nodes)
+		r, err := parseRecord(&parts, &seen)
 		if err != nil {
 			return nil, fmt.Errorf("squeue: job %d of the list: %w", number, err)
 		}
-		r.Mark, r.Name, r.Comment = text(parts[1]), text(parts[2]), text(parts[3])
-		r.Expands = expands(&r)
 		jobs = append(jobs, r)
 	}
 	return jobs, nil
 }
 
-// parseRecord reads the plain fields.
-func parseRecord(plain string, seen map[string][]string) (record, error) {
-	var f [25]string
-	for i := range f {
-		var more bool
-		f[i], plain, more = strings.Cut(plain, "|")
-		if more != (i < len(f)-1) {
-			return record{}, fmt.Errorf("not %d fields: %w", len(f), errForm)
-		}
+// usualRow is how long a job's row is at the least, in bytes.
+const usualRow = 400
+
+// A shelf holds one copy of each text of a list: most are in many of its records, and none keeps the list.
+type shelf struct {
+	nodes map[string][]string // host lists
+	texts map[string]string
+}
+
+// own is text, as a copy that keeps nothing else; empty where Slurm says that there is none.
+func (s *shelf) own(value string) string {
+	if null(value) {
+		return ""
 	}
+	mine, ok := s.texts[value]
+	if !ok {
+		mine = strings.Clone(value)
+		s.texts[mine] = mine
+	}
+	return mine
+}
+
+// parseRecord reads the plain fields, and takes the free ones.
+func parseRecord(parts *[10]string, seen *shelf) (record, error) {
+	f := plain{rest: parts[0]}
 	e := fieldReader{}
 	var r record
-	r.ID = core.JobID(e.number("JobID", f[0]))
-	if array := text(f[1]); array != "" && text(f[2]) != "" {
-		r.array = e.number("ArrayJobID", array)
+	r.ID = core.JobID(e.number("JobID", f.next()))
+	array, task, het := text(f.next()), seen.own(f.next()), text(f.next())
+	script := f.next() == "1"
+	word := seen.own(f.next())
+	r.User = seen.own(f.next())
+	r.UID, r.GID = uint32(e.number("UserID", f.next())), uint32(e.number("GroupID", f.next()))
+	r.Partition, r.QOS = seen.own(f.next()), seen.own(f.next())
+	r.Want, r.maxNodes = e.count("NumNodes", f.next()), e.count("MaxNodes", f.next())
+	r.Tasks, r.CPUs = e.count("NumTasks", f.next()), e.count("NumCPUs", f.next())
+	r.Limit = e.limit("TimeLimit", f.next())
+	start, eligible := e.instant("StartTime", f.next()), e.instant("EligibleTime", f.next())
+	r.Submitted = e.instant("SubmitTime", f.next())
+	r.Priority, r.nice = e.number("PriorityLong", f.next()), e.signed("Nice", f.next())
+	r.Reservation, r.dependsOn = seen.own(f.next()), seen.own(f.next())
+	if host := f.next(); script { // squeue names the submitting host of what has no script
+		r.batchHost = seen.own(host)
+	}
+	if list := text(f.next()); list != "" {
+		r.Nodes = hostFirst(e.nodes(list, seen.nodes), r.batchHost)
+	}
+	r.minCPUs, r.minMemory = e.count("MinCPUs", f.next()), e.memory("MinMemory", f.next())
+	r.overSubscribe, r.tres = seen.own(f.next()), seen.own(f.next())
+	r.Why = seen.own(f.last())
+	if f.bad || r.ID == 0 || r.Submitted == 0 {
+		return record{}, fmt.Errorf("not the %d fields of a job: %w", len(fields), errForm)
+	}
+	r.Mark, r.Name, r.Comment = seen.own(parts[1]), seen.own(parts[2]), seen.own(strings.TrimRight(parts[3], " "))
+	r.account, r.features = seen.own(parts[4]), seen.own(parts[5])
+	r.upfront = !strings.ContainsAny(parts[6], " =") // nobody has forged the host of submission
+	if r.Mark != "" {
+		r.tresPerNode, r.tresPerJob, r.tresPerTask = seen.own(parts[7]), seen.own(parts[8]), seen.own(parts[9])
 	}
 	switch {
-	case r.array != 0:
-		r.Unfit = unfitArray
-	case text(f[3]) != "" && f[3] != "0":
+	case array != "" && task != "":
+		r.array = e.number("ArrayJobID", array)
+	case het != "" && het != "0":
 		r.Unfit = unfitHet
 	}
-	r.State, r.Held = state(f[4])
-	r.Why = text(f[5])
-	r.User, r.Partition, r.QOS, r.account = f[6], f[9], text(f[10]), text(f[11])
-	r.UID, r.GID = uint32(e.number("UserID", f[7])), uint32(e.number("GroupID", f[8]))
-	r.Want, r.maxNodes = e.count("NumNodes", f[12]), e.count("MaxNodes", f[13])
-	r.Tasks, r.CPUs = e.count("NumTasks", f[14]), e.count("NumCPUs", f[15])
-	r.Limit = e.limit("TimeLimit", f[16])
-	start, eligible := e.instant("StartTime", f[17]), e.instant("EligibleTime", f[18])
-	r.Submitted = e.instant("SubmitTime", f[19])
-	r.Priority = e.number("PriorityLong", f[20])
-	r.Reservation, r.dependsOn, r.batchHost = text(f[21]), text(f[22]), text(f[23])
-	if list := text(f[24]); list != "" {
-		r.Nodes = hostFirst(e.nodes(list, seen), r.batchHost)
-	}
 	if e.err != nil {
-		return record{}, e.err
+		r.unreadable = e.err.Error()
 	}
-	r.settle(f[4], f[2], start, eligible)
+	r.settle(word, task, start, eligible)
 	return r, nil
 }
 
-// Why Slurm cannot resize some kinds of jobs soundly.
-const (
-	unfitArray = "an array's tasks cannot grow and shrink; submit them as jobs of their own"
-	unfitHet   = "a heterogeneous job cannot grow and shrink; submit it as one component"
-)
-
-// settle fills in, and clears, what goes with the job's state.
-func (r *record) settle(word, tasks string, start, eligible core.Time) {
-	switch r.State {
-	case adapter.Pending:
-		waiting(r, tasks, eligible)
-	case adapter.Done:
-		r.Why, r.Nodes = word, nil
-	default:
-		r.Started = start
-	}
+// plain is the plain fields, taken one by one.
+type plain struct {
+	rest string
+	bad  bool // one was missing
 }
 
-// hostFirst is the nodes with the batch host before the others. The given list may be another job's too.
-func hostFirst(nodes []string, host string) []string {
-	i := slices.Index(nodes, host)
-	if i <= 0 {
-		return nodes
-	}
-	return slices.Insert(slices.Delete(slices.Clone(nodes), i, i+1), 0, host)
+func (p *plain) next() string {
+	field, rest, more := strings.Cut(p.rest, "|")
+	p.rest, p.bad = rest, p.bad || !more
+	return field
 }
 
-// waiting fills in what only a pending job has.
-func waiting(r *record, tasks string, eligible core.Time) {
-	r.Nodes = nil
-	if r.array != 0 {
-		r.elements = tasks
-	}
-	r.HeldByUser = r.Why == "JobHeldUser"
-	r.Held = r.Held || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
-	r.Blocked = !r.Held && blocked(r.Why)
-	if r.Held && r.dependsOn != "" { // Slurm tells of the hold only
-		r.Blocked, r.Why = true, "Dependency"
-	}
-	if eligible > r.Submitted {
-		r.Begin = eligible
-	}
-}
-
-// state maps Slurm's word to ours, and says whether the word alone means a hold. A job in a state of a later release
-// counts as running: whatever nodes it shows are not free.
-func state(word string) (s adapter.State, held bool) {
-	switch word {
-	case "PENDING", "REQUEUED", "REQUEUE_FED":
-		return adapter.Pending, false
-	case "SPECIAL_EXIT", "REQUEUE_HOLD", "RESV_DEL_HOLD":
-		return adapter.Pending, true
-	case "COMPLETING", "STAGE_OUT":
-		return adapter.Ending, false
-	case "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY",
-		"REVOKED", "LAUNCH_FAILED":
-		return adapter.Done, false
-	}
-	return adapter.Running, false // RUNNING, CONFIGURING, SUSPENDED, STOPPED, SIGNALING, RESIZING…
-}
-
-// blocked says whether a job waits for something else than nodes. The list is of the reasons that mean nodes: all of
-// Slurm's hundred others are limits, dates, dependencies and mistakes.
-func blocked(reason string) bool {
-	switch {
-	case reason == "", reason == "None", reason == "Priority", reason == "Resources", reason == "Cleaning", reason == "Prolog":
-		return false
-	case strings.HasPrefix(reason, "ReqNodeNotAvail"):
-		// "UnavailableNodes:n3": it asked for a node that is down, so more idle nodes do not help it. Without that,
-		// the node is reserved, perhaps by us, and it waits as others do.
-		return strings.Contains(reason, "UnavailableNodes:") && !strings.HasSuffix(reason, "UnavailableNodes:")
-	case strings.HasPrefix(reason, "Nodes required for job are DOWN"), strings.HasPrefix(reason, "Nodes_required_for_job_are_DOWN"):
-		return false // or reserved, or wanted by a higher partition: it may be any of them
-	}
-	return true
-}
-
-// GrowPrefix begins the name of an expander; its parent's id follows. The name is what survives everywhere: Slurm
-// forgets the dependency once it is satisfied.
-const GrowPrefix = adapter.Prefix + "grow-"
-
-// expands is the parent's id when the job is an expander of ours, and 0 when it merely calls itself so: an expander is
-// allocated inside one of our reservations, where only its owner's jobs can be.
-func expands(r *record) core.JobID {
-	id, ok := strings.CutPrefix(r.Name, GrowPrefix)
-	if !ok || !strings.HasPrefix(r.Reservation, adapter.Prefix) {
-		return 0
-	}
-	n, err := strconv.ParseUint(id, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return core.JobID(n)
-}
-
-// A fieldReader reads fields and keeps the first error.
-type fieldReader struct{ err error }
-
-func (e *fieldReader) fail(name string, err error) {
-	if err != nil && e.err == nil {
-		e.err = fmt.Errorf("%s: %w", name, err)
-	}
-}
-
-func (e *fieldReader) number(name, s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > 1<<32 {
-		e.fail(name, fmt.Errorf("%q is not a number: %w", s, errForm))
-		return 0
-	}
-	return n
-}
-
-func (e *fieldReader) count(name, s string) int {
-	n, err := count(s)
-	e.fail(name, err)
-	return n
-}
-
-func (e *fieldReader) limit(name, s string) core.Time {
-	t, err := limit(s)
-	e.fail(name, err)
-	return t
-}
-
-func (e *fieldReader) instant(name, s string) core.Time {
-	t, err := instant(s)
-	e.fail(name, err)
-	return t
-}
-
-func (e *fieldReader) nodes(list string, seen map[string][]string) []string {
-	if names, ok := seen[list]; ok {
-		return names
-	}
-	names, err := hostlist.Expand(list)
-	if err != nil {
-		e.fail("NodeList", err)
-		return nil
-	}
-	hostlist.Sort(names)
-	seen[list] = names
-	return names
-}
+// last is all that is left.
+func (p *plain) last() string { return p.rest }

@@ -139,7 +139,7 @@ func (w *world) clean() {
 		return w.lab.Run(w.T, "root", "squeue", "-h", "-a", "-o", "%A %T %j") == "" &&
 			len(strings.Fields(w.lab.Run(w.T, "root", "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == w.lab.Nodes
 	})
-	if r := w.lab.Run(w.T, "root", "scontrol", "-o", "show", "reservation"); strings.Contains(r, adapter.Prefix) {
+	if r := reservations(w.T, w.lab); strings.Contains(r, adapter.Prefix) {
 		w.Errorf("left behind: %s", r)
 	}
 }

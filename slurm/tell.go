@@ -15,7 +15,7 @@ var steps = regexp.MustCompile(`accordion\s+step`)
 
 // Speaks looks whether the job's batch script mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"write", "batch_script", fmt.Sprint(job.ID), "-"}})
+	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"write", "batch_script", s.name(job), "-"}})
 	if err != nil {
 		return false, fmt.Errorf("reading the script of job %d: %w", job.ID, err)
 	}
@@ -31,9 +31,9 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	if r.State != adapter.Running {
 		return fmt.Errorf("signalling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	args := []string{"--signal=" + signal, fmt.Sprint(job.ID)}
+	args := []string{"--signal=" + signal, s.name(job)}
 	if name, batch := strings.CutPrefix(signal, "B:"); batch {
-		args = []string{"--batch", "--signal=" + name, fmt.Sprint(job.ID)}
+		args = []string{"--batch", "--signal=" + name, s.name(job)}
 	}
 	if _, err := s.run.run(ctx, call{program: "scancel", args: args}); err != nil {
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
@@ -52,7 +52,7 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	if r.State != adapter.Running {
 		return fmt.Errorf("telling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	if err := s.run.scontrol(ctx, "notify", fmt.Sprint(job.ID), "accordion: "+oneLine(text)); err != nil {
+	if err := s.run.scontrol(ctx, "notify", s.name(job), "accordion: "+oneLine(text)); err != nil {
 		return fmt.Errorf("telling job %d: %w", job.ID, err)
 	}
 	return nil
@@ -80,9 +80,9 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	}
 	_, err = s.run.run(ctx, call{
 		program: "srun",
+		as:      &user{job.UID, job.GID},
 		args: []string{
-			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), fmt.Sprintf("--uid=%d", job.UID), fmt.Sprintf("--gid=%d", job.GID),
-			"--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
+			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
 			"sh", "-c", writeHosts, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
 		input: text,

@@ -22,33 +22,61 @@ func text(s string) string {
 	return s
 }
 
-// noValue is what some releases print for a number that nobody set, such as the tasks of a job cancelled in the queue.
-const noValue = "4294967294"
+// none says whether a number is one that stands for "not set": NO_VAL and INFINITE of 32 bits, which Slurm prints as they are
+// in some releases and states, such as the tasks of a job cancelled in the queue.
+func none(s string) bool { return s == "4294967294" || s == "4294967295" || null(s) }
 
-// count reads a number of nodes, tasks or CPUs, 0 where none is set. Slurm writes 2048 as 2K, and a range such as 3-5 by
-// its ends: the first counts.
+// count reads a number of nodes, tasks or CPUs, 0 where none is set. Slurm writes 2048 as 2K where it is not told otherwise,
+// and what a job may have as a range or list, such as 3-5 or 2,4,8-16:4: the first counts.
 func count(s string) (int, error) {
-	if s == noValue || null(s) {
+	low, _ := ends(s)
+	return single(low)
+}
+
+// ends are the least and the most of a range or list.
+func ends(s string) (low, high string) {
+	s, _, _ = strings.Cut(s, ":")
+	low, high = s, s[strings.LastIndexAny(s, ",-")+1:]
+	if i := strings.IndexAny(s, ",-"); i > 0 {
+		low = s[:i]
+	}
+	return low, high
+}
+
+// single reads one count.
+func single(s string) (int, error) {
+	if none(s) {
 		return 0, nil
 	}
-	low, _, _ := strings.Cut(s, "-")
-	factor := int64(1)
-	if n := len(low); n > 1 {
-		switch low[n-1] {
-		case 'K', 'k':
-			factor = 1 << 10
-		case 'M', 'm':
-			factor = 1 << 20
-		}
-		if factor > 1 {
-			low = low[:n-1]
-		}
+	digits, factor := s, 1.0
+	switch s[len(s)-1] {
+	case 'K', 'k':
+		digits, factor = s[:len(s)-1], 1<<10
+	case 'M', 'm':
+		digits, factor = s[:len(s)-1], 1<<20
 	}
-	n, err := strconv.ParseFloat(low, 64) // 1.50K in old releases
-	if err != nil || n < 0 || n*float64(factor) > 1<<31 || n != n {
+	n, err := strconv.ParseFloat(digits, 64) // 1.50K in old releases
+	if err != nil || n < 0 || n*factor > 1<<31 || n != n {
 		return 0, fmt.Errorf("%q is not a count", s)
 	}
-	return int(n * float64(factor)), nil
+	return int(n * factor), nil
+}
+
+// megabytes reads an amount of memory, 0 where none is set: 1500M, 1.50G, 2T, or MB without a unit.
+func megabytes(s string) (int64, error) {
+	if none(s) || s == "0" {
+		return 0, nil
+	}
+	digits, factor := s, 1.0
+	if at := strings.IndexByte("KMGTP", s[len(s)-1]); at >= 0 {
+		digits = s[:len(s)-1]
+		factor = [...]float64{1.0 / 1024, 1, 1 << 10, 1 << 20, 1 << 30}[at]
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || n < 0 || n*factor > 1<<53 || n != n {
+		return 0, fmt.Errorf("%q is not an amount of memory such as 1500M or 2G", s)
+	}
+	return int64(n * factor), nil
 }
 
 // instant reads a point in time under SLURM_TIME_FORMAT=%s; 0 for "none", "unknown" and the like.

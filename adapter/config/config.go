@@ -54,6 +54,8 @@ type Slurm struct {
 	Conf      string        // path of slurm.conf; "": Slurm's own
 	Bin       string        // folder of the client programs; "": through PATH
 	Timeout   time.Duration // of one call
+	Growth    string        // how jobs are made larger: auto, merge, overlap, companions
+	Limits    string        // file in which job_submit.lua reads what associations and QOS allow; "": none
 	Clients   int           // programs that may begin in any minute; 0: no bound
 }
 
@@ -152,7 +154,7 @@ const DefaultPath = "/etc/accordion/accordion.toml"
 func Default() Config {
 	return Config{
 		System:   SystemSlurm,
-		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Clients: 60},
+		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Growth: "auto", Clients: 60},
 		OAR:      OAR{Queue: "evolve", Timeout: 20 * time.Second},
 		Embedded: Embedded{Nodes: 16},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},

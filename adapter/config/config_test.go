@@ -56,6 +56,8 @@ partition = "wide"
 conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
+growth = "overlap"
+limits = "/e/limits.lua"
 clients_per_minute = 50
 [oar]
 queue = "grow"
@@ -101,7 +103,7 @@ listen = "127.0.0.1:9820"
 		t.Fatal(err)
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
-		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Clients: 50},
+		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,

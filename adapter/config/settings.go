@@ -33,7 +33,9 @@ var settings = []setting{
 	text("slurm", "bin", "an absolute path, such as \"/usr/bin\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.Slurm.Bin }),
 	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
-
+	choice("slurm", "growth", func(c *Config) *string { return &c.Slurm.Growth }, "auto", "merge", "overlap", "companions"),
+	text("slurm", "limits", "an absolute path, such as \"/etc/slurm/accordion_limits.lua\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Slurm.Limits }),
 	{"slurm", "clients_per_minute", "0 (no bound) or a whole number from 20 to 100000", putClients},
 
 	text("oar", "queue", "one queue's name, such as \"evolve\"", queue, func(c *Config) *string { return &c.OAR.Queue }),

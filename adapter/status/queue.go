@@ -74,16 +74,37 @@ func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) erro
 	var b strings.Builder
 	b.WriteString(p.headline(r.Sidecar, r.Read, r.Cluster, what) + "\n")
 	if len(r.Jobs) > 0 {
-		t := plain("JOB", "USER", "NAME", "KIND", "PHASE", "NODES", "START", "END", "NODELIST(WHY)")
+		titles := []any{"JOB", "USER", "NAME", "KIND", "PHASE", "NODES", "START", "END", "RANK", "NODELIST(WHY)"}
+		ranked := slices.ContainsFunc(r.Jobs, func(e adapter.QueueEntry) bool { return len(e.Parts) > 0 })
+		if !ranked {
+			titles = slices.Delete(titles, 8, 9)
+		}
+		t := plain(titles...)
 		for i := range r.Jobs {
 			e := &r.Jobs[i]
 			start, end := p.planned(r, e)
-			t.AppendRow(table.Row{e.ID, clean(e.User), clean(e.Name), e.Kind, e.Phase, sizes(e), start, end, where(e)})
+			row := table.Row{e.ID, clean(e.User), clean(e.Name), e.Kind, e.Phase, sizes(e), start, end}
+			if ranked {
+				row = append(row, rank(e))
+			}
+			t.AppendRow(append(row, where(e)))
 		}
 		b.WriteString(t.Render() + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// rank is the points by which the site ranks a job that waits, and what they are made of: "11375 (10000 fair share, 1375 age)".
+func rank(e *adapter.QueueEntry) string {
+	if len(e.Parts) == 0 {
+		return "-"
+	}
+	all := make([]string, len(e.Parts))
+	for i, p := range e.Parts {
+		all[i] = fmt.Sprintf("%d %s", p.Points, clean(p.Name))
+	}
+	return fmt.Sprintf("%d (%s)", e.Priority, strings.Join(all, ", "))
 }
 
 // due says whether a job that waits could start now.

@@ -73,6 +73,18 @@ func (t *teller) introduce() {
 	}
 	t.line("Job %d%s of %s is %s.", e.ID, name, clean(e.User), t.kind(e))
 	t.line("It was submitted at %s, %s. %s", t.moment(e.Submitted), t.since(e.Submitted), t.standing(e))
+	if e.Rank > 0 && len(e.Parts) > 0 {
+		t.line("The site ranks it by %d points: %s.", e.Priority, points(e.Parts))
+	}
+}
+
+// points is what a rank is made of: "10000 for its fair share, 375 for …".
+func points(parts []adapter.RankPart) string {
+	all := make([]string, len(parts))
+	for i, p := range parts {
+		all[i] = fmt.Sprintf("%d for %s", p.Points, clean(p.Name))
+	}
+	return strings.Join(all, ", ")
 }
 
 // kind says what the job asked for.
@@ -194,7 +206,7 @@ func (t *teller) plan() []string {
 	default:
 		tell(e.End, "is over")
 	}
-	lines := columns(moments, distances, whats)
+	lines := append(columns(moments, distances, whats), ways(e)...)
 	if e.End == 0 {
 		lines = append(lines, "It has no time limit.")
 	}
@@ -212,6 +224,18 @@ func (t *teller) plan() []string {
 	return append(lines, "It becomes a promise when the job starts. Until then it gets better when others end before their time, and worse",
 		"only when nodes are lost or drained, or when a job that runs or is before it needs longer than planned. What is",
 		"submitted later, and is not before it in the queue, does not delay it.")
+}
+
+// ways is how a managed job grows, and what limits that.
+func ways(e *adapter.QueueEntry) []string {
+	var lines []string
+	if e.Grows != "" {
+		lines = append(lines, fmt.Sprintf("It grows by %s.", clean(e.Grows)))
+	}
+	if e.Limit != nil {
+		lines = append(lines, fmt.Sprintf("It may have %s now, and a step that needs more waits: %s.", nodesWord(e.Limit.Nodes), clean(e.Limit.Why)))
+	}
+	return lines
 }
 
 // columns joins texts side by side, each column as wide as its widest.

@@ -23,8 +23,9 @@ type cluster struct {
 	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
 	name      func(context.Context) (string, error)
-	identity  func(context.Context) (string, error) // its own name for itself, the same for all; nil: nobody else can reach it
-	deadline  time.Duration                         // of each call out
+	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
+	deadline  time.Duration                                                      // of each call out
 	close     func()
 }
 
@@ -41,7 +42,7 @@ func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluste
 
 func connectSlurm(conf config.Config) (*cluster, error) {
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
-		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients})
+		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: slurm.Growth(conf.Slurm.Growth), Limits: conf.Slurm.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.

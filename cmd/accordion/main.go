@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/oar"
+	"accordion/shim/agent"
 )
 
 func main() { os.Exit(run()) }
@@ -26,6 +27,9 @@ func run() int {
 		return runScheduler(ctx)
 	}
 	root := command()
+	if filepath.Base(os.Args[0]) == agent.Name {
+		root.SetArgs(append([]string{"agent"}, os.Args[1:]...))
+	}
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

@@ -10,10 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"accordion/oar"
+	"accordion/shim/agent"
 )
 
-// programs are what the scripts may run: accordion itself, and helpers that other test files add.
-var programs = map[string]func(){"accordion": func() { os.Exit(run()) }, oar.SchedulerName: func() { os.Exit(run()) }}
+// programs are what the scripts may run: accordion itself, by all its names, and helpers that other test files add.
+var programs = map[string]func(){"accordion": program, oar.SchedulerName: program, agent.Name: program}
+
+func program() { os.Exit(run()) }
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 

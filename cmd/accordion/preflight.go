@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -18,11 +19,16 @@ func preflightCommand() *cobra.Command {
 		Use:   "preflight",
 		Short: "Say whether this cluster is fit for the sidecar, and what to change",
 		Long: `Look at everything of the cluster that the sidecar depends on, change nothing, and say what is wrong and how to mend
-it. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.`,
+it. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.
+
+With --try, as root, and while no sidecar serves the cluster, jobs of its own start, grow, run a bound step on each node and shrink,
+one in each way in which jobs can grow here: two minutes at most, on two idle nodes.`,
 		Args: noArguments,
 	}
 	file := configFlag(c)
 	asJSON := c.Flags().Bool("json", false, "print one JSON object a finding, for programs")
+	try := c.Flags().Bool("try", false, "let jobs start, grow and shrink, and say what this cluster can do (Slurm)")
+	as := c.Flags().String("as", os.Getenv("SUDO_USER"), "the user whose jobs --try submits")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		conf, err := loadConfig(*file)
 		if err != nil {
@@ -39,6 +45,9 @@ it. Lines begin with fail (the sidecar would not start: exit status 1), warn, no
 		}
 		if failures(found) > 0 {
 			return exitError{status: 1} // the findings have said it
+		}
+		if *try {
+			return system.tryOut(cmd, conf, *as, *asJSON)
 		}
 		if *asJSON {
 			return nil

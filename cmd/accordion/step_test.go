@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
+	"accordion/shim/allocation"
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
@@ -25,8 +26,23 @@ func init() {
 	}
 }
 
+// describe says in a reply which nodes a step has: a host list, or a list of allocations.
+func describe(reply *wire.Reply, step string) error {
+	if !strings.Contains(step, ":") {
+		names, err := hostlist.Expand(step)
+		reply.Nodes, reply.Count = strings.TrimSpace(step), len(names)
+		return err
+	}
+	list, err := allocation.Parse(step)
+	for _, a := range list {
+		reply.Allocations = append(reply.Allocations, wire.Allocation{Job: a.Job, Nodes: hostlist.Compact(a.Nodes)})
+	}
+	reply.Nodes, reply.Count = hostlist.Compact(list.Nodes()), len(list.Nodes())
+	return err
+}
+
 // fakeSidecar serves the real session server on a socket, and begins the steps of one job at once. The arguments are the
-// nodes of each step in turn. With -die it dies as by kill -9 as soon as it has resized, before it answers.
+// nodes of each step in turn, or its allocations where it has companions. With -die it dies as by kill -9 as soon as it has resized, before it answers.
 func fakeSidecar() error {
 	socket := flag.String("socket", "", "")
 	job := flag.Int64("job", 7, "")
@@ -77,11 +93,9 @@ func fakeSidecar() error {
 			if *die {
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
-			names, err := hostlist.Expand(steps[*begun-1])
-			if err != nil {
+			if err := describe(&reply, steps[*begun-1]); err != nil {
 				return err
 			}
-			reply.Nodes, reply.Count = strings.TrimSpace(steps[*begun-1]), len(names)
 			reply.Step, reply.Steps, reply.Generation = *begun, len(steps), *begun-1
 			reply.Until = 1800000000
 			call.Answer(reply)

@@ -48,8 +48,13 @@ static int parse(FILE *f, struct accordion_hosts *h)
 	h->step = (int)step;
 	h->steps = (int)steps;
 	while (fgets(line, sizeof line, f)) {
+		if (line[0] == '#') { /* of any length */
+			while (!strchr(line, '\n') && fgets(line, sizeof line, f))
+				;
+			continue;
+		}
 		line[strcspn(line, "\n")] = 0;
-		if (line[0] == '#' || line[0] == 0)
+		if (line[0] == 0)
 			continue;
 		if (h->nodes == nodes || (h->name[h->nodes] = malloc(strlen(line) + 1)) == NULL)
 			return -2;

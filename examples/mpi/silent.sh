@@ -8,18 +8,14 @@ cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
 hosts=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 tasks=${SLURM_NTASKS_PER_NODE:-1}
 trap : URG # the program looks for itself; without this line the signal would be ignored all the same
+export HYDRA_ENV=none # each rank has the environment of its own node, and not the script's
 
 until [ -e "$hosts" ]; do sleep 1; done # the sidecar writes it some seconds after the start
 
-# What Slurm told the script at its start is of the first nodes: srun must not believe it any more.
-unset SLURM_NNODES SLURM_JOB_NUM_NODES SLURM_NODELIST SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE SLURM_JOB_CPUS_PER_NODE \
-	SLURM_NTASKS SLURM_NPROCS
-
 status=75
 while [ $status -eq 75 ]; do
-	nodes=$(grep -v '^#' "$hosts" | paste -sd,)
-	count=$(grep -vc '^#' "$hosts")
-	srun --mpi=pmi2 --nodes="$count" --ntasks=$((count * tasks)) --nodelist="$nodes" ./heat "$cells" "$iterations" rod "$hosts"
+	eval "$(accordion nodes)" || exit # what Slurm told the script at its start is of the first nodes
+	mpiexec.hydra -n $((ACCORDION_NNODES * tasks)) -ppn "$tasks" ./heat "$cells" "$iterations" rod "$hosts"
 	status=$?
 done
 exit $status

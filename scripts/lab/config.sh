@@ -3,27 +3,36 @@
 
 # write_config NODES FAST
 write_config() {
+	touch "$lab/booting" # `down` may remove what comes of it
 	make_folders
+	make_groups
+	[[ $kind != site ]] || make_site "$1"
 	slurm_conf "$1" "$2" >"$lab/etc/slurm.conf"
 	slurmdbd_conf >"$lab/etc/slurmdbd.conf"
 	chown slurm: "$lab/etc/slurmdbd.conf"
 	chmod 600 "$lab/etc/slurmdbd.conf"
-	echo "CgroupPlugin=cgroup/v1" >"$lab/etc/cgroup.conf" # read at start even where nothing uses cgroups
+	cgroup_conf >"$lab/etc/cgroup.conf"
 	if plugin_wanted; then
 		install -m 644 "$repo/slurm/job_submit.lua" "$lab/etc/job_submit.lua"
 		cat >"$lab/etc/accordion.lua" <<-LUA
 			return { partitions = { "main" }, address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
 		LUA
 	fi
-	: >"$lab/etc/plugstack.conf"
 	if spank_wanted; then
-		CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" || die "the SPANK plug-in cannot be built: see above (SLURM_LAB_SPANK=no leaves it out)"
-		echo "optional $lab/bin/accordion.so" >"$lab/etc/plugstack.conf"
-	fi
+		echo "optional $lab/bin/accordion.so"
+	fi >"$lab/etc/plugstack.conf"
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
-	# Last: with this file it is a lab, which `down` may remove.
-	printf 'nodes=%d\nfast=%s\n' "$1" "$2" >"$lab/etc/lab"
+	# Last: with this file it is a lab.
+	{
+		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
+		echo "binds=$(binding)"
+		[[ $kind == plain ]] || binds || echo "without=$(without)"
+	} >"$lab/etc/lab"
+	rm -f "$lab/booting"
 }
+
+# setting NAME: of this lab, as it was booted.
+setting() { sed -n "s/^$1=//p" "$lab/etc/lab"; }
 
 make_folders() {
 	mkdir -p "$lab"/{bin,db,db/tmp,etc,home,journal,log,munge,pid,run,spool,state}
@@ -40,10 +49,20 @@ plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit
 # spank_wanted: without job_submit.lua its options would be read by nobody.
 spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
-# Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
+# slurm_conf NODES FAST: Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
 slurm_conf() {
-	local nodes=$1 scheduler=permit_job_expansion kill_wait=''
-	if [[ $2 == yes ]]; then
+	{
+		common_conf "$2"
+		"${kind}_conf"
+		node_lines "$1"
+		"${kind}_partitions" "$1"
+	} | overridden
+	printf '%s\n' "${SLURM_LAB_EXTRA:-}" | grep -v '^NodeName=' || true
+}
+
+common_conf() {
+	local scheduler=permit_job_expansion kill_wait=''
+	if [[ $1 == yes ]]; then
 		scheduler+=,sched_interval=1,sched_min_interval=0,batch_sched_delay=0,bf_interval=1,bf_resolution=1,bf_continue
 		kill_wait=KillWait=2
 	fi
@@ -67,14 +86,10 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$((port + 1))
 AccountingStoragePass=$lab/munge/socket
-AccountingStoreFlags=job_comment
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+$(comment_flag)
 MpiDefault=none
 SwitchType=switch/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=30
@@ -84,14 +99,81 @@ TreeWidth=65533
 SchedulerType=sched/backfill
 SchedulerParameters=$scheduler
 $kill_wait
-PriorityType=priority/basic
 PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
-NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 11))-$((port + 10 + nodes))] CPUs=$cpus RealMemory=1000 State=UNKNOWN
-PartitionName=main Nodes=n[1-$nodes] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP
-PartitionName=shared Nodes=n[1-$nodes] MaxTime=INFINITE DefaultTime=10 State=UP
-${SLURM_LAB_EXTRA:-}
 CONF
+}
+
+plain_conf() {
+	cat <<CONF
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectTypeParameters=CR_Core
+PriorityType=priority/basic
+CONF
+}
+
+# plain_nodes NODES: the number of each, and what is said of it.
+plain_nodes() { seq -f "%.0f CPUs=$cpus RealMemory=1000" "$1"; }
+
+plain_partitions() {
+	cat <<CONF
+PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=EXCLUSIVE State=UP
+PartitionName=shared Nodes=n[1-$1] MaxTime=INFINITE DefaultTime=10 State=UP
+CONF
+}
+
+cgroup_conf() {
+	cgroup_plugin
+	! binds || site_cgroup_conf
+}
+
+# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one comes last, and the last word counts; ports and addresses are the
+# lab's in any case.
+node_lines() {
+	{
+		"${kind}_nodes" "$1"
+		extra_nodes
+	} | awk -v port="$port" -v nodes="$1" '
+		{
+			for (i = 2; i <= NF; i++) {
+				key = $i; sub(/=.*/, "", key)
+				if (!(($1, key) in word)) keys[$1] = keys[$1] " " key
+				word[$1, key] = $i
+			}
+		}
+		END {
+			for (node = 1; node <= nodes; node++) {
+				line = "NodeName=n" node " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" port + 10 + node " State=UNKNOWN"
+				n = split(keys[node], key_of, " ")
+				for (i = 1; i <= n; i++) line = line " " word[node, key_of[i]]
+				print line
+			}
+		}'
+}
+
+# extra_nodes: a line with the number of each node that SLURM_LAB_EXTRA speaks of (NodeName=n3, NodeName=n[1-4]), and what it says.
+extra_nodes() {
+	local name rest i
+	while read -r name rest; do
+		if [[ $name =~ ^NodeName=n(\[([0-9]+)-([0-9]+)\]|([0-9]+))$ ]]; then
+			for ((i = BASH_REMATCH[4] + BASH_REMATCH[2]; i <= BASH_REMATCH[4] + BASH_REMATCH[3]; i++)); do
+				echo "$i $rest"
+			done
+		elif [[ $name == NodeName=* ]]; then
+			die "SLURM_LAB_EXTRA: $name: want NodeName=n3 or NodeName=n[1-4]"
+		fi
+	done <<<"${SLURM_LAB_EXTRA:-}"
+}
+
+# overridden reads slurm.conf, and leaves out what SLURM_LAB_EXTRA says itself: a key, or the partition of that name.
+overridden() {
+	awk '
+		function key(line) { if (tolower(line) !~ /^partitionname=/) sub(/=.*/, "", line); sub(/ .*/, "", line); return tolower(line) }
+		BEGIN { n = split(ENVIRON["SLURM_LAB_EXTRA"], lines, "\n"); for (i = 1; i <= n; i++) if (lines[i] ~ /=/) said[key(lines[i])] }
+		tolower($0) ~ /^nodename=/ || !(key($0) in said)
+	'
 }
 
 slurmdbd_conf() {

@@ -5,9 +5,10 @@
 daemon() {
 	local name=$1
 	shift
-	ACCORDION_LAB=$lab SLURM_CONF=$lab/etc/slurm.conf \
-		setsid "$@" >>"$lab/log/$name.log" 2>&1 </dev/null 7<&- 8<&- ||
-		failed "$name" "did not start"
+	(
+		join_group "$name"
+		exec env ACCORDION_LAB="$lab" SLURM_CONF="$lab/etc/slurm.conf" setsid "$@"
+	) >>"$lab/log/$name.log" 2>&1 </dev/null 7<&- 8<&- || failed "$name" "did not start"
 }
 
 start_munged() {
@@ -25,55 +26,12 @@ start_munged() {
 
 munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
 
-# Crash safety is not asked of a lab's database: no syncing, small buffers.
-database_options() {
-	echo --no-defaults --user=slurm --datadir="$lab/db/data" --tmpdir="$lab/db/tmp" \
-		--innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
-		--innodb-flush-method=nosync --innodb-doublewrite=0 --innodb-lock-wait-timeout=900
-}
-
-start_database() {
-	running mariadbd && return
-	local options
-	read -ra options < <(database_options)
-	if [[ ! -f $lab/db/installed ]]; then
-		rm -rf "$lab/db/data"
-		mariadb-install-db "${options[@]}" --auth-root-authentication-method=socket --skip-test-db \
-			--skip-name-resolve >"$lab/log/mariadbd.log" 2>&1 </dev/null 8<&- ||
-			failed mariadbd "has no database: mariadb-install-db failed"
-		touch "$lab/db/installed"
-	fi
-	# mariadbd does not leave the foreground by itself.
-	daemon mariadbd /bin/sh -c '"$@" &' sh /usr/sbin/mariadbd "${options[@]}" --socket="$lab/db/socket" \
-		--pid-file="$lab/pid/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
-	within 60 database_answers || failed mariadbd "does not answer"
-}
-
-database_answers() { database 'select 1' >/dev/null 2>&1; }
-
-database() { timeout 10 mariadb --no-defaults --socket="$lab/db/socket" --user=root --execute="$1" 8<&-; }
-
-start_slurmdbd() {
-	running slurmdbd && return
-	database "create database if not exists slurm_acct_db; create user if not exists slurm@localhost identified by 'lab';
-		grant all on slurm_acct_db.* to slurm@localhost"
-	# MariaDB's client library knows its socket from this variable; slurmdbd.conf has no word for it.
-	MYSQL_UNIX_PORT=$lab/db/socket daemon slurmdbd /usr/sbin/slurmdbd
-	within 60 slurmdbd_answers || failed slurmdbd "does not answer"
-}
-
-slurmdbd_answers() {
-	local clusters
-	clusters=$(tool sacctmgr -nP list cluster format=cluster 2>/dev/null) || return 1
-	[[ $clusters == lab ]] || tool sacctmgr -Qi add cluster lab >/dev/null 2>&1
-}
-
-stop_slurmdbd() { stop slurmdbd; }
-
 start_slurmctld() {
 	running slurmctld && return
 	# It will not start before a killed one's script process has let go of the port.
-	daemon slurmctld /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
+	local finder
+	plugin_finder
+	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
 	within 60 slurmctld_answers || failed slurmctld "does not answer"
 }
 
@@ -87,7 +45,7 @@ stop_slurmctld() {
 	esac
 }
 
-node_count() { sed -n 's/^nodes=//p' "$lab/etc/lab"; }
+node_count() { setting nodes; }
 
 start_all_nodes() {
 	local names
@@ -98,12 +56,13 @@ start_all_nodes() {
 # start_nodes NAME...: all at once; slurmd returns when it has read its configuration.
 start_nodes() {
 	(($#)) || wrong "node-start: which node?"
-	local name starting=()
+	local name view starting=()
 	for name; do
 		known_node "$name"
 		running "$name" && continue
 		mkdir -p "$lab/spool/$name"
-		daemon "$name" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
+		node_view "$name"
+		daemon "$name" "${view[@]}" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
 		starting+=($!)
 	done
 	for name in "${starting[@]}"; do
@@ -126,15 +85,29 @@ kill_node() {
 		kill -KILL "${pids[@]}" 2>/dev/null || true
 		sleep 0.05
 	done
+	# Its groups go with it.
+	within 10 removed_node "$1" || die "the control groups of $1 cannot be removed"
 	rm -f "$lab/pid/$1.pid"
 }
 
-# node_processes NAME: those that hold the node's log open (slurmd, slurmstepd) or were started by its slurmstepd.
+removed_node() {
+	local group
+	for group in "$lab"/group/"$1" "$lab"/cgroup/*/slurm_"$1"; do
+		removed "$group" || return 1
+	done
+}
+
+# node_processes NAME: those in the node's group. Without groups, those that hold the node's log open (slurmd, slurmstepd) or were
+# started by its slurmstepd.
 node_processes() {
 	local pid
+	if has_group; then
+		processes_in "$lab/group/$1" | only_alive
+		return
+	fi
 	{
 		find /proc/[0-9]*/fd -lname "$lab/log/$1.log" 2>/dev/null | cut -d/ -f3 || true
-		for pid in $(our_processes); do
+		for pid in $(marked_processes); do
 			if grep -qzxF "SLURMD_NODENAME=$1" "/proc/$pid/environ" 2>/dev/null; then echo "$pid"; fi
 		done
 	} | sort -un | only_alive
@@ -147,13 +120,14 @@ wait_idle() {
 
 nodes_up() {
 	local up
-	up=$(tool sinfo -h -p shared -t idle,alloc,mix,comp,resv,plnd -N -o %T:%N 2>/dev/null | grep -vc '\*') || true
+	up=$(tool sinfo -h -p shared -N -o %T:%N 2>/dev/null | grep -cE '^(idle|allocated|mixed|completing|reserved|planned)[^*]*:') || true
 	((up >= $1))
 }
 
 status() {
 	local name state bad=0 names
 	mapfile -t names < <(seq -f 'n%.0f' "$(node_count)")
+	printf '%-10s %s\n' Slurm "$(setting release), $(described)"
 	for name in munged mariadbd slurmdbd slurmctld "${names[@]}" accordion; do
 		if running "$name"; then
 			state="runs ($(cat "$lab/pid/$name.pid"))"
@@ -168,7 +142,25 @@ status() {
 	return "$bad"
 }
 
-# build_accordion puts the program into the lab's PATH, as it is in this repository now.
+# described: in a few words, what kind of lab this is.
+described() {
+	if [[ $(setting kind) == plain ]]; then
+		echo "plain: nothing is bound"
+	elif [[ $(setting binds) == yes ]]; then
+		echo "as a site: cores, memory and devices are bound"
+	else
+		echo "as a site, but $(setting without)"
+	fi
+}
+
+# build_accordion puts the program into the lab's PATH, as it is in this repository now. In a world whose libraries are not older than
+# the machine's it has been built outside.
 build_accordion() {
+	! in_world || [[ ! -e $lab/world/built ]] || return 0
 	go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion >"$lab/log/build.log" 2>&1 8<&-
+}
+
+# build_spank: the SPANK plug-in, for the Slurm that is installed.
+build_spank() {
+	[[ ! -s $lab/etc/plugstack.conf || -e $lab/bin/accordion.so ]] || CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" 8<&-
 }

@@ -57,7 +57,10 @@ test_programs=(
 	/usr/bin/shellcheck:shellcheck
 	/usr/bin/python3:python3
 	/usr/bin/gfortran:gfortran
-	/usr/bin/mpicc:libmpich-dev
+	/usr/bin/mpicc.mpich:libmpich-dev
+	/usr/bin/mpiexec.hydra:mpich
+	/usr/bin/mpicc.openmpi:libopenmpi-dev
+	/usr/bin/mpirun.openmpi:openmpi-bin
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

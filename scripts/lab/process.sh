@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # The lab's processes: which are ours, how they are started and ended. Sourced by slurm-lab.
 #
-# Every process of a lab carries ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab
-# submitted inherits it. Slurm's daemons overwrite that when they change their title; they keep a file of the lab open.
+# Every process of a lab is in its group (groups.sh), but for the clients of those outside. Where there are no groups, it carries
+# ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab submitted inherits it. Slurm's daemons overwrite
+# that when they change their title; they keep a file of the lab open.
 
 # pid_in FILE: the process that FILE names, if it lives; status 1 otherwise. Zombies (an idle init reaps late) are dead.
 pid_in() {
@@ -24,18 +25,32 @@ running() {
 	pid=$(pid_in "$lab/pid/$1.pid") && is_ours "$pid"
 }
 
+# A process of another namespace may look like ours: somebody's lab in the directory that has this name there.
+is_here() { [[ /proc/$1/ns/pid -ef /proc/self/ns/pid ]]; }
+
 is_ours() {
+	is_here "$1" || return 1
 	grep -qzxF "ACCORDION_LAB=$lab" "/proc/$1/environ" 2>/dev/null ||
 		[[ $(find "/proc/$1/fd" "/proc/$1/cwd" -lname "$lab/*" -print -quit 2>/dev/null) ]]
 }
 
 # our_processes: every living process of this lab, but not this script and those it descends from.
 our_processes() {
-	# Processes end while this looks at them: that is no failure.
+	{
+		processes_in "$lab/group" "$lab/cgroup"
+		marked_processes
+	} | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
+}
+
+# marked_processes: those that can be told without a group. Processes end while this looks at them: that is no failure.
+marked_processes() {
+	local pid
 	{
 		grep -lzxF "ACCORDION_LAB=$lab" /proc/[0-9]*/environ 2>/dev/null || true
 		find /proc/[0-9]*/fd /proc/[0-9]*/cwd -lname "$lab/*" 2>/dev/null || true
-	} | cut -d/ -f3 | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
+	} | cut -d/ -f3 | sort -un | while read -r pid; do
+		if is_here "$pid"; then echo "$pid"; fi
+	done
 }
 
 only_alive() {
@@ -101,5 +116,5 @@ failed() {
 	exit 1
 }
 
-# tool COMMAND...: a client program of this lab with a deadline, as root.
-tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 10 "$@" 8<&-; }
+# tool COMMAND...: a client program of this lab with a deadline (of 10 seconds, or those in $patience), as root.
+tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 "${patience:-10}" "$@" 8<&-; }

@@ -64,7 +64,6 @@ debian_mirror() {
 absent_packages() {
 	local root=$1 there
 	shift
-	# shellcheck disable=SC2016 # the dollars are dpkg-query's
 	there=$(chroot "$root" dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null)
 	printf '%s\n' "$@" | grep -vxF -f <(sed -n 's/^installed //p' <<<"$there")
 }

@@ -32,6 +32,7 @@ cluster = "lab"
 [slurm]
 partition = "main"
 conf = "$lab/etc/slurm.conf"
+limits = "$lab/etc/accordion_limits.lua"
 
 [journal]
 path = "$lab/journal/journal.db"

@@ -32,14 +32,22 @@ forget_lost_labs() {
 	done
 }
 
+# number_of_users: the first that a new user of this lab may get. Labs of other ports have other numbers, also where they do not see
+# each other's users: who ends all processes of a user must not meet another's.
+number_of_users() { echo $((30000 + port / 100 * 40)); }
+
 add_users() {
-	local user
+	local user number
+	number=$(number_of_users)
 	touch "$lab/etc/users"
 	lock_users
 	for user; do
 		if ! getent passwd "$user" >/dev/null; then
-			useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /bin/bash \
-				--comment "$users_mark" "$user" 7<&- 8<&- || die "cannot add the user $user"
+			while getent passwd "$number" >/dev/null; do
+				number=$((number + 1))
+			done
+			useradd --uid "$number" --system -K SYS_UID_MAX="$number" --user-group --no-create-home --home-dir /nonexistent \
+				--shell /bin/bash --comment "$users_mark" "$user" 7<&- 8<&- || die "cannot add the user $user"
 		fi
 		if [[ $(getent passwd "$user" | cut -d: -f5) == "$users_mark" ]]; then
 			mkdir -p "$users_dir/$user"
@@ -62,9 +70,11 @@ remove_users() {
 		forget_lost_labs "$user"
 		# Not empty: another lab has him.
 		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
-			# What a job of his hid from us (no environment, no file of the lab open) ends with him.
-			pkill -KILL -U "$user" || true
-			userdel "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
+			# What a job of his hid from us (no group, no environment, no file of the lab open) ends with him; but nobody of that
+			# number in other namespaces, who is somebody else.
+			has_group || pkill -KILL -U "$user" --ns $$ --nslist pid || true
+			# By force: one of his processes may be dying, and somebody in another namespace may have his number.
+			userdel --force "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
 		fi
 	done <"$lab/etc/users"
 	rmdir "$users_dir" 2>/dev/null || true

@@ -58,7 +58,7 @@ func WriteReply(w io.Writer, r Reply) error {
 // io.EOF, ErrTruncated, *TooLongError, *VersionError, *MalformedError, or the reader's own.
 func ReadRequest(r io.Reader) (Request, error) {
 	var q Request
-	if err := read(r, &q); err != nil {
+	if err := readUpTo(r, MaxFrame, strict, &q); err != nil {
 		return Request{}, err
 	}
 	switch {
@@ -72,10 +72,11 @@ func ReadRequest(r io.Reader) (Request, error) {
 	return q, nil
 }
 
-// ReadReply reads one reply, with the same errors as ReadRequest.
+// ReadReply reads one reply, with the same errors as ReadRequest. Fields that we do not know are passed over: a later sidecar may
+// say more.
 func ReadReply(r io.Reader) (Reply, error) {
 	var p Reply
-	if err := read(r, &p); err != nil {
+	if err := readUpTo(r, MaxFrame, lenient, &p); err != nil {
 		return Reply{}, err
 	}
 	switch p.Status {
@@ -85,6 +86,11 @@ func ReadReply(r io.Reader) (Reply, error) {
 	}
 	if p.Count < 0 || p.Step < 0 || p.Steps < 0 || p.Generation < 0 {
 		return Reply{}, malformed("a negative number")
+	}
+	for _, a := range p.Allocations {
+		if a.Job <= 0 || a.Nodes == "" {
+			return Reply{}, malformed("an allocation of job %d on the nodes %q", a.Job, a.Nodes)
+		}
 	}
 	return p, nil
 }
@@ -115,11 +121,9 @@ func writeUpTo(w io.Writer, most int, message any) error {
 	return err
 }
 
-// read takes one frame off the reader. The length is believed only up to MaxFrame, and the version is looked at before
-// the rest is decoded.
-func read(r io.Reader, into any) error { return readUpTo(r, MaxFrame, into) }
-
-func readUpTo(r io.Reader, most int, into any) error {
+// readUpTo takes one frame off the reader. The length is believed only up to the most that is given, and the version is looked at
+// before the rest is decoded.
+func readUpTo(r io.Reader, most int, f *format, into any) error {
 	frame, err := readFrame(r, most)
 	if err != nil {
 		return err
@@ -128,7 +132,7 @@ func readUpTo(r io.Reader, most int, into any) error {
 	if err := checkVersion(body); err != nil {
 		return err
 	}
-	return decode(body, strict, into)
+	return decode(body, f, into)
 }
 
 // ReadFrame reads one whole frame, its length included, and does not look into it: for whoever must know that a message

@@ -12,7 +12,7 @@ func WriteChallenge(w io.Writer, c Challenge) error {
 // ReadRequest.
 func ReadChallenge(r io.Reader) (Challenge, error) {
 	var c Challenge
-	if err := readUpTo(r, MaxProof, &c); err != nil {
+	if err := readUpTo(r, MaxProof, strict, &c); err != nil {
 		return Challenge{}, err
 	}
 	if c.Why == "" && len(c.Nonce) != NonceSize {
@@ -31,7 +31,7 @@ func WriteProof(w io.Writer, p Proof) error {
 // anything is the caller's to find out. Errors are those of ReadRequest.
 func ReadProof(r io.Reader) (Proof, error) {
 	var p Proof
-	if err := readUpTo(r, MaxProof, &p); err != nil {
+	if err := readUpTo(r, MaxProof, strict, &p); err != nil {
 		return Proof{}, err
 	}
 	if p.Why == "" && p.Credential == "" {

@@ -2,7 +2,8 @@
 //
 // A frame is a length (4 bytes, big endian, at most MaxFrame) and so many bytes of msgpack: a Request from the shim, a Reply
 // from the sidecar. One request a connection. Version is checked before anything else is believed: a frame of another
-// version is a *VersionError even when its other fields mean nothing to us.
+// version is a *VersionError even when its other fields mean nothing to us. Within a version the reply may get more fields, which a
+// shim that does not know them passes over; the request may not.
 //
 //	err := wire.WriteRequest(conn, wire.Request{Job: 4711, Step: 1})
 //	…
@@ -80,4 +81,14 @@ type Reply struct {
 	Steps      int    `codec:"steps"`
 	Until      int64  `codec:"until"`      // Unix second at which it ends as planned
 	Generation int    `codec:"generation"` // number of resizes so far
+
+	// Allocations of a job that has companions: its own first, then one a companion; together they have the Nodes. Absent when
+	// the job's own has them all. A shim of an earlier release refuses a reply with this field.
+	Allocations []Allocation `codec:"allocations,omitempty"`
+}
+
+// Allocation is nodes that the batch system gave to one job.
+type Allocation struct {
+	Job   int64  `codec:"job"`
+	Nodes string `codec:"nodes"` // host list, not empty
 }

@@ -28,6 +28,7 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 		{"up 1000", "SLURM_LAB_PORT=65000", 2, "do not fit the ports"},
 		{"up 4", "SLURM_LAB_PORT=80", 2, "want a port"},
 		{"up 4", "SLURM_LAB_CPUS=many", 2, "want a number of cores"},
+		{"up 4", "SLURM_LAB_CPUS=999", 2, "this machine has"},
 		{"up 4", "SLURM_LAB_DIR=relative", 2, "want an absolute path"},
 		{"up 4", "SLURM_LAB_DIR=/tmp/" + strings.Repeat("long", 30), 2, "at most 80 characters"},
 		{"down", "SLURM_LAB_DIR=/etc", 1, "/etc is not a lab"},

@@ -22,22 +22,28 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
 // Required is the environment variable that, when set to anything, makes a test fail that would be skipped because a
-// real Slurm cannot be had.
+// real Slurm cannot be had, or that would run on one that binds nothing because the machine cannot.
 const Required = "ACCORDION_TEST_SLURM"
 
 // Patience bounds one call of a client program. It is long: a loaded machine is slow, and a test awaits events anyway.
 const Patience = time.Minute
 
-// Lab is a running Slurm. Its nodes are n1, n2… with 4 CPUs each, unless Cores says otherwise; partition main is exclusive, partition shared is not.
+// Lab is a running Slurm, set up as most sites are: cores, memory and devices are bound, users have accounts with fair shares. Its nodes
+// are n1, n2…; two partitions lie over all of them, main, which Accordion manages, and shared. 'slurm-lab help' says more.
 type Lab struct {
-	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
-	Nodes int
+	Dir   string   // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
+	Nodes int      // how many
+	CPUs  int      // cores of each node: not more than the machine has, since they are bound
+	GPUs  []string // the nodes with four GPUs each: the second half; none in a plain lab
+	Binds bool     // jobs have no more than the cores, memory and devices that they were given
+	Slurm string   // the release that runs, such as 22.05.8
 	port  int
 	tool  string   // scripts/slurm-lab
 	env   []string // of client programs
@@ -51,7 +57,15 @@ type Option struct {
 	setting  string
 }
 
-// User adds a user; alice is the only one otherwise.
+// Plain is a lab that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first in the queue is served first.
+func Plain() Option { return Option{argument: []string{"--plain"}} }
+
+// Release is a lab of another release of Slurm than this machine's: 20.11, 22.05, 24.11 or 26.05. It has processes and a network of its
+// own: client programs reach it by Exec, and by Env where root calls them; a client with the ids of somebody else does not.
+func Release(r string) Option { return Option{argument: []string{"--release", r}} }
+
+// User adds a user; alice is the only one otherwise. The first, second and third are in the accounts phys, chem and cs, with fair shares
+// of 10, 5 and 1; the fourth is in phys again.
 func User(name string) Option { return Option{argument: []string{"--user", name}} }
 
 // Fast makes Slurm schedule at once: for tests of function. Latencies must be measured without it.
@@ -60,10 +74,11 @@ func Fast() Option { return Option{argument: []string{"--fast"}} }
 // NoPlugin leaves job_submit.lua out.
 func NoPlugin() Option { return Option{setting: "SLURM_LAB_PLUGIN=no"} }
 
-// Cores is how many cores Slurm believes each node to have.
+// Cores is how many cores Slurm believes each node to have. Only a plain lab may have more than the machine.
 func Cores(n int) Option { return Option{setting: fmt.Sprintf("SLURM_LAB_CPUS=%d", n)} }
 
-// Config adds lines to slurm.conf.
+// Config adds lines to slurm.conf. A line takes the place of the lab's own line for the same key, or for the same partition
+// (PartitionName=main Nodes=ALL …); a line NodeName=n3 or NodeName=n[1-4] changes what it names of these nodes, and nothing else.
 func Config(lines string) Option { return Option{setting: "SLURM_LAB_EXTRA=" + lines} }
 
 // Up boots a lab for one test and takes it down when the test ends. Where no Slurm can be had (not root, not
@@ -71,7 +86,7 @@ func Config(lines string) Option { return Option{setting: "SLURM_LAB_EXTRA=" + l
 func Up(t testing.TB, nodes int, options ...Option) *Lab {
 	t.Helper()
 	obtainable(t)
-	lab, err := up(nodes, options)
+	lab, err := up(t, nodes, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +120,8 @@ func obtainable(t testing.TB) {
 	t.Skip("no real Slurm: " + why)
 }
 
-func up(nodes int, options []Option) (*Lab, error) {
+func up(t testing.TB, nodes int, options []Option) (*Lab, error) {
+	t.Helper()
 	root, err := repository()
 	if err != nil {
 		return nil, err
@@ -126,11 +142,46 @@ func up(nodes int, options []Option) (*Lab, error) {
 	if err = lab.do(5*time.Minute, "down"); err == nil {
 		err = lab.do(15*time.Minute, arguments...)
 	}
+	if err == nil {
+		err = lab.look(t)
+	}
 	if err != nil {
 		return nil, errors.Join(err, lab.down())
 	}
 	lab.env = lab.environment()
 	return lab, nil
+}
+
+// look learns what slurm-lab has booted.
+func (lab *Lab) look(t testing.TB) error {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "etc", "lab"))
+	if err != nil {
+		return fmt.Errorf("labtest: what was booted: %w", err)
+	}
+	said := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		said[key] = value
+	}
+	thin := 0
+	if lab.CPUs, err = strconv.Atoi(said["cpus"]); err == nil {
+		thin, err = strconv.Atoi(said["thin"])
+	}
+	if err != nil {
+		return fmt.Errorf("labtest: what was booted, as %s says: %w", filepath.Join(lab.Dir, "etc", "lab"), err)
+	}
+	for i := thin + 1; i <= lab.Nodes; i++ {
+		lab.GPUs = append(lab.GPUs, fmt.Sprintf("n%d", i))
+	}
+	lab.Slurm, lab.Binds = said["release"], said["binds"] == "yes"
+	if without := said["without"]; without != "" {
+		if os.Getenv(Required) != "" && said["binds"] == "no" {
+			return errors.New("labtest: no lab like a site: " + without)
+		}
+		t.Log("the lab does without something that sites have: " + without)
+	}
+	return nil
 }
 
 func (lab *Lab) down() error {
@@ -158,15 +209,21 @@ func repository() (string, error) {
 // clean is this process's environment without what would mislead a client program.
 func clean() []string {
 	foreign := regexp.MustCompile(`^(SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_`)
-	return slices.DeleteFunc(os.Environ(), foreign.MatchString)
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // where slurm-lab keeps releases
+	})
 }
 
 func (lab *Lab) environment() []string {
+	programs := filepath.Join(lab.Dir, "bin")
+	if _, err := os.Stat(filepath.Join(lab.Dir, "client")); err == nil {
+		programs = filepath.Join(lab.Dir, "client") + ":" + programs
+	}
 	return append(clean(),
 		"SLURM_CONF="+filepath.Join(lab.Dir, "etc", "slurm.conf"),
 		"ACCORDION_SOCKET="+filepath.Join(lab.Dir, "run", "accordion.sock"),
 		"ACCORDION_CONFIG="+filepath.Join(lab.Dir, "etc", "accordion.toml"),
-		"PATH="+filepath.Join(lab.Dir, "bin")+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
+		"PATH="+programs+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
 }
 
 // Env is the environment of a client program that root runs against the lab.

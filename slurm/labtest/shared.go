@@ -43,7 +43,7 @@ func Shared(t testing.TB, nodes int, options ...Option) *Lab {
 	if lab, booted := shared.labs[key]; booted {
 		return lab
 	}
-	lab, err := up(nodes, options)
+	lab, err := up(t, nodes, options)
 	if err != nil {
 		t.Fatal(err)
 	}

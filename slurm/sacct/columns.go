@@ -12,12 +12,14 @@ import (
 	"accordion/core"
 )
 
-// Columns are what Workload wants to know of a job; in this order where the accounting is asked for them. The name is last:
-// it may contain the separator.
-const Columns = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,TotalCPU,User,Account,QOS,Partition,JobName"
+// Columns are what Workload wants to know of a job. The name is last: it may contain the separator.
+const Columns = wanted + ",JobName"
 
-// Command prints the accounting as Workload reads it best; what it prints about steps is left out.
-const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + Columns
+const wanted = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,TotalCPU,User,Account,QOS,Partition"
+
+// Command prints the accounting as Workload reads it best; what it prints about steps is left out. NNodes says how many
+// processors a job began with that was resized by Slurm 20.11.
+const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + wanted + ",NNodes,JobName"
 
 // An InputError says where the accounting is not as sacct prints it.
 type InputError struct {
@@ -111,12 +113,12 @@ func (t *table) wrong(column, why string) {
 	}
 }
 
-// number reads a count; an empty field is 0.
+// number reads a count; an empty field is 0, and so is one of a column that is not there.
 func (t *table) number(column string) int64 {
-	text := t.text(column)
-	if text == "" {
+	if _, ok := t.places[column]; !ok || t.text(column) == "" {
 		return 0
 	}
+	text := t.text(column)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > 1<<31-1 {
 		t.wrong(column, core.Shown(text)+" is no number from 0 to 2147483647")

@@ -134,10 +134,11 @@ func parseTime(text string) (core.Time, error) {
 const resizing = "RESIZING"
 
 // join puts the rows of each job together: they follow each other, and all but the last are RESIZING. A row that follows
-// one of another state is another job of the same id (ids are used again after a controller lost its last seconds).
+// one of another state is another job of the same id (ids are used again after a controller lost its last seconds). A size
+// is held from the end of the one before: the start of the last row is the job's, always in 24.11 and else where its limit was changed.
 func join(rows []row, now core.Time) []Job {
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
 	})
 	var jobs []Job
 	for i, r := range rows {
@@ -145,6 +146,8 @@ func join(rows []row, now core.Time) []Job {
 			jobs = append(jobs, Job{
 				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: expands(r.name),
 			})
+		} else {
+			r.start = max(r.start, rows[i-1].end)
 		}
 		j := &jobs[len(jobs)-1]
 		j.State = r.state
@@ -157,6 +160,14 @@ func join(rows []row, now core.Time) []Job {
 		}
 	}
 	return jobs
+}
+
+// ended is when a row ended, for ordering: one that lasts is the last.
+func ended(end core.Time) core.Time {
+	if end == 0 {
+		return core.Forever
+	}
+	return end
 }
 
 // expands is the parent that an expander's name tells; 0 for every other name.

@@ -90,6 +90,7 @@ type held struct {
 	submit, start, end core.Time // Unix seconds; 0: unknown
 	state              string
 	asked, got         int64 // processors
+	nodes              int64 // that it got; 0: not told
 	limit              core.Time
 	cpu                float64 // seconds of all processors
 	name               string
@@ -104,7 +105,7 @@ func (t *table) held(zone *time.Location) held {
 	state, _, _ := strings.Cut(t.text("State"), " ") // "CANCELLED by 0"
 	return held{
 		line: t.line, id: id, submit: t.time("Submit", zone), start: t.time("Start", zone), end: t.time("End", zone), state: state,
-		asked: t.number("ReqCPUS"), got: t.number("AllocCPUS"), limit: t.limit(), cpu: t.cpu(), name: t.text("JobName"),
+		asked: t.number("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.number("NNodes"), limit: t.limit(), cpu: t.cpu(), name: t.text("JobName"),
 		groups: [5]string{t.text("User"), t.text("Account"), t.text("JobName"), t.text("QOS"), t.text("Partition")},
 	}
 }
@@ -118,7 +119,7 @@ func (l life) last() *held  { return &l[len(l)-1] }
 // lives puts the rows of each job together, as join does, in the order of their first submissions.
 func lives(rows []held) []life {
 	slices.SortStableFunc(rows, func(a, b held) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
 	})
 	var all []life
 	for i, r := range rows {
@@ -127,8 +128,24 @@ func lives(rows []held) []life {
 		}
 		all[len(all)-1] = append(all[len(all)-1], r)
 	}
+	for _, l := range all {
+		l.mend()
+	}
 	slices.SortStableFunc(all, func(a, b life) int { return cmp.Compare(a.first().submit, b.first().submit) })
 	return all
+}
+
+// mend puts the processors of a resized job right where Slurm (20.11) wrote into each row those of the next size, which shows in
+// that the last two are the same. Those of the first size are in proportion to its nodes; where these are not told, nothing is done.
+func (l life) mend() {
+	last := len(l) - 1
+	if last < 1 || l[last-1].got != l[last].got || l[0].nodes == 0 || l[last].nodes == 0 {
+		return
+	}
+	for i := last; i > 0; i-- {
+		l[i].got = l[i-1].got
+	}
+	l[0].got = l[0].nodes * l[last].got / l[last].nodes
 }
 
 // unfinished are the states of jobs that are not over.
@@ -149,10 +166,13 @@ func (l *LeftOut) why(j *life) *int {
 }
 
 // profile is the sizes that a job held, in processors, from its start to its end; nil where it held one size, or none. A row's
-// own start is no witness: Slurm rewrites it when a job's limit is changed.
+// own start is no witness (see join).
 func (l life) profile() core.EP {
 	var ep core.EP
 	from := l.first().start
+	if from == 0 { // it never began
+		return nil
+	}
 	for _, row := range l {
 		to := min(row.end, l.last().end)
 		if length := to - from; length > 0 && row.got > 0 {

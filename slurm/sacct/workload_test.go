@@ -173,6 +173,8 @@ func FuzzWorkload(f *testing.F) {
 	f.Add(names + "10|140|None|145|CANCELLED by 0|6|6|UNLIMITED|1-00:00:00.5|bob||high|debug|a|b\n")
 	f.Add(names + "7|100|110|2000000000|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n7|130|110|150|COMPLETED|2|16|5|00:00|ada|physics|normal|main|mesh\n")
 	f.Add(names + "7|1|2|3|FAILED|2|8|5|00:00|||||\n8|1000000000000000000|1000000000000000000|1000000000000000001|FAILED|2|8|5|00:00|||||\n")
+	f.Add(names + "7||||RESIZING||1||||||||\n7||||COMPLETED||2||||||||\n")
+	f.Add(names + "7|||1|RESIZING||1|||||||\n7|||2|||2|||||||0")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<12 {
 			return

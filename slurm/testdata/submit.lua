@@ -24,7 +24,7 @@ end
 -- Slurm's own table throws when a string is set to nil, or a field is not known to it.
 local writable = {
 	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
-	requeue = "number", priority = "number", comment = "string", admin_comment = "string",
+	shared = "number", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
 }
 local function environment(fields)
 	return setmetatable({}, {

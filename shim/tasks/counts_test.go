@@ -1,4 +1,4 @@
-package shim
+package tasks
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestCountsAreReadAsSlurmWritesThem(t *testing.T) {
-	for text, want := range map[string]counts{
+	for text, want := range map[string]Counts{
 		"4":                   {4},
 		"4(x2)":               {4, 4},
 		"4(x2),2":             {4, 4, 2},
@@ -27,7 +27,7 @@ func TestCountsAreReadAsSlurmWritesThem(t *testing.T) {
 		"1(x99999999)":        nil,
 		"1(x60000),1(x60000)": nil,
 	} {
-		got, ok := parseCounts(text)
+		got, ok := ParseCounts(text)
 		if ok != (want != nil) || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v; want %v", text, got, ok, want)
 		}
@@ -36,8 +36,8 @@ func TestCountsAreReadAsSlurmWritesThem(t *testing.T) {
 
 func TestCountsAreReadBackAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := counts(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 40).Draw(t, "counts"))
-		got, ok := parseCounts(want.String())
+		want := Counts(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 40).Draw(t, "counts"))
+		got, ok := ParseCounts(want.String())
 		if !ok || !slices.Equal(got, want) {
 			t.Fatalf("%v is written %q and read as %v", want, want, got)
 		}
@@ -48,8 +48,8 @@ func TestSpreadingLosesNoTaskAndIsEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 50).Draw(t, "nodes")
 		tasks := rapid.IntRange(nodes, 1000).Draw(t, "tasks")
-		c := spread(tasks, nodes)
-		if len(c) != nodes || c.sum() != tasks || slices.Max(c)-slices.Min(c) > 1 {
+		c := Spread(tasks, nodes)
+		if len(c) != nodes || c.Sum() != tasks || slices.Max(c)-slices.Min(c) > 1 {
 			t.Fatalf("%d tasks on %d nodes: %v", tasks, nodes, c)
 		}
 	})
@@ -60,11 +60,11 @@ func FuzzParseCounts(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, ok := parseCounts(text)
+		c, ok := ParseCounts(text)
 		if !ok {
 			return
 		}
-		again, ok := parseCounts(c.String())
+		again, ok := ParseCounts(c.String())
 		if !ok || !slices.Equal(c, again) {
 			t.Fatalf("%q is %v, written %q, read as %v", text, c, c, again)
 		}

@@ -1,0 +1,145 @@
+# shellcheck shell=bash disable=SC2154
+# The lab's control groups. Sourced by slurm-lab.
+#
+# $lab/group leads to a group (of version 2) that holds every process of the lab, a node's in a group of its own below it. No process
+# leaves its group: one that forgets its environment, its files and its parents is still the lab's, and ends with it.
+#
+# $lab/cgroup is what Slurm takes for the machine's control groups (CgroupMountpoint), since every lab has a node n1, and Slurm names its
+# groups by the node. On a machine of version 1 it has a link for each controller, to a group of the lab's own. On one of version 2 it is
+# empty, and each slurmd sees there the group of its node, which is all that it knows.
+
+# What cores, memory and devices are bound by, and what Slurm counts and ends a job's processes with: in version 1, in version 2.
+slurm_controllers=(cpuset memory devices freezer cpuacct)
+unified_controllers='+cpuset +cpu +memory +pids'
+
+# make_groups: the first, and for a site those of Slurm, where the machine lets us. Those that are there already are kept.
+make_groups() {
+	local name=accordion-lab-$port.$BASHPID.$RANDOM link
+	for link in "$lab"/group "$lab"/cgroup/*; do
+		# The machine was started again since.
+		[[ ! -L $link ]] || mkdir -p "$(readlink "$link")" || die "the control group of $link cannot be made again: 'slurm-lab down' first"
+	done
+	[[ -L $lab/group ]] || new_group cgroup2 "$name" "$lab/group" || true
+	[[ $kind == site ]] || return 0
+	if [[ -L $lab/cgroup/cpuset ]]; then
+		cpuset_of_parent "$lab/cgroup/cpuset"
+	elif [[ -d $lab/cgroup ]]; then
+		make_unified_groups
+	else
+		mkdir "$lab/cgroup"
+		make_slurm_groups "$name" || remove_groups "$lab"/cgroup/*
+		mkdir -p "$lab/cgroup"
+		binds || make_unified_groups || rmdir "$lab/cgroup"
+	fi
+}
+
+make_slurm_groups() {
+	local controller
+	for controller in "${slurm_controllers[@]}"; do
+		new_group "$controller" "$1" "$lab/cgroup/$controller" || return 1
+	done
+	cpuset_of_parent "$lab/cgroup/cpuset" || return 1
+	for controller in "${slurm_controllers[@]}"; do
+		# A process of its own, which ends at once.
+		(echo "$BASHPID" >"$lab/cgroup/$controller/cgroup.procs") 2>/dev/null || return 1
+	done
+}
+
+make_unified_groups() {
+	echo "0::/" >"$lab/etc/top" # what /proc/1/cgroup says at the top
+	knows_unified && has_group && has_controllers "$lab/group/.." && has_controllers "$lab/group"
+}
+
+# has_controllers GROUP: gives those of version 2 to the groups in it; status 1 when it cannot.
+has_controllers() { echo "$unified_controllers" >"$1/cgroup.subtree_control"; } 2>/dev/null
+
+# cpuset_of_parent GROUP: a new group of this controller has no cores and no memory at all.
+cpuset_of_parent() {
+	local file
+	for file in cpuset.cpus cpuset.mems; do
+		cat "$1/../$file" >"$1/$file" || return 1
+	done 2>/dev/null
+}
+
+# new_group HIERARCHY NAME LINK
+new_group() {
+	local mount
+	mount=$(hierarchy "$1")
+	[[ $mount ]] && mkdir "$mount/$2" 2>/dev/null && ln -s "$mount/$2" "$3"
+}
+
+# hierarchy NAME: where the controller of version 1, or version 2 ("cgroup2"), is mounted; nothing when it is not.
+hierarchy() {
+	awk -v want="$1" '{
+		split($0, half, " - "); split(half[2], of, " "); n = split(of[3], option, ",")
+		found = of[1] == "cgroup2" && want == "cgroup2"
+		for (i = 1; i <= n && of[1] == "cgroup"; i++) found = found || option[i] == want
+		if (found) { print $5; exit }
+	}' /proc/self/mountinfo
+}
+
+# cgroup_version: of the control groups that Slurm binds with; nothing when it cannot bind.
+cgroup_version() {
+	if [[ -L $lab/cgroup/cpuset ]]; then
+		echo 1
+	elif [[ -d $lab/cgroup ]] && grep -qs cpuset "$lab/group/cgroup.subtree_control"; then
+		echo 2
+	fi
+}
+
+# binds: status 0 if the lab's jobs have no more than the cores, memory and devices that they were given.
+binds() { [[ $(cgroup_version) ]]; }
+
+# has_group: status 0 if the lab's processes are all in a group.
+has_group() { [[ -L $lab/group && -d $lab/group ]]; }
+
+# join_group DAEMON: this process, which becomes a daemon, and what it starts. In version 2 a group has processes or groups.
+join_group() {
+	local group=$lab/group/daemons
+	has_group || return 0
+	[[ ! $1 =~ ^n[1-9] ]] || group=$lab/group/$1
+	[[ ! -d $group/start ]] || group+=/start
+	mkdir -p "$group"
+	echo "$BASHPID" >"$group/cgroup.procs"
+}
+
+# node_view NODE: sets the array view to the words to put before slurmd. In version 2 its group is the top of what it sees, or it would
+# make its steps' groups where other labs do. A step that ends goes to the top first, which a real top would allow; and newer releases take
+# the place of process 1 for the top.
+node_view() {
+	local process
+	view=()
+	[[ $(cgroup_version) == 2 ]] || return 0
+	process=$(processes_in "$lab/group/$1" | head -n 1)
+	if [[ $process ]]; then # its steps outlived it
+		view=(nsenter --target "$process" --mount --cgroup --)
+		return
+	fi
+	# shellcheck disable=SC2016
+	view=(unshare --mount --cgroup /bin/sh -c '
+		mount -t cgroup2 cgroup2 "$0" && mkdir "$0/start" "$0/system.slice" && echo $$ >"$0/start/cgroup.procs" || exit
+		for group in "$0" "$0/system.slice"; do echo "$1" >"$group/cgroup.subtree_control" || exit; done
+		mount --bind "$0/start/cgroup.procs" "$0/cgroup.procs" && mount --bind "$2" /proc/1/cgroup || exit
+		shift 2 && exec "$@"' "$lab/cgroup" "$unified_controllers" "$lab/etc/top")
+}
+
+# processes_in GROUP...: also in the groups below; none when there is no such group.
+processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
+
+# remove_groups LINK...: with all groups below them, once their processes are gone; the links too.
+remove_groups() {
+	local link
+	for link; do
+		[[ -L $link ]] || continue
+		within 10 removed "$(readlink "$link")" ||
+			die "the control group $(readlink "$link") cannot be removed: it has the processes $(processes_in "$link" | paste -sd ' ')"
+		rm -f "$link"
+	done
+	rmdir "$lab/cgroup" 2>/dev/null || true
+}
+
+# removed GROUP: tries to; status 0 when nothing of it is left.
+removed() {
+	[[ ! -d $1 ]] || find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
+	[[ ! -d $1 ]]
+}

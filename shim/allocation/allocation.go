@@ -1,0 +1,127 @@
+// Package allocation knows which allocations a job has. Mostly there is one, the job's own. Where a job grows by companions there is
+// one more for each of them: nodes beside the job, which Slurm counts as other jobs of the same user.
+//
+//	list, err := allocation.Find(os.LookupEnv)
+//	a, ok := list.Of("n3")                     // a.Job: the job whose steps may run on n3
+//
+// A list is written JOBID:NODES, with blanks between, the job's own first: "42:n[1-2] 57:n[3,5]". So it stands in the environment of
+// the job's script, where accordion step has exported it, and in the hosts file of a job that never calls that.
+package allocation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core/hostlist"
+)
+
+// Variable has the list in the environment of a job that has companions.
+const Variable = "ACCORDION_ALLOCATIONS"
+
+// Allocation is the nodes of one job of the batch system.
+type Allocation struct {
+	Job   int64
+	Nodes []string // in natural order, at least one
+}
+
+func (a Allocation) String() string {
+	return strconv.FormatInt(a.Job, 10) + ":" + hostlist.Compact(a.Nodes)
+}
+
+// List is the allocations of a job, its own first. No node is in two of them.
+type List []Allocation
+
+// Parse reads a list. Its nodes are sorted. Errors say which word is wrong and what would be right.
+func Parse(text string) (List, error) {
+	list, err := parse(strings.Fields(text))
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range list {
+		if (list[:i]).Has(a.Job) {
+			return nil, fmt.Errorf("allocation %d is there twice: want each once", a.Job)
+		}
+	}
+	return list, nil
+}
+
+// parse reads words, each an allocation or a part of one.
+func parse(words []string) (List, error) {
+	var list List
+	seen := map[string]int64{}
+	for _, word := range words {
+		number, nodes, _ := strings.Cut(word, ":")
+		job, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || job <= 0 || nodes == "" {
+			return nil, fmt.Errorf("%.60q is no allocation: want JOBID:NODES, as 42:n[1-2]", word)
+		}
+		a := Allocation{Job: job}
+		if a.Nodes, err = hostlist.Expand(nodes); err != nil {
+			return nil, fmt.Errorf("allocation %d: %w", job, err)
+		}
+		hostlist.Sort(a.Nodes)
+		for _, n := range a.Nodes {
+			if other, twice := seen[n]; twice {
+				return nil, fmt.Errorf("node %s is in the allocations %d and %d: want each node once", n, other, job)
+			}
+			seen[n] = job
+		}
+		if len(seen) > hostlist.MaxNames {
+			return nil, fmt.Errorf("more than %d nodes", hostlist.MaxNames)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// joined has the parts of each allocation together.
+func (l List) joined() List {
+	var list List
+	for _, part := range l {
+		at := slices.IndexFunc(list, func(a Allocation) bool { return a.Job == part.Job })
+		if at < 0 {
+			list = append(list, part)
+			continue
+		}
+		list[at].Nodes = append(list[at].Nodes, part.Nodes...)
+		hostlist.Sort(list[at].Nodes)
+	}
+	return list
+}
+
+func (l List) String() string {
+	words := make([]string, len(l))
+	for i, a := range l {
+		words[i] = a.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// Has says whether one of the allocations is that job.
+func (l List) Has(job int64) bool {
+	return slices.ContainsFunc(l, func(a Allocation) bool { return a.Job == job })
+}
+
+// Of is the allocation that has the host: a node's name, or a longer one that begins with it, as n3.cluster.org.
+func (l List) Of(host string) (a Allocation, node string, ok bool) {
+	short, _, _ := strings.Cut(host, ".")
+	for _, name := range []string{host, short} {
+		for _, a := range l {
+			if slices.Contains(a.Nodes, name) {
+				return a, name, true
+			}
+		}
+	}
+	return Allocation{}, "", false
+}
+
+// Nodes are the nodes of all, allocation by allocation.
+func (l List) Nodes() []string {
+	var all []string
+	for _, a := range l {
+		all = append(all, a.Nodes...)
+	}
+	return all
+}

@@ -1,0 +1,192 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core/hostlist"
+	"accordion/shim/allocation"
+	"accordion/shim/srun"
+	"accordion/shim/tasks"
+)
+
+// counts is what was asked of nodes and tasks.
+type counts struct {
+	least, most int         // nodes; 0: all that there are
+	total       int         // tasks; 0: not said
+	perNode     int         // tasks; 0: not said
+	usual       tasks.Ratio // where neither is said
+	names       []string    // nodes that must be among them
+	without     []string    // nodes that must not
+	relative    int         // so many nodes, from the first, are left out
+}
+
+// readCounts reads the options, and where they say nothing of tasks the environment.
+func readCounts(w World, line srun.Line) (c counts, err error) {
+	for _, o := range line.Options {
+		switch o.Name {
+		case "nodes":
+			c.least, c.most, err = nodeRange(o.Value)
+		case "ntasks":
+			c.total, err = count(o)
+		case "ntasks-per-node":
+			c.perNode, err = count(o)
+		case "nodelist", "nodefile":
+			c.names, err = w.names(o)
+		case "exclude":
+			c.without, err = w.names(o)
+		case "relative":
+			if c.relative, err = strconv.Atoi(o.Value); err != nil || c.relative < 0 {
+				err = fmt.Errorf("--relative: %.60q is no number of nodes", o.Value)
+			}
+		}
+		if err != nil {
+			return counts{}, err
+		}
+	}
+	if c.total == 0 && c.perNode == 0 {
+		w.tasksOfJob(&c)
+	}
+	return c, nil
+}
+
+func count(o srun.Option) (int, error) {
+	n, ok := tasks.Positive(o.Value)
+	if !ok {
+		return 0, fmt.Errorf("--%s: %.60q is no number above 0", o.Name, o.Value)
+	}
+	return n, nil
+}
+
+// nodeRange reads MIN or MIN-MAX; either may end with k or m, for 1024 and its square, as in srun.
+func nodeRange(text string) (least, most int, err error) {
+	from, to, ranged := strings.Cut(text, "-")
+	least, ok := many(from)
+	most, fine := least, true
+	if ranged {
+		most, fine = many(to)
+	}
+	if !ok || !fine || most < least {
+		return 0, 0, fmt.Errorf("--nodes: %.60q is no number of nodes: want 4 or 2-4", text)
+	}
+	return least, most, nil
+}
+
+func many(text string) (int, bool) {
+	factor := 1
+	if digits, found := strings.CutSuffix(strings.ToLower(text), "k"); found {
+		text, factor = digits, 1<<10
+	} else if digits, found := strings.CutSuffix(strings.ToLower(text), "m"); found {
+		text, factor = digits, 1<<20
+	}
+	n, ok := tasks.Positive(text)
+	return n * factor, ok
+}
+
+// names reads a list of nodes, or a file that has one: srun takes a text with a slash for a path.
+func (w World) names(o srun.Option) ([]string, error) {
+	text := o.Value
+	if o.Name == "nodefile" || strings.Contains(text, "/") {
+		read, err := w.ReadFile(text)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", o.Name, err)
+		}
+		text = strings.Join(strings.Fields(string(read)), ",")
+	}
+	names, err := hostlist.Expand(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", o.Name, err)
+	}
+	hostlist.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// choose is the nodes to use, in the order of the allocations: those that are named, then the first others.
+func (c counts) choose(list allocation.List) ([]string, error) {
+	all := list.Nodes()
+	for _, name := range c.names {
+		if !slices.Contains(all, name) {
+			return nil, fmt.Errorf("node %s is not one of the job's: it has %s", name, hostlist.Compact(all))
+		}
+	}
+	free := slices.DeleteFunc(all[min(c.relative, len(all)):], func(n string) bool { return slices.Contains(c.without, n) })
+	slices.SortStableFunc(free, func(a, b string) int { return c.rank(a) - c.rank(b) })
+	for _, name := range c.names {
+		if !slices.Contains(free, name) {
+			return nil, fmt.Errorf("node %s is named, and left out by --exclude or --relative", name)
+		}
+	}
+	least, most := max(c.least, len(c.names), 1), c.mostNodes(len(free))
+	switch {
+	case len(free) < least:
+		return nil, fmt.Errorf("%s wanted, and there are %d: %s", number(least, "node"), len(free), hostlist.Compact(free))
+	case most < len(c.names):
+		return nil, fmt.Errorf("%s named, and at most %d can be used", number(len(c.names), "node"), most)
+	}
+	chosen := free[:min(most, len(free))]
+	return slices.DeleteFunc(list.Nodes(), func(n string) bool { return !slices.Contains(chosen, n) }), nil
+}
+
+// mostNodes is how many nodes of so many are used: what was said, else all, or as many as the tasks need at so many a node; never more
+// than there are tasks.
+func (c counts) mostNodes(nodes int) int {
+	most := c.most
+	if most == 0 {
+		most = nodes
+		if c.total > 0 && c.perNode > 0 {
+			most = max((c.total+c.perNode-1)/c.perNode, len(c.names))
+		}
+	}
+	if c.total > 0 {
+		most = min(most, c.total)
+	}
+	return most
+}
+
+// rank puts the named nodes before the others.
+func (c counts) rank(node string) int {
+	if slices.Contains(c.names, node) {
+		return 0
+	}
+	return 1
+}
+
+// on is how many tasks run on so many nodes.
+func (c counts) on(nodes int) (int, error) {
+	switch {
+	case c.total > 0 && c.perNode > 0 && c.total > c.perNode*nodes:
+		return 0, fmt.Errorf("%s do not fit on %s at %d a node", number(c.total, "task"), number(nodes, "node"), c.perNode)
+	case c.total > 0:
+		return c.total, nil
+	case c.perNode > 0:
+		return c.perNode * nodes, nil
+	}
+	return c.usual.On(nodes), nil
+}
+
+// tasksOfJob is what an srun that says nothing of tasks goes by: as many a node as the job asked for, one where it did not say, or a
+// number that the user has set since.
+func (w World) tasksOfJob(c *counts) {
+	asked, ok := tasks.Positive(w.get("SLURM_NTASKS"))
+	if !ok {
+		asked, ok = tasks.Positive(w.get("SLURM_NPROCS"))
+	}
+	if !ok {
+		c.perNode, _ = tasks.Positive(w.get("SLURM_NTASKS_PER_NODE"))
+		return
+	}
+	base := w.Allocations[0]
+	first, stepped := tasks.ParseRatio(w.get("ACCORDION_TASKS"))
+	stepped = stepped && w.get("ACCORDION_JOB") == strconv.FormatInt(base.Job, 10)
+	of, known := tasks.Positive(w.get("SLURM_JOB_NUM_NODES"))
+	switch {
+	case stepped && first.On(len(base.Nodes)) == asked:
+		c.usual = first
+	case !stepped && known:
+		c.usual = tasks.Ratio{Tasks: asked, Nodes: of}
+	default:
+		c.total = asked
+	}
+}

@@ -1,0 +1,140 @@
+package launch_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/slurm/labtest"
+)
+
+// ranks is an MPI program that tells what each rank has, after all of them have met: the sum of their numbers.
+const ranks = `
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	int rank, size, sum, i;
+	char line[256], cpus[64] = "", gpus[16] = "", path[4096];
+	const char *node = getenv("SLURMD_NODENAME"), *job = getenv("SLURM_JOB_ID"), *visible = getenv("CUDA_VISIBLE_DEVICES"), *mine = getenv("MY_OWN");
+	FILE *f = fopen("/proc/self/status", "r");
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	while (f && fgets(line, sizeof line, f))
+		sscanf(line, "Cpus_allowed_list: %63s", cpus);
+	for (i = 0; i < 4; i++) { /* nobody drives the device: ENXIO where it may be opened */
+		snprintf(path, sizeof path, "%s/dev/gpu%d", getenv("ACCORDION_LAB"), i);
+		if (open(path, O_RDWR) < 0 && errno == ENXIO)
+			sprintf(gpus + strlen(gpus), "%d", i);
+	}
+	printf("%d of %d sum %d on %s job %s cpus %s gpus %s visible %s mine %s\n", rank, size, sum, node ? node : "-", job ? job : "-", cpus,
+		*gpus ? gpus : "-", visible && *visible ? visible : "-", mine ? mine : "-");
+	MPI_Finalize();
+	return 0;
+}
+`
+
+// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test installs it on this
+// machine. Other releases have it where somebody has tried MPI there.
+func (w *world) needs(program string) {
+	w.Helper()
+	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
+	if err != nil && os.Getenv(labtest.Required) != "" && !w.elsewhere {
+		w.Fatalf("no %s: scripts/test installs it", program)
+	} else if err != nil {
+		w.Skipf("no %s beside Slurm %s", program, w.lab.Slurm)
+	}
+}
+
+// compile builds a program in the script's folder.
+func (s *script) compile(compiler, source, program string) {
+	s.Helper()
+	c := filepath.Join(s.home, program+".c")
+	if err := os.WriteFile(c, []byte(source), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	s.lab.Run(s.T, "root", compiler, "-O1", "-Wall", "-Werror", "-o", filepath.Join(s.home, program), c)
+}
+
+func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
+	s := mpiOnCompanions(newWorld(t), "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
+	s.same("one a node", s.succeeds("mpiexec.hydra -n $ACCORDION_NNODES -ppn 1 sh -c 'echo $SLURMD_NODENAME'"), "n5", "n6", "n7", "n8")
+	s.same("its own status", s.succeeds("mpiexec.hydra -n 4 -ppn 1 sh -c 'exit 75' >/dev/null 2>&1; echo $?"), "75")
+}
+
+// MPICH of Debian 11, beside Slurm 20.11, binds no ranks and wants to look up the names of nodes, which the lab's have not.
+func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
+	for _, release := range []string{"24.11", "26.05"} {
+		t.Run(release, func(t *testing.T) {
+			mpiOnCompanions(newWorld(t, labtest.Release(release)), "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
+		})
+	}
+}
+
+// The nodes of a lab are one machine with one name. Open MPI takes what has the same name for the same node: it must not use shared
+// memory between two.
+func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
+	mpiOnCompanions(newWorld(t), "mpicc.openmpi", "mpirun.openmpi --bind-to core ./ranks", "export OMPI_MCA_btl=self,tcp PMIX_MCA_gds=hash\n")
+}
+
+// mpiOnCompanions starts a program of an MPI, with no option but the one that binds ranks to cores. The job on n5 and n6 asks for one GPU
+// a task; its companion n7 has as many, n8 twice as many.
+func mpiOnCompanions(w *world, compiler, start, settings string) *script {
+	w.Helper()
+	program, _, _ := strings.Cut(start, " ")
+	w.needs(program)
+	w.needs(compiler)
+	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus-per-task=1")
+	s.compile(compiler, ranks, "ranks")
+	one, two := w.companion("n7", "--ntasks-per-node=2", "--gpus-per-task=1"), w.companion("n8", "--ntasks-per-node=2", "--gpus-per-task=2")
+	s.steps(2, one, two)
+	settings += "export MY_OWN=x\n"
+	s.running(settings+start, one.Job, two.Job)
+	// Beside a step that has all cores, memory and GPUs of the allocations.
+	s.running(settings+"accordion run sh -c 'touch began.$ACCORDION_PROCID; exec sleep 300' &\nuntil [ -e began.7 ] && [ $(ls began.* | wc -l) = 8 ]; do sleep 0.1; done\n"+
+		start+"; status=$?; kill $!; wait; (exit $status)", one.Job, two.Job)
+	return s
+}
+
+// running starts an MPI program, and judges what its ranks have.
+func (s *script) running(commands string, one, two int64) {
+	s.Helper()
+	held := map[string][]string{} // cores, by the node's ranks
+	seen := 0
+	for _, line := range s.succeeds(commands) {
+		var rank, size, sum int
+		var node, cpus, gpus, visible, mine string
+		var job int64
+		if n, _ := fmt.Sscanf(line, "%d of %d sum %d on %s job %d cpus %s gpus %s visible %s mine %s", &rank, &size, &sum, &node, &job, &cpus, &gpus, &visible, &mine); n != 9 {
+			continue // the launcher's own words
+		}
+		seen++
+		want := []string{"n5", "n6", "n7", "n8"}[rank/2]
+		wantJob := []int64{s.id, s.id, one, two}[rank/2]
+		if size != 8 || sum != 28 || node != want || job != wantJob || mine != "x" {
+			s.Errorf("rank %d should be on %s, of job %d: %s", rank, want, wantJob, line)
+		}
+		wantGPUs := 2
+		if node == "n8" {
+			wantGPUs = 4
+		}
+		if s.lab.Binds && (strings.ContainsAny(cpus, ",-") || slices.Contains(held[node], cpus) || len(gpus) != wantGPUs || strings.Count(visible, ",") != wantGPUs-1) {
+			s.Errorf("a core of its own and %d GPUs for rank %d: %s", wantGPUs, rank, line)
+		}
+		held[node] = append(held[node], cpus)
+	}
+	if seen != 8 {
+		s.Errorf("%d ranks tell what they have, not 8", seen)
+	}
+}

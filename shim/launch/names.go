@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/shim/shell"
+)
+
+// A piece of a file's name is text, or a symbol: %, perhaps digits, and a letter. A name with a backslash has no symbols, and loses
+// its backslashes, as in srun.
+type piece struct {
+	text   string // when it is no symbol
+	symbol byte
+	width  int // of a number, filled with zeros
+}
+
+func pieces(name string) []piece {
+	if strings.Contains(name, `\`) {
+		return []piece{{text: strings.ReplaceAll(name, `\`, "")}}
+	}
+	var all []piece
+	for {
+		before, after, found := strings.Cut(name, "%")
+		if before != "" {
+			all = append(all, piece{text: before})
+		}
+		if !found {
+			return all
+		}
+		letter := strings.TrimLeft(after, "0123456789")
+		switch {
+		case letter == "":
+			return append(all, piece{text: "%" + after})
+		case letter[0] == '%':
+			all = append(all, piece{text: "%"})
+		default:
+			width, _ := strconv.Atoi(after[:len(after)-len(letter)])
+			all = append(all, piece{symbol: letter[0], width: min(width, 10)})
+		}
+		name = letter[1:]
+	}
+}
+
+func hasSymbol(name, any string) bool {
+	for _, p := range pieces(name) {
+		if p.symbol != 0 && strings.IndexByte(any, p.symbol) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// expanded is the name of a file that all tasks share.
+func (w World) expanded(name string) string {
+	var b strings.Builder
+	for _, p := range pieces(name) {
+		b.WriteString(p.text)
+		b.WriteString(w.job(p))
+	}
+	return b.String()
+}
+
+// job is what a symbol stands for that is the same for all tasks. %j is the job's own number, whatever allocation a task is in.
+func (w World) job(p piece) string {
+	base := fmt.Sprintf("%0*d", p.width, w.Allocations[0].Job)
+	switch p.symbol {
+	case 0:
+		return ""
+	case 'j':
+		return base
+	case 'A':
+		if array := w.get("SLURM_ARRAY_JOB_ID"); array != "" {
+			return array
+		}
+		return base
+	case 'a':
+		return w.get("SLURM_ARRAY_TASK_ID")
+	case 'u':
+		return w.User
+	case 'x':
+		return w.get("SLURM_JOB_NAME")
+	}
+	return "%" + string(rune(p.symbol))
+}
+
+// shell is the name of a file of one task as a word of shell: its numbers are those of the whole.
+func (w World) shell(name string) string {
+	var b strings.Builder
+	for _, p := range pieces(name) {
+		switch p.symbol {
+		case 't':
+			b.WriteString(padded("ACCORDION_PROCID", p.width))
+		case 'n':
+			b.WriteString(padded("ACCORDION_NODEID", p.width))
+		case 'N':
+			b.WriteString(`"$SLURMD_NODENAME"`)
+		case 's':
+			b.WriteString(`"$SLURM_STEP_ID"`)
+		case 'J':
+			b.WriteString(`"$SLURM_JOB_ID.$SLURM_STEP_ID"`)
+		default:
+			b.WriteString(shell.Quote(p.text + w.job(p)))
+		}
+	}
+	return b.String()
+}
+
+func padded(variable string, width int) string {
+	if width == 0 {
+		return `"$` + variable + `"`
+	}
+	return fmt.Sprintf(`"$(printf %%0%dd "$%s")"`, width, variable)
+}

@@ -1,0 +1,37 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// task is the program of each task of a part: a line of shell, which adds to the numbers that srun gave the task those of the
+// allocations before, opens files that are named by them, and becomes the program. It costs a millisecond.
+func (p Plan) task(of Part, s streams, program []string) []string {
+	script := fmt.Sprintf("export ACCORDION_PROCID=$((SLURM_PROCID + %d)) ACCORDION_NTASKS=%d ACCORDION_NODEID=$((SLURM_NODEID + %d)) ACCORDION_NNODES=%d\n",
+		of.FirstTask, p.Tasks, of.FirstNode, p.Nodes)
+	if s.in.kind == perTask {
+		script += "exec <" + s.in.shell + "\n"
+	}
+	return append([]string{"/bin/sh", "-c", script + s.redirect() + `exec "$@"`, "accordion-run"}, program...)
+}
+
+// Resolve finds a program as srun does: a word without a slash in the working directory, then in PATH. One that is not found stays
+// as it is, and the task says so.
+func Resolve(program string) string {
+	if program == "" || strings.Contains(program, "/") {
+		return program
+	}
+	if here, err := filepath.Abs(program); err == nil {
+		if info, err := os.Stat(here); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return here
+		}
+	}
+	if path, err := exec.LookPath(program); err == nil {
+		return path
+	}
+	return program
+}

@@ -1,0 +1,153 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/shim/srun"
+)
+
+// kind is what the argument of -o, -e or -i stands for.
+type kind int
+
+const (
+	everyTask kind = iota // to us, or from us
+	noTask
+	oneTask
+	aFile   // one for all tasks
+	perTask // a file for each task or node, by its name
+	perStep // a file for each step, which srun writes
+)
+
+// stream is one of the three of a program.
+type stream struct {
+	kind  kind
+	task  int    // of oneTask, in the whole
+	name  string // of a file, as it was written
+	sink  Sink   // of aFile
+	shell string // of perTask: the file's name as a word of shell
+}
+
+// streams are the three, and how files are opened.
+type streams struct {
+	in, out, err stream
+	appends      bool
+}
+
+// readStreams reads the options; where they say nothing srun's variables count, by their names of different releases.
+func readStreams(w World, line srun.Line) (streams, error) {
+	said := func(option string, variables ...string) string {
+		if o, ok := line.Last(option); ok {
+			return o.Value
+		}
+		for _, name := range variables {
+			if v := w.get(name); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	mode := said("open-mode", "SLURM_OPEN_MODE")
+	if mode != "" && !strings.HasPrefix(mode, "a") && !strings.HasPrefix(mode, "t") {
+		return streams{}, fmt.Errorf("--open-mode: %.60q is neither append nor truncate", mode)
+	}
+	s := streams{appends: strings.HasPrefix(mode, "a")}
+	out := said("output", "SRUN_OUTPUT", "SLURM_STDOUTMODE")
+	err := said("error", "SRUN_ERROR", "SLURM_STDERRMODE")
+	if err == "" {
+		err = out // as srun does
+	}
+	s.in = w.stream(said("input", "SRUN_INPUT", "SLURM_STDINMODE"), false)
+	s.out, s.err = w.stream(out, s.appends), w.stream(err, s.appends)
+	return s, nil
+}
+
+func (w World) stream(text string, appends bool) stream {
+	task, err := strconv.Atoi(text)
+	switch {
+	case text == "" || text == "all":
+		return stream{kind: everyTask}
+	case text == "none":
+		return stream{kind: noTask}
+	case err == nil && task >= 0:
+		return stream{kind: oneTask, task: task}
+	case hasSymbol(text, "tnN"):
+		return stream{kind: perTask, name: text, shell: w.shell(text)}
+	case hasSymbol(text, "sJ"):
+		return stream{kind: perStep, name: text}
+	}
+	return stream{kind: aFile, name: text, sink: Sink{Path: w.expanded(text), Append: appends}}
+}
+
+// feeds says whether what we read goes to a task of the part.
+func (s stream) feeds(p Part) bool {
+	return s.kind == everyTask || s.kind == oneTask && p.local(s.task) != "none"
+}
+
+// arguments are what a part's srun is told of its streams.
+func (s streams) arguments(p Part) []string {
+	var all []string
+	for _, of := range []struct {
+		option string
+		stream
+	}{{"output", s.out}, {"error", s.err}} {
+		switch of.kind {
+		case noTask:
+			all = append(all, "--"+of.option+"=none")
+		case oneTask:
+			all = append(all, "--"+of.option+"="+p.local(of.task))
+		case perStep:
+			all = append(all, "--"+of.option+"="+of.name)
+		}
+	}
+	if s.appends && (s.out.kind == perStep || s.err.kind == perStep) {
+		all = append(all, "--open-mode=append")
+	}
+	switch s.in.kind {
+	case noTask, perTask: // a task opens its own
+		all = append(all, "--input=none")
+	case oneTask:
+		all = append(all, "--input="+p.local(s.in.task))
+	case perStep:
+		all = append(all, "--input="+s.in.name)
+	case aFile: // each srun reads it
+		all = append(all, "--input="+literal(s.in.sink.Path))
+	}
+	return all
+}
+
+// literal is the name of a file in which srun sees no symbols.
+func literal(name string) string {
+	if strings.Contains(name, "%") {
+		return `\` + name
+	}
+	return name
+}
+
+// redirect is the shell's words for the output of a task that goes to files of its own.
+func (s streams) redirect() string {
+	to := ">"
+	if s.appends {
+		to = ">>"
+	}
+	script := ""
+	if s.out.kind == perTask {
+		script = "exec " + to + s.out.shell + "\n"
+	}
+	switch {
+	case s.err.kind == perTask && s.err.name == s.out.name:
+		script += "exec 2>&1\n"
+	case s.err.kind == perTask:
+		script += "exec 2" + to + s.err.shell + "\n"
+	}
+	return script
+}
+
+// local is a task's number in its part, "none" when it is in another.
+func (p Part) local(task int) string {
+	if task < p.FirstTask || task >= p.FirstTask+p.Tasks {
+		return "none"
+	}
+	return strconv.Itoa(task - p.FirstTask)
+}

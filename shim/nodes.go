@@ -1,0 +1,53 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+
+	"accordion/core/hostlist"
+	"accordion/shim/allocation"
+)
+
+// Nodes describes what the job has now, as Step does, without ending a step and without asking the sidecar: by the hosts file that the
+// sidecar keeps for a job that never calls Step, else by what the batch system says. Its statuses are StatusResized, StatusRefused
+// where nothing can be said, and StatusUsage.
+func Nodes(ctx context.Context, env Getenv) Outcome {
+	j, err := findJob(env)
+	if err != nil {
+		return Usage(err)
+	}
+	var text script
+	h, err := allocation.ReadHosts(allocation.Published(os.Getuid(), env.get("SLURM_CLUSTER_NAME"), j.id))
+	switch {
+	case err == nil:
+		has := holding{nodes: h.Nodes}
+		if len(h.Allocations) > 1 && h.Allocations[0].Job == j.id {
+			has = holding{nodes: h.Allocations.Nodes(), allocations: h.Allocations}
+		}
+		says := j.describe(&text, has)
+		j.exportStep(&text, h.Step, h.Steps, h.Until, h.Generation)
+		return j.outcome(StatusResized, &text, append([]string{holds(has)}, says...))
+	case !errors.Is(err, os.ErrNotExist):
+		return j.outcome(StatusRefused, &text, []string{err.Error()})
+	}
+	has := j.present(ctx)
+	if len(has.nodes) == 0 {
+		return j.outcome(StatusRefused, &text, []string{"neither a hosts file nor the batch system says which nodes it has"})
+	}
+	return j.outcome(StatusResized, &text, append([]string{holds(has)}, j.describe(&text, has)...))
+}
+
+// holds tells of what a job has.
+func holds(h holding) string {
+	return strconv.Itoa(len(h.nodes)) + " nodes, " + hostlist.Compact(h.nodes)
+}
+
+// exportStep tells which step the job is in.
+func (j job) exportStep(text *script, step, steps int, until int64, generation int) {
+	text.export(variableStep, strconv.Itoa(max(step, 1)))
+	text.export(variableSteps, strconv.Itoa(steps))
+	text.export(variableUntil, strconv.FormatInt(until, 10))
+	text.export(variableGeneration, strconv.Itoa(generation))
+}

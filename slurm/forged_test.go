@@ -1,0 +1,340 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A printed job is one as both clients print it, with whatever its owner wrote: what squeue says of it is the truth.
+type printed struct {
+	id        int
+	submitted int
+	user      string
+	uid       int
+	priority  int
+	state     string
+	nodes     string // "" while it waits
+	mark      string
+	reserved  string
+
+	words // its owner's
+}
+
+// words are what the owner of a job writes as he likes.
+type words struct{ name, account, label, host, features, network, command, comment, output string }
+
+// line is the job as a console of 22.05 shows it (26.05 in the order of what follows the command).
+func (p *printed) line(stamp string) string {
+	null := func(s string) string {
+		if s == "" {
+			return "(null)"
+		}
+		return s
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "JobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=%s Priority=%d Nice=0 Account=%s QOS=normal JobState=%s Reason=None Dependency=(null) "+
+		"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%s%d EligibleTime=%s%d AccrueTime=Unknown "+
+		"StartTime=%s%d EndTime=%s%d Deadline=N/A SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s%d Scheduler=Main Partition=main AllocNode:Sid=%s:77 ReqNodeList=(null) "+
+		"ExcNodeList=(null) NodeList=%s ", p.id, null(p.name), p.user, p.uid, null(p.label), p.priority, null(p.account), p.state, stamp, p.submitted, stamp, p.submitted,
+		stamp, p.submitted, stamp, p.submitted+600, stamp, p.submitted, p.host, p.nodes)
+	if p.nodes != "" {
+		fmt.Fprintf(&b, "BatchHost=%s ", p.nodes)
+	}
+	b.WriteString("NumNodes=1 NumCPUs=4 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:* TRES=cpu=4,node=1 Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=* MinCPUsNode=1 MinMemoryNode=0 " +
+		"MinTmpDiskNode=0 Features=(null) DelayBoot=00:00:00 ")
+	if p.features != "" {
+		fmt.Fprintf(&b, "ClusterFeatures=%s ", p.features)
+	}
+	if p.reserved != "" {
+		fmt.Fprintf(&b, "Reservation=%s ", p.reserved)
+	}
+	fmt.Fprintf(&b, "OverSubscribe=NO Contiguous=0 Licenses=(null) Network=%s Command=%s SubmitLine=sbatch %s WorkDir=/home/%s", null(p.network), p.command, p.command, p.user)
+	if p.mark != "" {
+		fmt.Fprintf(&b, " AdminComment=%s ", p.mark)
+	}
+	if p.comment != "" {
+		fmt.Fprintf(&b, " Comment=%s ", p.comment)
+	}
+	fmt.Fprintf(&b, " StdErr=%s StdIn=/dev/null StdOut=%s Power= \n", p.output, p.output)
+	return b.String()
+}
+
+// row is the job as squeue lists it.
+func (p *printed) row(word string) string {
+	null := func(s string) string {
+		if s == "" {
+			return "(null)"
+		}
+		return s
+	}
+	host := p.nodes
+	if host == "" {
+		host = "n/a"
+	}
+	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|None",
+		p.id, p.id, p.state, p.user, p.uid, p.submitted, p.submitted, p.submitted, p.priority, null(p.reserved), host, p.nodes)
+	return strings.Join([]string{plain, null(p.mark), null(p.name), null(p.comment), null(p.account), "(null)", p.host, "N/A", "N/A", "N/A", ""}, word) + "\n"
+}
+
+// A failer is a test, by examples or by random cases.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// A cluster is the jobs that there are, in slurmctld's order.
+type cluster struct {
+	jobs   []*printed
+	quiet  bool // squeue may not be asked now
+	asked  int  // how often it was
+	alones int
+}
+
+const forgedStamp = "QRSTUVWXYZ234567"
+
+func (c *cluster) shown() string {
+	var b strings.Builder
+	for _, p := range c.jobs {
+		b.WriteString(p.line(forgedStamp))
+	}
+	return b.String()
+}
+
+// truth is what squeue says.
+func (c *cluster) truth(t failer) []record {
+	var b strings.Builder
+	for _, p := range c.jobs {
+		b.WriteString(p.row("WORD"))
+	}
+	all, err := parseSqueue(b.String(), "WORD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A clusterHearing is the cluster as a witness.
+type clusterHearing struct {
+	t     failer
+	c     *cluster
+	known *testimony
+}
+
+func (h clusterHearing) alone(id core.JobID) (*shown, error) {
+	h.c.alones++
+	for _, p := range h.c.jobs {
+		if core.JobID(p.id) == id {
+			jobs, undecided, err := parseShown(p.line(forgedStamp), forgedStamp, h.known.job)
+			if err != nil || len(jobs) != 1 || len(undecided) > 0 {
+				h.t.Fatalf("job %d alone: %d jobs, %v undecided: %v", id, len(jobs), undecided, err)
+			}
+			return &jobs[0], nil
+		}
+	}
+	return nil, nil
+}
+
+func (h clusterHearing) all(bool) ([]record, error) {
+	if h.c.quiet {
+		return nil, nil
+	}
+	h.c.asked++
+	return h.c.truth(h.t), nil
+}
+
+// read is one reading of the cluster.
+func (c *cluster) read(t failer, known *testimony) map[core.JobID]record {
+	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certain, err := known.certify(jobs, undecided, clusterHearing{t, c, known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.keep(certain, false)
+	all := map[core.JobID]record{}
+	for _, r := range certain {
+		if _, twice := all[r.ID]; twice {
+			t.Fatalf("job %d is there twice", r.ID)
+		}
+		all[r.ID] = r
+	}
+	return all
+}
+
+// lie draws what a hostile user may write: anything, above all what looks like a record, of his own jobs or of others.
+func (c *cluster) lie(t *rapid.T, label string) string {
+	pieces := append([]string{
+		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
+		"root(0)", "RUNNING", "1", " Reservation=accordion-1-1", " BatchHost=n1", " ArrayJobId=7", " HetJobId=7", " HetJobIdSet=7", prompt, "|", "(null)", "\x00",
+	}, keys[:]...)
+	var b strings.Builder
+	for range rapid.IntRange(0, 5).Draw(t, label+": pieces") {
+		switch rapid.IntRange(0, 4).Draw(t, label+": kind") {
+		case 0:
+			b.WriteString(rapid.String().Draw(t, label))
+		case 1, 2:
+			b.WriteString(rapid.SampledFrom(pieces).Draw(t, label))
+		case 3: // a run of keys
+			first := rapid.SampledFrom([]int{keyUser, keyQOS, keyPartition, keyReqNodes, keyOverSubscribe}).Draw(t, label+": from")
+			for _, k := range keys[first:min(len(keys), first+rapid.IntRange(1, len(keys)).Draw(t, label+": keys"))] {
+				value := "1"
+				if k == keys[keyUser] || k == keys[keyGroup] {
+					value = "root(0)"
+				}
+				b.WriteString(k + value)
+			}
+		default: // a whole record, or its begin or end, of a job that there is
+			p := rapid.SampledFrom(c.jobs).Draw(t, label+": whose")
+			line := "\n" + p.line("")
+			if len(line) > 3000 {
+				continue // a lie about a lie about a lie
+			}
+			at := strings.Index(line, rapid.SampledFrom([]string{" UserId=", " QOS=", " JobState=", " Partition=", " Command="}).Draw(t, label+": cut"))
+			if rapid.Bool().Draw(t, label+": begin") {
+				line = line[:at]
+			} else if rapid.Bool().Draw(t, label+": end") {
+				line = line[at:]
+			}
+			b.WriteString(strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\x00", "")
+}
+
+// TestNoUserCanForgeHideOrChangeAJob lets hostile users write what they like, and change it between readings of which some may
+// not ask squeue: every job of others is in every reading as it is, and nothing that a user wrote is taken for Slurm's.
+func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &cluster{}
+		known := &testimony{}
+		hostile := map[core.JobID]bool{}
+		past := map[core.JobID][]record{} // what was true of each job
+		marked := map[core.JobID]bool{}   // whose mark was seen
+		submit := func() {
+			p := &printed{id: 11 + len(past), submitted: 1795000000 + rapid.IntRange(0, 1).Draw(t, "second"), user: "alice", uid: 1001,
+				priority: rapid.IntRange(0, 3).Draw(t, "priority"), state: "PENDING"}
+			p.words = words{name: "wrap", host: "login1", command: "/home/alice/run", output: "/home/alice/out"}
+			if rapid.Bool().Draw(t, "hostile") {
+				hostile[core.JobID(p.id)], p.user, p.uid = true, "mallory", 1066
+			} else if rapid.Bool().Draw(t, "marked") {
+				p.mark, p.comment = "accordion:ep=1x1h", "ep=1x1h"
+			}
+			past[core.JobID(p.id)] = nil
+			c.jobs = append(c.jobs, p)
+			if hostile[core.JobID(p.id)] && rapid.IntRange(0, 3).Draw(t, "own client") == 0 {
+				p.host = c.lie(t, "host")
+			}
+		}
+		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
+			submit()
+		}
+		for reading := range rapid.IntRange(1, 6).Draw(t, "readings") {
+			if rapid.Bool().Draw(t, "another job") {
+				submit()
+			}
+			gone := -1
+			for i, p := range c.jobs {
+				if hostile[core.JobID(p.id)] && rapid.Bool().Draw(t, "changes") {
+					for _, text := range []*string{&p.name, &p.account, &p.label, &p.features, &p.network, &p.command, &p.comment, &p.output} {
+						if rapid.IntRange(0, 2).Draw(t, "which") == 0 {
+							*text = c.lie(t, "lie")
+						}
+					}
+				}
+				switch rapid.IntRange(0, 7).Draw(t, "what happens") {
+				case 0:
+					p.priority++
+				case 1, 2:
+					switch p.state {
+					case "PENDING":
+						p.state, p.nodes = "RUNNING", fmt.Sprintf("n%d", p.id)
+					case "RUNNING":
+						p.state = "COMPLETED"
+					default:
+						gone = i
+					}
+				case 3:
+					p.reserved = rapid.SampledFrom([]string{"", "accordion-7-1"}).Draw(t, "reservation")
+				}
+			}
+			if gone >= 0 && len(c.jobs) > 1 {
+				c.jobs = append(c.jobs[:gone:gone], c.jobs[gone+1:]...)
+			}
+			c.quiet = reading > 0 && rapid.Bool().Draw(t, "quiet")
+			before := c.asked
+			got := c.read(t, known)
+			if c.asked > before+1 {
+				t.Fatalf("squeue was asked %d times in a reading", c.asked-before)
+			}
+			for _, want := range c.truth(t) {
+				past[want.ID] = append(past[want.ID], want)
+				r, there := got[want.ID]
+				delete(got, want.ID)
+				switch {
+				case want.State == adapter.Done:
+					if there {
+						t.Fatalf("job %d is over, and told as %+v ", want.ID, r)
+					}
+				case !there && (!hostile[want.ID] || !c.quiet):
+					t.Fatalf("job %d is hidden", want.ID)
+				case there && hostile[want.ID] && c.quiet:
+					if why := believable(r, want, past[want.ID]); why != "" {
+						t.Fatalf("job %d: %s is a user's word", want.ID, why)
+					}
+				case there:
+					if c.quiet && r.Mark == "" && !marked[want.ID] { // nobody could be asked yet
+						want.Mark, want.Comment = "", ""
+					}
+					if hostile[want.ID] && r.Mark == "" { // his own word
+						want.Comment = r.Comment
+					}
+					marked[want.ID] = r.Mark != ""
+					if diff := gocmp.Diff(alike(want), alike(r), gocmp.AllowUnexported(record{})); diff != "" {
+						t.Fatalf("job %d, (-is +was told):\n%s", want.ID, diff)
+					}
+				}
+			}
+			for id := range got {
+				t.Fatalf("job %d is not there, and told", id)
+			}
+		}
+	})
+}
+
+// believable says what of a job is neither as it is, nor as it was, nor empty.
+func believable(r, now record, past []record) string {
+	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.dependsOn != now.dependsOn {
+		return "what only Slurm writes"
+	}
+	for what, of := range map[string]func(r record) string{
+		"its owner":       func(r record) string { return fmt.Sprint(r.User, r.UID) },
+		"its name":        func(r record) string { return r.Name },
+		"its account":     func(r record) string { return r.account },
+		"its priority":    func(r record) string { return fmt.Sprint(r.Priority) },
+		"its QOS":         func(r record) string { return r.QOS },
+		"its partition":   func(r record) string { return r.Partition },
+		"its nodes":       func(r record) string { return strings.Join(r.Nodes, ",") },
+		"its reservation": func(r record) string { return r.Reservation },
+		"its mark":        func(r record) string { return r.Mark },
+		"its size":        func(r record) string { return fmt.Sprint(r.Want, r.Tasks, r.CPUs, r.minCPUs, r.tres, r.overSubscribe) },
+	} {
+		same := of(r) == of(record{}) || what == "its owner" && of(r) == "0"
+		for _, p := range past {
+			same = same || of(r) == of(p)
+		}
+		if !same {
+			return fmt.Sprintf("%s (%s)", what, of(r))
+		}
+	}
+	return ""
+}

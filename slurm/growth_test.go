@@ -1,0 +1,88 @@
+package slurm
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
+	plain := site{release: 2205, expands: true, memory: true, guarded: true}
+	bound := plain
+	bound.binds = "ConstrainCores=yes"
+	for _, test := range []struct {
+		name string
+		site func(*site)
+		wish Growth
+		in   sharing
+		gres bool
+		want Growth // "": refused
+		why  string
+	}{
+		{"nothing is bound", func(*site) {}, Auto, "EXCLUSIVE", false, Merge, "sound"},
+		{"shared nodes, nothing bound", func(*site) {}, Auto, "NO", false, Merge, "sound"},
+		{"cores are bound", func(s *site) { *s = bound }, Auto, "YES:2", false, Overlap, "ConstrainCores=yes"},
+		{"cores are bound on 21.08, which merges rightly", func(s *site) { *s = bound; s.release = 2108 }, Auto, "EXCLUSIVE", false, Merge, "sound"},
+		{"cores are bound, whole nodes", func(s *site) { *s = bound }, Auto, "EXCLUSIVE", false, Companions, "YES:2"},
+		{"cores are bound, nodes of one job", func(s *site) { *s = bound }, Auto, "NO", false, Companions, "OverSubscribe=NO"},
+		{"YES:1 is no sharing", func(s *site) { *s = bound }, Auto, "YES:1", false, Companions, "YES:1"},
+		{"a prolog at the allocation", func(s *site) { s.strange = true }, Auto, "EXCLUSIVE", false, Companions, "has not heard of"},
+		{"a prolog at the allocation, shared nodes", func(s *site) { *s = bound; s.strange = true }, Auto, "YES:2", false, Overlap, "bound"},
+		{"GRES in whole nodes", func(s *site) { s.gres = true }, Auto, "EXCLUSIVE", false, Companions, "GresTypes"},
+		{"GRES in shared nodes", func(s *site) { s.gres = true }, Auto, "YES:4", false, Merge, "sound"},
+		{"the job asks for GRES", func(s *site) { s.gres = true }, Auto, "YES:2", true, Companions, "generic resources"},
+		{"no expansion", func(s *site) { s.expands = false }, Auto, "EXCLUSIVE", false, Companions, "permit_job_expansion"},
+		{"no slurmdbd", func(s *site) { s.trap = "no slurmdbd" }, Auto, "YES:2", false, Companions, "no slurmdbd"},
+		{"bound, nothing keeps others off", func(s *site) { *s = bound; s.memory, s.guarded = false, false }, Auto, "YES:2", false, Companions, "other users"},
+		{"bound, memory keeps others off", func(s *site) { *s = bound; s.guarded = false }, Auto, "YES:2", false, Overlap, "bound"},
+		{"companions are wished for", func(*site) {}, Companions, "EXCLUSIVE", false, Companions, "configured"},
+		{"overlap is wished for and possible", func(*site) {}, Overlap, "YES:2", false, Overlap, "configured"},
+		{"overlap is wished for and not possible", func(*site) {}, Overlap, "EXCLUSIVE", false, "", "YES:2"},
+		{"merge is wished for and unsound", func(s *site) { *s = bound }, Merge, "EXCLUSIVE", false, "", "garbles"},
+		{"forced sharing", func(*site) {}, Merge, "FORCE:4", false, "", "shares cores"},
+	} {
+		s := plain
+		test.site(&s)
+		got, err := s.wayOf(test.wish, test.in, test.gres)
+		why := got.why
+		if err != nil {
+			why = err.Error()
+		}
+		if got.growth != test.want || !strings.Contains(why, test.why) {
+			t.Errorf("%s: %s %q, want %s and %q", test.name, got.growth, why, test.want, test.why)
+		}
+	}
+}
+
+func TestASiteIsReadFromTheSettings(t *testing.T) {
+	c, err := parseConfiguration(`Configuration data as of 2026-11-22T18:02:56
+SLURM_VERSION           = 22.05.8
+TaskPlugin              = task/cgroup,task/affinity
+SchedulerParameters     = permit_job_expansion,defer
+SelectTypeParameters    = CR_CORE_MEMORY
+GresTypes               = gpu
+Prolog                  = (null)
+Epilog                  = /etc/slurm/epilog
+JobSubmitPlugins        = lua
+AccountingStorageType   = accounting_storage/none
+
+Cgroup Support Configuration:
+ConstrainCores          = yes
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.site()
+	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, epilogs: true, deferred: true,
+		trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	c["TaskPlugin"] = "task/cgroup"
+	if got := c.site().binds; got != "ConstrainCores=yes" {
+		t.Errorf("task/cgroup with ConstrainCores binds by %q", got)
+	}
+	c["ConstrainCores"] = "no"
+	if got := c.site().binds; got != "" {
+		t.Errorf("task/cgroup without ConstrainCores binds by %q", got)
+	}
+}

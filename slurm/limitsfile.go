@@ -1,0 +1,100 @@
+package slurm
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// This file tells job_submit.lua how many nodes associations and QOS allow a job ever, so that it can refuse at submission what can
+// never run: the plug-in does not see their limits, and may ask nobody while slurmctld holds its locks.
+
+// allowed is the Lua text: of each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how many and why.
+func (p policies) allowed(n need) string {
+	var b strings.Builder
+	b.WriteString("-- Written by accordion serve: how many nodes a job may have at most. Read by job_submit.lua.\nreturn {\n\tassociations = {\n")
+	entry := func(key string, c ceiling) {
+		if c.nodes >= 0 {
+			fmt.Fprintf(&b, "\t\t[%s] = { nodes = %d, why = %s },\n", quoted(key), c.nodes, quoted(c.why))
+		}
+	}
+	for _, a := range p.associations {
+		key := a.account
+		if a.user != "" {
+			key += "/" + a.uid
+		}
+		entry(key, a.limits.ceiling(n))
+	}
+	b.WriteString("\t},\n\tparents = {\n")
+	names := map[string]string{}
+	for _, a := range p.associations {
+		names[a.id] = a.account
+	}
+	for _, a := range p.associations {
+		if parent := names[a.parent]; parent != "" && a.user == "" && parent != a.account {
+			fmt.Fprintf(&b, "\t\t[%s] = %s,\n", quoted(a.account), quoted(parent))
+		}
+	}
+	b.WriteString("\t},\n\tqos = {\n")
+	for _, q := range p.qualities {
+		lowest := q.limits.ceiling(n)
+		for _, l := range q.each {
+			lowest = lowest.lower(l.ceiling(n))
+		}
+		entry(q.name, lowest)
+	}
+	b.WriteString("\t},\n}\n")
+	return b.String()
+}
+
+// ceiling is how many nodes these limits leave a job ever.
+func (l limits) ceiling(n need) ceiling {
+	lowest := ceiling{nodes: -1}
+	for name, each := range n.each {
+		if b, ok := l.perJob[name]; ok && b.limit >= 0 {
+			lowest = lowest.lower(ceiling{int(b.limit / each), fmt.Sprintf("the limit of each job of %s is %s=%d", l.of, name, b.limit)})
+		}
+		if b, ok := l.group[name]; ok && b.limit >= 0 {
+			lowest = lowest.lower(ceiling{int(b.limit / each), fmt.Sprintf("the limit of %s is %s=%d", l.of, name, b.limit)})
+		}
+	}
+	return lowest
+}
+
+// quoted is a Lua string. Names of accounts are an administrator's, and still are not believed to be harmless.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		if c == '"' || c == '\\' || c < ' ' || c > '~' {
+			fmt.Fprintf(&b, "\\%03d", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// tellPlugin writes the file when it has to say something new: beside it first, so that nobody reads half of it.
+func (s *System) tellPlugin(p policies, n need) error {
+	if s.config.Limits == "" {
+		return nil
+	}
+	text := p.allowed(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == s.written {
+		return nil
+	}
+	beside := filepath.Join(filepath.Dir(s.config.Limits), "."+filepath.Base(s.config.Limits)+".new")
+	if err := os.WriteFile(beside, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("limits for job_submit.lua: %w", err)
+	}
+	if err := os.Rename(beside, s.config.Limits); err != nil {
+		return fmt.Errorf("limits for job_submit.lua: %w", err)
+	}
+	s.written = text
+	return nil
+}

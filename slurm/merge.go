@@ -1,0 +1,201 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// externStep is the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes (PrologFlags=Contain). All
+// releases know it by this number; not all by its name.
+const externStep = 4294967292
+
+// glance is the pause between two looks at what Slurm does within moments and tells nobody of.
+const glance = 20 * time.Millisecond
+
+// merge moves one expander into its parent. Slurm refuses that while the expander has a step, be it the one that it makes
+// itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
+// An expander whose nodes still boot must not be merged at all: they would never be woken.
+func (s *System) merge(ctx context.Context, site site, e *record) error {
+	for {
+		r, err := s.lookup(ctx, e.Key)
+		switch {
+		case err != nil:
+			return err
+		case r.State == adapter.Done && r.Why == "COMPLETED":
+			return nil
+		case r.State != adapter.Running:
+			return fmt.Errorf("the expander is %s: %w", r.Why, adapter.ErrGone)
+		}
+		preparing := r.configuring || site.prologs && r.Why == "Prolog"
+		if !preparing {
+			err = s.update(ctx, e.Key, "NumNodes=0")
+			if err == nil || !says(err, "step already exists") {
+				return err
+			}
+			_, err = s.run.run(ctx, call{program: "scancel", args: []string{fmt.Sprintf("%d.%d", e.ID, externStep)}})
+			if err != nil && !over(err) && !says(err, "already completing") {
+				return fmt.Errorf("ending the expander's own step: %w", err)
+			}
+			if err = s.update(ctx, e.Key, "NumNodes=0"); err == nil || !says(err, "step already exists") {
+				return err
+			}
+		}
+		if err := pause(ctx, glance); err != nil {
+			return fmt.Errorf("waiting until the expander's nodes are ready: %w", err)
+		}
+	}
+}
+
+// pause waits, and fails when ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// settled waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
+// epilog may end whatever its user runs.
+func (s *System) settled(ctx context.Context, site site, nodes []string) error {
+	if !site.epilogs {
+		return nil
+	}
+	return s.completed(ctx, nodes)
+}
+
+// completed waits until no job is being cleaned up after on the nodes.
+func (s *System) completed(ctx context.Context, nodes []string) error {
+	for {
+		out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
+		if err != nil {
+			return fmt.Errorf("looking for epilogs on %s: %w", hostlist.Compact(nodes), err)
+		}
+		busy := slices.ContainsFunc(strings.Split(out.stdout, "\n"), func(line string) bool {
+			return slices.Contains(strings.Split(field(line, "State"), "+"), "COMPLETING")
+		})
+		if !busy {
+			return nil
+		}
+		if err := pause(ctx, glance); err != nil {
+			return fmt.Errorf("waiting for epilogs on %s: %w", hostlist.Compact(nodes), err)
+		}
+	}
+}
+
+// mergeOver merges two expanders: over all nodes of the new size, which gives the new ones their cores, and then the one
+// that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
+// fails in between is undone.
+func (s *System) mergeOver(ctx context.Context, t terms, job, e *record) error {
+	var met time.Time
+	if len(within(e.Nodes, toSet(job.Nodes))) == 0 {
+		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
+			return err
+		}
+		if t.site.strange {
+			if err := s.introduce(ctx, t, job, e); err != nil {
+				return err
+			}
+			met = time.Now()
+		}
+		if err := s.mergeOne(ctx, t, job, e, slices.Concat(job.Nodes, e.Nodes)); err != nil {
+			return err
+		}
+	}
+	if err := s.merge(ctx, t.site, e); err != nil {
+		// Without the second merge the job would have the nodes and hardly any memory on them.
+		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.undo(ctx, job.Key, e.Nodes)))
+	}
+	return laterSecond(ctx, met)
+}
+
+// mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
+func (s *System) mergeOne(ctx context.Context, t terms, job, e *record, nodes []string) error {
+	over, err := s.allocate(ctx, t.site, t.over(job, e, nodes))
+	if err != nil {
+		return err
+	}
+	if err := s.merge(ctx, t.site, over); err != nil {
+		return errors.Join(err, s.cancel(ctx, over.Key))
+	}
+	return nil
+}
+
+// introduce lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
+// it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
+// knows it. So the job has the nodes for a moment, while the expander keeps them.
+func (s *System) introduce(ctx context.Context, t terms, job, e *record) error {
+	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
+		return err
+	}
+	if err := s.update(ctx, job.Key, "NodeList="+hostlist.Compact(job.Nodes)); err != nil {
+		return err
+	}
+	return s.completed(ctx, e.Nodes)
+}
+
+// laterSecond waits until the second of an instant is over: a node refuses what a job begins in the second in which it gave the
+// node back.
+func laterSecond(ctx context.Context, than time.Time) error {
+	if than.IsZero() {
+		return nil
+	}
+	return pause(ctx, max(0, time.Until(than.Truncate(time.Second).Add(time.Second))))
+}
+
+// undo takes from a job the nodes that only the first of two expanders gave it.
+func (s *System) undo(ctx context.Context, job adapter.Key, nodes []string) error {
+	r, err := s.running(ctx, job)
+	if err != nil {
+		return err
+	}
+	half := toSet(nodes)
+	keep := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return half[n] })
+	if len(keep) == len(r.Nodes) || len(keep) == 0 {
+		return nil
+	}
+	return s.update(ctx, job, "NodeList="+hostlist.Compact(keep))
+}
+
+// widen lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
+// flag, and takes one change at a time.
+func (s *System) widen(ctx context.Context, reservation string, nodes []string) error {
+	nodes = slices.Clone(nodes)
+	hostlist.Sort(nodes)
+	for _, change := range []string{"Flags+=IGNORE_JOBS", "Nodes=" + hostlist.Compact(nodes)} {
+		if err := s.run.scontrol(ctx, "update", "reservation", "ReservationName="+reservation, change); err != nil {
+			return fmt.Errorf("reservation %s: %s: %w", reservation, change, err)
+		}
+	}
+	return nil
+}
+
+// whole leaves running jobs with the nodes that they have for good: those that an expander still holds too came by the first of
+// two merges.
+func whole(jobs []record) []record {
+	halves := map[core.JobID][]string{} // by parent
+	for i := range jobs {
+		r := &jobs[i]
+		if r.role() == expander && r.State == adapter.Running && !strings.HasPrefix(r.Name, overPrefix) {
+			halves[r.parent()] = append(halves[r.parent()], r.Nodes...)
+		}
+	}
+	for i := range jobs {
+		half, ok := halves[jobs[i].ID]
+		if !ok || jobs[i].State != adapter.Running {
+			continue
+		}
+		open := toSet(half)
+		jobs[i].Nodes = slices.DeleteFunc(slices.Clone(jobs[i].Nodes), func(n string) bool { return open[n] })
+	}
+	return jobs
+}

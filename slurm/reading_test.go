@@ -1,0 +1,184 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// A pretence is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
+// a squeue.
+type pretence struct {
+	*System
+	t   *testing.T
+	dir string
+}
+
+func pretend(t *testing.T, change func(*Config), shown, listed string) *pretence {
+	t.Helper()
+	p := &pretence{t: t, dir: t.TempDir()}
+	p.System, _ = speaking(t, change, `stamp=${SLURM_TIME_FORMAT%\%s}
+	case $line in
+	"show job") sed "s/`+stampThere+`/$stamp/g" `+p.dir+`/show.txt ;;
+	"show job "*) if [ -e `+p.dir+`/job-${line##* } ]; then sed "s/`+stampThere+`/$stamp/g" `+p.dir+`/job-${line##* }; else echo "slurm_load_jobs error: Invalid job id specified" >&2; fi ;;
+	"show node") echo "NodeName=n1 State=IDLE BootTime=${stamp}1795290421" ;;
+	"show reservation") echo "ReservationName=r StartTime=${stamp}1795290421 EndTime=${stamp}1795290521 Nodes=n1 Users=alice" ;;
+	"show partition") echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n1 PriorityTier=1 State=UP" ;;
+	esac`)
+	squeue := "#!/bin/sh\necho \"$*\" >>" + p.dir + "/asked\nword=${SQUEUE_FORMAT2##*:}\nsed \"s/WORD/$word/g\" " + p.dir + "/squeue.txt\n"
+	if err := os.WriteFile(filepath.Join(p.config.Bin, "squeue"), []byte(squeue), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.prints(shown, listed)
+	return p
+}
+
+// prints says what the clients print from now on. A console that is asked for one job shows all up to the next one that squeue
+// lists.
+func (p *pretence) prints(shown, listed string) {
+	p.t.Helper()
+	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
+	all, err := parseSqueue(listed, "WORD")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	begins := map[int]core.JobID{}
+	for _, r := range all {
+		begins[strings.Index("\n"+shown, fmt.Sprintf("\nJobId=%d ", r.ID))] = r.ID
+	}
+	end := len(shown)
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(begins))) {
+		files[fmt.Sprintf("job-%d", begins[at])] = shown[at:end]
+		end = at
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// asked is how often squeue was run.
+func (p *pretence) asked() int {
+	text, err := os.ReadFile(filepath.Join(p.dir, "asked"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+// listed is how many jobs a reading finds.
+func (p *pretence) listed() int {
+	p.t.Helper()
+	jobs, err := p.list(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return len(jobs)
+}
+
+// plainJobs are some of which nothing is in doubt: as a console shows them, and as squeue lists them.
+func plainJobs(n int) (shown, listed string) {
+	for i := range n {
+		p := printed{id: 100 + i, submitted: 1795000000, user: "alice", uid: 1001, priority: 9, state: "PENDING",
+			words: words{name: "wrap", host: "login1", command: "/home/alice/run", output: "/home/alice/out"}}
+		shown += p.line(stampThere)
+		listed += p.row("WORD")
+	}
+	return shown, listed
+}
+
+func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
+	shown, listed := plainJobs(30)
+	p := pretend(t, nil, shown, listed)
+	for range 5 {
+		jobs, err := p.list(t.Context())
+		if err != nil || len(jobs) != 30 {
+			t.Fatalf("%d jobs, %v", len(jobs), err)
+		}
+		if _, err := p.Inspect(t.Context(), jobs[0].Key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Inspect(t.Context(), adapter.Key{ID: jobs[0].ID, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
+			t.Fatalf("another job of the number: %v", err)
+		}
+		if _, err := p.Inspect(t.Context(), adapter.Key{ID: 4711, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
+			t.Fatalf("a job that is not: %v", err)
+		}
+		in, err := p.inventory(t.Context())
+		if err != nil || len(in.reservations) != 1 || in.reservations[0].Start != 1795290421 {
+			t.Fatalf("%+v, %v", in.reservations, err)
+		}
+	}
+	if n := p.Clients(); n != 2 {
+		t.Errorf("%d programs, want a console for lists and one for jobs", n)
+	}
+}
+
+func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) {
+			p := pretend(t, nil, shownBy(t, release), recorded(t, release+"/squeue.txt"))
+			want := 0
+			for _, r := range listedBy(t, release) {
+				if r.State != adapter.Done {
+					want++
+				}
+			}
+			for range 3 {
+				if n := p.listed(); n != want {
+					t.Fatalf("%d jobs, want %d", n, want)
+				}
+			}
+			if n := p.asked(); n != 1 {
+				t.Errorf("squeue was run %d times, want once", n)
+			}
+		})
+	}
+}
+
+// TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms, and none of those that are kept for acts.
+func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
+	shown, listed := plainJobs(3)
+	hostile := printed{id: 99, submitted: 1795000000, user: "mallory", uid: 1066, priority: 9, state: "PENDING", words: words{host: "login1"}}
+	p := pretend(t, func(c *Config) { c.Clients = 60 }, shown, listed)
+	for i := range 50 {
+		hostile.name = "x" + strconv.Itoa(i) + " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING\nJobId=4711 JobName=y"
+		p.prints(shown+hostile.line(stampThere), listed+hostile.row("WORD"))
+		if n := p.listed(); n != 4 {
+			t.Fatalf("%d jobs, want 4", n)
+		}
+		j, err := p.Inspect(t.Context(), adapter.Key{ID: 99, Submitted: 1795000000})
+		if err != nil || j.User != "mallory" || j.State != adapter.Pending {
+			t.Fatalf("%+v, %v", j, err)
+		}
+	}
+	if n := p.asked(); n > 3 {
+		t.Errorf("squeue was run %d times within seconds, want few", n)
+	}
+}
+
+func TestATideOfNewHostileJobsLeavesHalfOfTheProgramsToActs(t *testing.T) {
+	shown, listed := plainJobs(3)
+	p := pretend(t, func(c *Config) { c.Clients = 60 }, shown, listed)
+	for i := range 80 {
+		hostile := printed{id: 1000 + i, submitted: 1795000000, user: "mallory", uid: 1066, priority: 9, state: "PENDING", words: words{host: "login1"}}
+		hostile.comment = strings.Join(keys[keyPartition:], "x")
+		p.prints(shown+hostile.line(stampThere), listed+hostile.row("WORD"))
+		if n := p.listed(); n != 3 && n != 4 {
+			t.Fatalf("%d jobs, want 3 or 4", n)
+		}
+	}
+	if n := p.Clients(); n < 5 || n > 32 {
+		t.Errorf("%d programs, want some, and at most half of 60", n)
+	}
+}

@@ -1,0 +1,178 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// terms are how one job grows on this cluster, and what that asks of its nodes.
+type terms struct {
+	way  way
+	site site
+	in   sharing // of its partition
+	node node    // what each of its nodes has for jobs
+}
+
+// terms decides how the job grows, which holds the nodes or is to start on them. The same job grows in the same way all its
+// life, unless somebody changes the cluster.
+func (s *System) terms(ctx context.Context, r *record, nodes []string) (terms, error) {
+	c, err := s.recent(ctx)
+	if err != nil {
+		return terms{}, err
+	}
+	in, err := s.ground(ctx)
+	if err != nil {
+		return terms{}, err
+	}
+	p := in.partition(r.Partition, s.config.Partitions)
+	if p == nil {
+		return terms{}, fmt.Errorf("its partition %s is none of %s", r.Partition, strings.Join(s.config.Partitions, ", "))
+	}
+	t := terms{site: c.site(), in: p.sharing(), node: in.least(nodes)}
+	t.way, err = t.site.wayOf(s.config.Growth, p.sharing(), r.wantsGres())
+	return t, err
+}
+
+// ground is nodes and partitions as they were last read: what is asked of it changes with a new configuration only.
+func (s *System) ground(ctx context.Context) (inventory, error) {
+	s.mu.Lock()
+	known := s.last
+	s.mu.Unlock()
+	if len(known.partitions) > 0 {
+		return known, nil
+	}
+	return s.inventory(ctx)
+}
+
+// partition is the first of the names that is the pool's, of a job that may name several; nil when none is.
+func (in inventory) partition(names string, pool []string) *partition {
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(in.partitions, func(p partition) bool { return p.name == name })
+		if i >= 0 && slices.Contains(pool, name) {
+			return &in.partitions[i]
+		}
+	}
+	return nil
+}
+
+// least is what each of the nodes has for jobs, at the least.
+func (in inventory) least(nodes []string) node {
+	var least node
+	for _, n := range in.nodes {
+		if !slices.Contains(nodes, n.Name) {
+			continue
+		}
+		if least.Name == "" {
+			least = n
+		}
+		least.effective, least.memory, least.reserved = min(least.effective, n.effective), min(least.free(), n.free()), 0
+	}
+	return least
+}
+
+// wholly is the CPUs that must be asked for to have whole nodes; 0 where every job gets them.
+func (t terms) wholly() int {
+	if t.in.whole() {
+		return 0
+	}
+	return t.node.effective
+}
+
+// growths is how often a job grows, at the most; 0 for an ordinary one.
+func growths(r *record) int {
+	most := 0
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job has none
+	for _, ep := range choices {
+		n := 0
+		for i := 1; i < len(ep); i++ {
+			if ep[i].Nodes > ep[i-1].Nodes {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own
+// nodes. Some may fail and be made again.
+func spare(r *record) int64 { return int64(max(64, 8*growths(r))) }
+
+// arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
+func (t terms) arrangement(r *record) []string {
+	var all []string
+	if cpus := t.wholly(); cpus > 0 {
+		all = append(all, fmt.Sprintf("MinCPUsNode=%d", cpus))
+	}
+	switch {
+	case t.way.growth == Overlap:
+		if t.site.memory {
+			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.node.free()-spare(r)))
+		}
+		all = append(all, "OverSubscribe=YES")
+	case t.way.growth == Merge && !t.in.whole():
+		all = append(all, "OverSubscribe=NO") // cores of merged nodes may be counted as free: only that keeps others off them
+	}
+	return all
+}
+
+// beside is the allocation by which a job grows by the nodes.
+func (t terms) beside(job *record, nodes []string, reservation string) allocation {
+	a := allocation{parent: job, name: fmt.Sprintf("%s%d", GrowPrefix, job.ID), nodes: nodes, cpus: t.wholly(), expands: true, reservation: reservation}
+	switch t.way.growth {
+	case Overlap:
+		if t.site.memory {
+			a.memory = max(job.minMemory-coverMemory, 1)
+		}
+	case Companions:
+		a.name, a.expands = fmt.Sprintf("%s%d", withPrefix, job.ID), false
+		a.limit, a.gres = job.remains(), job.perNodeOptions()
+	}
+	return a
+}
+
+// shares is the nodes of each allocation by which a job grows: one for each node where allocations can only be ended as a whole, for
+// the job may give back some and keep others.
+func (t terms) shares(nodes []string) [][]string {
+	if t.way.growth == Companions && t.site.trap != "" {
+		return slices.Collect(slices.Chunk(nodes, 1))
+	}
+	return [][]string{nodes}
+}
+
+// rigid says why the job cannot do what it asks for on a cluster where no allocation can be made smaller; "": it can. There it gives
+// back companions, and so nothing of what it began with.
+func (t terms) rigid(r *record) string {
+	if t.site.trap == "" {
+		return ""
+	}
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // one that cannot be read is refused elsewhere
+	for _, ep := range choices {
+		if !slices.ContainsFunc(ep, func(s core.Step) bool { return s.Nodes < ep[0].Nodes }) {
+			return ""
+		}
+	}
+	return t.site.trap + ": here a job can give back only what it grew by, so let its first step have the fewest nodes"
+}
+
+// coverMemory is what the expander over all nodes takes of each node's memory, in MB: the least that Slurm gives. A job's own
+// nodes have so much more of it after each growth.
+const coverMemory = 1
+
+// over is an expander of the least memory on nodes that an expander keeps for the job, or on its own too.
+func (t terms) over(job, e *record, nodes []string) allocation {
+	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.effective, memory: coverMemory, expands: true, reservation: e.Reservation}
+}
+
+// Names of the allocations that are made beside a job; its id follows. The name is what survives everywhere: Slurm
+// forgets the dependency once it is satisfied.
+const (
+	GrowPrefix = adapter.Prefix + "grow-" // an expander on new nodes
+	overPrefix = adapter.Prefix + "over-" // an expander on nodes that another one keeps
+	withPrefix = adapter.Prefix + "with-" // a companion
+)

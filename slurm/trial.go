@@ -1,0 +1,268 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	osuser "os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// A Trial is what became of one way to grow, tried with a job on this cluster.
+type Trial struct {
+	Way    Growth
+	Works  bool
+	Why    string        // why it does not, in Slurm's own words where it refused; or what was seen of one that does
+	Start  time.Duration // from the decision to the running job
+	Growth time.Duration // until the new node was usable
+	Shrink time.Duration
+}
+
+// trialNodes is how many nodes a trial needs: it grows from one to two.
+const trialNodes = 2
+
+// Try lets a job of the user start, grow, run a bound step on each node and shrink, in each way that is possible here: some
+// twenty seconds each. tell is called with what it does. No sidecar may serve the cluster meanwhile. Nothing is left behind.
+func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Trial, error) {
+	who, err := lookupUser(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []Trial
+	for _, way := range []Growth{Merge, Overlap, Companions} {
+		one := &System{config: s.config, run: s.run}
+		one.config.Growth, one.config.Limits = way, ""
+		t := Trial{Way: way}
+		tell(fmt.Sprintf("growth by %s: a job of %s", way, name))
+		if err := one.try(ctx, who, name, &t); err != nil {
+			t.Why = err.Error()
+		} else {
+			t.Works = true
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func lookupUser(name string) (*user, error) {
+	known, err := osuser.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("user %q: %w: name one who may submit jobs here", name, err)
+	}
+	uid, err1 := strconv.ParseUint(known.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(known.Gid, 10, 32)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("user %q: %w", name, err)
+	}
+	return &user{uint32(uid), uint32(gid)}, nil
+}
+
+// try is one way, with a job of its own.
+func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err error) {
+	snapshot, err := s.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := s.recent(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := s.ground(ctx)
+	if err != nil {
+		return err
+	}
+	p := in.partition(s.config.Partitions[0], s.config.Partitions)
+	if p == nil {
+		return fmt.Errorf("there is no partition %q", s.config.Partitions[0])
+	}
+	if _, err := c.site().wayOf(t.Way, p.sharing(), false); err != nil {
+		return err
+	}
+	nodes := freeAlike(snapshot)
+	if nodes == nil {
+		return fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
+	}
+	job, err := s.submitTrial(ctx, who)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.endTrial(context.WithoutCancel(ctx), job)) }()
+	if err := s.startTrial(ctx, name, job, nodes[:1], t); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	if err := s.growTrial(ctx, name, job, nodes, t); err != nil {
+		return fmt.Errorf("growth: %w", err)
+	}
+	if t.Why, err = s.stepTrial(ctx, who, job, c.site()); err != nil {
+		return fmt.Errorf("a step on the new node: %w", err)
+	}
+	begin := time.Now()
+	if err := s.Shrink(ctx, job, nodes[:1]); err != nil {
+		return fmt.Errorf("shrink: %w", err)
+	}
+	t.Shrink = time.Since(begin)
+	return nil
+}
+
+// freeAlike is nodes of one kind that nobody has and nobody has reserved.
+func freeAlike(s *adapter.Snapshot) []string {
+	reserved := map[string]bool{}
+	for _, r := range s.Reservations {
+		for _, n := range r.Nodes {
+			reserved[n] = true
+		}
+	}
+	byKind := map[string][]string{}
+	for _, n := range s.Nodes {
+		if n.Usable && n.Idle && !n.Asleep && !reserved[n.Name] {
+			if byKind[n.Kind] = append(byKind[n.Kind], n.Name); len(byKind[n.Kind]) == trialNodes {
+				return byKind[n.Kind]
+			}
+		}
+	}
+	return nil
+}
+
+// submitTrial gives Slurm a held job of the user.
+func (s *System) submitTrial(ctx context.Context, who *user) (adapter.Key, error) {
+	out, err := s.run.run(ctx, call{program: "sbatch", as: who, args: []string{
+		"--parsable", "--hold", "--partition=" + s.config.Partitions[0], "--nodes=1", "--ntasks=1", "--time=3", "--output=/dev/null",
+		"--job-name=accordion-try", "--wrap=sleep 150"}})
+	if err != nil {
+		return adapter.Key{}, err
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(out.stdout), ";")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return adapter.Key{}, fmt.Errorf("sbatch does not say which job it made: %q", out.stdout)
+	}
+	r, err := s.job(ctx, core.JobID(id))
+	if err != nil {
+		return adapter.Key{}, err
+	}
+	return r.Key, nil
+}
+
+// endTrial ends the job and takes away what was made for it.
+func (s *System) endTrial(ctx context.Context, job adapter.Key) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	jobs, err := s.list(ctx)
+	for i := range jobs {
+		if r := &jobs[i]; r.parent() == job.ID && r.role() != ordinary {
+			err = errors.Join(err, s.quench(ctx, r.Key))
+		}
+	}
+	err = errors.Join(err, s.cancel(ctx, job))
+	for step := range 2 {
+		err = errors.Join(err, s.Unreserve(ctx, trialReservation(job, step)))
+	}
+	return err
+}
+
+func trialReservation(job adapter.Key, step int) string {
+	return fmt.Sprintf("%s%d-%d", adapter.Prefix, job.ID, step)
+}
+
+func (s *System) startTrial(ctx context.Context, name string, job adapter.Key, nodes []string, t *Trial) error {
+	begin := time.Now()
+	r := adapter.Reservation{Name: trialReservation(job, 0), Nodes: nodes, Start: begin.Unix(), End: begin.Unix() + 300, User: name, Idle: 60}
+	for _, act := range []func() error{
+		func() error { return s.Reserve(ctx, r) },
+		func() error { return s.Shape(ctx, job, adapter.Shape{Nodes: 1, On: nodes, Limit: 180}) },
+		func() error { return s.Attach(ctx, job, r.Name) },
+		func() error { return s.Release(ctx, job) },
+	} {
+		if err := act(); err != nil {
+			return err
+		}
+	}
+	for {
+		j, err := s.job(ctx, job.ID)
+		switch {
+		case err != nil:
+			return err
+		case j.State == adapter.Running && !j.configuring:
+			t.Start = time.Since(begin)
+			return errors.Join(s.Detach(ctx, job), s.Unreserve(ctx, r.Name))
+		case j.State != adapter.Pending && j.State != adapter.Running:
+			return fmt.Errorf("the job is %s (%s)", j.State, j.Why)
+		case time.Since(begin) > time.Minute:
+			return fmt.Errorf("the job did not start within a minute (%s)", j.Why)
+		}
+		if err := pause(ctx, glance); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, nodes []string, t *Trial) error {
+	begin := time.Now()
+	r := adapter.Reservation{Name: trialReservation(job, 1), Nodes: nodes[1:], Start: begin.Unix(), End: begin.Unix() + 120, User: name}
+	if err := s.Reserve(ctx, r); err != nil {
+		return err
+	}
+	j, err := s.running(ctx, job)
+	if err != nil {
+		return err
+	}
+	e, err := s.Expand(ctx, &j.Job, nodes[1:], r.Name)
+	if err == nil {
+		err = s.Merge(ctx, job, e)
+	}
+	t.Growth = time.Since(begin)
+	return err
+}
+
+// stepTrial runs a task on each CPU of each node of the job, by plain steps, and says what it saw. Where tasks are bound each must
+// have a CPU of its own.
+func (s *System) stepTrial(ctx context.Context, who *user, job adapter.Key, site site) (string, error) {
+	r, joined, err := s.together(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	in, err := s.ground(ctx)
+	if err != nil {
+		return "", err
+	}
+	seen := map[string][]string{} // CPUs of the tasks on each node
+	tasks := 0
+	for _, part := range append([]*record{r}, joined...) {
+		each := in.least(part.Nodes).effective
+		tasks += each * len(part.Nodes)
+		out, err := s.run.run(ctx, call{program: "srun", as: who, args: []string{
+			"--quiet", fmt.Sprintf("--jobid=%d", part.ID), "--overlap", fmt.Sprintf("--nodes=%d", len(part.Nodes)), fmt.Sprintf("--ntasks=%d", each*len(part.Nodes)),
+			"--mpi=none", "--chdir=/", "sh", "-c", `echo "$SLURMD_NODENAME $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"`}})
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(out.stdout) {
+			if node, cpus, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				seen[node] = append(seen[node], cpus)
+			}
+		}
+	}
+	ran := 0
+	for node, cpus := range seen {
+		ran += len(cpus)
+		slices.Sort(cpus)
+		if site.binds != "" && len(slices.Compact(slices.Clone(cpus))) < len(cpus) {
+			return "", fmt.Errorf("tasks on %s share CPUs: %s", node, strings.Join(cpus, " "))
+		}
+	}
+	if ran != tasks || len(seen) != trialNodes {
+		return "", fmt.Errorf("%d of %d tasks ran, on %d of %d nodes", ran, tasks, len(seen), trialNodes)
+	}
+	nodes := hostlist.Compact(holdings(r, joined))
+	if site.binds == "" {
+		return fmt.Sprintf("%d tasks ran on %s", ran, nodes), nil
+	}
+	return fmt.Sprintf("%d tasks ran on %s, each on its own CPU", ran, nodes), nil
+}
