@@ -100,7 +100,7 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 	}
 	_, joined, err := s.together(ctx, job)
 	if err == nil && !slices.ContainsFunc(joined, func(r *record) bool { return r.Key == e.Key }) {
-		err = fmt.Errorf("Slurm said yes, yet it does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
+		err = fmt.Errorf("slurmctld said yes, yet the companion does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
