@@ -193,7 +193,7 @@ func mpiOverOarsh(t *testing.T, lab *labtest.Lab) {
 
 // Its first signal tells of three nodes, and all of them can be reached then.
 func aSilentJobReaches(t *testing.T, lab *labtest.Lab) {
-	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID' URG; for _ in $(seq 150); do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
+	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached."+job)); len(got) < 3 || slices.ContainsFunc(got, func(word string) bool { return !strings.HasPrefix(word, "n") }) {
 		t.Errorf("when it was told of its nodes it reached %v, want three", got)

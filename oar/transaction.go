@@ -88,7 +88,7 @@ func clashed(err error) bool {
 func (d *database) alone(ctx context.Context, lock int64, do func() error) error {
 	conn, err := d.locks.Conn(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("connecting to OAR's database: %w", err)
 	}
 	defer conn.Close()
 	take, leave := fmt.Sprintf("SELECT 1 FROM pg_advisory_lock(%d)", lock), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", lock)
