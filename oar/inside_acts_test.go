@@ -94,6 +94,17 @@ func aHold(in *inside) {
 	left(0)
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
+
+	// Neither does one that is deleted before it begins.
+	gone := in.submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.must(in.Adopt(in.ctx, gone))
+	in.must(in.Attach(in.ctx, gone, "accordion-9-0"))
+	in.must(in.Release(in.ctx, gone))
+	left(1)
+	in.as("alice", "oardel", fmt.Sprint(gone.ID))
+	in.wait("done", func() string { return strings.Fields(in.shows(gone))[0] })
+	in.endCompanionsOf(gone)
+	left(0)
 	in.wait("1", func() string {
 		return in.answer("SELECT COUNT(*) FROM jobs j WHERE " + isLive + " AND j.job_name <> 'accordion-9-0'")
 	})

@@ -231,8 +231,10 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	return lines.String(), nil
 }
 
-// leaveNodes leaves the text of a job's node file where Prologue finds it.
-const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f"`
+// leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
+// there was no sidecar to take it away.
+const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
+find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
 // dropNodes takes it away.
 const dropNodes = `rm -f "$2/$1.accordion"`

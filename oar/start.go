@@ -215,7 +215,7 @@ func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	var told *record
 	var base int64
-	var companions []int64
+	var companions []*record
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) (err error) {
 		if companions, err = s.together(ctx, tx, r); err != nil {
 			return err
@@ -253,7 +253,14 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 }
 
 // endCompanions asks OAR to end companions when what their job has on their nodes is ended, so that no other job meets it.
-func (s *System) endCompanions(ctx context.Context, base int64, companions []int64) error {
+func (s *System) endCompanions(ctx context.Context, base int64, all []*record) error {
+	companions := make([]int64, len(all))
+	for i, c := range all {
+		companions[i] = int64(c.ID)
+	}
+	if slices.ContainsFunc(all, func(c *record) bool { return c.mark == atStart && c.State == adapter.Pending }) {
+		s.neverBegan(ctx, base)
+	}
 	waits, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := s.keeper.cleaned(waits, base, of(companions...)); err != nil {
@@ -268,8 +275,21 @@ func (s *System) endCompanions(ctx context.Context, base int64, companions []int
 	})
 }
 
+// neverBegan takes back what was left for the prologue of a job that ends before it began.
+func (s *System) neverBegan(ctx context.Context, job int64) {
+	found, err := s.records(ctx, s.db.sql, fmt.Sprintf("j.job_id = %d", job))
+	if err != nil {
+		s.log.Warn("whether a job has begun cannot be read: what was left for its prologue stays", "job", job, "error", err)
+	}
+	for _, r := range found {
+		if r.State != adapter.Running && len(r.places) > 0 {
+			s.retract(ctx, r.Key, r.places)
+		}
+	}
+}
+
 // together are the companions that end with a job: all of its, or those that were made with one and are not merged, itself among them.
-func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, error) {
+func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]*record, error) {
 	base := int64(r.ID)
 	if r.base != 0 {
 		base = r.base
@@ -282,13 +302,9 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, 
 	if err != nil {
 		return nil, err
 	}
-	var all []int64
-	for _, c := range companions {
-		if !c.over() && (c.ID == r.ID || r.base == 0 || r.mark == "" && c.mark == "" && c.with == r.with && c.group == r.group) {
-			all = append(all, int64(c.ID))
-		}
-	}
-	return all, nil
+	return slices.DeleteFunc(companions, func(c *record) bool {
+		return c.over() || c.ID != r.ID && r.base != 0 && (r.mark != "" || c.mark != "" || c.with != r.with || c.group != r.group)
+	}), nil
 }
 
 // Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
