@@ -164,7 +164,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 		return nil // over meanwhile
 	}
 	if c.err == nil {
-		r.retry, r.refused, r.frozen = time.Time{}, nil, 0
+		r.retry, r.refused, r.frozen, r.failures = time.Time{}, nil, 0, 0
 		if c.done == nil {
 			return nil
 		}
@@ -180,21 +180,22 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	case errors.Is(c.err, ErrBusy):
 		pause = hurry
 	case errors.Is(c.err, ErrFrozen):
-		pause = s.freeze(r)
+		pause = s.freeze(r, c.err)
 	case errors.Is(c.err, ErrTrap):
 		s.trapped = s.later(5 * time.Second)
 	case errors.Is(c.err, ErrLimit):
 		pause = limited
 	case !errors.Is(c.err, ErrGone):
-		pause = 3 * time.Second
+		r.failures++
+		pause = backoff(r.failures)
 	}
 	r.retry = s.later(pause)
 	if errors.Is(c.err, ErrBusy) {
 		r.refused = r.next
 	}
 	if r.blocked = c.err.Error(); s.stiff(r) {
-		r.blocked = stiffness
-		s.answer(r, wire.Late, stiffness)
+		r.blocked = stiffness(c.err)
+		s.answer(r, wire.Late, r.blocked)
 	}
 	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
 	if r.Phase == starting && c.name == "start" {
@@ -206,6 +207,12 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 		return s.save(r)
 	}
 	return nil
+}
+
+// backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not
+// keep the batch system busy.
+func backoff(failures int) time.Duration {
+	return 3 * time.Second << min(max(failures-3, 0), 5)
 }
 
 // booting is what a job waits for whose nodes were powered down.

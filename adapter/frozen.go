@@ -13,11 +13,15 @@ const (
 	thawing   core.Time = 30 // seconds until a job is set aside
 	tryFrozen           = 5 * time.Second
 	tryStiff            = time.Minute
-	stiffness           = "the batch system does not let this job be changed any more: cancel it and submit it again"
 )
 
+// stiffness tells its user of a job that is set aside, and why.
+func stiffness(why error) string {
+	return fmt.Sprintf("the batch system does not let this job be changed; if that stays so, cancel it and submit it again (%v)", why)
+}
+
 // freeze notes that the batch system did not change the job, and says when it is tried again.
-func (s *Sidecar) freeze(r *record) time.Duration {
+func (s *Sidecar) freeze(r *record, why error) time.Duration {
 	if now := s.clock.Now().Unix(); r.frozen == 0 {
 		r.frozen = now
 	}
@@ -25,7 +29,7 @@ func (s *Sidecar) freeze(r *record) time.Duration {
 		return tryFrozen
 	}
 	r.course = nil
-	s.notice(r.Key, fmt.Sprintf("since %s %s", seconds(r.frozen).Format(time.TimeOnly), stiffness))
+	s.notice(r.Key, fmt.Sprintf("since %s %s", seconds(r.frozen).Format(time.TimeOnly), stiffness(why)))
 	return tryStiff
 }
 

@@ -76,6 +76,7 @@ type record struct {
 	next      []string  // what it will hold when the resize under way is done; nil without one
 	tried     core.Time // second at which going on early was last looked at
 	retry     time.Time // no new operation before
+	failures  int       // of operations in a row, for reasons that have no name
 	mover     mover     // why its planned start moved, while that is still to be told
 	frozen    core.Time // second since when the batch system does not change it; 0: it does
 	ask       *question // the application stands at the end of its step

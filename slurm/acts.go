@@ -113,7 +113,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
-		_ = s.run.scontrol(ctx, "notify", s.name(job), "accordion ends this job: "+oneLine(why))
+		_ = s.notify(ctx, job, "accordion ends this job: "+why)
 	}
 	return s.cancel(ctx, job)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ type tenure struct {
 const lastly = int64(1) << 62
 
 // tenures reads the rows as holds of nodes. Rows of one job follow each other in the order of their ends: each is submitted, as
-// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. An expander holds its nodes in the name of the job that it grows. Jobs of the
+// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. What is beside a job for its growth holds nodes in the name of that job. Jobs of the
 // named partition may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
@@ -135,16 +136,50 @@ func tenures(rows []account, shared string) []tenure {
 			continue
 		}
 		owner := who[i]
-		if parent, ok := strings.CutPrefix(r.name, slurm.GrowPrefix); ok {
-			if id, err := strconv.ParseInt(parent, 10, 64); err == nil && latest[id].id != 0 {
-				owner = latest[id]
-			}
+		if parent, _ := slurm.Beside(r.name); latest[int64(parent)].id != 0 {
+			owner = latest[int64(parent)]
 		}
 		to := r.ended()
 		for _, node := range r.nodes {
 			if r.start < to {
 				all = append(all, tenure{owner, node, r.start, to, r.partition != shared})
 			}
+		}
+	}
+	return all
+}
+
+// sizes is the nodes that the job of the number had with its companions while it ran, one list for each size, in order of time. A
+// growth in two merges writes a row for each; what lasts less than a second is none.
+func sizes(rows []account, job int64) [][]string {
+	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
+		parent, stays := slurm.Beside(r.name)
+		return r.id != job && (int64(parent) != job || !stays)
+	})
+	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })
+	over := int64(0) // companions end a moment after their job
+	for _, r := range own {
+		if r.id == job {
+			over = max(over, r.ended())
+		}
+	}
+	var changes []int64
+	for _, t := range held {
+		changes = append(changes, t.from, min(t.to, over))
+	}
+	slices.Sort(changes)
+	var all [][]string
+	for _, at := range slices.Compact(changes) {
+		has := map[string]bool{}
+		for _, t := range held {
+			if t.from <= at && at < t.to {
+				has[t.node] = true
+			}
+		}
+		nodes := slices.Collect(maps.Keys(has))
+		hostlist.Sort(nodes)
+		if at < over && len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
+			all = append(all, nodes)
 		}
 	}
 	return all
@@ -231,6 +266,36 @@ func assertNothingIsLeft(t *testing.T, lab *labtest.Lab) {
 	}
 }
 
+// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar has it count anew once
+// no managed job runs, at most every ten minutes.
+func assertNoCountIsLeft(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	var left []string
+	clean := func() bool {
+		left = counted(lab.Run(t, "root", "scontrol", "--oneliner", "show", "assoc_mgr", "flags=assoc,qos"))
+		return len(left) == 0
+	}
+	end := time.Now().Add(11 * time.Minute)
+	for poll := everySecond(clean); !poll(); {
+		if time.Now().After(end) {
+			t.Errorf("slurmctld counts what is not there:\n%s", strings.Join(left, "\n"))
+			return
+		}
+	}
+}
+
+// counted is what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
+func counted(records string) []string {
+	var used []string
+	for line := range strings.Lines(records) {
+		what := regexp.MustCompile(`(User|Account|QOS)=\S+`).FindString(line)
+		for _, count := range regexp.MustCompile(`\b(GrpJobs|GrpSubmitJobs|GrpTRES)=\S*\([1-9]\S*`).FindAllString(line, -1) {
+			used = append(used, what+" "+count)
+		}
+	}
+	return used
+}
+
 // leftBehind reads what squeue, show reservation and show node print, and lists what a cluster at rest has not.
 func leftBehind(jobs, reservations, nodes string) []string {
 	var left []string
@@ -296,6 +361,29 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 	}
 }
 
+func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
+	// A growth by overlap, one by a companion, and the companion's end.
+	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
+2|149|149|150|COMPLETED|main|alice|accordion-grow-1|n3
+3|149|149|150|RESIZING|main|alice|accordion-over-1|n[1-3]
+1|150|150|150|RESIZING|main|alice|a|n[1-3]
+1|150|150|151|RESIZING|main|alice|a|n[1-3]
+1|151|151|190|COMPLETED|main|alice|a|n[1-3]
+4|160|160|175|CANCELLED by 0|main|alice|accordion-with-1|n[9-10]
+6|180|180|191|CANCELLED by 0|main|alice|accordion-with-1|n9
+5|160|160|175|COMPLETED|main|bob|b|n4
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3] [n1 n2 n3 n9]]"; got != want {
+		t.Errorf("sizes %s, want %s", got, want)
+	}
+	if found := overlaps(tenures(rows, "shared")); len(found) > 0 {
+		t.Errorf("found what is not there: %q", found)
+	}
+}
+
 func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 	for name, test := range map[string]struct {
 		rows string
@@ -348,6 +436,15 @@ func TestTheJudgeFindsWhatALookAtEveryPairFinds(t *testing.T) {
 			t.Fatalf("found %d, want %d: %q", len(found), want, found)
 		}
 	})
+}
+
+func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
+	const line = "ClusterName=lab Account=phys UserName= GrpJobs=N(%d) GrpSubmitJobs=N(0) GrpWall=N(20.82) GrpTRES=cpu=N(0),mem=9(%d) GrpTRESMins=cpu=N(125)\n"
+	for _, test := range []struct{ jobs, memory, want int }{{0, 0, 0}, {3, 0, 1}, {0, 500, 1}, {10, 1, 2}} {
+		if got := counted(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
 }
 
 func TestTheJudgeListsWhatIsLeftBehind(t *testing.T) {

@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,14 +38,27 @@ case "$name $*" in
 	exit ;;
 "scontrol --oneliner"* | "scontrol show"* | "scontrol write"*) exec "$real" "$@" ;;
 esac
+[ "$(id -u)" = 0 ] || exec "$real" "$@" # another user can stop nothing
 . "$here/hook"
 exec "$real" "$@"
 `
 
+// openFolder is a temporary folder that everybody may enter: Slurm's own user, too, runs what is in it.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 func newClients(t *testing.T) *clients {
 	t.Helper()
-	c := &clients{t: t, dir: t.TempDir()}
-	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun"} {
+	c := &clients{t: t, dir: openFolder(t)}
+	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun", "strigger"} {
 		program, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -82,9 +96,12 @@ func (c *clients) hook(text string) {
 type death struct {
 	when string // before, during (the call is carried out by nobody's order) or after
 	at   int
+	call string // a shell pattern: only calls that fit are counted; "" for all
 }
 
-func (d death) String() string { return fmt.Sprintf("%s call %d", d.when, d.at) }
+func (d death) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
+}
 
 // fatal makes the hook kill its sidecar at the death. Each sidecar counts for itself; a hook that cannot tell whether its
 // parent lives would kill a stranger, so the parent is read once and must be a sidecar.
@@ -99,15 +116,19 @@ func (c *clients) fatal(d death) {
 	if die == "" {
 		c.t.Fatalf("no such death: %v", d)
 	}
-	c.hook(fmt.Sprintf(`exec 9>>"$here/lock"
-flock 9
-echo "$name $*" >>"$here/count"
-n=$(wc -l <"$here/count")
-exec 9>&-
+	c.hook(fmt.Sprintf(`n=0
+case "$name $*" in
+%s)
+	exec 9>>"$here/lock"
+	flock 9
+	echo "$name $*" >>"$here/count"
+	n=$(wc -l <"$here/count")
+	exec 9>&- ;;
+esac
 if [ "$n" -eq %d ] && [ "$(cat "/proc/$PPID/comm")" = accordion ]; then
-	echo "%v: $name $*" >>"$here/deaths"
+	echo "%s call %d: $name $*" >>"$here/deaths"
 	%s
-fi`, d.at, d, die))
+fi`, cmp.Or(d.call, "*"), d.at, d.when, d.at, die))
 }
 
 // deaths is what the sidecars died at.

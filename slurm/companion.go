@@ -98,8 +98,9 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 			return err
 		}
 	}
-	_, joined, err := s.together(ctx, job)
-	if err == nil && !slices.ContainsFunc(joined, func(r *record) bool { return r.Key == e.Key }) {
+	// A list may be as things were before the mark: with that, what a console shows of the companion is in doubt.
+	r, err := s.sworn(ctx, e.ID)
+	if err == nil && !r.joins(job) {
 		err = fmt.Errorf("slurmctld said yes, yet the companion does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
 	}
 	return err

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
 
@@ -29,12 +31,12 @@ func crowdLab(t *testing.T) *labtest.Lab {
 // happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
 // are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
-	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, over: 40 * time.Second}
+	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, gpus: true, over: 40 * time.Second}
 	if *long {
-		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, over: 7 * time.Minute}
+		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, gpus: true, over: 7 * time.Minute}
 	}
 	lab := crowdLab(t)
-	programs := filepath.Join(t.TempDir(), "programs")
+	programs := filepath.Join(openFolder(t), "programs")
 	p := serving(t, lab, fmt.Sprintf("bin = %q", counting(t, programs)))
 	since := time.Now()
 	all := m.submissions(*seed)
@@ -73,7 +75,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 			t.Errorf("a start on nodes that had to be nudged took %.2f s after its decision, want at most 4 s as for any", last)
 		}
 	}
-	for _, e := range exceeded(c.growths, slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[slurm.Overlap], slack, !*long) {
 		t.Error(e)
 	}
 	most := fullest(t, programs, since)
@@ -82,6 +84,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 		t.Errorf("%d client programs began within a minute, want at most %d", most, crowdedMost)
 	}
 	assertNothingIsLeft(t, lab)
+	assertNoCountIsLeft(t, lab)
 }
 
 // crowdedMost is the bound on client programs: 60 in any minute; when they began is known to a second.
@@ -210,20 +213,46 @@ func (c *crowd) judgeSizes(s *submission) []string {
 	if strings.Contains(output, "srun failed") {
 		faults = append(faults, "an srun on its nodes failed")
 	}
-	rows := c.rows(s)
-	if len(rows) != len(s.steps) {
-		faults = append(faults, fmt.Sprintf("accounting has %d sizes, want %d", len(rows), len(s.steps)))
+	if s.gpus {
+		faults = append(faults, judgeGPUs(output, s.steps)...)
+	}
+	has := sizes(c.accounts, c.number(s))
+	if len(has) != len(s.steps) {
+		faults = append(faults, fmt.Sprintf("accounting has %d sizes, want %d", len(has), len(s.steps)))
 	}
 	for i, step := range s.steps {
 		if i < len(seen) && seen[i].nodes != step.Nodes {
 			faults = append(faults, fmt.Sprintf("the application had %d nodes in step %d, want %d", seen[i].nodes, i+1, step.Nodes))
 		}
-		if i < len(rows) && len(rows[i].nodes) != step.Nodes {
-			faults = append(faults, fmt.Sprintf("accounting has %d nodes in step %d, want %d", len(rows[i].nodes), i+1, step.Nodes))
+		if i < len(has) && len(has[i]) != step.Nodes {
+			faults = append(faults, fmt.Sprintf("accounting has %d nodes in step %d, want %d", len(has[i]), i+1, step.Nodes))
 		}
-		if i < len(rows) && i < len(seen) && hostlist.Compact(rows[i].nodes) != seen[i].list {
-			faults = append(faults, fmt.Sprintf("in step %d the application had %s, in accounting %s", i+1, seen[i].list, hostlist.Compact(rows[i].nodes)))
+		if i < len(has) && i < len(seen) && hostlist.Compact(has[i]) != seen[i].list {
+			faults = append(faults, fmt.Sprintf("in step %d the application had %s, in accounting %s", i+1, seen[i].list, hostlist.Compact(has[i])))
 		}
+	}
+	return faults
+}
+
+// judgeGPUs compares what a program of each step saw from inside with two GPUs on each of its nodes.
+func judgeGPUs(output string, steps core.EP) (faults []string) {
+	of := map[string]int{} // steps in which a node had two
+	for line := range strings.Lines(output) {
+		if node, list, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(node, "gpus of ") {
+			if of[node]++; len(strings.Split(list, ",")) != 2 {
+				faults = append(faults, fmt.Sprintf("a program saw the %s, want 2", line))
+			}
+		}
+	}
+	want, got := 0, 0
+	for _, s := range steps {
+		want += s.Nodes
+	}
+	for _, n := range of {
+		got += n
+	}
+	if got != want {
+		faults = append(faults, fmt.Sprintf("programs ran on %d nodes of all steps together, want %d", got, want))
 	}
 	return faults
 }

@@ -2,7 +2,6 @@ package slurm_test
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,27 +186,26 @@ func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 	}
 }
 
-// accounts is the host list of each size that Slurm's accounting has of the job, in order of time. It waits for so many:
-// slurmdbd hears of an end some time after it.
+// accounts is the host list of each size that Slurm's accounting has of the job, in order of time. It waits for so many, and until
+// the job is over: slurmdbd hears of an end some time after it. A job of the same number before this one was submitted earlier.
 func accounts(t *testing.T, lab *labtest.Lab, job, submitted string, want int) []string {
 	t.Helper()
+	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := strconv.ParseInt(job, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lists []string
 	lab.Await(t, 90*time.Second, fmt.Sprintf("sacct -D knows %d sizes of job %s", want, job), func() bool {
+		rows := slices.DeleteFunc(readAccounts(t, lab, since), func(r account) bool { return r.submit < since.Unix() })
 		lists = nil
-		type row struct{ end, list string }
-		var rows []row
-		for line := range strings.Lines(client(t, lab, "sacct", "-D", "-X", "-n", "-P", "-j", job, "-o", "Submit,End,State,NodeList")) {
-			f := strings.Split(strings.TrimSpace(line), "|")
-			// A resize writes its own time as the submission; a job of the same id before this one was submitted earlier.
-			if len(f) == 4 && f[0] >= strings.TrimSpace(submitted) && regexp.MustCompile(`^(RESIZING|COMPLETED)`).MatchString(f[2]) {
-				rows = append(rows, row{f[1], f[3]})
-			}
+		for _, nodes := range sizes(rows, id) {
+			lists = append(lists, hostlist.Compact(nodes))
 		}
-		slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.end, b.end) })
-		for _, r := range rows {
-			lists = append(lists, sorted(t, r.list))
-		}
-		return len(lists) == want
+		return len(lists) == want && !slices.ContainsFunc(rows, func(r account) bool { return r.id == id && r.end == 0 })
 	})
 	return lists
 }

@@ -10,7 +10,7 @@ import (
 // time for all.
 var acts = []struct{ what, when, call string }{
 	{"a release", "before", "'scontrol release '*"},
-	{"an expander", "after", "'salloc '*"},
+	{"an expander over its own nodes", "before", "'salloc '*accordion-over-*"},
 	{"a shrink", "after", "*' NodeList=n'*"},
 	{"a merge", "before", "*' NumNodes=0'"},
 	{"a merge", "after", "*' NumNodes=0'"},

@@ -59,10 +59,15 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	lab.Do(t, "node-kill", killed) // slurmctld hears of it from nobody
 
 	awaitEvent(t, p, robust, "grew", 2*time.Minute)
-	awaitEvent(t, p, drained, "grew", 2*time.Minute)
+	lab.Await(t, 2*time.Minute, "status says why a job with a drained node does not grow", func() bool {
+		v := p.view(drained)
+		return v != nil && strings.Contains(v.Why, drains[0]+" is") && strings.Contains(v.Why, "a second allocation of each of its nodes")
+	})
 	if slices.Contains(nodesNow(t, lab, robust), drains[0]) {
 		t.Errorf("job %s grew by node %s, which is drained", robust, drains[0])
 	}
+	setNode(t, lab, drains[0], "RESUME")
+	awaitEvent(t, p, drained, "grew", 2*time.Minute)
 	lose(robust, "DOWN")
 	lose(drained, "DRAIN")
 	ended(t, lab, 3*time.Minute, fragile, robust, drained)
@@ -110,6 +115,10 @@ func leak(t *testing.T, lab *labtest.Lab) (nodes string) {
 	}
 	lab.Run(t, "alice", "scancel", parent)
 	ended(t, lab, time.Minute, parent)
-	lab.Run(t, "root", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
+	lab.Await(t, time.Minute, "the expander is merged", func() bool { // not before the steps that Slurm makes are ended
+		asks(lab, "scancel", line[0]+".extern")
+		_, _, err := lab.Exec("root", "", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
+		return err == nil
+	})
 	return line[1]
 }

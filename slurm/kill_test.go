@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
+	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
 
@@ -19,11 +21,12 @@ func quickLab(t *testing.T) *labtest.Lab {
 	return lab
 }
 
-// victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
+// A victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
 // steps: it is resized and told.
 type victim struct {
 	seconds int
 	silent  bool
+	growth  slurm.Growth // as it is configured; "": as the lab suggests, by overlap
 }
 
 func (v victim) submit(t *testing.T, lab *labtest.Lab) (job, submitted string) {
@@ -31,6 +34,9 @@ func (v victim) submit(t *testing.T, lab *labtest.Lab) (job, submitted string) {
 	phase := fmt.Sprintf("tell\nsleep %d\n", v.seconds-1)
 	boundary := "eval \"$(accordion step)\" || exit\n"
 	script := telling + phase + boundary + phase + boundary + phase
+	if v.growth == slurm.Companions {
+		script = strings.NewReplacer("srun printenv", "accordion run -- printenv", "$SLURM_JOB_NODELIST", "${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}").Replace(script)
+	}
 	if v.silent {
 		script = fmt.Sprintf("trap : URG\nend=$((SECONDS + %d))\nwhile ((SECONDS < end)); do sleep 1; done\n", 3*v.seconds+4)
 	}
@@ -50,6 +56,10 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 		if got := said[step]; got.nodes() != size || len(names(t, got.list)) != size {
 			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, output(p.lab, "alice", job))
 		}
+	}
+	if v.growth == slurm.Companions { // those that were made in vain are sizes, too
+		clean(t, p)
+		return
 	}
 	var sizes []int
 	for _, list := range accounts(t, p.lab, job, submitted, 3) {
@@ -74,7 +84,7 @@ func story(t *testing.T, lab *labtest.Lab, v victim, fate func(life int) *death)
 	}
 	arm(0)
 	// Who dies so often makes a job late, and that is not what is judged.
-	p := serving(t, lab, mortal.setting()+"\n[overrun]\nleast = \"10m\"")
+	p := serving(t, lab, fmt.Sprintf("%s\ngrowth = %q\n[overrun]\nleast = \"10m\"", mortal.setting(), cmp.Or(v.growth, slurm.Auto)))
 	job, submitted := v.submit(t, lab)
 	lives := 1
 	lab.Await(t, 4*time.Minute, "the job is over", func() bool {
@@ -109,17 +119,17 @@ func names(t *testing.T, list string) []string {
 }
 
 // calls is how many calls the n-th sidecar (from 0) lives for. A start is six calls and more, and who dies in it begins it
-// again; a growth is three. So the first lives end in the start, or soon after it when the calls of the first were as good
-// as done; the others mostly later, and one in five is long enough for any of them.
+// again; a growth by overlap is nine and more, and who dies in it begins that again. So the first lives end in the start, or soon after
+// it when the calls of the first were as good as done; the others mostly later, and one in five is long enough for any of them.
 func calls(life int) int {
 	if in := []int{2, 4, 3, 1}; life < len(in) {
 		return in[life]
 	}
-	return []int{3, 2, 3, 1, 7}[(life-4)%5]
+	return []int{3, 5, 8, 1, 14}[(life-4)%5]
 }
 
 func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T) {
-	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death { return &death{"after", calls(life)} })
+	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death { return &death{when: "after", at: calls(life)} })
 	if died < 4 {
 		t.Errorf("only %d sidecars died", died)
 	}
@@ -127,10 +137,36 @@ func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T)
 
 func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *testing.T) {
 	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death {
-		return &death{[]string{"before", "during"}[life%2], calls(life) + 1}
+		return &death{when: []string{"before", "during"}[life%2], at: calls(life) + 1}
 	})
 	if died < 4 {
 		t.Errorf("only %d sidecars died", died)
+	}
+}
+
+func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) {
+	for growth, deaths := range map[slurm.Growth][]death{
+		slurm.Overlap: {
+			{"during", 1, "'salloc '*accordion-grow-*"}, {"before", 1, "*Flags+=IGNORE_JOBS*"}, {"before", 1, "'salloc '*accordion-over-*"},
+			{"during", 1, "'salloc '*accordion-over-*"}, {"before", 1, "*' NumNodes=0'"}, {"after", 1, "*' NumNodes=0'"},
+			{"before", 2, "*' NumNodes=0'"}, {"after", 2, "*' NumNodes=0'"}, {"during", 1, "*' NodeList=n'*"},
+		},
+		slurm.Companions: {
+			{"before", 1, "'salloc '*accordion-with-*"}, {"during", 1, "'salloc '*accordion-with-*"}, {"before", 1, "*AdminComment=accordion-with=*"},
+			{"after", 1, "*AdminComment=accordion-with=*"}, {"before", 1, "'scancel '*"}, {"during", 1, "'scancel '*"},
+		},
+	} {
+		t.Run(string(growth), func(t *testing.T) {
+			died := story(t, quickLab(t), victim{seconds: 6, growth: growth}, func(life int) *death {
+				if life >= len(deaths) {
+					return nil
+				}
+				return &deaths[life]
+			})
+			if died != len(deaths) {
+				t.Errorf("%d sidecars died, want %d", died, len(deaths))
+			}
+		})
 	}
 }
 
@@ -139,7 +175,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 		t.Skip("walks through every call of a start, a growth and a shrink, of two kinds of jobs, for half an hour: -args -accordion.long")
 	}
 	lab := quickLab(t)
-	for _, v := range []victim{{seconds: 4}, {seconds: 6, silent: true}} {
+	for _, v := range []victim{{seconds: 4}, {seconds: 4, growth: slurm.Companions}, {seconds: 6, silent: true}} {
 		for _, when := range []string{"before", "during", "after"} {
 			for at, last := 1, false; !last; at++ {
 				t.Run(fmt.Sprintf("%+v %s call %d", v, when, at), func(t *testing.T) {
@@ -148,7 +184,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 						if life > 0 {
 							return nil
 						}
-						return &death{when, at}
+						return &death{when: when, at: at}
 					})
 					last = died == 0 // the whole life has fewer calls
 					if last && at < 10 {
@@ -168,7 +204,7 @@ func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
 	lab := quickLab(t)
 	for what, when := range map[string]string{
 		"nothing but the reservation": `"scontrol create reservation ReservationName=accordion-"*-0" "*`,
-		"a released job":              `"scontrol release "*`,
+		"a job that is tied to it":    `"scontrol update JobId="*" ReservationName=accordion-"*-0`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			lab.Clear(t)

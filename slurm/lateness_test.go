@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"accordion/core/hostlist"
+	"accordion/slurm"
 )
 
 // A growth is one growth of one job, as it happened. Times are Unix seconds.
@@ -137,9 +138,15 @@ func latenessTable(all []growth) string {
 	return b.String()
 }
 
-// exceeded says which bounds on growths do not hold, each of them multiplied by slack: a single growth within 1.0 s in the
-// median and 2.0 s in 95 % of the cases; k at one second, the last within 1 + 0.5·k s. With medianOnly only the first.
-func exceeded(all []growth, slack float64, medianOnly bool) []string {
+// A bounds is in which times, in seconds, growths of a way are to happen: a single one in the median and in 95 % of the cases; of k at
+// one second the last within median + each·k.
+type bounds struct{ median, most, each float64 }
+
+// boundsOf are those that are promised for each way to grow.
+var boundsOf = map[slurm.Growth]bounds{slurm.Merge: {1, 2, 0.5}, slurm.Companions: {1, 2, 0.5}, slurm.Overlap: {1.5, 3, 0.75}}
+
+// exceeded says which bounds on growths do not hold, each of them multiplied by slack; with medianOnly the first alone is judged.
+func exceeded(all []growth, of bounds, slack float64, medianOnly bool) []string {
 	var single []float64
 	together := map[int64][]growth{}
 	for _, g := range all {
@@ -156,13 +163,13 @@ func exceeded(all []growth, slack float64, medianOnly bool) []string {
 		}
 	}
 	if len(single) > 0 {
-		bound(fmt.Sprintf("median of %d single growths", len(single)), quantile(single, 0.5), 1)
+		bound(fmt.Sprintf("median of %d single growths", len(single)), quantile(single, 0.5), of.median)
 	}
 	if medianOnly {
 		return found
 	}
 	if len(single) > 0 {
-		bound(fmt.Sprintf("95 %% of %d single growths", len(single)), quantile(single, 0.95), 2)
+		bound(fmt.Sprintf("95 %% of %d single growths", len(single)), quantile(single, 0.95), of.most)
 	}
 	for _, second := range slices.Sorted(maps.Keys(together)) {
 		k, slowest := len(together[second]), together[second][0]
@@ -171,7 +178,7 @@ func exceeded(all []growth, slack float64, medianOnly bool) []string {
 				slowest = g
 			}
 		}
-		bound(fmt.Sprintf("last of %d growths at %d (job %d)", k, second, slowest.job), slowest.slow(), 1+0.5*float64(k))
+		bound(fmt.Sprintf("last of %d growths at %d (job %d)", k, second, slowest.job), slowest.slow(), of.median+of.each*float64(k))
 	}
 	return found
 }
@@ -242,7 +249,7 @@ func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			countTogether(test.all)
-			if found := exceeded(test.all, 1, false); len(found) != test.want {
+			if found := exceeded(test.all, boundsOf[slurm.Merge], 1, false); len(found) != test.want {
 				t.Errorf("%d bounds exceeded, want %d: %q", len(found), test.want, found)
 			}
 			if table := latenessTable(test.all); strings.Count(table, "\n") != 3 {

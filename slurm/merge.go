@@ -22,9 +22,10 @@ const glance = 20 * time.Millisecond
 
 // merge moves one expander into its parent. Slurm refuses that while the expander has a step, be it the one that it makes
 // itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
-// An expander whose nodes still boot must not be merged at all: they would never be woken.
-func (s *System) merge(ctx context.Context, site site, e *record) error {
-	for {
+// An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
+// merged next are ended with it, in one call.
+func (s *System) merge(ctx context.Context, site site, e *record, next ...*record) error {
+	for ended := (time.Time{}); ; {
 		r, err := s.lookup(ctx, e.Key)
 		switch {
 		case err != nil:
@@ -36,22 +37,36 @@ func (s *System) merge(ctx context.Context, site site, e *record) error {
 		}
 		preparing := r.configuring || site.prologs && r.Why == "Prolog"
 		if !preparing {
-			err = s.update(ctx, e.Key, "NumNodes=0")
-			if err == nil || !says(err, "step already exists") {
-				return err
-			}
-			_, err = s.run.run(ctx, call{program: "scancel", args: []string{fmt.Sprintf("%d.%d", e.ID, externStep)}})
-			if err != nil && !over(err) && !says(err, "already completing") {
-				return fmt.Errorf("ending the expander's own step: %w", err)
-			}
 			if err = s.update(ctx, e.Key, "NumNodes=0"); err == nil || !says(err, "step already exists") {
 				return err
+			}
+			if time.Since(ended) > insist {
+				if err = s.endSteps(ctx, append(next, e)); err != nil {
+					return err
+				}
+				ended = time.Now()
 			}
 		}
 		if err := pause(ctx, glance); err != nil {
 			return fmt.Errorf("waiting until the expander's nodes are ready: %w", err)
 		}
 	}
+}
+
+// insist is after what time a step that goes on is told to end again: its node may not have had it yet.
+const insist = 200 * time.Millisecond
+
+// endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.
+func (s *System) endSteps(ctx context.Context, expanders []*record) error {
+	var steps []string
+	for _, e := range expanders {
+		steps = append(steps, fmt.Sprintf("%d.%d", e.ID, externStep))
+	}
+	_, err := s.run.run(ctx, call{program: "scancel", args: steps})
+	if err != nil && !over(err) {
+		return fmt.Errorf("ending the steps %s, which Slurm made: %w", strings.Join(steps, " "), err)
+	}
+	return nil
 }
 
 // pause waits, and fails when ctx ends before.
@@ -124,7 +139,7 @@ func (s *System) mergeOne(ctx context.Context, t terms, job, e *record, nodes []
 	if err != nil {
 		return err
 	}
-	if err := s.merge(ctx, t.site, over); err != nil {
+	if err := s.merge(ctx, t.site, over, e); err != nil {
 		return errors.Join(err, s.cancel(ctx, over.Key))
 	}
 	return nil

@@ -20,13 +20,13 @@ const LeastClients = 20
 // costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
 // that it waits for, and so does a console that has to be started.
 var costs = map[string]int{
-	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "tell": 1, "publish": 1, "end": 2,
+	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "publish": 1, "end": 1,
 }
 
 // costsAlone is the same where scontrol carries out one command a program.
 var costsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
-	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "publish": 1, "nudge": 4, "end": 3,
+	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "tell": 2, "publish": 1, "nudge": 4, "end": 3,
 }
 
 // minute is what the bound counts.

@@ -7,23 +7,34 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/slurm"
 )
 
 // How long a growth takes when nothing is in its way: one job that grows a node at a time; then several jobs that grow
 // at one second. The figures of docs/performance.md come from here:
 // go test ./slurm -run Quiet -v -args -accordion.long
 func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
+	for _, way := range []slurm.Growth{slurm.Overlap, slurm.Companions} {
+		t.Run(string(way), func(t *testing.T) { quietGrowths(t, way) })
+	}
+}
+
+func quietGrowths(t *testing.T, way slurm.Growth) {
 	groups, most := []int{1, 2}, 4
 	if *long {
 		groups, most = []int{1, 2, 3, 4}, 12
 	}
 	lab := crowdLab(t)
-	p := serving(t, lab, "[early]\nadvance = false")
+	p := serving(t, lab, fmt.Sprintf("growth = %q\n[early]\nadvance = false", way))
 	since := time.Now()
 	var all []*submission
 	add := func(k int, ep core.EP) {
 		for range k {
-			all = append(all, &submission{user: "alice", kind: "evolving", steps: ep, script: application(ep, 2*time.Second)})
+			script := application(ep, 2*time.Second)
+			if way == slurm.Companions {
+				script = strings.Replace(script, "srun --quiet true", "accordion run --quiet -- true", 1)
+			}
+			all = append(all, &submission{user: "alice", kind: "evolving", steps: ep, script: script})
 		}
 	}
 	var stairs core.EP
@@ -62,7 +73,7 @@ func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
 	if *long {
 		slack = 1
 	}
-	for _, e := range exceeded(c.growths, slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[way], slack, !*long) {
 		t.Error(e)
 	}
 	assertNothingIsLeft(t, lab)

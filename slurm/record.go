@@ -147,7 +147,7 @@ func (r *record) role() role {
 	if r.parent() == 0 || !strings.HasPrefix(r.Reservation, adapter.Prefix) && companionOf(r.Mark).ID == 0 {
 		return ordinary
 	}
-	if strings.HasPrefix(r.Name, withPrefix) {
+	if _, stays := Beside(r.Name); stays {
 		return companion
 	}
 	return expander
@@ -155,14 +155,8 @@ func (r *record) role() role {
 
 // parent is the job that this one's name says it is made for; 0 for every other name.
 func (r *record) parent() core.JobID {
-	for _, prefix := range []string{GrowPrefix, overPrefix, withPrefix} {
-		if id, ok := strings.CutPrefix(r.Name, prefix); ok {
-			if n, err := strconv.ParseUint(id, 10, 31); err == nil {
-				return core.JobID(n)
-			}
-		}
-	}
-	return 0
+	parent, _ := Beside(r.Name)
+	return parent
 }
 
 // expands is the parent's id when the job is one of ours beside another; 0 for every other job.

@@ -23,6 +23,9 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	t, err := s.terms(ctx, parent, parent.Nodes)
+	if err == nil && t.way.growth == Overlap {
+		err = s.closed(ctx, parent.Nodes)
+	}
 	if err == nil && t.way.growth != Companions {
 		err = s.trapped(ctx)
 	}
@@ -43,6 +46,20 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		}
 	}
 	return first, nil
+}
+
+// closed says which of a job's own nodes Slurm gives to no second allocation now, as an overlap needs them.
+func (s *System) closed(ctx context.Context, nodes []string) error {
+	in, err := s.ground(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range in.nodes {
+		if !n.Usable && slices.Contains(nodes, n.Name) {
+			return fmt.Errorf("%w: %s is %s, and a growth by overlap takes a second allocation of each of its nodes", adapter.ErrFrozen, n.Name, n.Why)
+		}
+	}
+	return nil
 }
 
 // Merge makes the nodes of an expander the job's and checks that they arrived.

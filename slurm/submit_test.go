@@ -41,7 +41,6 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 		"too wide":               {"#MOLD 4x2h|8x70m", nil, []string{`"8x1h10m"`, "4 nodes"}},
 		"contradicting -N":       {"#EP 2x20s", []string{"-N3"}, []string{"--nodes contradicts"}},
 		"contradicting -t":       {"#EP 2x20s", []string{"-t10"}, []string{"--time contradicts"}},
-		"an array":               {"#EP 2x20s", []string{"--array=1-3"}, []string{"array"}},
 		"heterogeneous":          {"#EP 2x20s", []string{"-N2", ":", "-N1"}, []string{"heterogeneous"}},
 		"an expander":            {"true", []string{"--dependency=expand:1"}, []string{"expand"}},
 		"our reservation":        {"true", []string{"--reservation=accordion-1"}, []string{"accordion-"}},

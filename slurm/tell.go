@@ -52,10 +52,15 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	if r.State != adapter.Running {
 		return fmt.Errorf("telling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	if err := s.run.scontrol(ctx, "notify", s.name(job), "accordion: "+oneLine(text)); err != nil {
+	if err := s.notify(ctx, job, "accordion: "+text); err != nil {
 		return fmt.Errorf("telling job %d: %w", job.ID, err)
 	}
 	return nil
+}
+
+// notify gives scontrol the words one by one, which joins them again: so a console can carry it out.
+func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
+	return s.run.scontrol(ctx, append([]string{"notify", s.name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
 // writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"accordion/adapter"
@@ -167,6 +168,19 @@ const coverMemory = 1
 // over is an expander of the least memory on nodes that an expander keeps for the job, or on its own too.
 func (t terms) over(job, e *record, nodes []string) allocation {
 	return allocation{parent: job, name: fmt.Sprintf("%s%d", overPrefix, job.ID), nodes: nodes, cpus: t.node.effective, memory: coverMemory, expands: true, reservation: e.Reservation}
+}
+
+// Beside reads the name of an allocation that was made beside a job for its growth: which job, 0 for every other name, and
+// whether it stays beside it to its end, as companions do, or is to be merged into it. Any user may call his job so.
+func Beside(name string) (parent core.JobID, stays bool) {
+	for _, prefix := range []string{GrowPrefix, overPrefix, withPrefix} {
+		if id, ok := strings.CutPrefix(name, prefix); ok {
+			if n, err := strconv.ParseUint(id, 10, 31); err == nil && n > 0 {
+				return core.JobID(n), prefix == withPrefix
+			}
+		}
+	}
+	return 0, false
 }
 
 // Names of the allocations that are made beside a job; its id follows. The name is what survives everywhere: Slurm

@@ -2,12 +2,15 @@ package slurm_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"accordion/core/hostlist"
+	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
 
@@ -22,7 +25,7 @@ type watcher struct {
 type look struct {
 	begun, over time.Time
 	state       map[string]string // of each node
-	holders     map[string]string // jobs on each node that has any, as "12 14"
+	holders     map[string]string // jobs on each node that has any, as "12 14"; what is beside a job for its growth is that job
 }
 
 // watch begins to look at the lab's nodes.
@@ -49,11 +52,16 @@ func watch(t *testing.T, lab *labtest.Lab) *watcher {
 					l.state[name], _, _ = strings.Cut(rest, " ")
 				}
 			}
-			for line := range strings.Lines(ask("squeue", "-h", "-a", "-t", "R,CG,S", "-o", "%A %N")) {
-				if f := strings.Fields(line); len(f) == 2 {
+			for line := range strings.Lines(ask("squeue", "-h", "-a", "-t", "R,CG,S", "-o", "%A %N %j")) {
+				if f := strings.Fields(line); len(f) == 3 {
+					if parent, _ := slurm.Beside(f[2]); parent != 0 {
+						f[0] = fmt.Sprint(parent)
+					}
 					names, _ := hostlist.Expand(f[1])
 					for _, n := range names {
-						l.holders[n] = strings.TrimSpace(l.holders[n] + " " + f[0])
+						if !slices.Contains(strings.Fields(l.holders[n]), f[0]) {
+							l.holders[n] = strings.TrimSpace(l.holders[n] + " " + f[0])
+						}
 					}
 				}
 			}

@@ -27,6 +27,7 @@ type submission struct {
 	options  []string // of sbatch
 	steps    core.EP  // of an evolving job
 	overruns bool     // an ordinary job that Slurm ends at its limit
+	gpus     bool     // it has two GPUs on each node
 
 	id        string    // once submitted
 	submitted time.Time // likewise
@@ -35,6 +36,7 @@ type submission struct {
 // A mix says how many jobs of each kind come over which time.
 type mix struct {
 	evolving, moldable, ordinary int
+	gpus                         bool // every third evolving job asks for two GPUs on each node
 	twins                        int  // evolving jobs among them with the same profile at the same second
 	overruns                     int  // ordinary jobs among them that overrun their limits
 	short                        bool // short evolving jobs
@@ -63,7 +65,7 @@ func (m mix) submissions(seed uint64) []*submission {
 	}
 	managed := rand.New(rand.NewPCG(seed, 2))
 	for i := range m.evolving {
-		s := evolvingJob(managed, m.short, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
+		s := evolvingJob(managed, m.short, m.gpus && i%3 == 2, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
 		if i > 0 && i < m.twins {
 			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
 		}
@@ -85,9 +87,9 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 		length, limit = 300, 1 // Slurm ends it
 	}
 	nodes := min(1+int(r.ExpFloat64()*0.9), 6)
-	where := []string{"--partition=main", fmt.Sprintf("--nodes=%d", nodes)}
+	where := []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", nodes)}
 	if r.IntN(4) == 0 {
-		where = []string{"--partition=shared", "--nodes=1", fmt.Sprintf("--ntasks=%d", 1+r.IntN(4))}
+		where = []string{"--partition=shared", "--nodes=1", fmt.Sprintf("--ntasks=%d", 1+r.IntN(2))}
 	}
 	s.script = fmt.Sprintf("sleep %.1f", length)
 	s.options = append(where, fmt.Sprintf("--time=%d", limit))
@@ -96,9 +98,13 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 
 // evolvingJob has 2 to 4 steps of 15 to 40 s (a short one 2 or 3 of 15 to 20 s) on up to 12 nodes, and grows at least
 // once. Four applications of five are some seconds early at each boundary; the fifth is late.
-func evolvingJob(r *rand.Rand, short bool, at time.Duration) *submission {
-	s := &submission{kind: "evolving", user: crowdUsers[r.IntN(len(crowdUsers))], at: at}
-	steps, lengths := 2+r.IntN(3), int64(26)
+// One with GPUs, which half of the nodes have, takes up to 6.
+func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
+	s := &submission{kind: "evolving", user: crowdUsers[r.IntN(len(crowdUsers))], at: at, gpus: gpus}
+	steps, lengths, most := 2+r.IntN(3), int64(26), 12
+	if gpus {
+		most = 6
+	}
 	if short {
 		steps, lengths = min(steps, 3), 6
 	}
@@ -107,7 +113,7 @@ func evolvingJob(r *rand.Rand, short bool, at time.Duration) *submission {
 		if i > 0 {
 			before := nodes
 			for nodes == before || i == 1 && nodes < before {
-				nodes = min(1+int(r.ExpFloat64()*4), 12)
+				nodes = min(1+int(r.ExpFloat64()*4), most)
 			}
 		}
 		s.steps = append(s.steps, core.Step{Duration: 15 + r.Int64N(lengths), Nodes: nodes})
@@ -117,6 +123,10 @@ func evolvingJob(r *rand.Rand, short bool, at time.Duration) *submission {
 		early = -time.Duration(1+r.IntN(3)) * time.Second
 	}
 	s.script = application(s.steps, early)
+	if gpus {
+		s.options = []string{"--gpus-per-node=2"}
+		s.script = strings.Replace(s.script, "srun --quiet true", `accordion run --quiet -- sh -c 'echo "gpus of $SLURMD_NODENAME: $CUDA_VISIBLE_DEVICES"'`, 1)
+	}
 	return s
 }
 
@@ -127,7 +137,7 @@ func application(steps core.EP, early time.Duration) string {
 	b.WriteString(`
 work() { # STEP MILLISECONDS
 	local end=$(($(date +%s%3N) + $2)) left
-	echo "step $1 at $(date +%s.%N) on $SLURM_JOB_NUM_NODES nodes: $SLURM_JOB_NODELIST"
+	echo "step $1 at $(date +%s.%N) on ${ACCORDION_NNODES:-$SLURM_JOB_NUM_NODES} nodes: ${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}"
 	srun --quiet true || echo "srun failed in step $1"
 	left=$((end - $(date +%s%3N)))
 	((left <= 0)) || sleep "$(printf %d.%03d $((left / 1000)) $((left % 1000)))"

@@ -98,7 +98,7 @@ func (l life) record(zero core.Time, groups *[5]numbering) swf.Record {
 	}
 	r.Wait, r.Run = max(first.start-first.submit, 0), last.end-first.start
 	r.Processors, r.RequestedProcessors = int32(first.got), int32(max(first.got, first.asked))
-	if len(l) == 1 && first.cpu >= 0 { // the rows of a resized job share its steps
+	if len(l.rows) == 1 && len(l.beside) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and companions have some
 		r.CPU = first.cpu / float64(first.got)
 	}
 	return r

@@ -36,14 +36,15 @@ type Job struct {
 	adapter.Key // Submitted is that of its first row: a resize writes its own second there
 	Name, User  string
 	State       string     // of its last row
-	Expands     core.JobID // an expander's parent; 0 for every other job
+	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
+	Stays       bool       // it is a companion: it stayed beside its job
 	Holds       []Hold     // by time
 }
 
 // Merged says whether an expander went into its job: it did not end otherwise, by a cancellation or a lost node. Slurm
 // leaves its last row RESIZING, or COMPLETED.
 func (j Job) Merged() bool {
-	return j.Expands != 0 && (j.State == resizing || j.State == "COMPLETED")
+	return j.Expands != 0 && !j.Stays && (j.State == resizing || j.State == "COMPLETED")
 }
 
 // Hold is a set of nodes held from From until just before To, Unix seconds. Slurm rounds to whole seconds.
@@ -143,8 +144,9 @@ func join(rows []row, now core.Time) []Job {
 	var jobs []Job
 	for i, r := range rows {
 		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
+			parent, stays := slurm.Beside(r.name)
 			jobs = append(jobs, Job{
-				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: expands(r.name),
+				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: parent, Stays: stays,
 			})
 		} else {
 			r.start = max(r.start, rows[i-1].end)
@@ -156,10 +158,19 @@ func join(rows []row, now core.Time) []Job {
 			end = now
 		}
 		if len(r.nodes) > 0 && r.start > 0 && r.start < end {
-			j.Holds = append(j.Holds, Hold{Nodes: r.nodes, From: r.start, To: end})
+			j.hold(Hold{Nodes: r.nodes, From: r.start, To: end})
 		}
 	}
 	return jobs
+}
+
+// hold appends a hold; a growth in two merges has a row for each, with the same nodes.
+func (j *Job) hold(h Hold) {
+	if last := len(j.Holds) - 1; last >= 0 && j.Holds[last].To == h.From && slices.Equal(j.Holds[last].Nodes, h.Nodes) {
+		j.Holds[last].To = h.To
+		return
+	}
+	j.Holds = append(j.Holds, h)
 }
 
 // ended is when a row ended, for ordering: one that lasts is the last.
@@ -168,17 +179,4 @@ func ended(end core.Time) core.Time {
 		return core.Forever
 	}
 	return end
-}
-
-// expands is the parent that an expander's name tells; 0 for every other name.
-func expands(name string) core.JobID {
-	id, ok := strings.CutPrefix(name, slurm.GrowPrefix)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || n <= 0 {
-		return 0
-	}
-	return core.JobID(n)
 }

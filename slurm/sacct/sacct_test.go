@@ -52,6 +52,34 @@ func TestTheSizesOfAJobAreItsRows(t *testing.T) {
 	}
 }
 
+func TestASizeThatTookTwoMergesIsOneHoldAndACompanionStays(t *testing.T) {
+	rows := `7|90|100|120|RESIZING|ada|n[1-2]|mesh
+8|119|119|120|COMPLETED|ada|n3|accordion-grow-7
+9|119|119|120|RESIZING|ada|n[1-3]|accordion-over-7
+7|120|120|120|RESIZING|ada|n[1-3]|mesh
+7|120|120|121|RESIZING|ada|n[1-3]|mesh
+7|121|121|160|COMPLETED|ada|n[1-3]|mesh
+10|130|130|150|COMPLETED|ada|n4|accordion-with-7
+`
+	got, err := Read(strings.NewReader(rows), 170)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `7@90 mesh COMPLETED: 100-120 [n1 n2] 120-160 [n1 n2 n3]
+8@119 accordion-grow-7 COMPLETED: expands 7: 119-120 [n3]
+9@119 accordion-over-7 RESIZING: expands 7: 119-120 [n1 n2 n3]
+10@130 accordion-with-7 COMPLETED: expands 7: 130-150 [n4]
+`
+	if diff := cmp.Diff(want, say(got)); diff != "" {
+		t.Errorf("jobs differ (-want +got):\n%s", diff)
+	}
+	for _, j := range got {
+		if merged := j.ID == 8 || j.ID == 9; j.Merged() != merged || j.Stays != (j.ID == 10) {
+			t.Errorf("job %d: merged %v, stays %v", j.ID, j.Merged(), j.Stays)
+		}
+	}
+}
+
 func TestOnlyAnExpanderThatEndedWellIsMerged(t *testing.T) {
 	grow := slurm.GrowPrefix + "7"
 	for _, c := range []struct {

@@ -4,19 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"accordion/core"
+	"accordion/slurm"
 	"accordion/traces/swf"
 )
 
 // LeftOut counts what the accounting has and a workload does not.
 type LeftOut struct {
 	Unfinished int // jobs that wait or run
-	Expanders  int // allocations that the sidecar made for jobs that grew
+	Expanders  int // allocations that the sidecar made for jobs that grew, and merged into them
 	Broken     int // jobs that end before they begin: the database lost something
 }
 
@@ -37,8 +39,8 @@ func (l LeftOut) String() string {
 // Workload reads Slurm's accounting, as Command prints it, as a workload log: one record a job, in the order of submission, second
 // 0 being the first submission. Columns may be in any order among others; times without a zone are the zone's.
 //
-// The rows of a job that was resized, all but the last RESIZING, become one evolving job: its profile is the sizes it held, for
-// as long as it held them, and its requested time is that together, for a job's own limit says nothing about its steps.
+// The rows of a job that was resized, all but the last RESIZING, become one evolving job, with its companions: its profile is the sizes
+// that all of them held together, for as long as it held them, and its requested time is that together, for a job's own limit says nothing about its steps.
 // Sizes are processors; those of a job that ran are what it got, for on whole nodes that is more than it asked for. Numbers are
 // Slurm's ids; where an id comes again (a requeued job, a database that lost its last seconds) the later job has one above all
 // ids. Users, accounts (as groups) and names (as applications) become numbers in the order of their first jobs, and nothing of
@@ -110,13 +112,14 @@ func (t *table) held(zone *time.Location) held {
 	}
 }
 
-// life is the rows of one job, one a size.
-type life []held
+// life is the rows of one job, one a size, and those of its companions, of all of them together.
+type life struct{ rows, beside []held }
 
-func (l life) first() *held { return &l[0] }
-func (l life) last() *held  { return &l[len(l)-1] }
+func (l life) first() *held { return &l.rows[0] }
+func (l life) last() *held  { return &l.rows[len(l.rows)-1] }
 
-// lives puts the rows of each job together, as join does, in the order of their first submissions.
+// lives puts the rows of each job together, as join does, in the order of their first submissions; companions that are over with
+// their job.
 func lives(rows []held) []life {
 	slices.SortStableFunc(rows, func(a, b held) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
@@ -124,28 +127,51 @@ func lives(rows []held) []life {
 	var all []life
 	for i, r := range rows {
 		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
-			all = append(all, nil)
+			all = append(all, life{})
 		}
-		all[len(all)-1] = append(all[len(all)-1], r)
+		l := &all[len(all)-1]
+		l.rows = append(l.rows, r)
 	}
 	for _, l := range all {
 		l.mend()
 	}
 	slices.SortStableFunc(all, func(a, b life) int { return cmp.Compare(a.first().submit, b.first().submit) })
-	return all
+	return accompanied(all)
+}
+
+// accompanied puts companions with the jobs beside which they were. An id may come again: the job is the last of the id that was
+// submitted before.
+func accompanied(all []life) []life {
+	jobs := make(map[core.JobID]int, len(all))
+	for i := range all {
+		parent, stays := slurm.Beside(all[i].first().name)
+		if job, known := jobs[parent]; stays && known && all[i].last().end > 0 {
+			all[job].beside = append(all[job].beside, all[i].rows...)
+			all[i].rows = nil
+			continue
+		}
+		jobs[core.JobID(all[i].first().id)] = i
+	}
+	return slices.DeleteFunc(all, func(l life) bool { return l.rows == nil })
 }
 
 // mend puts the processors of a resized job right where Slurm (20.11) wrote into each row those of the next size, which shows in
 // that the last two are the same. Those of the first size are in proportion to its nodes; where these are not told, nothing is done.
 func (l life) mend() {
-	last := len(l) - 1
-	if last < 1 || l[last-1].got != l[last].got || l[0].nodes == 0 || l[last].nodes == 0 {
+	r, last := l.rows, len(l.rows)-1
+	if last < 1 || r[last-1].got != r[last].got || r[0].nodes == 0 || r[last].nodes == 0 {
 		return
 	}
 	for i := last; i > 0; i-- {
-		l[i].got = l[i-1].got
+		r[i].got = r[i-1].got
 	}
-	l[0].got = l[0].nodes * l[last].got / l[last].nodes
+	r[0].got = r[0].nodes * r[last].got / r[last].nodes
+}
+
+// expander says whether a name is one's.
+func expander(name string) bool {
+	parent, stays := slurm.Beside(name)
+	return parent != 0 && !stays
 }
 
 // unfinished are the states of jobs that are not over.
@@ -155,7 +181,7 @@ var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONF
 func (l *LeftOut) why(j *life) *int {
 	last := j.last()
 	switch {
-	case expands(j.first().name) != 0:
+	case expander(j.first().name):
 		return &l.Expanders
 	case last.end == 0 || slices.Contains(unfinished, last.state):
 		return &l.Unfinished
@@ -165,24 +191,40 @@ func (l *LeftOut) why(j *life) *int {
 	return nil
 }
 
-// profile is the sizes that a job held, in processors, from its start to its end; nil where it held one size, or none. A row's
-// own start is no witness (see join).
+// profile is the sizes that a job held with its companions, in processors, from its start to its end; nil where it held one size, or
+// none. A row's own start is no witness (see join); a companion's first is.
 func (l life) profile() core.EP {
-	var ep core.EP
-	from := l.first().start
+	from, end := l.first().start, l.last().end
 	if from == 0 { // it never began
 		return nil
 	}
-	for _, row := range l {
-		to := min(row.end, l.last().end)
-		if length := to - from; length > 0 && row.got > 0 {
-			if last := len(ep) - 1; last >= 0 && ep[last].Nodes == int(row.got) {
+	changes := map[core.Time]int64{end: 0} // of the size, in processors
+	hold := func(r held, from, to core.Time) core.Time {
+		if to = min(to, end); r.got > 0 && from < to {
+			changes[from] += r.got
+			changes[to] -= r.got
+			return to
+		}
+		return from
+	}
+	for at, i := from, 0; i < len(l.rows); i++ {
+		at = hold(l.rows[i], at, l.rows[i].end)
+	}
+	for _, r := range l.beside {
+		hold(r, max(from, r.start), r.end)
+	}
+	var ep core.EP
+	size := int64(0)
+	for _, at := range slices.Sorted(maps.Keys(changes)) {
+		if length := at - from; length > 0 && size > 0 {
+			if last := len(ep) - 1; last >= 0 && ep[last].Nodes == int(size) {
 				ep[last].Duration += length
 			} else {
-				ep = append(ep, core.Step{Duration: length, Nodes: int(row.got)})
+				ep = append(ep, core.Step{Duration: length, Nodes: int(size)})
 			}
-			from = to
+			from = at
 		}
+		size += changes[at]
 	}
 	if len(ep) < 2 {
 		return nil

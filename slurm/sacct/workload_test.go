@@ -81,6 +81,23 @@ func TestAccountingBecomesAWorkload(t *testing.T) {
 	}
 }
 
+func TestACompanionsProcessorsAreItsJobs(t *testing.T) {
+	row := func(id string, submit, start, end int, state string, cpus int, name string) string {
+		return fmt.Sprintf("%s|%d|%d|%d|%s|1|%d|%d|00:05|ada|physics|normal|main|%s\n", id, submit, start, end, state, cpus, cpus/2, name)
+	}
+	text := names + row("7", 90, 100, 160, "COMPLETED", 4, "mesh") + row("8", 119, 120, 150, "CANCELLED by 0", 6, "accordion-with-7") +
+		row("9", 139, 140, 150, "COMPLETED", 2, "accordion-with-7") + row("10", 139, 140, 150, "COMPLETED", 2, "accordion-with-99")
+	log, left, err := Workload(strings.NewReader(text), "a.txt", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "7: @0 +10 60 s, 12 of 12, limit 60, cpu -1, status 1, 1 1 1 1 1, 4x20s,10x20s,12x10s,4x10s\n" +
+		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // of no job that is known: any user can call his job so
+	if diff := cmp.Diff(want, jobs(log)); diff != "" || left.String() != "" {
+		t.Errorf("left out %q; the jobs differ (-want +got):\n%s", left, diff)
+	}
+}
+
 func TestColumnsMayBeInAnyOrderAndTimesLocal(t *testing.T) {
 	stockholm, err := time.LoadLocation("Europe/Stockholm")
 	if err != nil {

@@ -86,6 +86,18 @@ func TestPromisesStandBesideWhatSlurmRecorded(t *testing.T) {
 	}
 }
 
+func TestACompanionsNodesAreItsJobs(t *testing.T) {
+	rows := "7|90|100|160|COMPLETED|ada|n[1-2]|mesh\n" + "8|119|120|141|CANCELLED by 0|ada|n[3-5]|accordion-with-7\n"
+	g, err := chart.FromSlurm(read(t, rows), told(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-2]")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "7 mesh evolving; 0→2 planned 100 came 100; 2→5 planned 120 came 120; 5→2 planned 141 came 141\n"
+	if diff := cmp.Diff(want, marks(g)); diff != "" {
+		t.Errorf("promises differ (-want +got):\n%s", diff)
+	}
+}
+
 func TestAPromisedGrowthThatNeverCameIsMissed(t *testing.T) {
 	g, err := chart.FromSlurm(read(t, "7|90|100|150|TIMEOUT|ada|n[1-2]|mesh\n"), told())
 	if err != nil {
