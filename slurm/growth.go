@@ -39,9 +39,11 @@ type site struct {
 	binds    string // the setting by which tasks are bound to cores; "": they are not
 	gres     bool   // GresTypes: nodes may have generic resources
 	memory   bool   // memory is given to jobs as cores are
+	tiers    bool   // partitions preempt each other (preempt/partition_prio)
 	guarded  bool   // a plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
+	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
 	deferred bool   // nothing is allocated at the instant of a submission
 	strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
 }
@@ -57,13 +59,18 @@ func (c configuration) site() site {
 		binds:    c.binds(),
 		gres:     c["GresTypes"] != "",
 		memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
+		tiers:    c["PreemptType"] == byTier,
 		guarded:  slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua"),
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
 		strange:  release >= owned && strings.Contains(c["PrologFlags"], "Alloc"),
+		sparing:  release >= owned,
 		deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
+
+// byTier is the PreemptType with which partitions preempt each other.
+const byTier = "preempt/partition_prio"
 
 // binds is the setting by which tasks are bound to cores, "" where none does.
 func (c configuration) binds() string {
@@ -165,6 +172,8 @@ func (s site) overlappable(in sharing, gres bool) string {
 		return why
 	case !in.doubles():
 		return fmt.Sprintf("the partition has OverSubscribe=%s, and two allocations of one core need YES:2", in.overSubscribe())
+	case s.tiers:
+		return "where partitions preempt each other (PreemptType=" + byTier + ") Slurm gives no core to two allocations"
 	case !s.guarded && !in.keepsOthersOff():
 		return "neither the plug-in nor ExclusiveUser=YES keeps other users' jobs that oversubscribe off its cores"
 	}

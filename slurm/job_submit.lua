@@ -393,7 +393,9 @@ local function within(job, req)
 		end
 	end
 	local known = limits()
-	held(known.qos and known.qos[job.qos or ""])
+	local qos = known.qos and known.qos[job.qos or ""]
+	held(qos)
+	if qos and qos.outranks then return end
 	local account = job.account
 	if not account or account == "" then account = job.default_account or "" end
 	if not known.associations then return end

@@ -110,7 +110,7 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
 				Fix: fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
 		}
-		if managed && c["PreemptType"] == "preempt/partition_prio" && p.preempt != "" && p.preempt != "OFF" {
+		if managed && c["PreemptType"] == byTier && p.preempt != "" && p.preempt != "OFF" {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has PreemptMode=%s: a job of it that has grown is lost as a whole "+
 				"when a partition of a higher tier wants one node", p.name, p.preempt), Fix: fmt.Sprintf("Set PreemptMode=OFF on PartitionName=%s in slurm.conf", p.name)})
 		}
