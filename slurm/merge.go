@@ -53,7 +53,8 @@ func (s *System) merge(ctx context.Context, site site, e *record, next ...*recor
 	}
 }
 
-// insist is after what time a step that goes on is told to end again, and twice as long after that: its node may not have had it yet.
+// insist is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
+// one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.
 const insist = 200 * time.Millisecond
 
 // endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.

@@ -24,22 +24,30 @@ func recorded(t testing.TB, name string) string {
 }
 
 func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
-	for _, c := range []struct {
-		name, reservation string
-		parent            core.JobID
+	for _, test := range []struct {
+		name, reservation, mark string
+		want                    role
 	}{
-		{"accordion-grow-46", "accordion-46-2", 46},
-		{"accordion-grow-46", "", 0},
-		{"accordion-grow-46", "maint", 0},
-		{"accordion-grow-", "accordion-46-2", 0},
-		{"accordion-grow--46", "accordion-46-2", 0},
-		{"accordion-grow-46x", "accordion-46-2", 0},
-		{"wrap", "accordion-46-2", 0},
+		{GrowPrefix + "7", "accordion-7-1", "", expander},
+		{overPrefix + "7", "accordion-7-1", "", expander},
+		{withPrefix + "7", "accordion-7-1", "", companion},
+		{withPrefix + "7", "", companionMark + "7@1795000000", companion},
+		{GrowPrefix + "7", "", "", ordinary},
+		{GrowPrefix + "7", "maintenance", "", ordinary},
+		{GrowPrefix + "7", Park, "", ordinary}, // in which everybody's jobs may be, also on nodes
+		{withPrefix + "7", Park, "", ordinary},
+		{withPrefix + "7", "", adapter.MarkPrefix + "ep=1x1h", ordinary},
+		{"x\n" + GrowPrefix + "7", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "7 ", "accordion-7-1", "", ordinary},
+		{GrowPrefix, "accordion-7-1", "", ordinary},
+		{GrowPrefix + "-7", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "7x", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "99999999999", "accordion-7-1", "", ordinary},
+		{"wrap", "accordion-7-1", companionMark + "7@1795000000", ordinary},
 	} {
-		r := record{}
-		r.Name, r.Reservation = c.name, c.reservation
-		if got := expands(&r); got != c.parent {
-			t.Errorf("job %q in reservation %q expands %d, want %d", c.name, c.reservation, got, c.parent)
+		r := record{Job: adapter.Job{Name: test.name, Reservation: test.reservation, Mark: test.mark}}
+		if got := r.role(); got != test.want || (expands(&r) == 7) != (test.want != ordinary) {
+			t.Errorf("%q in %q with the mark %q: role %d of job %d, want role %d", test.name, test.reservation, test.mark, got, expands(&r), test.want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func User(name string) Option { return Option{argument: []string{"--user", name}
 // Fast makes Slurm schedule at once: for tests of function. Latencies must be measured without it.
 func Fast() Option { return Option{argument: []string{"--fast"}} }
 
-// NoPlugin leaves job_submit.lua out.
+// NoPlugin leaves job_submit.lua out. A node of main is then one user's at a time, unless the lab is Plain.
 func NoPlugin() Option { return Option{setting: "SLURM_LAB_PLUGIN=no"} }
 
 // Cores is how many cores Slurm believes each node to have. Only a plain lab may have more than the machine.
