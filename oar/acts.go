@@ -77,11 +77,12 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 // remembered is for how many seconds Accordion's tables tell of a job that is over.
 const remembered core.Time = 24 * 3600
 
-// tidy forgets jobs that are over.
+// tidy forgets jobs that are over; their places not before their companions are.
 func tidy(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	const over = "SELECT 1 FROM jobs j WHERE j.state IN ('Terminated', 'Error') AND j.job_id = "
+	const companions = "SELECT 1 FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id WHERE j.state NOT IN ('Terminated', 'Error') AND c.base = "
 	return run(ctx, tx, "forgetting jobs that are over",
-		"DELETE FROM accordion_places WHERE EXISTS ("+over+"accordion_places.job_id)",
+		"DELETE FROM accordion_places WHERE EXISTS ("+over+"accordion_places.job_id) AND NOT EXISTS ("+companions+"accordion_places.job_id)",
 		fmt.Sprintf("DELETE FROM accordion_jobs WHERE EXISTS (%saccordion_jobs.job_id AND j.stop_time < %d AND j.submission_time < %d)", over, now-remembered, now-remembered))
 }
 

@@ -69,7 +69,7 @@ func TestTheSidecarsHandOnOAR(t *testing.T) {
 	}
 	for database, trials := range map[string][]trial{labtest.PostgreSQL: trials, labtest.MariaDB: trials[:forEveryDatabase]} {
 		t.Run(database, func(t *testing.T) {
-			lab := labtest.Up(t, 9, database, "alice", "bob")
+			lab := labtest.Up(t, 9, labtest.Database(database), labtest.Users("alice", "bob"))
 			for _, one := range trials {
 				t.Run(one.name, func(t *testing.T) {
 					pattern := "-test.run=^TestInsideTheLab$/^" + strings.ReplaceAll(one.name, " ", "_") + "$"
@@ -148,6 +148,11 @@ func (in *inside) clean() {
 			in.must(in.Unreserve(in.ctx, r.Name))
 		}
 	}
+	in.wait("0", func() string { // what is left of companions that were ended past the sidecar
+		_, err := in.Observe(in.ctx)
+		in.must(err)
+		return in.answer("SELECT COUNT(*) FROM accordion_cpusets")
+	})
 	if left := in.answer("SELECT j.job_id, j.state, j.job_name FROM jobs j JOIN gantt_jobs_predictions p ON p.moldable_job_id = j.assigned_moldable_job WHERE " + isLive); left != "" {
 		in.Errorf("jobs are left: %s", left)
 	}

@@ -16,7 +16,7 @@ import (
 func BenchmarkPass(b *testing.B) {
 	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
 		b.Run(database, func(b *testing.B) {
-			lab := labtest.Up(b, 1000, database, "alice")
+			lab := labtest.Up(b, 1000, labtest.Database(database), labtest.Plain())
 			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // we call, OAR does not
 			lab.Await(b, long, "OAR does nothing", func() bool {
 				_, _, none := lab.Exec("root", "pgrep", "-f", "^/usr/bin/perl /usr/lib/oar/[a-z]")

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -41,7 +42,7 @@ func (s *System) companion(ctx context.Context, tx *sql.Tx, base *record, hosts 
 		return adapter.Key{}, err
 	}
 	j := noop{user: base.User, project: base.project, name: fmt.Sprintf("ep-%d", base.ID), queue: s.queue, hosts: len(hosts), walltime: lasts,
-		inner: int64(base.ID), message: fmt.Sprintf("companion of evolving job %d", base.ID)}
+		base: int64(base.ID), message: fmt.Sprintf("companion of evolving job %d", base.ID)}
 	id, err := s.db.submit(ctx, tx, j, now)
 	if err != nil {
 		return adapter.Key{}, err
@@ -62,18 +63,20 @@ func running(r *record) error {
 	return nil
 }
 
-// Expand makes companions of a running job on the nodes and waits until they run. They are not the job's until Merge. Where
-// they do not run in time they are ended again.
+// Expand makes companions of a running job on the nodes and waits until they run, and until the job's cpuset and key are there. They are
+// not the job's until Merge. Where that is not so in time they are ended again.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
 		return adapter.Key{}, fmt.Errorf("%s: no nodes", doing)
 	}
 	var made []adapter.Key
+	var whole []string
 	err := s.alter(ctx, job.Key, func(tx *sql.Tx, r *record, now core.Time) (err error) {
 		if err := running(r); err != nil {
 			return err
 		}
+		whole = slices.Concat(r.Nodes, nodes)
 		if made, err = s.made(ctx, tx, r, nodes, reservation); err != nil || len(made) > 0 {
 			return err
 		}
@@ -91,15 +94,19 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			if err != nil {
 				return err
 			}
+			if err := s.keeper.note(ctx, tx, int64(r.ID), int64(one.ID), layer); err != nil {
+				return err
+			}
 			made = append(made, one)
 		}
-		if atOnce {
-			return s.launch(ctx, tx, made, now)
+		err = run(ctx, tx, "marking the companions", fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s%d' WHERE job_id IN (%s)", coming, made[0].ID, list(numbersOf(made))))
+		if err == nil && atOnce {
+			err = s.launch(ctx, tx, made, now)
 		}
-		return nil
+		return err
 	})
 	if err == nil {
-		err = s.runs(ctx, job.Key, made)
+		err = s.joins(ctx, job.Key, made, nodes, whole)
 	}
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
@@ -117,17 +124,27 @@ func (s *System) made(ctx context.Context, tx *sql.Tx, base *record, nodes []str
 	if err != nil {
 		return nil, err
 	}
-	var keys []adapter.Key
-	var hosts []string
+	keys, hosts := map[string][]adapter.Key{}, map[string][]string{}
 	for _, c := range all {
-		if c.mark == "" && c.group == reservation && !c.over() {
-			keys, hosts = append(keys, c.Key), append(hosts, c.places...)
+		if c.with != "" && c.group == reservation && !c.over() {
+			keys[c.with], hosts[c.with] = append(keys[c.with], c.Key), append(hosts[c.with], c.places...)
 		}
 	}
-	if !sameHosts(hosts, nodes) {
-		return nil, nil
+	for with, on := range hosts {
+		if sameHosts(on, nodes) {
+			return keys[with], nil
+		}
 	}
-	return keys, nil
+	return nil, nil
+}
+
+// numbersOf are the numbers of jobs.
+func numbersOf(jobs []adapter.Key) []int64 {
+	ids := make([]int64, len(jobs))
+	for i, j := range jobs {
+		ids[i] = int64(j.ID)
+	}
+	return ids
 }
 
 func sameHosts(a, b []string) bool {
@@ -166,15 +183,20 @@ func (s *System) occupied(ctx context.Context, from querier, nodes []string) err
 	return nil
 }
 
-// runs waits until all of some companions run. When they do not in time they are ended again.
-func (s *System) runs(ctx context.Context, base adapter.Key, companions []adapter.Key) error {
-	err := s.await(ctx, func(ctx context.Context) ([]string, error) {
-		states, err := s.states(ctx, companions)
-		if err != nil {
-			return nil, err
-		}
-		return s.startUp(companions, states)
-	})
+// joins waits until all of some companions run, and their hosts are ready for their base, which has whole nodes then. When that is not
+// so in time they are ended again.
+func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
+	err := s.become(ctx, companions, placed)
+	if err == nil { // their hosts are theirs: while OAR brings them to run, these are made ready
+		var both errgroup.Group
+		both.Go(func() error { return s.become(ctx, companions, runs) })
+		both.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, s.timeout)
+			defer cancel()
+			return s.keeper.ready(ctx, int64(base.ID), hosts, whole)
+		})
+		err = both.Wait()
+	}
 	if err == nil {
 		return nil
 	}
@@ -187,74 +209,6 @@ func (s *System) runs(ctx context.Context, base adapter.Key, companions []adapte
 		err = fmt.Errorf("%w: job %d is over (%w)", adapter.ErrGone, base.ID, err)
 	}
 	return err
-}
-
-// startUp says what OAR is to be told so that companions run: nothing when all do.
-func (s *System) startUp(companions []adapter.Key, states map[core.JobID]string) ([]string, error) {
-	var words []string
-	for _, c := range companions {
-		switch state := states[c.ID]; state {
-		case "Running":
-		case "toLaunch", "Launching":
-			words = append(words, begins(c.ID))
-		case stateWaiting:
-			words = append(words, starts)
-		default:
-			return nil, fmt.Errorf("companion %d is %s: %w", c.ID, state, adapter.ErrBusy)
-		}
-	}
-	return words, nil
-}
-
-// states reads OAR's states of jobs.
-func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID]string, error) {
-	ids := make([]int64, len(jobs))
-	for i, j := range jobs {
-		ids[i] = int64(j.ID)
-	}
-	states := map[core.JobID]string{}
-	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + list(ids) + ")"
-	err := rows(ctx, s.db.sql, "jobs' states", query, nil, func(row *sql.Rows) error {
-		var id core.JobID
-		var state string
-		err := row.Scan(&id, &state)
-		states[id] = state
-		return err
-	})
-	return states, err
-}
-
-const (
-	lookEvery = 40 * time.Millisecond   // while something is awaited: OAR tells nobody, but for its database
-	pokeAgain = 1500 * time.Millisecond // a poke that was told while OAR's server was away is lost
-)
-
-// await tells OAR's server what needs to be told, and looks until nothing does any more. ErrBusy when that takes too long.
-func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
-	late := time.NewTimer(s.timeout)
-	defer late.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	told := time.Time{}
-	for {
-		words, err := needs(ctx)
-		if err != nil || len(words) == 0 {
-			return err
-		}
-		if time.Since(told) >= pokeAgain {
-			told = time.Now()
-			for _, word := range words {
-				s.server.poke(word)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-late.C:
-			return fmt.Errorf("OAR has not done it within %v: %w", s.timeout, adapter.ErrBusy)
-		case <-look.C:
-		}
-	}
 }
 
 // Merge makes the nodes of an expander, and of the companions that were made with it, the job's.
@@ -274,7 +228,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case e.State != adapter.Running:
 			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.state, adapter.ErrGone)
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = '' AND reservation = %s", grown, job.ID, s.db.arg(1)), e.group)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = %s AND reservation = %s", grown, job.ID, s.db.arg(1), s.db.arg(2)), e.with, e.group)
 		return err
 	})
 	if err != nil {
@@ -288,10 +242,13 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	var leave, stay []adapter.Key
-	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) (err error) {
-		leave, stay, err = s.divide(ctx, tx, r, keep, now)
-		return err
-	})
+	err := s.leave(ctx, job, keep)
+	if err == nil {
+		err = s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) (err error) {
+			leave, stay, err = s.divide(ctx, tx, r, keep, now)
+			return err
+		})
+	}
 	if err == nil && len(leave)+len(stay) > 0 {
 		err = s.await(ctx, func(ctx context.Context) ([]string, error) {
 			states, err := s.states(ctx, slices.Concat(leave, stay))
@@ -303,7 +260,7 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 					return []string{ends}, nil
 				}
 			}
-			return s.startUp(stay, states)
+			return startUp(stay, states, runs)
 		})
 	}
 	if err != nil {
@@ -312,21 +269,45 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 	return nil
 }
 
-// divide asks OAR to end the companions of a running job that are not wholly on nodes to keep, and makes their successors.
-// It gives those that must end, and those that must run.
-func (s *System) divide(ctx context.Context, tx *sql.Tx, r *record, keep []string, now core.Time) (leave, stay []adapter.Key, err error) {
+// leave cleans the nodes that a running job is to give back, while they are still its own: what runs there is ended before another job can
+// have them.
+func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) error {
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err == nil {
+		err = keeps(r, keep)
+	}
+	if err != nil {
+		return err
+	}
+	where, args := s.keeper.on(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.keeper.cleaned(ctx, int64(job.ID), where, args...)
+}
+
+// keeps says what is wrong with the nodes that a running job is to keep: they must be its own, and its base's among them.
+func keeps(r *record, keep []string) error {
 	if err := running(r); err != nil {
-		return nil, nil, err
+		return err
 	}
 	for _, host := range keep {
 		if !slices.Contains(r.Nodes, host) {
-			return nil, nil, fmt.Errorf("it does not hold %s (it holds %s)", host, hostlist.Compact(r.Nodes))
+			return fmt.Errorf("it does not hold %s (it holds %s)", host, hostlist.Compact(r.Nodes))
 		}
 	}
 	for _, host := range r.holds {
 		if !slices.Contains(keep, host) {
-			return nil, nil, fmt.Errorf("%s belongs to its base and must be kept", host)
+			return fmt.Errorf("%s belongs to its base and must be kept", host)
 		}
+	}
+	return nil
+}
+
+// divide asks OAR to end the companions of a running job that are not wholly on nodes to keep, and makes their successors.
+// It gives those that must end, and those that must run.
+func (s *System) divide(ctx context.Context, tx *sql.Tx, r *record, keep []string, now core.Time) (leave, stay []adapter.Key, err error) {
+	if err := keeps(r, keep); err != nil {
+		return nil, nil, err
 	}
 	covered := slices.Clone(r.holds)
 	var fragged []int64
@@ -352,6 +333,9 @@ func (s *System) divide(ctx context.Context, tx *sql.Tx, r *record, keep []strin
 	split = slices.DeleteFunc(split, func(host string) bool { return slices.Contains(covered, host) })
 	if len(split) > 0 {
 		one, err := s.companion(ctx, tx, r, split, max(r.ends()-now, 0)+outlives, grown, r.group, now)
+		if err == nil {
+			err = s.keeper.pass(ctx, tx, int64(r.ID), int64(one.ID), split)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

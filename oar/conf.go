@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"accordion/core"
 )
@@ -40,6 +42,39 @@ type Conf struct {
 	Server     string // host of OAR's server, and of this cluster's name
 	ServerPort int    // where that listens
 	Remote     string // the command by which OAR's account reaches a node: OPENSSH_CMD
+
+	// EpilogueTimeout is how long OAR's server waits for its epilogue (SERVER_PROLOGUE_EPILOGUE_TIMEOUT).
+	EpilogueTimeout time.Duration
+
+	Manager Manager
+}
+
+// Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
+// each node.
+type Manager struct {
+	// Property is that of resources which has the numbers of a resource's processors on its node
+	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). "": OAR calls no manager.
+	Property string
+	File     string // the program, in Perl (JOB_RESOURCE_MANAGER_FILE)
+	Cpusets  string // where cpusets lie on a node (CPUSET_PATH); "": none are made, job keys only
+	Siblings string // "yes": with all threads of a processor (COMPUTE_THREAD_SIBLINGS)
+	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "": none
+
+	// Patience is for how long OAR waits for it on a node before it suspects the node (OAR_SSH_CONNECTION_TIMEOUT).
+	Patience time.Duration
+
+	LogLevel core.Time // 2 to 5 (LOG_LEVEL): from 3 on it says what it does
+	Runtime  string    // directory of what OAR keeps of a job on a node (OAR_RUNTIME_DIRECTORY)
+	NodeFile NodeFile
+}
+
+// Used says whether OAR makes nodes ready for a job.
+func (m Manager) Used() bool { return m.Property != "" }
+
+// NodeFile says what the lines of a job's node file are.
+type NodeFile struct {
+	Property string // of resources: a line is its value (NODE_FILE_DB_FIELD)
+	Distinct string // of resources: there is a line for each of its values (NODE_FILE_DB_FIELD_DISTINCT_VALUES)
 }
 
 // Login is an account of the database.
@@ -103,6 +138,21 @@ func ParseConf(text io.Reader, file string) (Conf, error) {
 		Order:         r.text("SCHEDULER_RESOURCE_ORDER", "network_address ASC, resource_id ASC"),
 		SuspendedFree: strings.Fields(r.text("SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE", "default")),
 	}
+	conf.EpilogueTimeout = time.Duration(r.number("SERVER_PROLOGUE_EPILOGUE_TIMEOUT", 60, 1, 1<<20)) * time.Second
+	conf.Manager = Manager{
+		Property: r.property("JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD", ""),
+		File:     r.text("JOB_RESOURCE_MANAGER_FILE", "/etc/oar/job_resource_manager.pl"),
+		Cpusets:  r.text("CPUSET_PATH", ""),
+		Siblings: r.text("COMPUTE_THREAD_SIBLINGS", "no"),
+		Always:   r.text("SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE", ""),
+		Patience: time.Duration(r.number("OAR_SSH_CONNECTION_TIMEOUT", 120, 1, 1<<20)) * time.Second,
+		LogLevel: r.number("LOG_LEVEL", 2, 0, 9),
+		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
+		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
+	}
+	if !strings.HasPrefix(conf.Manager.File, "/") {
+		conf.Manager.File = filepath.Join(DefaultOARDir, conf.Manager.File)
+	}
 	port := core.Time(5432)
 	if conf.Type == "mysql" {
 		port = 3306
@@ -128,6 +178,16 @@ func (r *confReader) text(name, otherwise string) string {
 		return otherwise
 	}
 	return r.values[name]
+}
+
+// property is the name of a column of resources, as it may stand in a query.
+func (r *confReader) property(name, otherwise string) string {
+	value := r.text(name, otherwise)
+	if value != "" && !column.MatchString(value) {
+		r.fail(name, "%s is %s, and not the name of a property of resources", name, core.Shown(value))
+		return otherwise
+	}
+	return value
 }
 
 func (r *confReader) number(name string, otherwise, least, most core.Time) core.Time {

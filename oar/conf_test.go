@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,7 +27,14 @@ SCHEDULER_RESOURCE_ORDER=state_num ASC, network_address ASC  # OAR takes all up 
 SERVER_HOSTNAME="oar.site.org"
 OPENSSH_CMD="/usr/bin/ssh -p 6667"
 SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE="default licence  VLAN"
-JOB_RESOURCE_MANAGER_FILE="/etc/oar/job_resource_manager_cgroups.pl"
+JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD="cpuset"
+JOB_RESOURCE_MANAGER_FILE="site/manager.pl"
+CPUSET_PATH="/oar"
+COMPUTE_THREAD_SIBLINGS="yes"
+OAR_RUNTIME_DIRECTORY="/var/lib/oar/"
+OAR_SSH_CONNECTION_TIMEOUT="30"
+SERVER_PROLOGUE_EPILOGUE_TIMEOUT="50"
+NODE_FILE_DB_FIELD_DISTINCT_VALUES="core"
 `
 
 func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
@@ -37,7 +45,9 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	want := oar.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
 		Login: oar.Login{User: "oar", Password: "a=password"}, ReadOnly: oar.Login{User: "oar_ro", Password: "secret"},
 		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
-		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667"}
+		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667", EpilogueTimeout: 50 * time.Second,
+		Manager: oar.Manager{Property: "cpuset", File: "/usr/lib/oar/site/manager.pl", Cpusets: "/oar", Siblings: "yes", Patience: 30 * time.Second, LogLevel: 2,
+			Runtime: "/var/lib/oar", NodeFile: oar.NodeFile{Property: "network_address", Distinct: "core"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -47,6 +57,9 @@ func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
 	got, err := oar.ParseConf(strings.NewReader("DB_TYPE=mysql\nDB_PORT=\"\"\n"), "oar.conf")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if m := got.Manager; m.Used() || m.File != "/etc/oar/job_resource_manager.pl" || m.Runtime != "/tmp/oar_runtime" || m.Patience != 2*time.Minute || got.EpiloguePatience() != 20*time.Second {
+		t.Errorf("%+v", m)
 	}
 	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" || len(got.SuspendedFree) != 1 {
 		t.Errorf("%+v", got)
@@ -60,6 +73,7 @@ func TestAWrongConfigurationIsNamedWithItsLine(t *testing.T) {
 		{"\nDB_TYPE=Oracle\n", `oar.conf:2: DB_TYPE is "Oracle"`},
 		{"", `oar.conf: DB_TYPE is ""`},
 		{"DB_TYPE=Pg\nSCHEDULER_JOB_SECURITY_TIME=-1\n", "oar.conf:2: SCHEDULER_JOB_SECURITY_TIME"},
+		{"DB_TYPE=Pg\nJOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD=\"cpuset; drop\"\n", `oar.conf:2: JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD is "cpuset; drop", and not the name of a property`},
 	} {
 		_, err := oar.ParseConf(strings.NewReader(test.text), "oar.conf")
 		var wrong *oar.ConfError

@@ -49,7 +49,7 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 	}
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
-			lab := labtest.Up(t, 16, w.database, crowdUsers...)
+			lab := labtest.Up(t, 16, labtest.Database(w.database), labtest.Users(crowdUsers...))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			all := w.submissions(*crowdSeed)
@@ -63,6 +63,7 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 			close(over)
 			killing.Wait()
 			nothingLeft(t, lab)
+			nodesAreClean(t, lab)
 			noOverlap(t, lab)
 			judge(t, lab, all, w.kills > 0)
 			growths := latencies(t, lab)
@@ -83,7 +84,7 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	}
 	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
 		t.Run(database, func(t *testing.T) {
-			lab := labtest.Up(t, 12, database, "alice")
+			lab := labtest.Up(t, 12, labtest.Database(database))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			var jobs []string

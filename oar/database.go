@@ -21,8 +21,10 @@ type database struct {
 	conf  Conf
 	sql   *sql.DB
 	users *sql.DB // with the account that may only read: for text that users wrote
+	locks *sql.DB // whose connections hold locks while something else is waited for
 
 	abandoned time.Duration // how long a transaction may be left alone
+	dialect   dialect       // of the jobs that are written
 }
 
 // open prepares the connections; the first query makes them.
@@ -35,9 +37,13 @@ func open(conf Conf) (*database, error) {
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}
+	locks, err := connector(conf, conf.Login)
+	if err != nil {
+		return nil, errors.Join(err, full.Close(), users.Close())
+	}
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
-	return &database{conf: conf, sql: full, users: users, abandoned: abandoned}, nil
+	return &database{conf: conf, sql: full, users: users, locks: locks, abandoned: abandoned}, nil
 }
 
 func connector(conf Conf, who Login) (*sql.DB, error) {
@@ -76,7 +82,9 @@ type silent struct{}
 
 func (silent) Print(...any) {}
 
-func (d *database) close() error { return errors.Join(d.users.Close(), d.sql.Close()) }
+func (d *database) close() error {
+	return errors.Join(d.users.Close(), d.locks.Close(), d.sql.Close())
+}
 
 // arg is the place of the n-th argument, from 1.
 func (d *database) arg(n int) string {

@@ -3,56 +3,122 @@ package oar
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
-// EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it.
-const EpiloguePatience = 5 * time.Second
+// EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it, and switches all of its queues off when it takes
+// longer than OAR is told to wait.
+func (c Conf) EpiloguePatience() time.Duration { return min(longestEpilogue, c.EpilogueTimeout) / 2 }
 
-// Epilogue asks OAR to end the companions of a job that is over, and says how many there were. The sidecar does that too, and
-// sooner; this is the second net, for when it does not run.
+// longestEpilogue is twice as long as it ever takes: a site's own, which is run after it, has time, too.
+const longestEpilogue = 40 * time.Second
+
+// companionsPatience is how long it may take for a companion: OAR does nothing else meanwhile.
+const companionsPatience = 3 * time.Second
+
+// Epilogue does what is left to do when a job is over: what it has on its companions' nodes is ended, their cpusets are cleaned, and OAR is
+// asked to end them. It says how many there were. The sidecar does that too, and sooner; this is the second net, for when it does not run.
+//
+// When the job is a companion, as one that its user has deleted, its nodes are cleaned, before another job can have them.
 func Epilogue(ctx context.Context, conf Conf, job int64) (ended int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, EpiloguePatience)
+	ctx, cancel := context.WithTimeout(ctx, conf.EpiloguePatience())
 	defer cancel()
 	d, err := open(conf)
 	if err != nil {
 		return 0, err
 	}
 	defer d.close()
-	companions, err := d.companionsLeft(ctx, job)
-	if err != nil || len(companions) == 0 {
+	companions, base, err := d.kin(ctx, job)
+	if err != nil || len(companions) == 0 && base == 0 {
 		return 0, err
 	}
-	err = d.change(ctx, func(tx *sql.Tx) error { return d.frag(ctx, tx, time.Now().Unix(), companions...) })
-	if err != nil {
-		return 0, fmt.Errorf("ending the companions: %w", err)
+	c := cpusets{d, manager{conf.Manager, remote{conf.Remote}, hclog.NewNullLogger()}}
+	if base != 0 {
+		return 0, c.afterCompanion(ctx, base, job)
 	}
-	if err := tell(ctx, net.JoinHostPort(conf.Server, strconv.Itoa(conf.ServerPort)), ends); err != nil {
-		return len(companions), fmt.Errorf("telling OAR's server to end the companions: %w", err)
-	}
-	return len(companions), nil
+	within, done := context.WithTimeout(ctx, conf.EpiloguePatience()*3/4)
+	defer done()
+	bad, failed := c.clean(within, job, "1 = 1")
+	ended, err = d.endCompanions(ctx, job)
+	return ended, errors.Join(err, failed, c.blame(ctx, job, bad))
 }
 
-// companionsLeft are the companions of a job that nobody has asked to end yet. A job that never had any costs one query of our
-// own small table: OAR holds its tables (MariaDB's are locked) while it waits for the epilogue of a companion.
-func (d *database) companionsLeft(ctx context.Context, job int64) (left []int64, err error) {
-	scan := func(r *sql.Rows) error {
+// afterCompanion cleans the nodes of a companion. MariaDB's tables are locked by who waits for us: there it is the sidecar's to do, or it is
+// done when the companion's job is over; so it is where it takes long.
+func (c cpusets) afterCompanion(ctx context.Context, base, companion int64) error {
+	if c.db.conf.Type == "mysql" {
+		return nil
+	}
+	within, done := context.WithTimeout(ctx, companionsPatience)
+	defer done()
+	bad, err := c.clean(within, base, of(companion))
+	if within.Err() != nil {
+		return fmt.Errorf("the nodes of companion %d of job %d are not clean yet: %w", companion, base, within.Err())
+	}
+	return errors.Join(err, c.blame(ctx, base, bad))
+}
+
+// blame has nodes suspected that could not be cleaned, and says so.
+func (c cpusets) blame(ctx context.Context, base int64, bad []badNode) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("cleaning the cpuset of job %d: %w", base, bad[0].err)
+	if _, failed := c.db.suspect(ctx, base, bad); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return errors.Join(err, c.db.poke(ctx, checks))
+}
+
+// poke tells OAR's server that there is something to do.
+func (d *database) poke(ctx context.Context, word string) error {
+	return tell(ctx, net.JoinHostPort(d.conf.Server, strconv.Itoa(d.conf.ServerPort)), word)
+}
+
+// kin gives a job's companions, over or not, or the base of one that is a companion. It is one query of our own small table, for OAR holds
+// its tables (MariaDB's are locked) while it waits for the epilogue of a companion.
+func (d *database) kin(ctx context.Context, job int64) (companions []int64, base int64, err error) {
+	query := fmt.Sprintf("SELECT job_id, base FROM accordion_jobs WHERE base = %d OR job_id = %d AND base <> 0", job, job)
+	err = rows(ctx, d.sql, "the companions", query, nil, func(r *sql.Rows) error {
+		var id, of int64
+		err := r.Scan(&id, &of)
+		if id == job {
+			base = of
+		} else {
+			companions = append(companions, id)
+		}
+		return err
+	})
+	return companions, base, err
+}
+
+// endCompanions asks OAR to end those of a job's companions that nobody has asked to end yet, and says how many there were.
+func (d *database) endCompanions(ctx context.Context, job int64) (ended int, err error) {
+	var left []int64
+	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
+		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
+		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
+		AND NOT EXISTS (SELECT 1 FROM frag_jobs f WHERE f.frag_id_job = j.job_id) ORDER BY j.job_id`, job)
+	err = rows(ctx, d.sql, "the companions", query, nil, func(r *sql.Rows) error {
 		var id int64
 		err := r.Scan(&id)
 		left = append(left, id)
 		return err
+	})
+	if err != nil || len(left) == 0 {
+		return 0, err
 	}
-	const what = "the companions"
-	if err := rows(ctx, d.sql, what, fmt.Sprintf("SELECT job_id FROM accordion_jobs WHERE base = %d", job), nil, scan); err != nil || len(left) == 0 {
-		return nil, err
+	if err := d.change(ctx, func(tx *sql.Tx) error { return d.frag(ctx, tx, time.Now().Unix(), left...) }); err != nil {
+		return 0, fmt.Errorf("ending the companions: %w", err)
 	}
-	left = nil
-	err = rows(ctx, d.sql, what, fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
-		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
-		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
-		AND NOT EXISTS (SELECT 1 FROM frag_jobs f WHERE f.frag_id_job = j.job_id) ORDER BY j.job_id`, job), nil, scan)
-	return left, err
+	if err := d.poke(ctx, ends); err != nil {
+		return len(left), fmt.Errorf("telling OAR's server to end the companions: %w", err)
+	}
+	return len(left), nil
 }

@@ -14,12 +14,15 @@ import (
 )
 
 // A speaker calls accordion step between its steps, and writes down twice a second where it is: the second, the step, and the
-// hosts of its node file.
+// hosts of its node file. When a step begins it goes to each of them by oarsh, and writes down how it is bound there.
 const speaker = `#!/bin/bash
 #OAR -q evolve
 #OAR -t ep=%s
 where() { echo "$(date +%%s.%%N) ${ACCORDION_STEP:-1} $(sort -u "$OAR_NODEFILE" | paste -sd,)" >>seen.$OAR_JOB_ID; }
-work() { for _ in $(seq $((2 * $1))); do where; sleep 0.5; done; }
+reach() { for node in $(sort -u "$OAR_NODEFILE"); do
+	echo "${ACCORDION_STEP:-1} $node $(oarsh $node 'hostname; cat /proc/self/cpuset; sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status' | paste -sd' ')" >>reached.$OAR_JOB_ID
+done; }
+work() { reach; for _ in $(seq $((2 * $1))); do where; sleep 0.5; done; }
 work %d
 for seconds in %s; do
 	eval "$(accordion step)" || exit 1
@@ -41,11 +44,12 @@ done
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	for _, world := range []struct {
 		database string
+		cores    int // of a node
 		seconds  int // of each step
-	}{{labtest.PostgreSQL, 20}, {labtest.MariaDB, 10}} {
+	}{{labtest.PostgreSQL, 1, 20}, {labtest.MariaDB, 2, 10}} {
 		t.Run(world.database, func(t *testing.T) {
 			n := world.seconds
-			lab := labtest.Up(t, 12, world.database, "alice", "bob")
+			lab := labtest.Up(t, 12, labtest.Database(world.database), labtest.Cores(world.cores), labtest.Users("alice", "bob"))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, fmt.Sprintf("2x%ds,5x%ds,3x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
@@ -60,7 +64,10 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			if got := stepSizes(t, lab, "bob", wide); !slices.Equal(got, []int{3, 1, 2}) {
 				t.Errorf("from inside, the steps of job %s had %v nodes, want 3, 1, 2", wide, got)
 			}
+			reachedAll(t, lab, "alice", grows, []int{2, 5, 3})
+			reachedAll(t, lab, "bob", wide, []int{3, 1, 2})
 			nothingLeft(t, lab)
+			nodesAreClean(t, lab)
 			if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+grows+" ended: after step 3 of 3\n") {
 				t.Errorf("job %s ended by itself, and the journal says more, or less:\n%s", grows, said)
 			}
@@ -269,5 +276,30 @@ func nothingLeft(t *testing.T, lab *labtest.Lab) {
 	}
 	if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 		t.Errorf("the queue is %s, want Active", state)
+	}
+}
+
+// reachedAll says that at the begin of each step a job could reach each of its nodes, and was bound there to all of its processors.
+func reachedAll(t *testing.T, lab *labtest.Lab, owner, job string, sizes []int) {
+	t.Helper()
+	processors := map[string]string{} // as the kernel writes them
+	for line := range strings.Lines(lab.SQL(t, "select network_address, min(cpuset), max(cpuset) from resources group by network_address")) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if processors[f[0]] = f[1]; f[1] != f[2] {
+			processors[f[0]] += "-" + f[2]
+		}
+	}
+	reached := make([]int, len(sizes))
+	for line := range strings.Lines(lab.Run(t, owner, "cat", "reached."+job)) {
+		f := strings.Fields(line) // the step, the node, and from there: its name, the cpuset, the processors
+		step, err := strconv.Atoi(f[0])
+		if err != nil || len(f) != 5 || f[2] != f[1] || lab.Without == "" && (f[3] != "/oar/"+owner+"_"+job || f[4] != processors[f[1]]) {
+			t.Errorf("job %s wants to be in /oar/%s_%s on processors %s of a node, and says: %s", job, owner, job, processors[f[1]], line)
+			continue
+		}
+		reached[step-1]++
+	}
+	if !slices.Equal(reached, sizes) {
+		t.Errorf("in its steps job %s reached %v nodes by oarsh, want %v", job, reached, sizes)
 	}
 }

@@ -85,7 +85,7 @@ func aHold(in *inside) {
 	in.must(in.Release(in.ctx, job))
 	in.until(job, "pending")
 	left := func(want int) {
-		if files, err := filepath.Glob("/var/lib/oar/*" + comingNodes); err != nil || len(files) != want {
+		if files, err := filepath.Glob(in.on("n1", "/var/lib/oar/*"+comingNodes)); err != nil || len(files) != want {
 			in.Errorf("for a prologue there is left %v (%v), want %d", files, err, want)
 		}
 	}
@@ -94,6 +94,17 @@ func aHold(in *inside) {
 	left(0)
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
+
+	// Neither does one that is deleted before it begins.
+	gone := in.submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.must(in.Adopt(in.ctx, gone))
+	in.must(in.Attach(in.ctx, gone, "accordion-9-0"))
+	in.must(in.Release(in.ctx, gone))
+	left(1)
+	in.as("alice", "oardel", fmt.Sprint(gone.ID))
+	in.wait("done", func() string { return strings.Fields(in.shows(gone))[0] })
+	in.endCompanionsOf(gone)
+	left(0)
 	in.wait("1", func() string {
 		return in.answer("SELECT COUNT(*) FROM jobs j WHERE " + isLive + " AND j.job_name <> 'accordion-9-0'")
 	})
@@ -255,13 +266,12 @@ func aJobIsReached(in *inside) {
 	running.Nodes = []string{"n2", "n3", "n4"}
 	in.must(in.Publish(in.ctx, running, "# generation=1\nn2\nn3\nn4\n"))
 	hosts := fmt.Sprintf("/tmp/accordion-58001/localhost-%d.hosts", job.ID)
-	if got := file(hosts); got != "# generation=1\nn2\nn3\nn4\n" {
+	if got := file(in.on("n2", hosts)); got != "# generation=1\nn2\nn3\nn4\n" {
 		in.Errorf("its hosts file has %q", got)
 	}
-	if got := file(fmt.Sprintf("/var/lib/oar/%d", job.ID)); got != "n2\nn3\nn4\n" {
+	if got := file(in.on("n2", fmt.Sprintf("/var/lib/oar/%d", job.ID))); got != "n2\nn3\nn4\n" {
 		in.Errorf("its node file has %q", got)
 	}
-	in.must(os.RemoveAll("/tmp/accordion-58001"))
 	if speaks, err := in.Speaks(in.ctx, job); err != nil || !speaks {
 		in.Errorf("a script with `accordion step` speaks: %v, %v", speaks, err)
 	}
@@ -287,6 +297,16 @@ func (in *inside) quietBut(job adapter.Key) {
 	in.wait("", func() string {
 		return in.answer(fmt.Sprintf("SELECT j.job_id, j.state FROM jobs j WHERE %s AND j.job_id <> %d", isLive, job.ID))
 	})
+}
+
+// on is the path of a node's file, as the lab's world sees it.
+func (in *inside) on(node, path string) string {
+	in.Helper()
+	pid := strings.TrimSpace(file("/run/lab/" + node + ".pid"))
+	if pid == "" {
+		in.Fatalf("node %s is not up", node)
+	}
+	return "/proc/" + pid + "/root" + path
 }
 
 // file is what a file has; nothing when it is not there.

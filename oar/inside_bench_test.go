@@ -24,7 +24,7 @@ func BenchmarkGrowth(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			lab := labtest.Up(b, 9, database, "alice", "bob")
+			lab := labtest.Up(b, 9, labtest.Database(database), labtest.Users("alice", "bob"))
 			for b.Loop() {
 				out, errs, err := lab.ExecWithin(longest, "root", "env", insideLab+"="+database, program, "-test.run=^TestGrowthsInsideTheLab$", "-test.v", "-test.timeout=9m")
 				b.Log(out)
@@ -105,7 +105,7 @@ func BenchmarkReading(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				lab := labtest.Up(b, 1000, database, "alice")
+				lab := labtest.Up(b, 1000, labtest.Database(database), labtest.Plain())
 				for b.Loop() {
 					out, errs, err := lab.ExecWithin(longest, "root", "env", insideLab+"="+database, program, "-test.run=^$", "-test.bench=BenchmarkReading", "-test.timeout=9m")
 					b.Log(out)

@@ -90,7 +90,7 @@ func aJobBeginsAboveItsBase(in *inside) {
 	if got := in.companions(job); got != 3 {
 		in.Errorf("%d companions, want one on each node: the profile divides them", got)
 	}
-	if got := file(fmt.Sprintf("/var/lib/oar/%d", job.ID)); got != "n1\nn2\nn3\nn4\nn5\n" {
+	if got := file(in.on("n1", fmt.Sprintf("/var/lib/oar/%d", job.ID))); got != "n1\nn2\nn3\nn4\nn5\n" {
 		in.Errorf("its node file has %q", got)
 	}
 	j, err := in.Inspect(in.ctx, job)
@@ -172,18 +172,25 @@ func whatIsLeftOver(in *inside) {
 	in.as("alice", "oardel", fmt.Sprint(job.ID))
 	in.wait("done", func() string { return strings.Fields(in.shows(job))[0] })
 	in.wait("n5 n6 n7", in.expanders)
+	in.endCompanionsOf(job)
+	in.wait("", in.expanders)
+}
+
+// endCompanionsOf ends what has outlived a job, as the sidecar does.
+func (in *inside) endCompanionsOf(job adapter.Key) {
+	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
+	ended := 0
 	for _, j := range snapshot.Jobs {
-		if j.ID == job.ID && j.State == adapter.Done {
-			continue // shown a little longer, with how it ended
+		if j.Expands == job.ID {
+			in.must(in.End(in.ctx, j.Key, "left-over expander"))
+			ended++
 		}
-		if j.Expands != job.ID || j.State != adapter.Running {
-			in.Errorf("%+v", j)
-		}
-		in.must(in.End(in.ctx, j.Key, "left-over expander"))
 	}
-	in.wait("", in.expanders)
+	if ended == 0 {
+		in.Errorf("job %d is over, and no companion of its is left: %+v", job.ID, snapshot.Jobs)
+	}
 }
 
 // expanders is the nodes that companions hold which count for no job.

@@ -71,33 +71,20 @@ func (s Setup) Install(ctx context.Context) error {
 		return err
 	}
 	defer d.close()
-	if err := d.alone(ctx); err != nil {
-		return err
-	}
-	for _, p := range s.parts() {
-		line, err := p.put(ctx, d)
-		if err != nil {
-			return err
+	return d.alone(ctx, installing, func() error {
+		for _, p := range s.parts() {
+			line, err := p.put(ctx, d)
+			if err != nil {
+				return err
+			}
+			s.Tell(line)
 		}
-		s.Tell(line)
-	}
-	return nil
+		return nil
+	})
 }
 
-// alone waits until nobody else installs or uninstalls, and keeps others from it until the database is closed: two at once would
-// both find a rule missing, and make it twice. The lock is that of the database's one connection.
-func (d *database) alone(ctx context.Context) error {
-	query := "SELECT 1 FROM pg_advisory_lock(4207811536)"
-	if d.conf.Type == "mysql" {
-		query = "SELECT GET_LOCK('accordion oar install', 3600)"
-	}
-	got := 0
-	err := rows(ctx, d.sql, "whether another installation is under way", query, nil, func(r *sql.Rows) error { return r.Scan(&got) })
-	if err == nil && got != 1 {
-		err = errors.New("another installation is under way: try again when it is over")
-	}
-	return err
-}
+// installing is the lock of those who install or uninstall: two at once would both find a rule missing, and make it twice.
+const installing = 4207811536
 
 // ErrJobs is that jobs are in the queue.
 var ErrJobs = errors.New("jobs are in the queue")
@@ -110,9 +97,10 @@ func (s Setup) Uninstall(ctx context.Context) error {
 		return err
 	}
 	defer d.close()
-	if err := d.alone(ctx); err != nil {
-		return err
-	}
+	return d.alone(ctx, installing, func() error { return s.uninstall(ctx, d) })
+}
+
+func (s Setup) uninstall(ctx context.Context, d *database) error {
 	jobs := s.empty(ctx, d)
 	if jobs != nil {
 		jobs = fmt.Errorf("nothing was removed: %w", jobs)
@@ -150,7 +138,7 @@ func (s Setup) empty(ctx context.Context, d *database) error {
 }
 
 // tablesLine names the tables, for the lines that are told.
-const tablesLine = "tables accordion_jobs, accordion_reservations and accordion_places"
+const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets and accordion_places"
 
 func (s Setup) makeTables(ctx context.Context, d *database) (string, error) {
 	there, err := d.installed(ctx, d.sql)

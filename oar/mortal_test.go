@@ -128,7 +128,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 // beginning. (A start takes four actions of one sidecar, or begins anew.) With -accordion.long each action of a life has a life
 // of its own, in which the sidecar is killed there only.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
-	lab := labtest.Up(t, 12, labtest.PostgreSQL, "alice")
+	lab := labtest.Up(t, 12)
 	lab.Do(t, "serve") // makes its configuration
 	lab.Do(t, "serve-stop")
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
@@ -182,6 +182,7 @@ func killed(t *testing.T, lab *labtest.Lab, profiles []string, script string) []
 	lives.Wait()
 	lab.Do(t, "serve")
 	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	var died []string

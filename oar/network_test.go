@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // The jobs of a cluster run on other hosts than OAR's server, where the sidecar's socket is not: there accordion step finds the
 // sidecar's address in a file beside oar.conf, and munge proves who asks.
 func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
-	munge := sealtest.Munged(t)
+	t.Setenv("TMPDIR", filepath.Join(lab.Dir, "home")) // the nodes have a /tmp of their own
+	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.Munged(t), lab.Dir))
 	lab.Do(t, "serve-stop")
 	config := filepath.Join(lab.Dir, "network.toml")
 	text := lab.Run(t, "root", "cat", "/etc/accordion/accordion.toml") +
@@ -35,4 +37,5 @@ func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
 		t.Errorf("from inside, the steps of job %s, which asked over the network, had %v nodes, want 1, 3", job, got)
 	}
 	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
 }

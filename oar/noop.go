@@ -21,11 +21,52 @@ type noop struct {
 	queue                     string
 	hosts                     int
 	walltime                  core.Time
-	inner                     int64 // its base; 0: none
+	base                      int64 // the job that it makes larger; 0: it shows a reservation, and never begins
 	message                   string
 }
 
-// submit writes a noop job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
+// A dialect is how a release of OAR understands types.
+type dialect int
+
+const (
+	// dialect25 launches no job of type inner=N unless job N runs.
+	dialect25 dialect = iota
+	// dialect26, of OAR 2.6 with PostgreSQL, means to do the same. But what its query makes of the names of types is wrong, so that it
+	// launches every job that has any type but a bare "inner", and none that has only this.
+	dialect26
+)
+
+// types are OAR's types of such a job. A companion is inner to its base, so that it does not begin before that runs, where OAR looks at it.
+// What shows a reservation is never launched, whatever OAR's plan says.
+func (j noop) types(id int64, d dialect) []string {
+	switch {
+	case j.base != 0:
+		return []string{"noop", fmt.Sprintf("inner=%d", j.base)}
+	case d == dialect26:
+		return []string{"inner"}
+	}
+	return []string{"noop", fmt.Sprintf("inner=%d", id)}
+}
+
+// speaks reads which dialect it is, by the number of the tables' form: 2.5.10 is OAR 2.6's. With MariaDB all are the same.
+func (d *database) speaks(ctx context.Context) (dialect, error) {
+	spoken := dialect25
+	if d.conf.Type == "mysql" {
+		return spoken, nil
+	}
+	err := rows(ctx, d.sql, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
+		var version string
+		err := r.Scan(&version)
+		var major, minor, patch int
+		if _, failed := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); failed == nil && slices.Compare([]int{major, minor, patch}, []int{2, 5, 10}) >= 0 {
+			spoken = dialect26
+		}
+		return err
+	})
+	return spoken, err
+}
+
+// submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
 // limit of jobs for each user.
 func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time) (int64, error) {
 	id, err := d.insert(ctx, tx, "jobs", "job_id",
@@ -48,11 +89,10 @@ func (d *database) submit(ctx context.Context, tx *sql.Tx, j noop, now core.Time
 		fmt.Sprintf("UPDATE jobs SET array_id = %d WHERE job_id = %d", id, id),
 		fmt.Sprintf("INSERT INTO challenges (job_id, challenge, ssh_private_key, ssh_public_key) VALUES (%d, '%d', '', '')", id, rand.Int64()),
 		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.hosts),
-		fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'noop')", id),
 		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, stateWaiting, now),
 	}
-	if j.inner != 0 {
-		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'inner=%d')", id, j.inner))
+	for _, kind := range j.types(id, d.dialect) {
+		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, '%s')", id, kind))
 	}
 	return id, run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
 }

@@ -20,9 +20,12 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*record
 	err := s.db.atOneInstant(ctx, func(tx *sql.Tx) (err error) {
-		snapshot, shown, err = s.observe(ctx, tx)
-		return err
+		if snapshot, shown, err = s.observe(ctx, tx); err != nil {
+			return err
+		}
+		return s.keeper.look(ctx, tx)
 	})
+	s.hasten(shown...)
 	if err == nil {
 		err = s.lengthen(ctx, shown)
 	}
@@ -234,8 +237,19 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	if err != nil {
 		return nil, err
 	}
+	s.hasten(r)
 	s.users.name(ctx, &r.Job)
 	return &r.Job, nil
+}
+
+// hasten has OAR plan where a job runs and its first companions wait still: OAR 2.5 does not begin them before their job runs, and does not
+// look again when it does.
+func (s *System) hasten(shown ...*record) {
+	for _, r := range shown {
+		if r.state == "Running" && slices.ContainsFunc(r.joined, func(c *record) bool { return c.mark == atStart && c.state == stateWaiting }) {
+			s.server.poke(starts)
+		}
+	}
 }
 
 // lookup reads one job with its companions. ErrGone when OAR knows no such job.

@@ -18,6 +18,7 @@ import (
 const (
 	ends   = "Qdel"       // end the jobs that were asked to end
 	starts = "Scheduling" // plan, and start what is due
+	checks = "ChState"    // look at the events, and suspect the nodes that they name
 )
 
 // begins is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.

@@ -28,7 +28,8 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	defer d.close()
 	found := s.checkConf(string(text))
-	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock} {
+	for _, look := range []func(context.Context, *database) ([]adapter.Finding, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock,
+		s.checkNodes, s.checkRelease} {
 		more, err := look(ctx, d)
 		if err != nil {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: line(err), Fix: "Does OAR's database run, and is " + s.File + " right?"})
@@ -106,7 +107,7 @@ func (s Setup) checkTables(ctx context.Context, d *database) ([]adapter.Finding,
 	if err != nil || there {
 		return nil, err
 	}
-	return []adapter.Finding{{Severity: adapter.Fatal, What: "OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_places)", Fix: again}}, nil
+	return []adapter.Finding{{Severity: adapter.Fatal, What: "OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places)", Fix: again}}, nil
 }
 
 // checkQueue looks at ours, and at those that OAR plans before it.

@@ -23,17 +23,16 @@ import (
 // oarsAccount owns OAR's files on every node.
 const oarsAccount = "oar"
 
-// onNode runs a shell script on a node as OAR's account, with arguments and input.
-func (s *System) onNode(ctx context.Context, host, script, input string, args ...string) (string, error) {
-	command := strings.Fields(s.db.conf.Remote)
+// remote reaches nodes as OAR's account.
+type remote struct{ command string } // OPENSSH_CMD
+
+// run carries a command line out on a node, with input, and gives what it printed; options are more ones for ssh.
+func (r remote) run(ctx context.Context, host, line, input string, options ...string) (string, error) {
+	command := strings.Fields(r.command)
 	if len(command) == 0 {
 		return "", fmt.Errorf("OPENSSH_CMD is empty")
 	}
-	words := []string{"sh", "-c", quote(script), "sh"}
-	for _, a := range args {
-		words = append(words, quote(a))
-	}
-	c := program(ctx, command[0], append(command[1:], "-x", "-T", host, strings.Join(words, " "))...)
+	c := program(ctx, command[0], slices.Concat(command[1:], []string{"-x", "-T"}, options, []string{host, line})...)
 	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + oarsAccount, "LOGNAME=" + oarsAccount}, "/"
 	if os.Geteuid() == 0 {
 		uid, gid, err := lookup(ctx, oarsAccount)
@@ -46,9 +45,18 @@ func (s *System) onNode(ctx context.Context, host, script, input string, args ..
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("on node %s: %w: %s", host, err, strings.Join(strings.Fields(errs.String()), " "))
+		return out.String(), fmt.Errorf("on node %s: %w: %s", host, err, strings.Join(strings.Fields(errs.String()), " "))
 	}
 	return out.String(), nil
+}
+
+// onNode runs a shell script on a node as OAR's account, with arguments and input.
+func (s *System) onNode(ctx context.Context, host, script, input string, args ...string) (string, error) {
+	words := []string{"sh", "-c", quote(script), "sh"}
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	return s.reach.run(ctx, host, strings.Join(words, " "), input)
 }
 
 // program is one that ends with ctx, together with all that it has started: a child that keeps our pipe open, as one that writes
@@ -170,7 +178,7 @@ func (s *System) say(ctx context.Context, r *record, text string) error {
 }
 
 // writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
-const writeNodes = `f=/var/lib/oar/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
+const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
 
 // writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
 // there could lead the write elsewhere.
@@ -201,7 +209,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
 	text, err := s.nodefile(ctx, job.Nodes)
 	if err == nil {
-		_, err = s.onNode(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10))
+		_, err = s.onNode(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
 	}
 	return err
 }
@@ -223,11 +231,13 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	return lines.String(), nil
 }
 
-// leaveNodes leaves the text of a job's node file where Prologue finds it.
-const leaveNodes = `f=/var/lib/oar/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f"`
+// leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
+// there was no sidecar to take it away.
+const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
+find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
 // dropNodes takes it away.
-const dropNodes = `rm -f "/var/lib/oar/$1.accordion"`
+const dropNodes = `rm -f "$2/$1.accordion"`
 
 // foretellWithin bounds what is done on a node before a job begins or after it was taken back: the job need not wait for it.
 const foretellWithin = 5 * time.Second
@@ -249,7 +259,7 @@ func (s *System) retract(ctx context.Context, job adapter.Key, base []string) {
 	defer cancel()
 	first, err := s.firstOf(ctx, base)
 	if err == nil {
-		_, err = s.onNode(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10))
+		_, err = s.onNode(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
 	}
 	if err != nil {
 		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "error", err)
@@ -281,7 +291,7 @@ func (s *System) foretell(ctx context.Context, job adapter.Key) {
 		}
 		first, err := s.firstOf(ctx, hosts[:base])
 		if err == nil {
-			_, err = s.onNode(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10))
+			_, err = s.onNode(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
 		}
 		return err
 	}()

@@ -29,6 +29,7 @@ type record struct {
 	released bool
 	base     int64     // the job that it makes larger; 0: it is no companion
 	mark     string    // of a companion: "" until its nodes are the job's, then one of the two below
+	with     string    // of a companion without mark: those that were made with it have the same
 	group    string    // of a companion: the reservation in which it was made
 	joined   []*record // the companions of an evolving job, as far as they count
 }
@@ -38,6 +39,10 @@ const (
 	atStart = "first" // made with it
 	grown   = "grown"
 )
+
+// coming begins the mark of companions whose nodes are not yet the job's, before the number of the first of those made together: others of
+// the same growth may still be there, which has failed, and must not become the job's with them.
+const coming = "coming "
 
 // OAR's states, as far as we act on them.
 const (
@@ -119,6 +124,9 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 			r.Reservation, r.Mark, r.mark = tied, r.mark, ""
 		} else {
 			r.group = tied
+			if strings.HasPrefix(r.mark, coming) {
+				r.mark, r.with = "", r.mark
+			}
 		}
 		r.Partition = r.queue
 		byID[int64(r.ID)] = r

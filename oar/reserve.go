@@ -54,7 +54,7 @@ func (s *System) reservations(ctx context.Context, from querier, name string) ([
 	return all, err
 }
 
-// Reserve creates a reservation or changes it. It is a job of type noop that never runs, and that the scheduler puts into
+// Reserve creates a reservation or changes it. It is a job that never runs, and that the scheduler puts into
 // OAR's plan over the nodes; schedulers of queues that come after ours respect it.
 //
 // A start in the past means now.
@@ -112,9 +112,6 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		if old.holder, err = s.db.submit(ctx, tx, holder, now); err != nil {
 			return err
 		}
-		if err := never(ctx, tx, old.holder); err != nil {
-			return err
-		}
 		query := fmt.Sprintf("INSERT INTO accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder) VALUES (%s, %s, %d, %d, %d, %d, %d)",
 			s.db.arg(1), s.db.arg(2), r.Start, r.End, columns[r.OverManaged], r.Idle, old.holder)
 		if _, err := tx.ExecContext(ctx, query, r.Name, r.User); err != nil {
@@ -131,11 +128,6 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		}
 	}
 	return s.db.place(ctx, tx, old.holder, places)
-}
-
-// never keeps OAR from launching a holder, whatever its plan says: it takes it for a part of itself, which begins when the whole runs.
-func never(ctx context.Context, tx *sql.Tx, holder int64) error {
-	return run(ctx, tx, "keeping the holder from being launched", fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'inner=%d')", holder, holder))
 }
 
 // obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"accordion/adapter"
 	"accordion/core"
 )
@@ -38,9 +40,14 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 }
 
 // Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
-// its least step has, companions on the others.
+// its least step has, companions on the others, on which its cpuset and key are made before. ErrBusy: that is not so in time.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
-	s.foretell(ctx, job)
+	var before errgroup.Group
+	before.Go(func() error { s.foretell(ctx, job); return nil })
+	before.Go(func() error { return s.prepare(ctx, job) })
+	if err := before.Wait(); err != nil {
+		return fmt.Errorf("releasing job %d: %w", job.ID, err)
+	}
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
 		switch {
 		case r.State == adapter.Running, r.released && r.State == adapter.Pending:
@@ -82,11 +89,50 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *record, hosts []str
 	}
 	lasts := r.Limit + outlives
 	for _, layer := range s.layers(r, base, hosts[base:]) {
-		if _, err := s.companion(ctx, tx, r, layer, lasts, atStart, r.Reservation, now); err != nil {
+		one, err := s.companion(ctx, tx, r, layer, lasts, atStart, r.Reservation, now)
+		if err == nil {
+			err = s.keeper.pass(ctx, tx, int64(r.ID), int64(one.ID), layer)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", r.ID))
+}
+
+// prepare has a job's cpuset and key made on the nodes above its base on which it is to begin: its script may go there at once, and OAR makes
+// them on the base's only. A node on which another job is still, as one that OAR ends when this one begins, is for Detach.
+func (s *System) prepare(ctx context.Context, job adapter.Key) error {
+	if !s.keeper.used() {
+		return nil
+	}
+	r, err := s.lookup(ctx, s.db.sql, job)
+	if err != nil || pending(r) != nil || r.released || r.Reservation == "" {
+		return nil // Release says it
+	}
+	all, err := s.reservations(ctx, s.db.sql, r.Reservation)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	whole := all[0].Nodes
+	base, err := baseOf(r, len(whole))
+	if err != nil || base == len(whole) {
+		return err
+	}
+	above := whole[base:]
+	if err := s.keeper.expect(ctx, int64(r.ID), above); err != nil {
+		return err
+	}
+	holders, err := s.records(ctx, s.db.sql, isHolding)
+	if err != nil {
+		return err
+	}
+	free := slices.DeleteFunc(slices.Clone(above), func(host string) bool {
+		return slices.ContainsFunc(holders, func(h *record) bool { return slices.Contains(h.holds, host) })
+	})
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.keeper.ready(ctx, int64(r.ID), free, whole)
 }
 
 // Hold takes a released job back that has not started, without its companions and its reservation.
@@ -149,6 +195,9 @@ func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	}
 	if err == nil && r.Reservation != "" {
 		if len(r.Nodes) > len(r.holds) {
+			if err := s.keeper.ready(ctx, int64(job.ID), r.Nodes[len(r.holds):], r.Nodes); err != nil {
+				s.log.Warn("a job cannot reach all of its nodes", "job", job.ID, "error", err)
+			}
 			if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
 				s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
 			}
@@ -161,22 +210,34 @@ func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// End ends a job with its companions, or companions that were made together. A running job's standard error first gets
-// the reason.
+// End ends a job with its companions, or companions that were made together; companions when their nodes are clean. A running
+// job's standard error first gets the reason.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	var told *record
-	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
-		all, err := s.together(ctx, tx, r)
-		if err != nil {
+	var base int64
+	var companions []*record
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *record, now core.Time) (err error) {
+		if companions, err = s.together(ctx, tx, r); err != nil {
 			return err
 		}
-		if r.State == adapter.Running && r.base == 0 {
+		if base = r.base; base != 0 {
+			return nil
+		}
+		base = int64(r.ID)
+		if r.State == adapter.Running {
 			told = r
 		}
-		return s.db.frag(ctx, tx, now, all...)
+		if r.over() {
+			return nil
+		}
+		return s.db.frag(ctx, tx, now, base)
 	})
 	if errors.Is(err, adapter.ErrGone) {
 		return nil
+	}
+	if err == nil && len(companions) > 0 {
+		s.server.poke(ends)
+		err = s.endCompanions(ctx, base, companions)
 	}
 	if err != nil {
 		return fmt.Errorf("ending job %d: %w", job.ID, err)
@@ -191,8 +252,44 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return nil
 }
 
-// together is what ends with a job: its companions, or those that were made with it and are not merged.
-func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, error) {
+// endCompanions asks OAR to end companions when what their job has on their nodes is ended, so that no other job meets it.
+func (s *System) endCompanions(ctx context.Context, base int64, all []*record) error {
+	companions := make([]int64, len(all))
+	for i, c := range all {
+		companions[i] = int64(c.ID)
+	}
+	if slices.ContainsFunc(all, func(c *record) bool { return c.mark == atStart && c.State == adapter.Pending }) {
+		s.neverBegan(ctx, base)
+	}
+	waits, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if err := s.keeper.cleaned(waits, base, of(companions...)); err != nil {
+		return err
+	}
+	return s.db.change(ctx, func(tx *sql.Tx) error {
+		now, err := s.db.second(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return s.db.frag(ctx, tx, now, companions...)
+	})
+}
+
+// neverBegan takes back what was left for the prologue of a job that ends before it began.
+func (s *System) neverBegan(ctx context.Context, job int64) {
+	found, err := s.records(ctx, s.db.sql, fmt.Sprintf("j.job_id = %d", job))
+	if err != nil {
+		s.log.Warn("whether a job has begun cannot be read: what was left for its prologue stays", "job", job, "error", err)
+	}
+	for _, r := range found {
+		if r.State != adapter.Running && len(r.places) > 0 {
+			s.retract(ctx, r.Key, r.places)
+		}
+	}
+}
+
+// together are the companions that end with a job: all of its, or those that were made with one and are not merged, itself among them.
+func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]*record, error) {
 	base := int64(r.ID)
 	if r.base != 0 {
 		base = r.base
@@ -205,16 +302,9 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]int64, 
 	if err != nil {
 		return nil, err
 	}
-	var all []int64
-	if !r.over() {
-		all = append(all, int64(r.ID))
-	}
-	for _, c := range companions {
-		if !c.over() && c.ID != r.ID && (r.base == 0 || r.mark == "" && c.mark == "" && c.group == r.group) {
-			all = append(all, int64(c.ID))
-		}
-	}
-	return all, nil
+	return slices.DeleteFunc(companions, func(c *record) bool {
+		return c.over() || c.ID != r.ID && r.base != 0 && (r.mark != "" || c.mark != "" || c.with != r.with || c.group != r.group)
+	}), nil
 }
 
 // Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.

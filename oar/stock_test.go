@@ -31,7 +31,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 		for _, queue := range []string{stockQueue, "evolve"} {
 			seed := *crowdSeed + uint64(round)
 			t.Run(fmt.Sprint(queue, " seed ", seed), func(t *testing.T) {
-				lab := labtest.Up(t, 16, labtest.PostgreSQL, "alice")
+				lab := labtest.Up(t, 16, labtest.Plain())
 				mean := turnaround(t, lab, queue, seed, 500)
 				sum[queue] += mean
 				t.Logf("mean turnaround of 500 jobs %.1f s", mean)
@@ -40,7 +40,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 		}
 	}
 	t.Run("an idle cluster", func(t *testing.T) {
-		lab := labtest.Up(t, 4, labtest.PostgreSQL, "alice")
+		lab := labtest.Up(t, 4)
 		took := map[string][]float64{}
 		for range 15 { // in turns
 			for _, queue := range []string{stockQueue, "evolve"} {

@@ -38,6 +38,8 @@ type System struct {
 	users   *accounts
 	herald  *herald
 	lately  *lately
+	reach   remote
+	keeper  *keeper
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -69,16 +71,21 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 	if err == nil && !there {
 		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
 	}
+	if err == nil {
+		db.dialect, err = db.speaks(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
 	}
-	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log,
-		server: newPoker(conf.Server, conf.ServerPort, o.Log), users: newAccounts(), herald: newHerald(conf, o.Log), lately: &lately{}}, nil
+	server, reach := newPoker(conf.Server, conf.ServerPort, o.Log), remote{conf.Remote}
+	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: server, reach: reach, users: newAccounts(), herald: newHerald(conf, o.Log),
+		lately: &lately{}, keeper: newKeeper(cpusets{db, manager{conf.Manager, reach, o.Log}}, server, o.Log)}, nil
 }
 
 // Close ends the connections. Nothing may be called after it.
 func (s *System) Close() {
 	s.herald.close()
+	s.keeper.close()
 	s.server.close()
 	if err := s.db.close(); err != nil {
 		s.log.Warn("closing OAR's database", "error", err)

@@ -12,7 +12,9 @@ import (
 // Both databases are the same to OAR, but not their SQL.
 func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab)) {
 	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
-		t.Run(database, func(t *testing.T) { test(t, labtest.Up(t, nodes, database, "alice", "bob")) })
+		t.Run(database, func(t *testing.T) {
+			test(t, labtest.Up(t, nodes, labtest.Database(database), labtest.Users("alice", "bob")))
+		})
 	}
 }
 

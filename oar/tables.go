@@ -11,7 +11,7 @@ import (
 // evolving jobs start, grow and shrink, meets the scheduler, which alone may write OAR's plan.
 var tables = []struct{ name, columns string }{
 	// Evolving jobs that were adopted, and their companions. The second of submission stands beside the number, which may be
-	// used again. mark is adapter.MarkPrefix and the request, for a companion empty until its nodes are the job's; base is the
+	// used again. mark is adapter.MarkPrefix and the request, for a companion whether its nodes are the job's; base is the
 	// job that a companion makes larger, 0 for that job; released is 0 while it is held and 1 when it is to start now, on its
 	// places; reservation is the one it is tied to, in which it is to start.
 	{"accordion_jobs", `
@@ -31,6 +31,15 @@ var tables = []struct{ name, columns string }{
 		over_managed INTEGER NOT NULL,
 		idle BIGINT NOT NULL,
 		holder BIGINT NOT NULL
+	`},
+	// The hosts on which the sidecar has had a job's cpuset and key made, or is about to: they are to be cleaned. companion is the
+	// job that holds the host for it, 0 until it has one; made is 0 when nothing was done yet, 1 when they may be there, 2 when they are.
+	{"accordion_cpusets", `
+		base BIGINT NOT NULL,
+		host VARCHAR(255) NOT NULL,
+		companion BIGINT NOT NULL,
+		made INTEGER NOT NULL,
+		PRIMARY KEY (base, host)
 	`},
 	// Which resources a holder holds, or a released job is to have.
 	{"accordion_places", `

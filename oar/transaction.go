@@ -3,6 +3,7 @@ package oar
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,4 +82,32 @@ func clashed(err error) bool {
 		return my.Number == 1205 || my.Number == 1213 || my.Number == 1062
 	}
 	return false
+}
+
+// alone does something while nobody else does anything under the same lock. It is the connection's, and so let go when this process dies.
+func (d *database) alone(ctx context.Context, lock int64, do func() error) error {
+	conn, err := d.locks.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to OAR's database: %w", err)
+	}
+	defer conn.Close()
+	take, leave := fmt.Sprintf("SELECT 1 FROM pg_advisory_lock(%d)", lock), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", lock)
+	if d.conf.Type == "mysql" {
+		take, leave = fmt.Sprintf("SELECT GET_LOCK('accordion %d', 3600)", lock), fmt.Sprintf("SELECT RELEASE_LOCK('accordion %d')", lock)
+	}
+	got := 0
+	if err := conn.QueryRowContext(ctx, take).Scan(&got); err != nil {
+		return fmt.Errorf("waiting for another who does the same: %w", err)
+	}
+	if got != 1 {
+		return errors.New("another who does the same does not come to an end")
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if _, err := conn.ExecContext(ctx, leave); err != nil {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the connection goes, and its lock with it
+		}
+	}()
+	return do()
 }

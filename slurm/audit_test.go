@@ -43,10 +43,14 @@ func (a account) ended() int64 {
 // accountFields is what readAccounts asks for, in its order.
 const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
 
-// readAccounts asks sacct for everything since an instant.
-func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time) []account {
+// readAccounts asks sacct for everything since an instant, of all users or of those who are named.
+func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time, users ...string) []account {
 	t.Helper()
-	out := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--noheader",
+	whose := "--allusers"
+	if len(users) > 0 {
+		whose = "--user=" + strings.Join(users, ",")
+	}
+	out := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", whose, "--duplicates", "--allocations", "--noheader",
 		"--parsable2", "--format="+accountFields, since.Format("--starttime=2006-01-02T15:04:05"))
 	rows, err := parseAccounts(out)
 	if err != nil {
@@ -149,17 +153,23 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes is the nodes that the job of the number had with its companions, one list for each size, in order of time. A growth in two
-// merges writes a row for each; what lasts less than a second is none.
+// sizes is the nodes that the job of the number had with its companions while it ran, one list for each size, in order of time. A
+// growth in two merges writes a row for each; what lasts less than a second is none.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := slurm.Beside(r.name)
 		return r.id != job && (int64(parent) != job || !stays)
 	})
 	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })
+	over := int64(0) // companions end a moment after their job
+	for _, r := range own {
+		if r.id == job {
+			over = max(over, r.ended())
+		}
+	}
 	var changes []int64
 	for _, t := range held {
-		changes = append(changes, t.from, t.to)
+		changes = append(changes, t.from, min(t.to, over))
 	}
 	slices.Sort(changes)
 	var all [][]string
@@ -172,7 +182,7 @@ func sizes(rows []account, job int64) [][]string {
 		}
 		nodes := slices.Collect(maps.Keys(has))
 		hostlist.Sort(nodes)
-		if len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
+		if at < over && len(nodes) > 0 && (len(all) == 0 || !slices.Equal(all[len(all)-1], nodes)) {
 			all = append(all, nodes)
 		}
 	}
@@ -214,13 +224,13 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// assertNoNodeWasInTwoJobs judges everything that ran since an instant; it returns the tenures. The records of what just
+// assertNoNodeWasInTwoJobs judges everything that ran since an instant, of all users or of those who are named; it returns the tenures. The records of what just
 // ended may take some seconds to arrive.
-func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time) ([]account, []tenure) {
+func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
 	var rows []account
 	settled := func() bool { // a row without nodes may stay open for ever: what is left of a merged expander
-		rows = readAccounts(t, lab, since)
+		rows = readAccounts(t, lab, since, users...)
 		return !slices.ContainsFunc(rows, func(r account) bool { return r.end == 0 && len(r.nodes) > 0 })
 	}
 	patience := time.Now().Add(2 * time.Minute)
@@ -364,12 +374,13 @@ func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
 1|150|150|151|RESIZING|main|alice|a|n[1-3]
 1|151|151|190|COMPLETED|main|alice|a|n[1-3]
 4|160|160|175|CANCELLED by 0|main|alice|accordion-with-1|n[9-10]
+6|180|180|191|CANCELLED by 0|main|alice|accordion-with-1|n9
 5|160|160|175|COMPLETED|main|bob|b|n4
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3]]"; got != want {
+	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3] [n1 n2 n3 n9]]"; got != want {
 		t.Errorf("sizes %s, want %s", got, want)
 	}
 	if found := overlaps(tenures(rows, "shared")); len(found) > 0 {

@@ -67,6 +67,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		t.Errorf("job %s grew by node %s, which is drained", robust, drains[0])
 	}
 	setNode(t, lab, drains[0], "RESUME")
+	drains = nil
 	awaitEvent(t, p, drained, "grew", 2*time.Minute)
 	lose(robust, "DOWN")
 	lose(drained, "DRAIN")

@@ -23,6 +23,7 @@ local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
+local COMPANION = "accordion-with=" -- begins the mark of what was allocated beside a managed job
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
 local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
@@ -392,7 +393,9 @@ local function within(job, req)
 		end
 	end
 	local known = limits()
-	held(known.qos and known.qos[job.qos or ""])
+	local qos = known.qos and known.qos[job.qos or ""]
+	held(qos)
+	if qos and qos.outranks then return end
 	local account = job.account
 	if not account or account == "" then account = job.default_account or "" end
 	if not known.associations then return end
@@ -567,6 +570,14 @@ local function apart(job, partitions)
 	end
 end
 
+-- enters says whether a change brings a job into a managed partition, which it was not submitted to. It may share its cores then: apart
+-- has not seen it, and Slurm tells a plug-in nothing of that.
+local function enters(change, job, partitions)
+	if not change.partition or change.partition == "" then return false end
+	local ok, site = pcall(settings)
+	return ok and goes_to(change, partitions, site.partitions) ~= nil and goes_to(job, partitions, site.partitions) == nil
+end
+
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
 local function asks(job)
 	local comment, script = job.comment or "", "\n" .. (job.script or "")
@@ -604,13 +615,17 @@ function slurm_job_submit(job, partitions, uid)
 	return slurm.ERROR
 end
 
--- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; a release or a changed size would
--- break the plan. Slurm drops log_user here, hence a return code with words of its own.
+-- stays says whether nobody but root may change the job: one that is managed, or that was made beside one.
+local function stays(job)
+	local mark = job.admin_comment or ""
+	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil
+end
+
+-- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; leaving the reservation in which it waits, or a
+-- changed size, would break the plan. Slurm drops log_user here, hence a return code with words of its own.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
-	local ok, refused = pcall(function()
-		return (job.admin_comment or ""):sub(1, #MARK) == MARK or names_ours(change) ~= nil
-	end)
+	local ok, refused = pcall(function() return stays(job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
 	if ok and refused then
 		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))
 		return DENIED

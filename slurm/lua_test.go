@@ -446,6 +446,12 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 		"root changes a managed job":         {fields{"modify": int64(1), "uid": root, "admin_comment": "accordion:ep=2x20s"}, 0},
 		"an owner changes an ordinary job":   {fields{"modify": int64(1), "uid": owner, "admin_comment": "bad nodes"}, 0},
 		"a job without a mark is changed":    {fields{"modify": int64(1), "uid": owner}, 0},
+		"an owner changes a companion":       {fields{"modify": int64(1), "uid": owner, "admin_comment": "accordion-with=7@1795000000"}, denied},
+		"an owner changes an expander":       {fields{"modify": int64(1), "uid": owner, "name": "accordion-grow-7"}, denied},
+		"a job moves into the pool":          {fields{"modify": int64(1), "uid": owner, "partition": "shared", "to": "shared,main"}, denied},
+		"root moves a job into the pool":     {fields{"modify": int64(1), "uid": root, "partition": "shared", "to": "main"}, 0},
+		"a job moves within the pool":        {fields{"modify": int64(1), "uid": owner, "partition": "main,shared", "to": "main"}, 0},
+		"a job moves elsewhere":              {fields{"modify": int64(1), "uid": owner, "partition": "main", "to": "shared"}, 0},
 		"an ordinary job becomes a parasite": {fields{"modify": int64(1), "uid": owner, "dependency": "expand:7"}, denied},
 	} {
 		t.Run(name, func(t *testing.T) {

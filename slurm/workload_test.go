@@ -137,7 +137,7 @@ func application(steps core.EP, early time.Duration) string {
 	b.WriteString(`
 work() { # STEP MILLISECONDS
 	local end=$(($(date +%s%3N) + $2)) left
-	echo "step $1 at $(date +%s.%N) on $SLURM_JOB_NUM_NODES nodes: $SLURM_JOB_NODELIST"
+	echo "step $1 at $(date +%s.%N) on ${ACCORDION_NNODES:-$SLURM_JOB_NUM_NODES} nodes: ${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}"
 	srun --quiet true || echo "srun failed in step $1"
 	left=$((end - $(date +%s%3N)))
 	((left <= 0)) || sleep "$(printf %d.%03d $((left / 1000)) $((left % 1000)))"

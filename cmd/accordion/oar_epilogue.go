@@ -16,8 +16,8 @@ func oarEpilogueCommand() *cobra.Command {
 		Use:   "epilogue JOB",
 		Short: "On OAR's server, when a job is over: end its companions",
 		Long: `OAR's server runs this when a job is over, through the script that "accordion oar install" makes. It asks OAR to end the
-companions of an evolving job, should the sidecar not have done it. The exit status is 0 whatever happens: OAR switches all of
-its queues off when an epilogue fails.`,
+companions of an evolving job, and has the job's cpusets cleaned on their nodes, should the sidecar not have done it. The exit
+status is 0 whatever happens: OAR switches all of its queues off when an epilogue fails.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	file := oarConfFlag(c)
@@ -48,7 +48,7 @@ func oarEpilogue(cmd *cobra.Command, file string, args []string) error {
 		error
 	}
 	done := make(chan result, 1)
-	ctx, cancel := context.WithTimeout(cmd.Context(), oar.EpiloguePatience+time.Second)
+	ctx, cancel := context.WithTimeout(cmd.Context(), conf.EpiloguePatience()+2*time.Second)
 	defer cancel()
 	go func() {
 		ended, err := oar.Epilogue(ctx, conf, job)
@@ -61,6 +61,6 @@ func oarEpilogue(cmd *cobra.Command, file string, args []string) error {
 		}
 		return r.error
 	case <-ctx.Done():
-		return fmt.Errorf("job %d: the database did not answer within %s", job, oar.EpiloguePatience)
+		return fmt.Errorf("job %d: it was not done within %s", job, conf.EpiloguePatience())
 	}
 }

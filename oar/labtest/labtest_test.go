@@ -32,6 +32,8 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 		{"up 4 --user root", "", 2, "not root"},
 		{"up 4 --cores none", "", 2, "want a number from 1"},
 		{"up 4 --db oracle", "", 2, "want postgresql or mariadb"},
+		{"up 4 --release 3", "", 2, "want 2.5 or 2.6"},
+		{"up 4 --release 2.6 --db mariadb", "", 2, "OAR 2.6 loses the requests of jobs with MariaDB"},
 		{"up 4", "OAR_LAB_DIR=relative", 2, "want an absolute path"},
 		{"up 4", "OAR_LAB_DIR=/tmp/" + strings.Repeat("long", 30), 2, "at most 80 characters"},
 		{"down", "OAR_LAB_DIR=/etc", 1, "/etc is not a lab"},
@@ -44,6 +46,9 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 		{"exec -- oarstat", "", 1, "no lab in"},
 		{"status", "", 1, "no lab in"},
 		{"node Absent n1", "", 1, "no lab in"},
+		{"kill-node n1", "", 1, "no lab in"},
+		{"boot-node n1", "", 1, "no lab in"},
+		{"fetch 3", "", 2, "want 2.5 or 2.6"},
 		{"sql select", "", 1, "no lab in"},
 	} {
 		t.Run(test.arguments, func(t *testing.T) {
@@ -72,7 +77,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	shared, _ := filepath.Glob("/dev/shm/PostgreSQL.*")
 	var dir, process string
 	t.Run("a lab with jobs", func(t *testing.T) {
-		lab := labtest.Up(t, 3, labtest.PostgreSQL, "alice", "bob")
+		lab := labtest.Up(t, 3, labtest.Users("alice", "bob"))
 		dir = lab.Dir
 		if got := lab.SQL(t, "select count(distinct network_address), min(state) from resources"); got != "3|Alive" {
 			t.Errorf("the lab has %q, want 3|Alive", got)
@@ -96,6 +101,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 		if got := lab.SQL(t, "select state from resources where network_address = 'n3'"); got != "Absent" {
 			t.Errorf("n3 is %s, want Absent", got)
 		}
+		nodesOfTheirOwn(t, lab)
 		second := exec.CommandContext(t.Context(), labtest.Tool(t), "up", "2")
 		second.Env = append(os.Environ(), "OAR_LAB_DIR=/var/tmp/accordion-second-oar-lab")
 		if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "one on a machine") {
@@ -113,6 +119,9 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 			t.Errorf("%s has changed", file)
 		}
 	}
+	if groups, _ := filepath.Glob("/sys/fs/cgroup/*/accordion-oar-lab"); len(groups) > 0 {
+		t.Errorf("control groups are left: %q", groups)
+	}
 	if now, _ := filepath.Glob("/dev/shm/PostgreSQL.*"); !slices.Equal(now, shared) {
 		t.Errorf("shared memory is left: %q, and before %q", now, shared)
 	}
@@ -124,5 +133,33 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 		if command, _ := os.ReadFile("/proc/" + name.Name() + "/cmdline"); string(command) == "sleep\x0098765\x00" {
 			t.Errorf("process %s, of a job, outlived its lab", name.Name())
 		}
+	}
+}
+
+// A node has a name, processes and temporary files of its own, and loses them when its power is cut.
+func nodesOfTheirOwn(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	look := func(node string) string {
+		t.Helper()
+		out, errs, err := lab.On(node, "root", "sh", "-c", "hostname; ls /tmp; pgrep -c -x sleep; true")
+		if err != nil {
+			t.Fatalf("%s: %v: %s", node, err, errs)
+		}
+		return strings.ReplaceAll(out, "\n", " ")
+	}
+	if _, errs, err := lab.On("n2", "root", "sh", "-c", "touch /tmp/here; setsid sleep 98765 </dev/null >/dev/null 2>&1 &"); err != nil {
+		t.Fatalf("%v: %s", err, errs)
+	}
+	if n2, n3 := look("n2"), look("n3"); n2 != "n2 here 1" || n3 != "n3 0" {
+		t.Errorf("after a file was made on n2, and a process began there, the nodes say %q and %q", n2, n3)
+	}
+	lab.Do(t, "kill-node", "n2")
+	if err := lab.Try("status"); err == nil || !strings.Contains(err.Error(), "2 of 3 nodes run") {
+		t.Errorf("with a dead node status says %v", err)
+	}
+	lab.Do(t, "boot-node", "n2")
+	lab.Do(t, "status")
+	if n2 := look("n2"); n2 != "n2 0" {
+		t.Errorf("booted again, n2 says %q", n2)
 	}
 }

@@ -37,7 +37,7 @@ oar_programs=(
 	/var/lib/dpkg/info/oar-node.list:oar-node
 	/usr/share/perl5/YAML.pm:libyaml-perl
 	/usr/share/perl5/JSON.pm:libjson-perl
-	/usr/lib/postgresql/15/bin/postgres:postgresql
+	'/usr/lib/postgresql/*/bin/postgres:postgresql'
 	/usr/bin/psql:postgresql-client
 	/usr/sbin/mariadbd:mariadb-server-core
 	/usr/bin/mariadb-install-db:mariadb-server-core
@@ -63,14 +63,14 @@ test_programs=(
 	/usr/bin/mpirun.openmpi:openmpi-bin
 )
 
-# missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once.
+# missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.
 missing_packages() {
 	local pair file
 	for pair; do
 		file=${pair%%:*}
 		# The plug-ins' folder is named by the machine's architecture.
 		file=${file/x86_64-linux-gnu/$(uname -m)-linux-gnu}
-		[[ -e $file ]] || echo "${pair#*:}"
+		compgen -G "$file" >/dev/null || echo "${pair#*:}"
 	done | sort -u
 }
 

@@ -267,6 +267,10 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 	}
 }
 
+// Change starts Slurm's daemons again with other lines for slurm.conf in place of Config's; "" takes the lab's own settings. Jobs lose
+// their nodes.
+func (lab *Lab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
+
 // Exec runs a client command as the user, in his directory, with text as its standard input. It returns what it
 // printed on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError
 // when the command ran and failed.

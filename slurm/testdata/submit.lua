@@ -76,7 +76,7 @@ for line in io.lines() do
 	local uid = fields.uid or 1000
 	local rc
 	if fields.modify then
-		rc = slurm_job_modify(record({ dependency = fields.dependency }), fields, partitions, uid)
+		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to }), fields, partitions, uid)
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end

@@ -9,7 +9,8 @@ start_database() {
 	"start_$(setting db)"
 }
 
-postgres_programs() { echo /usr/lib/postgresql/*/bin; }
+# postgres_programs: of the newest release that is there.
+postgres_programs() { printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1; }
 
 start_postgresql() {
 	local bin
@@ -62,7 +63,7 @@ query() {
 
 database_runs() {
 	case $(setting db) in
-	postgresql) nsenter --target "$(cat "$lab/init")" --mount --net --pid -- "$(postgres_programs)/pg_isready" -q -h 127.0.0.1 -t 5 ;;
-	mariadb) nsenter --target "$(cat "$lab/init")" --mount --net --pid -- timeout 5 mariadb --no-defaults "--socket=$lab/db/socket" --user=root -e 'select 1' >/dev/null 2>&1 ;;
+	postgresql) (inside pg_isready -q -h 127.0.0.1 -t 5) ;;
+	mariadb) (inside timeout 5 mariadb --no-defaults "--socket=$lab/db/socket" --user=root -e 'select 1' >/dev/null 2>&1) ;;
 	esac
 }

@@ -19,10 +19,13 @@ configure_oar() {
 	conf FINAUD_FREQUENCY 0 # no pings of idle nodes
 	conf PINGCHECKER_SENTINELLE_SCRIPT_COMMAND
 	conf PINGCHECKER_GENERIC_COMMAND /bin/true
-	conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD # no cpusets: the nodes are one machine
-	conf CPUSET_PATH
-	conf PROLOGUE_EXEC_FILE "$lab/bin/accordion oar prologue"
-	conf OPENSSH_CMD "$lab/bin/to-node -p 6667 -e none"
+	conf PROLOGUE_EXEC_FILE "/run/lab/bin/accordion oar prologue"
+	# Cpusets and job keys, and how nodes are reached, are as Debian has them, unless the lab has no such nodes.
+	[[ ! $(setting without) ]] || conf CPUSET_PATH
+	if [[ $(setting plain) == yes ]]; then
+		conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD
+		conf OPENSSH_CMD "/run/lab/bin/to-node -p 6667 -e none"
+	fi
 	if [[ $(setting fast) == yes ]]; then
 		conf SCHEDULER_MIN_TIME_BETWEEN_2_CALLS 0
 		conf SCHEDULER_JOB_SECURITY_TIME 1
@@ -34,6 +37,7 @@ configure_oar() {
 	chown oar: /var/log/oar.log
 	write_to_node >"$lab/bin/to-node"
 	chmod 755 "$lab/bin/to-node"
+	echo "SetEnv PATH=/run/lab/bin:/usr/local/bin:/usr/bin:/bin" >>/etc/oar/sshd_config # a site has accordion in /usr/bin
 }
 
 # conf NAME [VALUE]: sets it, or takes it out.
@@ -69,7 +73,8 @@ start_almighty() {
 # answers PORT: somebody listens there, on the loopback address.
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# make_resources: the nodes and their cores.
+# make_resources: the nodes and their cores. Their processors are this machine's, one after the other: so a node of one core has one of
+# them, and its jobs can see that they have no other.
 make_resources() {
 	local property
 	for property in cpu core; do
@@ -77,11 +82,13 @@ make_resources() {
 	done
 	oarproperty -c -a switch >/dev/null
 	{
-		printf 'insert into resources(network_address,state,state_num,cpu,core,switch) values '
-		awk -v nodes="$(setting nodes)" -v cores="$(setting cores)" 'BEGIN {
+		printf 'insert into resources(network_address,state,state_num,cpu,core,cpuset,switch) values '
+		awk -v nodes="$(setting nodes)" -v cores="$(setting cores)" -v processors="$(nproc --all)" 'BEGIN {
 			for (n = 1; n <= nodes; n++)
-				for (c = 1; c <= cores; c++)
-					printf "%s(\047n%d\047,\047Alive\047,1,%d,%d,\047s%d\047)", sep++ ? "," : "", n, n, (n - 1) * cores + c, int((n + 3) / 4)
+				for (c = 1; c <= cores; c++) {
+					core = (n - 1) * cores + c
+					printf "%s(\047n%d\047,\047Alive\047,1,%d,%d,%d,\047s%d\047)", sep++ ? "," : "", n, n, core, (core - 1) % processors, int((n + 3) / 4)
+				}
 		}'
 	} >"$lab/resources.sql"
 	if [[ $(setting db) == postgresql ]]; then
@@ -92,7 +99,7 @@ make_resources() {
 }
 
 # install_accordion makes the queue evolve, and all else that Accordion needs in an OAR.
-install_accordion() { "$lab/bin/accordion" oar install --queue evolve --priority 20; }
+install_accordion() { /run/lab/bin/accordion oar install --queue evolve --priority 20; }
 
 status() {
 	local bad=0
@@ -104,14 +111,28 @@ status() {
 		echo "Almighty does not run"
 		bad=1
 	fi
+	nodes_status || bad=1
 	sidecar_status || bad=1
 	return $bad
+}
+
+nodes_status() {
+	local nodes up
+	[[ $(setting plain) == no ]] || return 0
+	nodes=$(setting nodes)
+	up=$( (inside bash -c 'shopt -s nullglob; for pid in /run/lab/n*.pid; do kill -0 "$(cat "$pid")" && echo; done') | wc -l)
+	if ((up == nodes)); then
+		echo "$up nodes run"
+	else
+		echo "$up of $nodes nodes run"
+		return 1
+	fi
 }
 
 set_node() {
 	(($# == 2)) || wrong "node: want STATE NAME, such as Absent n3"
 	[[ $1 =~ ^(Alive|Suspected|Absent|Dead)$ ]] || wrong "node: $1: want Alive, Suspected, Absent or Dead"
-	[[ $2 =~ ^n[1-9][0-9]{0,3}$ && ${2#n} -le $(setting nodes) ]] || die "$2 is no node of this lab: they are n1 to n$(setting nodes)"
+	known_node "$2"
 	(inside timeout 60 oarnodesetting -s "$1" -h "$2" >/dev/null)
 	within 60 node_is "$1" "$2" || die "$2 is not $1 after a minute: OAR's server has not carried the change out, see $lab/log/oar.log"
 }
@@ -119,10 +140,14 @@ set_node() {
 # node_is STATE NAME: oarnodesetting only asks for the change, and the server carries it out.
 node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
-# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone.
+# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone. One that has
+# ended by itself before it is killed is as good as one that was.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
-	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"; for pid in $(pgrep -f "^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))"); do kill -KILL "$pid"; done')
+	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"
+		for pid in $(pgrep -f "^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))"); do
+			kill -KILL "$pid" 2>/dev/null || [[ ! -e /proc/$pid ]] || exit 1
+		done')
 	(inside /usr/sbin/oar-server)
 	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
 }

@@ -8,12 +8,12 @@ serve() {
 	fi
 	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
 	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
-	(inside "$lab/bin/accordion" oar install --epilogue >>"$lab/log/accordion.log" 2>&1) ||
+	(inside /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
 	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
 	# shellcheck disable=SC2016
-	(inside setsid env -i "PATH=$lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
-		/bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" "$lab/bin/accordion" serve) \
+	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
+		/bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \
 		>>"$lab/log/accordion.log" 2>&1 </dev/null &
 	disown
 	within 60 sidecar_answers || die "the sidecar does not answer: $(tail -n 5 "$lab/log/accordion.log")"
@@ -48,7 +48,7 @@ sidecar_runs() {
 # sidecar_answers: one that has ended will not, and need not be waited for.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
-	! sidecar_runs || { in_world test -S /run/accordion/accordion.sock && in_world "$lab/bin/accordion" status; }
+	! sidecar_runs || { in_world test -S /run/accordion/accordion.sock && in_world /run/lab/bin/accordion status; }
 }
 
 stop_sidecar() {

@@ -6,7 +6,7 @@
 # take_turn: the one lab that may live. Its processes hold the lock on OAR's server program, so that it is let go when the
 # last of them is dead, for which that of a lab that was just taken down may need a moment, and no file is left.
 take_turn() {
-	exec 8</usr/sbin/oar-server
+	exec 8<"$1/usr/sbin/oar-server"
 	flock -w 10 8 || die "a lab of OAR lives already, and there can be one on a machine: 'oar-lab down' first"
 }
 
@@ -31,7 +31,8 @@ begin_world() {
 # live is the first process: it makes the world, boots what is in it, and reaps.
 live() {
 	local own _
-	read -r own _ </proc/self/stat # as those outside see it, until the next line
+	read -r own _ </proc/self/stat # as those outside see it, until the next lines
+	[[ $(setting root) == / ]] || enter_root "$(setting root)"
 	mount -t proc proc /proc
 	echo "$own" >"$lab/init"
 	ip link set lo up
@@ -40,12 +41,14 @@ live() {
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
 	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # PostgreSQL's, which is killed with the lab, would stay there
+	show_lab
 	make_names
 	start_database
 	configure_oar
 	make_schema
 	start_almighty
 	make_resources
+	[[ $(setting plain) == yes ]] || boot_nodes $(seq -f 'n%.0f' "$(setting nodes)")
 	install_accordion
 	make_clients
 	touch "$lab/ready"
@@ -66,20 +69,62 @@ make_own() {
 	done
 }
 
-# make_names: the nodes, all at the loopback address, and the users. Their numbers are beyond those that a machine gives
+# enter_root ROOT makes the root of another Debian release this world's, with what is the lab's of the machine: the directories of the lab
+# and of these scripts, and /tmp, from which tests start programs. Nothing of ROOT is changed.
+enter_root() {
+	local entry dir root=$lab/root
+	mkdir "$root"
+	mount -t tmpfs -o mode=755 tmpfs "$root"
+	for entry in "$1"/*; do
+		if [[ -L $entry ]]; then
+			cp -a "$entry" "$root/"
+		else
+			mkdir "$root/${entry##*/}"
+			mount --bind "$entry" "$root/${entry##*/}"
+		fi
+	done
+	for dir in /dev /sys /tmp /var/tmp; do
+		mount --rbind "$dir" "$root$dir"
+	done
+	for dir in "$lab" "$repo"; do
+		[[ $dir == /tmp/* || $dir == /var/tmp/* ]] && continue
+		entry=/$(cut -d / -f 2 <<<"$dir")
+		[[ ! $entry =~ ^/(usr|etc|var|proc|dev|sys|run)$ ]] || die "$dir is below $entry, which is another one in a lab of another release"
+		mkdir -p "$root$entry"
+		mount --rbind "$entry" "$root$entry"
+	done
+	mkdir "$root/.old"
+	cd "$root"
+	pivot_root . .old
+	cd /
+	mount -t proc proc /proc # umount reads there what is mounted
+	umount -l /.old
+}
+
+# show_lab: what of the lab's directory the nodes see, which have temporary directories of their own.
+show_lab() {
+	local name
+	for name in bin home; do
+		mkdir -p "/run/lab/$name"
+		mount --bind "$lab/$name" "/run/lab/$name"
+	done
+	mkdir -p /run/sshd
+}
+
+# make_names: the nodes, each at a loopback address of its own, and the users. Their numbers are beyond those that a machine gives
 # to its own users: whoever ends all processes of a user outside must not meet ours.
 make_names() {
 	local user uid=58001
 	{
 		echo "127.0.0.1 localhost oar-lab"
-		seq -f '127.0.0.1 n%.0f' "$(setting nodes)"
+		awk -v nodes="$(setting nodes)" 'BEGIN { for (n = 1; n <= nodes; n++) printf "127.1.%d.%d n%d\n", n / 250, n % 250 + 1, n }'
 	} >/etc/hosts
 	while read -r user; do
 		# The machine may know somebody of that name: not here.
 		if getent passwd "$user" >/dev/null; then
 			sed -i "/^$user:/d" /etc/passwd /etc/shadow /etc/group /etc/gshadow
 		fi
-		useradd --uid "$uid" --user-group --no-create-home --home-dir "$lab/home/$user" --shell /bin/bash "$user"
+		useradd --uid "$uid" --user-group --no-create-home --home-dir "/run/lab/home/$user" --shell /bin/bash "$user"
 		install -d -m 700 -o "$user" -g "$user" "$lab/home/$user"
 		install -m 600 -o "$user" -g "$user" /dev/null "$lab/home/$user/.bashrc" # OAR's shells read it
 		uid=$((uid + 1))
@@ -120,14 +165,15 @@ within() {
 # inside COMMAND...: becomes the command, in the lab's world.
 inside() { exec nsenter --target "$(cat "$lab/init")" --mount --net --pid --uts --ipc -- "$@"; }
 
-# run_as USER COMMAND...: becomes the command, as that user, with nothing of the caller's job or client settings.
+# run_as USER COMMAND...: becomes the command, as that user, with nothing of the caller's job or client settings; on the node that $node
+# names, or on OAR's server.
 run_as() {
-	local user=$1 home=$lab/home/$1 pid
+	local user=$1 home=/run/lab/home/$1 place=(inside)
 	shift
-	pid=$(cat "$lab/init")
+	[[ ! $node ]] || place=(on_node "$node")
 	case $user in root | oar) home=/var/lib/oar ;; esac
-	exec nsenter --target "$pid" --mount --net --pid --uts --ipc -- \
-		env -i "PATH=$lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=$home" "USER=$user" \
+	"${place[@]}" \
+		env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=$home" "USER=$user" \
 		"LOGNAME=$user" SHELL=/bin/bash "TERM=${TERM:-dumb}" LANG=C.UTF-8 "OAR_LAB_DIR=$lab" \
 		setpriv --reuid "$(id_of "$user" 3)" --regid "$(id_of "$user" 4)" --clear-groups -- \
 		/bin/sh -c 'cd "$HOME" && exec "$@"' sh "$@"

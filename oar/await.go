@@ -1,0 +1,93 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// What a companion can be waited for to be: the hosts are its own from when it is to be launched.
+var (
+	placed = []string{"toLaunch", "Launching", "Running"}
+	runs   = []string{"Running"}
+)
+
+// become waits until all of some companions are in one of some states.
+func (s *System) become(ctx context.Context, companions []adapter.Key, wanted []string) error {
+	return s.await(ctx, func(ctx context.Context) ([]string, error) {
+		states, err := s.states(ctx, companions)
+		if err != nil {
+			return nil, err
+		}
+		return startUp(companions, states, wanted)
+	})
+}
+
+// startUp says what OAR is to be told so that companions get into one of the wanted states: nothing when all are.
+func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []string) ([]string, error) {
+	var words []string
+	for _, c := range companions {
+		switch state := states[c.ID]; {
+		case slices.Contains(wanted, state):
+		case state == "toLaunch" || state == "Launching":
+			words = append(words, begins(c.ID))
+		case state == stateWaiting:
+			words = append(words, starts)
+		default:
+			return nil, fmt.Errorf("companion %d is %s: %w", c.ID, state, adapter.ErrBusy)
+		}
+	}
+	return words, nil
+}
+
+// states reads OAR's states of jobs.
+func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID]string, error) {
+	states := map[core.JobID]string{}
+	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + list(numbersOf(jobs)) + ")"
+	err := rows(ctx, s.db.sql, "jobs' states", query, nil, func(row *sql.Rows) error {
+		var id core.JobID
+		var state string
+		err := row.Scan(&id, &state)
+		states[id] = state
+		return err
+	})
+	return states, err
+}
+
+const (
+	lookEvery = 40 * time.Millisecond   // while something is awaited: OAR tells nobody, but for its database
+	pokeAgain = 1500 * time.Millisecond // a poke that was told while OAR's server was away is lost
+)
+
+// await tells OAR's server what needs to be told, and looks until nothing does any more. ErrBusy when that takes too long.
+func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
+	late := time.NewTimer(s.timeout)
+	defer late.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	told := time.Time{}
+	for {
+		words, err := needs(ctx)
+		if err != nil || len(words) == 0 {
+			return err
+		}
+		if time.Since(told) >= pokeAgain {
+			told = time.Now()
+			for _, word := range words {
+				s.server.poke(word)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+			return fmt.Errorf("OAR has not done it within %v: %w", s.timeout, adapter.ErrBusy)
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package oar_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/oar/labtest"
+)
+
+// What Debian's next OAR does with us, in short: a job grows and shrinks though the sidecar is killed meanwhile, a silent one does, a moldable
+// one has its choice, what is wrong is refused in a line, and what only shows a reservation does not begin. ACCORDION_TEST_OAR_RELEASE=2.6
+// has all other stories told on it.
+func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
+	lab := labtest.Up(t, 9, labtest.Release("2.6"), labtest.Users("alice", "bob"))
+	lab.Do(t, "serve")
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x12s,4x12s,1x12s", 10, "10 10"))
+	wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, "3x12s,1x12s", 10, "10"))
+	mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, "1x12s,2x12s", 48))
+	lab.Await(t, long, "the sidecar's jobs run", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where state = 'Running' and job_id in ("+strings.Join([]string{grows, wide, mute}, ", ")+")") == "3"
+	})
+	lab.Do(t, "serve-stop", "--kill")
+	molds := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=9,walltime=0:1:0", "-l", "nodes=2,walltime=0:2:0")
+	for _, wrong := range [][]string{{"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
+		before := lab.SQL(t, everyJob)
+		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
+		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
+			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
+		}
+	}
+	lab.Do(t, "serve")
+	for _, job := range []string{grows, wide, mute, molds} {
+		ends(t, lab, job)
+	}
+	if got := stepSizes(t, lab, "alice", grows); !slices.Equal(got, []int{2, 4, 1}) {
+		t.Errorf("from inside, the steps of job %s had %v nodes, want 2, 4, 1", grows, got)
+	}
+	reachedAll(t, lab, "alice", grows, []int{2, 4, 1})
+	reachedAll(t, lab, "bob", wide, []int{3, 1})
+	if got := sizesInTurn(t, lab, "alice", mute); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("from inside, silent job %s had %v nodes in turn, want 1, 2", mute, got)
+	}
+	if got := hosts(t, lab, molds); len(got) != 2 && len(got) != 9 {
+		t.Errorf("the moldable job ran on %v, want two nodes or nine", got)
+	}
+	nothingLeft(t, lab)
+	nodesAreClean(t, lab)
+	noOverlap(t, lab)
+	lab.Do(t, "serve-stop")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, err := lab.ExecWithin(long, "root", "env", "ACCORDION_TEST_INSIDE_OAR_LAB="+lab.Database, program, "-test.run=^TestInsideTheLab$/^a_holder_never_begins$", "-test.v"); err != nil || !strings.Contains(out, "--- PASS: TestInsideTheLab/a_holder") {
+		t.Errorf("a holder never begins: %v\n%s\n%s", err, out, errs)
+	}
+}

@@ -1,0 +1,34 @@
+/* Each rank says where it is: rank, ranks, host, cpuset, and the processors on which it may run. It sends no messages: MPICH 4.0.2, Debian
+   12's, often does not come to an end (MPI_Finalize) when its ranks have sent some over TCP, whoever started it. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char host[256] = "", cpuset[4096] = "";
+	int rank, ranks, i;
+	cpu_set_t may;
+	FILE *f;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	gethostname(host, sizeof host - 1);
+	if ((f = fopen("/proc/self/cpuset", "r"))) {
+		if (fgets(cpuset, sizeof cpuset, f))
+			cpuset[strcspn(cpuset, "\n")] = '\0';
+		fclose(f);
+	}
+	sched_getaffinity(0, sizeof may, &may);
+	printf("rank %d of %d on %s in %s:", rank, ranks, host, cpuset);
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &may))
+			printf(" %d", i);
+	printf("\n");
+	MPI_Finalize();
+	return 0;
+}
