@@ -23,6 +23,9 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
+	if parent.suspended { // Slurm says of its expander only that the dependency is wrong
+		return adapter.Key{}, fmt.Errorf("%s: %w: it is suspended, and grows when it is resumed", doing, adapter.ErrFrozen)
+	}
 	t, err := s.terms(ctx, parent, parent.Nodes)
 	if err == nil && t.way.growth == Overlap {
 		err = s.closed(ctx, parent.Nodes)

@@ -10,6 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/core"
+	"accordion/core/hostlist"
 )
 
 // Explanation is what `accordion explain --json` prints: where one job stands, and why. Points in time are Unix seconds.
@@ -197,11 +198,21 @@ type vantage struct {
 
 func (v vantage) pool() Pool {
 	p := Pool{Nodes: v.report.Nodes, Away: v.report.Away, Taken: v.closed(v.now)}
+	held := map[string]bool{} // ordinary jobs may share nodes
 	for i := range v.report.Jobs {
-		if e := &v.report.Jobs[i]; e.Holds() {
+		e := &v.report.Jobs[i]
+		if !e.Holds() {
+			continue
+		}
+		names, err := hostlist.Expand(e.Nodes)
+		if err != nil || len(names) == 0 {
 			p.Held += e.Size
 		}
+		for _, name := range names {
+			held[name] = true
+		}
 	}
+	p.Held += len(held)
 	p.Free = max(0, p.Nodes-p.Held-p.Away-p.Taken)
 	return p
 }

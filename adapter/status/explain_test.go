@@ -157,6 +157,16 @@ func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
 }
 
+func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
+	q := queue()
+	q.Jobs = append(q.Jobs, adapter.QueueEntry{ID: 7, Submitted: second("10:07:00"), User: "eve", Kind: "ordinary", Phase: "running", Nodes: "n[12-14]", Size: 3,
+		Start: second("11:00:00"), End: second("12:20:00"), Free: second("12:21:05")})
+	const want = "Of the pool's 16, 12 are held by jobs, 1 is down or drained, 3 are free."
+	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %q", got, want)
+	}
+}
+
 // The queue shows no limits, nor when ordinary jobs begin at the earliest: a job may wait for what lacks no nodes in it.
 func TestAJobThatKeepsOutOfTheWayOfOrdinaryOnesIsToldSo(t *testing.T) {
 	q := queue()
