@@ -98,8 +98,10 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 			return err
 		}
 	}
-	_, joined, err := s.together(ctx, job)
-	if err == nil && !slices.ContainsFunc(joined, func(r *record) bool { return r.Key == e.Key }) {
+	// A list that was read since the allocation knows it without the mark, and squeue is not asked again at once for a text that is
+	// new. It is asked here; from now on every list has the mark.
+	marked, err := named(ctx, e.Key, s.sworn)
+	if err == nil && !marked.joins(job) {
 		err = fmt.Errorf("Slurm said yes, yet it does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
 	}
 	return err
