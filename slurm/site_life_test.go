@@ -43,7 +43,7 @@ set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 		}
 	}
 	for task := 1; task <= 5; task++ {
-		got, want := strings.Count(lab.File("bob", fmt.Sprintf("task-%d.out", task)), "step "), 2
+		got, want := strings.Count("\n"+lab.File("bob", fmt.Sprintf("task-%d.out", task)), "\nstep "), 2
 		if task == 4 {
 			want = 0
 		}
@@ -52,7 +52,7 @@ set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 		}
 	}
 
-	again := lab.Submit(t, "bob", walk("1x20s,2x20s", 2), "--array=1-3", "-o", "/dev/null")
+	again := lab.Submit(t, "bob", walk("1x20s,2x20s", 2)+"sleep 600\n", "--array=1-3", "-o", "/dev/null")
 	lab.Await(t, time.Minute, "a task runs", func() bool { return strings.Contains(state(t, lab, again), "RUNNING") })
 	lab.Run(t, "bob", "scancel", again)
 	lab.Await(t, time.Minute, "all of the array is gone", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
@@ -67,6 +67,8 @@ func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
 set -- 2`+walks+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
 	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walked(lab, "alice", job)) == 2 })
 	lab.Run(t, "root", "scontrol", "requeue", job)
+	lab.Await(t, time.Minute, "it waits again", func() bool { return state(t, lab, job) == "PENDING" })
+	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "StartTime=now") // Slurm lets it wait for two minutes
 	onSizes(t, lab, "alice", job, 1, 3, 1, 3)
 	if again := p.events(job, "requeued"); len(again) != 1 {
 		t.Errorf("the journal says %d times that it was requeued", len(again))
