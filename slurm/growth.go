@@ -146,8 +146,8 @@ func (s site) mergeable(in sharing, gres bool) string {
 		return why
 	case s.binds != "" && s.release > 2108: // 20.11 and 21.08 are right
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.binds)
-	case s.strange && in.whole():
-		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and in an EXCLUSIVE partition it cannot be told"
+	case s.strange:
+		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
 	case s.gres && in.whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
 	case in.forced():

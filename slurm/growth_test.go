@@ -26,6 +26,7 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		{"cores are bound, nodes of one job", func(s *site) { *s = bound }, Auto, "NO", false, Companions, "OverSubscribe=NO"},
 		{"YES:1 is no sharing", func(s *site) { *s = bound }, Auto, "YES:1", false, Companions, "YES:1"},
 		{"a prolog at the allocation", func(s *site) { s.strange = true }, Auto, "EXCLUSIVE", false, Companions, "has not heard of"},
+		{"a prolog at the allocation, nothing bound", func(s *site) { s.strange = true }, Auto, "YES:2", false, Overlap, "has not heard of"},
 		{"a prolog at the allocation, shared nodes", func(s *site) { *s = bound; s.strange = true }, Auto, "YES:2", false, Overlap, "bound"},
 		{"GRES in whole nodes", func(s *site) { s.gres = true }, Auto, "EXCLUSIVE", false, Companions, "GresTypes"},
 		{"GRES in shared nodes", func(s *site) { s.gres = true }, Auto, "YES:4", false, Merge, "sound"},

@@ -176,7 +176,7 @@ func resultOf(t *testing.T, lab *labtest.Lab, w words) result {
 	case w.Works:
 		r.Bound = strings.HasSuffix(w.Why, "each on its own CPU")
 	case trialStages.MatchString(w.Why):
-		r.Why = w.Why
+		r.Why = regexp.MustCompile(`\d+`).ReplaceAllString(w.Why, "N") // numbers of jobs, times
 	default:
 		r.Why = w.Why
 		r.Slurm = byHand(t, lab, w.Way)
