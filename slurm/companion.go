@@ -102,7 +102,7 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 	// new. It is asked here; from now on every list has the mark.
 	marked, err := named(ctx, e.Key, s.sworn)
 	if err == nil && !marked.joins(job) {
-		err = fmt.Errorf("Slurm said yes, yet it does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
+		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, markCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
