@@ -80,6 +80,12 @@ ConstrainCores          = yes
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
+	for version, want := range map[string]bool{"22.05.8": true, "24.05.3": true, "24.11.5": false, "26.05.0": false} {
+		c["SLURM_VERSION"] = version
+		if got := c.site().tiers; got != want {
+			t.Errorf("Slurm %s gives no core twice where partitions preempt: %v, want %v", version, got, want)
+		}
+	}
 	c["TaskPlugin"] = "task/cgroup"
 	if got := c.site().binds; got != "ConstrainCores=yes" {
 		t.Errorf("task/cgroup with ConstrainCores binds by %q", got)
