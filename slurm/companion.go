@@ -98,10 +98,11 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 			return err
 		}
 	}
-	// A list may be as things were before the mark: with that, what a console shows of the companion is in doubt.
-	r, err := s.sworn(ctx, e.ID)
-	if err == nil && !r.joins(job) {
-		err = fmt.Errorf("it does not bear the mark %q, though Slurm said yes: %w", markCompanion(job), adapter.ErrGone)
+	// A list that was read since the allocation knows it without the mark, and squeue is not asked again at once for a text that is
+	// new. It is asked here; from now on every list has the mark.
+	marked, err := byNumber(ctx, e.Key, s.sworn)
+	if err == nil && !marked.joins(job) {
+		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, markCompanion(job), adapter.ErrGone)
 	}
 	return err
 }

@@ -39,7 +39,7 @@ type site struct {
 	binds    string // the setting by which tasks are bound to cores; "": they are not
 	gres     bool   // GresTypes: nodes may have generic resources
 	memory   bool   // memory is given to jobs as cores are
-	tiers    bool   // partitions preempt each other (preempt/partition_prio)
+	tiers    bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
 	guarded  bool   // a plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
@@ -59,7 +59,7 @@ func (c configuration) site() site {
 		binds:    c.binds(),
 		gres:     c["GresTypes"] != "",
 		memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
-		tiers:    c["PreemptType"] == byTier,
+		tiers:    c["PreemptType"] == byTier && release < doubled,
 		guarded:  slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua"),
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
@@ -68,6 +68,9 @@ func (c configuration) site() site {
 		deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
+
+// doubled is the first release of which it is known that it gives cores twice where partitions preempt each other.
+const doubled = 2411
 
 // byTier is the PreemptType with which partitions preempt each other.
 const byTier = "preempt/partition_prio"
@@ -155,8 +158,8 @@ func (s site) mergeable(in sharing, gres bool) string {
 		return why
 	case s.binds != "" && s.release > 2108: // 20.11 and 21.08 are right
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.binds)
-	case s.strange && in.whole():
-		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and in an EXCLUSIVE partition it cannot be told"
+	case s.strange:
+		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
 	case s.gres && in.whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
 	case in.forced():

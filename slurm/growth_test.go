@@ -26,6 +26,7 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		{"cores are bound, nodes of one job", func(s *site) { *s = bound }, Auto, "NO", false, Companions, "OverSubscribe=NO"},
 		{"YES:1 is no sharing", func(s *site) { *s = bound }, Auto, "YES:1", false, Companions, "YES:1"},
 		{"a prolog at the allocation", func(s *site) { s.strange = true }, Auto, "EXCLUSIVE", false, Companions, "has not heard of"},
+		{"a prolog at the allocation, nothing bound", func(s *site) { s.strange = true }, Auto, "YES:2", false, Overlap, "has not heard of"},
 		{"a prolog at the allocation, shared nodes", func(s *site) { *s = bound; s.strange = true }, Auto, "YES:2", false, Overlap, "bound"},
 		{"GRES in whole nodes", func(s *site) { s.gres = true }, Auto, "EXCLUSIVE", false, Companions, "GresTypes"},
 		{"GRES in shared nodes", func(s *site) { s.gres = true }, Auto, "YES:4", false, Merge, "sound"},
@@ -81,6 +82,12 @@ ConstrainCores          = yes
 		trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for version, want := range map[string]bool{"22.05.8": true, "24.05.3": true, "24.11.5": false, "26.05.0": false} {
+		c["SLURM_VERSION"] = version
+		if got := c.site().tiers; got != want {
+			t.Errorf("Slurm %s gives no core twice where partitions preempt: %v, want %v", version, got, want)
+		}
 	}
 	c["TaskPlugin"] = "task/cgroup"
 	if got := c.site().binds; got != "ConstrainCores=yes" {

@@ -278,3 +278,22 @@ func TestTheBatchHostComesFirst(t *testing.T) {
 		t.Errorf("the list, which other jobs share, became %v", nodes)
 	}
 }
+
+func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
+	for _, test := range []struct {
+		reservation, tres string
+		want, most        int
+	}{
+		{Park, "cpu=1,mem=5400M,node=1,billing=1", 1, 1},
+		{Park, "cpu=9,node=3", 3, 3},
+		{Park, "", 3, 3},
+		{"", "cpu=8,node=1", 3, 3}, // of other jobs Slurm guesses how many their tasks need
+	} {
+		r := record{maxNodes: 3, tres: test.tres}
+		r.Want, r.Reservation = 3, test.reservation
+		r.settle("PENDING", "", 0, 0)
+		if r.Want != test.want || r.maxNodes != test.most {
+			t.Errorf("%+v: it waits for %d to %d nodes", test, r.Want, r.maxNodes)
+		}
+	}
+}

@@ -88,12 +88,30 @@ func waiting(r *record, tasks string, eligible core.Time) {
 	case !r.Held || r.parked() && !r.stopped():
 		r.Blocked = blocked(r.Why)
 	}
+	// Until it runs again, what was requeued is shown with as many nodes as it had; among its resources is what it asks for.
+	if n := nodesAmong(r.tres); n > 0 && r.parked() && n != r.Want {
+		if r.maxNodes == r.Want {
+			r.maxNodes = n
+		}
+		r.Want = n
+	}
 	if r.Held && r.dependsOn != "" { // Slurm tells of the hold only
 		r.Blocked, r.Why = true, "Dependency"
 	}
 	if eligible > r.Submitted {
 		r.Begin = eligible
 	}
+}
+
+// nodesAmong is the nodes in a list of resources such as cpu=4,node=2; 0: it names none.
+func nodesAmong(tres string) int {
+	for item := range strings.SplitSeq(tres, ",") {
+		if n, ok := strings.CutPrefix(item, "node="); ok {
+			count, _ := strconv.Atoi(n)
+			return count
+		}
+	}
+	return 0
 }
 
 // state maps Slurm's word to ours, and says whether the word alone means a hold. A job in a state of a later release

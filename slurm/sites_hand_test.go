@@ -21,8 +21,10 @@ job=$(sbatch --parsable -p main -N1 -w n1 --mincpus="$cpus" $share --mem="$memor
 for i in $(seq 300); do runs && break; sleep 0.1; done
 nodes=n2
 [ "$way" = merge ] || nodes=n1,n2
+immediate=--immediate
+! scontrol show config | grep -q '^SchedulerParameters .*defer' || immediate=
 for i in 1 2 3; do
-	e=$(salloc -Q --immediate --no-shell -p main -N"$n" -w "$nodes" --mincpus="$cpus" $share --mem="$more" --dependency=expand:"$job" -J by-hand && squeue -h -n by-hand -t R -o %A)
+	e=$(salloc -Q $immediate --no-shell -p main -N"$n" -w "$nodes" --mincpus="$cpus" $share --mem="$more" --dependency=expand:"$job" -J by-hand && squeue -h -n by-hand -t R -o %A)
 	[ "$e" ] && break
 done
 [ "$e" ] || die salloc
@@ -43,6 +45,7 @@ echo works`
 // byHand is what Slurm says when a job grows in a way that Accordion does not take; "" when it seems to work all the same.
 func byHand(t *testing.T, lab *labtest.Lab, way slurm.Growth) string {
 	t.Helper()
+	awake(lab)
 	cover := map[slurm.Growth]string{
 		slurm.Merge:   "n=1 share= memory=500 more=500\n",
 		slurm.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",

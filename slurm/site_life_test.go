@@ -1,0 +1,194 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/labtest"
+)
+
+// busy lets more client programs begin in a minute than by default: these jobs come and go within seconds.
+const busy = "clients_per_minute = 300"
+
+// state is how squeue calls a job's state, also when it is over; "" when Slurm has forgotten it.
+func state(t *testing.T, lab *labtest.Lab, job string) string {
+	t.Helper()
+	out, _, _ := lab.Exec("root", "", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
+	return out
+}
+
+func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) {
+	lab := siteLab(t, "")
+	p := serving(t, lab, busy)
+	array := lab.Submit(t, "bob", `#!/bin/bash
+#EP 1x20s,2x20s
+echo begin >>log
+set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
+	doomed := array + "_4"
+	lab.Await(t, time.Minute, "the array is split into jobs that wait", func() bool {
+		return len(p.waiting()) > 0 && state(t, lab, doomed) == "PENDING" && !strings.Contains(client(t, lab, "squeue", "-h", "-j", array, "-o", "%i"), "[")
+	})
+	lab.Run(t, "bob", "scancel", doomed)
+	lab.Await(t, 2*time.Minute, "no task is left", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
+	running := 0
+	for line := range strings.Lines(lab.File("bob", "log")) {
+		if running++; strings.TrimSpace(line) == "end" {
+			running -= 2
+		}
+		if running > 2 {
+			t.Errorf("%d tasks ran at a time:\n%s", running, lab.File("bob", "log"))
+		}
+	}
+	for task := 1; task <= 5; task++ {
+		got, want := strings.Count("\n"+lab.File("bob", fmt.Sprintf("task-%d.out", task)), "\nstep "), 2
+		if task == 4 {
+			want = 0
+		}
+		if got != want {
+			t.Errorf("task %d went through %d steps, want %d\n%s", task, got, want, lab.File("bob", fmt.Sprintf("task-%d.out", task)))
+		}
+	}
+
+	again := lab.Submit(t, "bob", walk("1x20s,2x20s", 2)+"sleep 600\n", "--array=1-3", "-o", "/dev/null")
+	lab.Await(t, time.Minute, "a task runs", func() bool { return strings.Contains(state(t, lab, again), "RUNNING") })
+	lab.Run(t, "bob", "scancel", again)
+	lab.Await(t, time.Minute, "all of the array is gone", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
+	clean(t, p)
+}
+
+func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
+	lab := siteLab(t, "")
+	p := serving(t, lab, busy)
+	job := lab.Submit(t, "alice", `#!/bin/bash
+#EP 1x20s,3x60s
+set -- 2`+walks+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
+	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walked(lab, "alice", job)) == 2 })
+	lab.Run(t, "root", "scontrol", "requeue", job)
+	lab.Await(t, time.Minute, "it waits again", func() bool { return state(t, lab, job) == "PENDING" })
+	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "StartTime=now") // Slurm lets it wait for two minutes
+	onSizes(t, lab, "alice", job, 1, 3, 1, 3)
+	if again := p.events(job, "accepted"); len(again) != 2 { // to Slurm it is submitted anew
+		t.Errorf("the journal says %d times that it was accepted, want twice", len(again))
+	}
+	clean(t, p)
+}
+
+func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
+	lab := siteLab(t, "")
+	p := serving(t, lab, busy)
+	thin := []string{"n1", "n2", "n3"}
+	for _, test := range []struct{ says, ep, option string }{
+		{"more nodes than the pool has of one sort", "1x20s,4x20s", "--constraint=fat"},
+		{"write one feature", "1x20s,2x20s", "--constraint=[thin|fat]"},
+		{"--gpus-per-node", "1x20s,2x20s", "--gpus=4"},
+	} {
+		job, said, err := lab.Sbatch("carol", walk(test.ep, 2), test.option)
+		if err != nil && strings.Contains(said, test.says) {
+			continue // by the plug-in
+		}
+		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
+			return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", job), test.says)
+		})
+	}
+	jobs := map[string]string{}
+	for _, option := range []string{"--constraint=thin", "--gpus-per-node=2"} {
+		jobs[option] = lab.Submit(t, "carol", walk("1x20s,3x20s", 2)+"accordion run -n3 --ntasks-per-node=1 sh -c 'echo gpus $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'\n", option)
+	}
+	for option, job := range jobs {
+		onSizes(t, lab, "carol", job, 1, 3)
+		nodes := slices.Concat(walked(lab, "carol", job)...)
+		onThin := 0
+		for _, n := range nodes {
+			if slices.Contains(thin, n) {
+				onThin++
+			}
+		}
+		if gpus := strings.Contains(option, "gpus"); gpus && onThin != 0 || !gpus && onThin != len(nodes) {
+			t.Errorf("%s: it was on %v", option, nodes)
+		}
+	}
+	if out := output(lab, "carol", jobs["--gpus-per-node=2"]); strings.Count(out, " 0,1\n") != 3 {
+		t.Errorf("want two GPUs on each of three nodes:\n%s", out)
+	}
+	clean(t, p)
+}
+
+func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.T) {
+	lab := siteLab(t, "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"+
+		"PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityTier=2 PreemptMode=OFF State=UP\n"+
+		"PartitionName=shared Nodes=ALL MaxTime=INFINITE DefaultTime=10 OverSubscribe=NO PriorityTier=1 PreemptMode=REQUEUE State=UP")
+	p := serving(t, lab, busy)
+	var low []string
+	for range 6 {
+		low = append(low, lab.Submit(t, "bob", sleeps, "-p", "shared", "-N1", "--exclusive", "--requeue"))
+	}
+	restarts := func(job string) int {
+		_, rest, _ := strings.Cut(client(t, lab, "scontrol", "-o", "show", "job", job), "Restarts=")
+		n, _ := strconv.Atoi(strings.Fields(rest)[0])
+		return n
+	}
+	lab.Await(t, time.Minute, "jobs of the lower tier have all nodes", func() bool {
+		return strings.Count(client(t, lab, "squeue", "-h", "-u", "bob", "-t", "R", "-o", "%A"), "\n") == 5
+	})
+	job := lab.Submit(t, "alice", walk("2x20s,4x20s", 2))
+	onSizes(t, lab, "alice", job, 2, 4)
+	preempted := 0
+	for _, id := range low {
+		if restarts(id) > 0 {
+			preempted++
+		}
+	}
+	if preempted != 4 {
+		t.Errorf("%d of six jobs had to make room, want 4", preempted)
+	}
+	lab.Run(t, "bob", append([]string{"scancel"}, low...)...)
+	clean(t, p)
+}
+
+func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *testing.T) {
+	lab := siteLab(t, "")
+	program := filepath.Join(lab.Dir, "etc", "power")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lab.Change(t, fmt.Sprintf("SuspendProgram=%s\nResumeProgram=%s\nSuspendTime=36000\nSuspendTimeout=3\nResumeTimeout=30", program, program))
+	t.Cleanup(func() {
+		_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[4-6]", "State=RESUME")
+		lab.Change(t, "")
+	})
+	in := func(states string) []string {
+		return strings.Fields(client(t, lab, "sinfo", "-h", "-p", "shared", "-N", "-t", states, "-o", "%N"))
+	}
+	lab.Run(t, "root", "scontrol", "update", "NodeName=n[4-6]", "State=POWER_DOWN")
+	lab.Await(t, time.Minute, "three nodes are powered down", func() bool { return len(in("powered_down")) == 3 })
+	p := serving(t, lab, busy)
+	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x30s,5x20s\nset -- 2\nsleep 29\n"+walks)
+	booted := map[string]bool{}
+	lab.Await(t, 2*time.Minute, "the nodes that it grows by boot, each while it is on two", func() bool {
+		for _, n := range in("powering_up") {
+			if !booted[n] {
+				booted[n] = true
+				if v := p.view(job); v == nil || v.Size > 2 {
+					t.Errorf("%s is the job's while it boots", n)
+				}
+				lab.Do(t, "node-boot", n)
+			}
+		}
+		return state(t, lab, job) == "COMPLETED"
+	})
+	onSizes(t, lab, "alice", job, 2, 5)
+	if len(booted) < 2 {
+		t.Errorf("%d nodes were booted, want two at least", len(booted))
+	}
+	for _, grew := range p.events(job, "grew") {
+		if late, _ := grew.Args["lateness"].(float64); late > 5 {
+			t.Errorf("it grew %.1f s late: the nodes were not woken ahead", late)
+		}
+	}
+}
