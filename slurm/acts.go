@@ -181,11 +181,12 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes {
-		tasks, cpus := scaled(r, shape.Nodes)
-		err := s.update(ctx, job, fmt.Sprintf("NumNodes=%d-%d", shape.Nodes, shape.Nodes), fmt.Sprintf("NumTasks=%d", tasks),
-			fmt.Sprintf("NumCPUs=%d", cpus))
-		if err != nil {
+	counts, err := t.counts(r, shape.Nodes)
+	if err != nil {
+		return fmt.Errorf("shaping job %d: %w", job.ID, err)
+	}
+	if len(counts) > 0 {
+		if err := s.update(ctx, job, counts...); err != nil {
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
@@ -209,12 +210,6 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			job.ID, shape.Nodes, want, r.Want, r.maxNodes, r.Limit, r.Why)
 	}
 	return nil
-}
-
-// scaled is a job's tasks and CPUs on so many nodes.
-func scaled(r *record, nodes int) (tasks, cpus int) {
-	tasks = ceil(r.Tasks, r.Want) * nodes
-	return tasks, ceil(r.CPUs, r.Tasks) * tasks
 }
 
 // Attach ties a pending job to a reservation, in which it starts. One that is held is parked first: held and tied to a

@@ -2,8 +2,10 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,10 +58,12 @@ const owned = 2302
 // (`Immediate execution impossible, insufficient priority`), and that can last seconds. So this one's is the highest there is:
 // root may say so where he allocates in the name of the owner, and job_submit.lua where the owner does.
 //
-// salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before.
+// salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before. Where allocations wait for
+// Slurm's next pass (defer), it must be the owner's own: the word that a job was granted can be read by its owner only, and a salloc of
+// root's that cannot read it gives the job up.
 func (s *System) allocateNow(ctx context.Context, site site, a allocation) (*record, error) {
 	c := call{program: "salloc", args: a.arguments(), until: granted.MatchString}
-	if site.release < owned {
+	if site.release < owned && !site.deferred {
 		c.args = append(c.args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.parent.UID), fmt.Sprintf("--gid=%d", a.parent.GID))
 	} else {
 		c.as = &user{a.parent.UID, a.parent.GID}
@@ -69,7 +73,7 @@ func (s *System) allocateNow(ctx context.Context, site site, a allocation) (*rec
 	}
 	out, err := s.run.run(ctx, c)
 	if err != nil {
-		return nil, s.notAllocated(ctx, a, err)
+		return nil, errors.Join(s.notAllocated(ctx, a, err), s.unqueue(ctx, out.stderr))
 	}
 	m := granted.FindStringSubmatch(out.stderr)
 	if m == nil {
@@ -89,10 +93,28 @@ func (s *System) allocateNow(ctx context.Context, site site, a allocation) (*rec
 // granted is salloc's line about the job it made.
 var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
 
+// queued is what salloc says of a job that was not allocated at once.
+var queued = regexp.MustCompile(`(?m)^salloc: Pending job allocation (\d+)$`)
+
+// unqueue cancels what a salloc that has failed, or was ended at its deadline, may have left waiting.
+func (s *System) unqueue(ctx context.Context, said string) error {
+	m := queued.FindStringSubmatch(said)
+	if m == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.run.timeout)
+	defer cancel()
+	_, err := s.run.run(ctx, call{program: "scancel", args: []string{m[1]}})
+	if err != nil && !over(err) {
+		return fmt.Errorf("allocation %s, which waits: %w", m[1], err)
+	}
+	return nil
+}
+
 // notAllocated reads salloc's refusal.
 func (s *System) notAllocated(ctx context.Context, a allocation, err error) error {
 	switch {
-	case says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority"):
+	case says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority", "queued and waiting"):
 		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
 	case says(err, "dependency problem"):
 		if _, gone := s.running(ctx, a.parent.Key); gone != nil {
@@ -136,18 +158,24 @@ func (r *record) perNodeOptions() []string {
 	return []string{"--gres=" + strings.Join(options, ",")}
 }
 
-// gres reads gres:gpu:2, gres/gpu:a100:2 or gres/gpu=2: the name, with its type, and the count.
+// otherTRES are the kinds of trackable resources that are not generic ones.
+var otherTRES = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license", "mem", "node", "pages", "vmem"}
+
+// gres reads gres:gpu:2, gres/gpu:a100:2, gres/gpu=2 or, as 20.11 writes it, gpu:2: the name, with its type, and the count.
 func gres(item string) (name string, count int) {
-	item, ok := strings.CutPrefix(strings.Replace(item, "gres/", "gres:", 1), "gres:")
-	if !ok {
+	item = strings.NewReplacer("/", ":", "=", ":").Replace(item)
+	kind, rest, _ := strings.Cut(item, ":")
+	switch {
+	case kind == "gres":
+		item = rest
+	case slices.Contains(otherTRES, kind):
 		return "", 0
 	}
-	item = strings.Replace(item, "=", ":", 1)
 	at := strings.LastIndexByte(item, ':')
 	if n, err := strconv.Atoi(item[at+1:]); err == nil && at > 0 {
 		return item[:at], n
 	}
-	return item, 1
+	return item, min(1, len(item))
 }
 
 // remains is what is left of a running job's limit, as salloc takes it.

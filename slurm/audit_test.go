@@ -43,10 +43,14 @@ func (a account) ended() int64 {
 // accountFields is what readAccounts asks for, in its order.
 const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
 
-// readAccounts asks sacct for everything since an instant.
-func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time) []account {
+// readAccounts asks sacct for everything since an instant, of all users or of those who are named.
+func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time, users ...string) []account {
 	t.Helper()
-	out := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--noheader",
+	whose := "--allusers"
+	if len(users) > 0 {
+		whose = "--user=" + strings.Join(users, ",")
+	}
+	out := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", whose, "--duplicates", "--allocations", "--noheader",
 		"--parsable2", "--format="+accountFields, since.Format("--starttime=2006-01-02T15:04:05"))
 	rows, err := parseAccounts(out)
 	if err != nil {
@@ -220,13 +224,13 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// assertNoNodeWasInTwoJobs judges everything that ran since an instant; it returns the tenures. The records of what just
+// assertNoNodeWasInTwoJobs judges everything that ran since an instant, of all users or of those who are named; it returns the tenures. The records of what just
 // ended may take some seconds to arrive.
-func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time) ([]account, []tenure) {
+func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
 	var rows []account
 	settled := func() bool { // a row without nodes may stay open for ever: what is left of a merged expander
-		rows = readAccounts(t, lab, since)
+		rows = readAccounts(t, lab, since, users...)
 		return !slices.ContainsFunc(rows, func(r account) bool { return r.end == 0 && len(r.nodes) > 0 })
 	}
 	patience := time.Now().Add(2 * time.Minute)

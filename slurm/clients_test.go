@@ -2,6 +2,7 @@ package slurm_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,8 +20,11 @@ type clients struct {
 
 // client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return. A scontrol that
 // reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol.
-const clientScript = `#!/bin/sh
+//
+// What the sidecar runs as the owner of a job must be able to kill it all the same: so the shell keeps root's rights, and "$real" has not.
+const clientScript = `#!SHELL -p
 name=${0##*/} here=${0%/*} real=PROGRAM
+[ "$(id -ru)" = 0 ] || real=$here/real/$name
 case "$name $*" in
 "scontrol --oneliner --all")
 	set -f
@@ -57,24 +61,46 @@ func openFolder(t *testing.T) string {
 
 func newClients(t *testing.T) *clients {
 	t.Helper()
-	c := &clients{t: t, dir: openFolder(t)}
+	c := &clients{t: t, dir: t.TempDir()}
+	// Others may run what is here, and find nothing: least of all the shell.
+	c.ok(os.Chmod(filepath.Dir(c.dir), 0o711))
+	c.ok(os.Chmod(c.dir, 0o711))
+	c.ok(os.Mkdir(filepath.Join(c.dir, "real"), 0o755))
+	shell := c.rootsShell()
 	for _, name := range []string{"squeue", "scontrol", "scancel", "salloc", "srun", "strigger"} {
 		program, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c.ok(err)
 		path := filepath.Join(c.dir, name)
 		if name == "squeue" { // it changes nothing
-			err = os.Symlink(program, path)
-		} else {
-			err = os.WriteFile(path, []byte(strings.Replace(clientScript, "PROGRAM", program, 1)), 0o755)
+			c.ok(os.Symlink(program, path))
+			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := strings.NewReplacer("SHELL", shell, "PROGRAM", program).Replace(clientScript)
+		c.ok(os.WriteFile(path, []byte(script), 0o711))
+		c.ok(os.WriteFile(filepath.Join(c.dir, "real", name), fmt.Appendf(nil, "#!/bin/dash\nexec %s \"$@\"\n", program), 0o755))
 	}
 	c.hook(":")
 	return c
+}
+
+// rootsShell is a shell that has root's rights whoever runs it (with -p), under a name that nobody else gets to know.
+func (c *clients) rootsShell() string {
+	c.t.Helper()
+	dash, err := os.ReadFile("/bin/dash")
+	c.ok(err)
+	file, err := os.CreateTemp(c.dir, "shell")
+	c.ok(err)
+	_, err = file.Write(dash)
+	c.ok(errors.Join(err, file.Close()))
+	c.ok(os.Chmod(file.Name(), 0o711|os.ModeSetuid))
+	return file.Name()
+}
+
+func (c *clients) ok(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // setting is the line of the configuration by which a sidecar uses these clients.

@@ -19,6 +19,7 @@ type partition struct {
 	// exclusive: every job gets whole nodes. OverSubscribe=EXCLUSIVE, from 26.05 on Exclusive=NODE or TOPO.
 	exclusive     bool
 	overSubscribe string // as it is printed: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
+	ofOneUser     bool   // a node is one user's at a time. ExclusiveUser=YES, from 26.05 on Exclusive=USER
 
 	maxNodes int       // the most that a job may have; 0: any number
 	maxTime  core.Time // the longest limit, in seconds; core.Forever where there is none
@@ -33,6 +34,9 @@ type partition struct {
 func (p *partition) sharing() sharing {
 	if p.exclusive {
 		return "EXCLUSIVE"
+	}
+	if p.ofOneUser {
+		return sharing(p.overSubscribe + ofOneUser)
 	}
 	return sharing(p.overSubscribe)
 }
@@ -271,6 +275,7 @@ func parsePartition(line string) (partition, error) {
 	}
 	whole := field(line, "Exclusive")
 	p.exclusive = p.overSubscribe == "EXCLUSIVE" || whole == "NODE" || whole == "TOPO"
+	p.ofOneUser = whole == "USER" || field(line, "ExclusiveUser") == "YES"
 	list := text(field(line, "Nodes"))
 	if list == "" {
 		return p, nil // a partition may be empty

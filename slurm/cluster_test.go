@@ -52,9 +52,11 @@ func TestPartitionsAreReadAsTheReleasesPrintThem(t *testing.T) {
 			name: "a", nodes: []string{"n1", "n2"}, tier: 3, state: "UP", exclusive: true, overSubscribe: "EXCLUSIVE", maxTime: none, overTime: "5", preempt: "OFF"},
 		"PartitionName=a Exclusive=NODE OverSubscribe=NO MaxTime=1-00:00:00 MaxNodes=4 DefMemPerCPU=100": {
 			name: "a", exclusive: true, overSubscribe: "NO", maxTime: 86400, maxNodes: 4, defMemPerCPU: 100},
-		"PartitionName=a Exclusive=TOPO OverSubscribe=NO MaxTime=UNLIMITED": {name: "a", exclusive: true, overSubscribe: "NO", maxTime: none},
+		"PartitionName=a Exclusive=TOPO OverSubscribe=NO MaxTime=UNLIMITED":       {name: "a", exclusive: true, overSubscribe: "NO", maxTime: none},
+		"PartitionName=a ExclusiveUser=YES OverSubscribe=YES:2 MaxTime=UNLIMITED": {name: "a", ofOneUser: true, overSubscribe: "YES:2", maxTime: none},
+		"PartitionName=a ExclusiveUser=NO OverSubscribe=YES:2 MaxTime=UNLIMITED":  {name: "a", overSubscribe: "YES:2", maxTime: none},
 		"PartitionName=a Exclusive=USER OverSubscribe=YES:2 MaxTime=UNLIMITED PreemptMode=GANG,SUSPEND DefMemPerNode=2000": {
-			name: "a", overSubscribe: "YES:2", maxTime: none, preempt: "GANG,SUSPEND", defMemPerNode: 2000},
+			name: "a", ofOneUser: true, overSubscribe: "YES:2", maxTime: none, preempt: "GANG,SUSPEND", defMemPerNode: 2000},
 		"PartitionName=a ExclusiveUser=NO OverSubscribe=FORCE:4 MaxTime=30:00": {name: "a", overSubscribe: "FORCE:4", maxTime: 1800},
 	} {
 		if got, err := parsePartition(line); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {

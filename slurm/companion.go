@@ -101,16 +101,23 @@ func (s *System) join(ctx context.Context, job adapter.Key, e *record) error {
 	// A list may be as things were before the mark: with that, what a console shows of the companion is in doubt.
 	r, err := s.sworn(ctx, e.ID)
 	if err == nil && !r.joins(job) {
-		err = fmt.Errorf("slurmctld said yes, yet the companion does not bear the mark %q: %w", markCompanion(job), adapter.ErrGone)
+		err = fmt.Errorf("it does not bear the mark %q, though Slurm said yes: %w", markCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
+
+// triggers is the release from which on slurmctld may be given triggers. That of 20.11 does not start again once one's job has
+// ended: "Incomplete trigger data checkpoint file". There only the companion's own limit ends it while we are dead.
+const triggers = 2205
 
 // endWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
 func (s *System) endWith(ctx context.Context, job, companion adapter.Key) error {
 	c, err := s.recent(ctx)
 	if err != nil {
 		return err
+	}
+	if release, _ := c.version(); release < triggers {
+		return nil
 	}
 	as, err := c.slurmUser()
 	if err != nil {

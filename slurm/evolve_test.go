@@ -115,7 +115,10 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 
 	said := tales(t, output(lab, "alice", job))
 	journalled := resizes(t, p, job)
-	accounted := accounts(t, lab, job, submitted, len(sizes))
+	accounted := accounts(t, lab, job, submitted)
+	if len(accounted) != len(sizes) {
+		t.Fatalf("sacct -D has the sizes %v, want %v", accounted, sizes)
+	}
 	replayable(t, lab, job, sizes)
 	for i, size := range sizes {
 		step := i + 1
@@ -186,9 +189,9 @@ func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 	}
 }
 
-// accounts is the host list of each size that Slurm's accounting has of the job, in order of time. It waits for so many, and until
-// the job is over: slurmdbd hears of an end some time after it. A job of the same number before this one was submitted earlier.
-func accounts(t *testing.T, lab *labtest.Lab, job, submitted string, want int) []string {
+// accounts is the host list of each size that Slurm's accounting has of the job, in order of time, once it is over there: slurmdbd
+// hears of an end some time after it. A job of the same number before this one was submitted earlier.
+func accounts(t *testing.T, lab *labtest.Lab, job, submitted string) []string {
 	t.Helper()
 	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)
 	if err != nil {
@@ -199,13 +202,14 @@ func accounts(t *testing.T, lab *labtest.Lab, job, submitted string, want int) [
 		t.Fatal(err)
 	}
 	var lists []string
-	lab.Await(t, 90*time.Second, fmt.Sprintf("sacct -D knows %d sizes of job %s", want, job), func() bool {
+	lab.Await(t, 90*time.Second, fmt.Sprintf("sacct -D knows the end of job %s", job), func() bool {
 		rows := slices.DeleteFunc(readAccounts(t, lab, since), func(r account) bool { return r.submit < since.Unix() })
 		lists = nil
 		for _, nodes := range sizes(rows, id) {
 			lists = append(lists, hostlist.Compact(nodes))
 		}
-		return len(lists) == want && !slices.ContainsFunc(rows, func(r account) bool { return r.id == id && r.end == 0 })
+		return len(lists) > 0 && slices.ContainsFunc(rows, func(r account) bool { return r.id == id && r.state == "COMPLETED" }) &&
+			!slices.ContainsFunc(rows, func(r account) bool { return len(r.nodes) > 0 && r.end == 0 })
 	})
 	return lists
 }

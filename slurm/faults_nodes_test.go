@@ -67,6 +67,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		t.Errorf("job %s grew by node %s, which is drained", robust, drains[0])
 	}
 	setNode(t, lab, drains[0], "RESUME")
+	drains = nil
 	awaitEvent(t, p, drained, "grew", 2*time.Minute)
 	lose(robust, "DOWN")
 	lose(drained, "DRAIN")
@@ -116,7 +117,7 @@ func leak(t *testing.T, lab *labtest.Lab) (nodes string) {
 	lab.Run(t, "alice", "scancel", parent)
 	ended(t, lab, time.Minute, parent)
 	lab.Await(t, time.Minute, "the expander is merged", func() bool { // not before the steps that Slurm makes are ended
-		asks(lab, "scancel", line[0]+".extern")
+		asks(lab, "scancel", line[0]+".4294967292") // the extern step: not every release knows it by its name
 		_, _, err := lab.Exec("root", "", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
 		return err == nil
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -11,77 +13,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-// A printed job is one as both clients print it, with whatever its owner wrote: what squeue says of it is the truth.
-type printed struct {
-	id        int
-	submitted int
-	user      string
-	uid       int
-	priority  int
-	state     string
-	nodes     string // "" while it waits
-	mark      string
-	reserved  string
-
-	words // its owner's
-}
-
-// words are what the owner of a job writes as he likes.
-type words struct{ name, account, label, host, features, network, command, comment, output string }
-
-// line is the job as a console of 22.05 shows it (26.05 in the order of what follows the command).
-func (p *printed) line(stamp string) string {
-	null := func(s string) string {
-		if s == "" {
-			return "(null)"
-		}
-		return s
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "JobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=%s Priority=%d Nice=0 Account=%s QOS=normal JobState=%s Reason=None Dependency=(null) "+
-		"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%s%d EligibleTime=%s%d AccrueTime=Unknown "+
-		"StartTime=%s%d EndTime=%s%d Deadline=N/A SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s%d Scheduler=Main Partition=main AllocNode:Sid=%s:77 ReqNodeList=(null) "+
-		"ExcNodeList=(null) NodeList=%s ", p.id, null(p.name), p.user, p.uid, null(p.label), p.priority, null(p.account), p.state, stamp, p.submitted, stamp, p.submitted,
-		stamp, p.submitted, stamp, p.submitted+600, stamp, p.submitted, p.host, p.nodes)
-	if p.nodes != "" {
-		fmt.Fprintf(&b, "BatchHost=%s ", p.nodes)
-	}
-	b.WriteString("NumNodes=1 NumCPUs=4 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:* TRES=cpu=4,node=1 Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=* MinCPUsNode=1 MinMemoryNode=0 " +
-		"MinTmpDiskNode=0 Features=(null) DelayBoot=00:00:00 ")
-	if p.features != "" {
-		fmt.Fprintf(&b, "ClusterFeatures=%s ", p.features)
-	}
-	if p.reserved != "" {
-		fmt.Fprintf(&b, "Reservation=%s ", p.reserved)
-	}
-	fmt.Fprintf(&b, "OverSubscribe=NO Contiguous=0 Licenses=(null) Network=%s Command=%s SubmitLine=sbatch %s WorkDir=/home/%s", null(p.network), p.command, p.command, p.user)
-	if p.mark != "" {
-		fmt.Fprintf(&b, " AdminComment=%s ", p.mark)
-	}
-	if p.comment != "" {
-		fmt.Fprintf(&b, " Comment=%s ", p.comment)
-	}
-	fmt.Fprintf(&b, " StdErr=%s StdIn=/dev/null StdOut=%s Power= \n", p.output, p.output)
-	return b.String()
-}
-
-// row is the job as squeue lists it.
-func (p *printed) row(word string) string {
-	null := func(s string) string {
-		if s == "" {
-			return "(null)"
-		}
-		return s
-	}
-	host := p.nodes
-	if host == "" {
-		host = "n/a"
-	}
-	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|None",
-		p.id, p.id, p.state, p.user, p.uid, p.submitted, p.submitted, p.submitted, p.priority, null(p.reserved), host, p.nodes)
-	return strings.Join([]string{plain, null(p.mark), null(p.name), null(p.comment), null(p.account), "(null)", p.host, "N/A", "N/A", "N/A", ""}, word) + "\n"
-}
 
 // A failer is a test, by examples or by random cases.
 type failer interface {
@@ -307,6 +238,77 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 			for id := range got {
 				t.Fatalf("job %d is not there, and told", id)
 			}
+		}
+	})
+}
+
+// TestAJobAmongManyThatNameItIsSeenAsItIs: a crowd of hostile jobs before, between and behind those of others names these in ever
+// new texts, while squeue may not be asked.
+func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
+	c, known := &cluster{}, &testimony{}
+	for i := range 90 {
+		p := &printed{id: 11 + i, submitted: 1795000000 + i/30, user: "mallory", uid: 1066, state: "PENDING", words: words{name: "wrap", host: "login1"}}
+		if i%9 == 5 {
+			p.user, p.uid, p.mark, p.comment = "alice", 1001, "accordion:ep=1x1h", "ep=1x1h"
+		}
+		c.jobs = append(c.jobs, p)
+	}
+	for reading := range 20 {
+		for i, p := range c.jobs {
+			if p.user == "alice" {
+				if reading > 0 {
+					p.state, p.nodes = "RUNNING", fmt.Sprintf("n[%d-%d]", 100*i, 100*i+reading)
+				}
+				continue
+			}
+			text := fmt.Sprintf("x%d", reading)
+			for k := range 6 { // of the jobs beside it, and of one that is not
+				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
+			}
+			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
+			switch reading % 3 {
+			case 0:
+				p.words = words{name: text, host: "login1"}
+			case 1:
+				p.words = words{name: "wrap", host: "login1", comment: text}
+			default:
+				p.words = words{name: text, host: "login1", output: text, account: text}
+			}
+		}
+		c.quiet, c.alones = reading > 0, 0
+		got := c.read(t, known)
+		for _, want := range c.truth(t) {
+			r, there := got[want.ID]
+			if !there || r.User != want.User {
+				t.Fatalf("reading %d: job %d is %+v, told %v", reading, want.ID, r, there)
+			}
+			if diff := gocmp.Diff(alike(want), alike(r), gocmp.AllowUnexported(record{})); want.User == "alice" && diff != "" {
+				t.Fatalf("reading %d: job %d (-is +was told):\n%s", reading, want.ID, diff)
+			}
+		}
+		if c.alones > manyAlone {
+			t.Errorf("reading %d: %d jobs were asked for alone", reading, c.alones)
+		}
+	}
+}
+
+func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, known := &cluster{}, &testimony{}
+		for i := range 5 {
+			c.jobs = append(c.jobs, &printed{id: 11 + i, submitted: 1795000000, user: "alice", uid: 1001, state: "PENDING", mark: "accordion:ep=1x1h", words: words{host: "login1", comment: "ep=1x1h"}})
+			c.read(t, known)
+			time.Sleep(time.Minute)
+		}
+		if c.asked != 5 {
+			t.Errorf("squeue was run %d times for 5 jobs that came one after the other", c.asked)
+		}
+		for range 60 {
+			c.read(t, known)
+			time.Sleep(time.Minute)
+		}
+		if c.asked < 10 || c.asked > 12 {
+			t.Errorf("squeue was run %d times in an hour, want once in ten minutes", c.asked-5)
 		}
 	})
 }

@@ -39,9 +39,11 @@ type site struct {
 	binds    string // the setting by which tasks are bound to cores; "": they are not
 	gres     bool   // GresTypes: nodes may have generic resources
 	memory   bool   // memory is given to jobs as cores are
-	guarded  bool   // a plug-in looks at what is submitted
+	tiers    bool   // partitions preempt each other (preempt/partition_prio)
+	guarded  bool   // a plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
+	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
 	deferred bool   // nothing is allocated at the instant of a submission
 	strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
 }
@@ -57,13 +59,18 @@ func (c configuration) site() site {
 		binds:    c.binds(),
 		gres:     c["GresTypes"] != "",
 		memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
+		tiers:    c["PreemptType"] == byTier,
 		guarded:  slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua"),
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
 		strange:  release >= owned && strings.Contains(c["PrologFlags"], "Alloc"),
+		sparing:  release >= owned,
 		deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
+
+// byTier is the PreemptType with which partitions preempt each other.
+const byTier = "preempt/partition_prio"
 
 // binds is the setting by which tasks are bound to cores, "" where none does.
 func (c configuration) binds() string {
@@ -88,18 +95,27 @@ func (c configuration) neverResizes() string {
 // A sharing is how a partition, or a job, shares nodes with other jobs, in Slurm's words: EXCLUSIVE, NO, YES:2, FORCE:4…
 type sharing string
 
+// ofOneUser ends a partition's sharing where a node is one user's at a time.
+const ofOneUser = ",USER"
+
 // whole says whether every job of the partition gets whole nodes.
 func (s sharing) whole() bool { return s == "EXCLUSIVE" }
 
 // doubles says whether cores may be given to a second job where both ask for that, and only then.
 func (s sharing) doubles() bool {
-	many, ok := strings.CutPrefix(string(s), "YES:")
+	many, ok := strings.CutPrefix(s.overSubscribe(), "YES:")
 	return ok && many != "1"
 }
 
+// overSubscribe is Slurm's word for it, with the number.
+func (s sharing) overSubscribe() string { return strings.TrimSuffix(string(s), ofOneUser) }
+
+// keepsOthersOff says whether no other user's job can come to lie on a node that a job of the partition has a part of.
+func (s sharing) keepsOthersOff() bool { return s.whole() || strings.HasSuffix(string(s), ofOneUser) }
+
 // forced says whether cores are given to several jobs whether they ask for that or not.
 func (s sharing) forced() bool {
-	many, ok := strings.CutPrefix(string(s), "FORCE")
+	many, ok := strings.CutPrefix(s.overSubscribe(), "FORCE")
 	return ok && many != ":1"
 }
 
@@ -144,7 +160,7 @@ func (s site) mergeable(in sharing, gres bool) string {
 	case s.gres && in.whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
 	case in.forced():
-		return fmt.Sprintf("the partition shares cores (OverSubscribe=%s)", in)
+		return fmt.Sprintf("the partition shares cores (OverSubscribe=%s)", in.overSubscribe())
 	}
 	return ""
 }
@@ -155,9 +171,11 @@ func (s site) overlappable(in sharing, gres bool) string {
 	case why != "":
 		return why
 	case !in.doubles():
-		return fmt.Sprintf("the partition has OverSubscribe=%s, and two allocations of one core need YES:2", in)
-	case !s.memory && !s.guarded:
-		return "neither the plug-in nor memory keeps other users' jobs that oversubscribe off its cores"
+		return fmt.Sprintf("the partition has OverSubscribe=%s, and two allocations of one core need YES:2", in.overSubscribe())
+	case s.tiers:
+		return "where partitions preempt each other (PreemptType=" + byTier + ") Slurm gives no core to two allocations"
+	case !s.guarded && !in.keepsOthersOff():
+		return "neither the plug-in nor ExclusiveUser=YES keeps other users' jobs that oversubscribe off its cores"
 	}
 	return ""
 }

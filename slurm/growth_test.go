@@ -32,8 +32,12 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		{"the job asks for GRES", func(s *site) { s.gres = true }, Auto, "YES:2", true, Companions, "generic resources"},
 		{"no expansion", func(s *site) { s.expands = false }, Auto, "EXCLUSIVE", false, Companions, "permit_job_expansion"},
 		{"no slurmdbd", func(s *site) { s.trap = "no slurmdbd" }, Auto, "YES:2", false, Companions, "no slurmdbd"},
+		{"bound, the plug-in keeps others off", func(s *site) { *s = bound; s.memory = false }, Auto, "YES:2", false, Overlap, "bound"},
 		{"bound, nothing keeps others off", func(s *site) { *s = bound; s.memory, s.guarded = false, false }, Auto, "YES:2", false, Companions, "other users"},
-		{"bound, memory keeps others off", func(s *site) { *s = bound; s.guarded = false }, Auto, "YES:2", false, Overlap, "bound"},
+		{"bound, only memory does, and some MB are left", func(s *site) { *s = bound; s.guarded = false }, Auto, "YES:2", false, Companions, "ExclusiveUser=YES"},
+		{"bound, nodes are one user's at a time", func(s *site) { *s = bound; s.guarded = false }, Auto, "YES:2,USER", false, Overlap, "bound"},
+		{"bound, nodes are one user's and not shared", func(s *site) { *s = bound; s.guarded = false }, Auto, "NO,USER", false, Companions, "OverSubscribe=NO, and"},
+		{"bound, partitions preempt", func(s *site) { *s = bound; s.tiers = true }, Auto, "YES:2", false, Companions, "to two allocations"},
 		{"companions are wished for", func(*site) {}, Companions, "EXCLUSIVE", false, Companions, "configured"},
 		{"overlap is wished for and possible", func(*site) {}, Overlap, "YES:2", false, Overlap, "configured"},
 		{"overlap is wished for and not possible", func(*site) {}, Overlap, "EXCLUSIVE", false, "", "YES:2"},
@@ -63,6 +67,7 @@ GresTypes               = gpu
 Prolog                  = (null)
 Epilog                  = /etc/slurm/epilog
 JobSubmitPlugins        = lua
+PreemptType             = preempt/partition_prio
 AccountingStorageType   = accounting_storage/none
 
 Cgroup Support Configuration:
@@ -72,7 +77,7 @@ ConstrainCores          = yes
 		t.Fatal(err)
 	}
 	got := c.site()
-	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, epilogs: true, deferred: true,
+	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, tiers: true, epilogs: true, deferred: true,
 		trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)

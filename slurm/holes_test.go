@@ -1,89 +1,222 @@
 package slurm_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"accordion/slurm"
+	"accordion/slurm/labtest"
 )
 
-// attempts are what unprivileged users try, with R for alice's managed job that runs, W for the one that waits, and O for
-// an ordinary one of bob's that waits.
-var attempts = []struct{ user, command string }{
-	{"alice", "scontrol release W"},
-	{"alice", "scontrol hold W"},
-	{"alice", "scontrol update JobId=W Priority=1000"},
-	{"alice", "scontrol update JobId=W Nice=5"},
-	{"alice", "scontrol update JobId=W StartTime=now"},
-	{"alice", "scontrol update JobId=W Requeue=1"},
-	{"alice", "scontrol update JobId=W Comment=ep=1x1s"},
-	{"alice", "scontrol update JobId=W AdminComment=mine"},
-	{"alice", "scontrol update JobId=W JobName=x"},
-	{"alice", "scontrol update JobId=W TimeLimit=1"},
-	{"alice", "scontrol update JobId=W NumNodes=1"},
-	{"alice", "scontrol update JobId=W ReqNodeList=n1"},
-	{"alice", "scontrol update JobId=W Partition=shared"},
-	{"alice", "scontrol update JobId=W Dependency=expand:R"},
-	{"alice", "scontrol update JobId=W ReservationName=accordion-1-0"},
-	{"alice", "scontrol update JobId=R NumNodes=1"},
-	{"alice", "scontrol update JobId=R NodeList=n1"},
-	{"alice", "scontrol update JobId=R TimeLimit=1"},
-	{"alice", "scontrol update JobId=R Requeue=1"},
-	{"alice", "scontrol requeue R"},
-	{"alice", "scontrol requeuehold R"},
-	{"alice", "scontrol suspend R"},
-	{"alice", "sbatch -N1 -t1 --dependency=expand:R"},
-	{"alice", "salloc -I --no-shell -N1 -t1 --dependency=expand:R"},
-	{"bob", "salloc -I --no-shell -N1 -t1 --dependency=expand:R"},
-	{"bob", "sbatch -N1 -t1 --dependency=afterany:O,expand:R"},
-	{"bob", "scontrol update JobId=O Dependency=expand:R"},
-	{"bob", "scontrol update JobId=O ReservationName=accordion-1-0"},
-	{"bob", "scontrol update JobId=R NumNodes=1"},
-	{"bob", "scontrol release W"},
-	{"bob", "scancel R"},
-	{"alice", "sbatch -N1 -t1 --reservation=accordion-1-0"},
-	{"bob", "sbatch -N1 -t1 --reservation=mine,accordion-1-0"},
-	{"bob", "sbatch -N1 -t1 -J accordion-grow-R"},
-	{"bob", "scontrol create reservation ReservationName=accordion-1-0 StartTime=now Duration=1 Users=bob Nodes=n4"},
+// attempts are what unprivileged users try, with R for alice's managed job that runs, on node N; W for the one that waits; G for one
+// that has grown by the companion C; O for an ordinary one of bob's that waits, and S for one that would share its cores. Unguarded:
+// without the plug-in Slurm lets them do it.
+var attempts = []struct {
+	user, command string
+	unguarded     bool
+}{
+	{"alice", "scontrol release W", true}, // and nothing comes of it
+	{"alice", "scontrol hold W", true},
+	{"alice", "scontrol update JobId=W ReservationName=", true},
+	{"alice", "scontrol update JobId=W ReservationName=accordion-W-0", true},
+	{"alice", "scontrol update JobId=W Priority=1000", true},
+	{"alice", "scontrol update JobId=W Priority=4294967290", false},
+	{"alice", "scontrol update JobId=W Nice=5", true},
+	{"alice", "scontrol update JobId=W Nice=-5", false},
+	{"alice", "scontrol update JobId=W StartTime=now", true},
+	{"alice", "scontrol update JobId=W Requeue=1", true},
+	{"alice", "scontrol update JobId=W Comment=ep=1x1s", true},
+	{"alice", "scontrol update JobId=W AdminComment=mine", false},
+	{"alice", "scontrol update JobId=W JobName=x", true},
+	{"alice", "scontrol update JobId=W TimeLimit=1", true},
+	{"alice", "scontrol update JobId=W NumNodes=1", true},
+	{"alice", "scontrol update JobId=W ReqNodeList=n1", true},
+	{"alice", "scontrol update JobId=W Partition=shared", true},
+	{"alice", "scontrol update JobId=W Dependency=expand:R", true},
+	{"alice", "scontrol update JobId=R NumNodes=1", true},
+	{"alice", "scontrol update JobId=R NodeList=n1", true},
+	{"alice", "scontrol update JobId=R TimeLimit=1", true},
+	{"alice", "scontrol update JobId=R Requeue=1", true},
+	{"alice", "scontrol update JobId=C NumNodes=0", true},
+	{"alice", "scontrol update JobId=C JobName=x", true},
+	{"alice", "scontrol update JobId=C TimeLimit=1", true},
+	{"alice", "scontrol update JobId=C AdminComment=mine", false},
+	{"alice", "scontrol requeue R", false},
+	{"alice", "scontrol requeuehold R", false},
+	{"alice", "scontrol suspend R", false},
+	{"alice", "sbatch -N1 -t1 --dependency=expand:R", true},
+	{"alice", "salloc -I --no-shell -N1 -t1 --dependency=expand:R", true},
+	{"alice", "sbatch -N1 -t1 --reservation=accordion-W-0", true},
+	{"alice", "sbatch -N1 -t1 -J accordion-grow-R --reservation=accordion-W-0", true},
+	{"alice", "strigger --clear --jobid=G", false},
+	{"bob", "salloc -I --no-shell -N1 -t1 --dependency=expand:R", true},
+	{"bob", "sbatch -N1 -t1 --dependency=afterany:O,expand:R", true},
+	{"bob", "scontrol update JobId=O Dependency=expand:R", true},
+	{"bob", "scontrol update JobId=O ReservationName=accordion-W-0", false},
+	{"bob", "scontrol update JobId=O ReservationName=accordion-park", true},
+	{"bob", "scontrol update JobId=R NumNodes=1", false},
+	{"bob", "scontrol update JobId=C NumNodes=0", false},
+	{"bob", "scontrol update JobId=C JobName=x", false},
+	{"bob", "scontrol update JobId=W ReservationName=", false},
+	{"bob", "scontrol release W", false},
+	{"bob", "scancel R", false},
+	{"bob", "scancel W", false},
+	{"bob", "scancel C", false},
+	{"bob", "srun --jobid=R --overlap -N1 -n1 true", false},
+	{"bob", "srun --jobid=C --overlap -N1 -n1 true", false},
+	{"bob", "strigger --clear --jobid=G", false},
+	{"bob", "strigger --set --jobid=G --fini --program=/bin/true", false},
+	{"bob", "sbatch -N1 -t1 --reservation=mine,accordion-W-0", false},
+	{"bob", "sbatch -N1 -t1 --reservation=accordion-W-0", false},
+	{"bob", "sbatch -N1 -t1 --reservation=accordion-park", true},
+	{"bob", "sbatch -N1 -t1 -J accordion-grow-R", true},
+	{"bob", "sbatch -N1 -t1 -J accordion-with-R --reservation=accordion-park", true},
+	{"bob", "salloc -I --no-shell -N1 -n1 -t1 -w N -p main -s --mem=1", false},
+	{"bob", "salloc -I --no-shell -N1 -n1 -t1 -w N -p main -s -O --mem=1", false},
+	{"bob", "salloc -I --no-shell -N1 -n1 -t1 -w N -p shared -s --mem=1", false},
+	{"bob", "salloc -I --no-shell -N1 -n1 -t1 -w N -p shared,main -s --mem=1", false},
+	{"bob", "salloc -I --no-shell -N1 -n1 -t1 -w N -p shared -O --mem=1", false},
+	{"bob", "scontrol update JobId=O OverSubscribe=YES", false},
+	{"bob", "scontrol update JobId=S Partition=main", true},
+	{"bob", "scontrol create reservation ReservationName=accordion-1-0 StartTime=now Duration=1 Users=bob Nodes=n4", false},
+	{"bob", "scontrol update ReservationName=accordion-park Users=bob", false},
+	{"bob", "scontrol delete ReservationName=accordion-W-0", false},
+	{"bob", "scontrol delete ReservationName=accordion-park", false},
 }
 
-func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
-	lab := submitLab(t)
-	p := serving(t, lab, "")
-	running := lab.Submit(t, "alice", "sleep 600", "--ep=3x2h,4x1h")
-	waiting := lab.Submit(t, "alice", "true", "--ep=4x10m,2x5m")
-	ordinary := lab.Submit(t, "bob", "true", "-N4", "-t1", "--begin=now+2hours")
-	lab.Await(t, 2*time.Minute, "the first job runs, and is tied to its reservation no more; the other waits for its nodes", func() bool {
-		r, w := p.view(running), p.view(waiting)
-		return r != nil && w != nil && r.Phase == "running" && w.Phase == "waiting" && w.Start > 0 &&
-			client(t, lab, "squeue", "-h", "-j", running, "-o", "%v") == "(null)"
+// prey is jobs of alice's that others, and she herself, may not touch, and those of bob's by which he tries.
+type prey struct {
+	running, waiting, grown, companion, ordinary, sharing string
+	node                                                  string // of the first
+}
+
+// graze starts them on a lab of four nodes, of which the second half has GPUs.
+func graze(t *testing.T, p *process, guarded bool) prey {
+	t.Helper()
+	lab := p.lab
+	evolving := func(script, ep string, options ...string) string {
+		t.Helper()
+		if guarded {
+			return lab.Submit(t, "alice", script, append(options, "--ep="+ep)...)
+		}
+		nodes, _, _ := strings.Cut(ep, "x")
+		return lab.Submit(t, "alice", script, append(options, "-H", "-N"+nodes, "-t5", "--comment=ep="+ep)...)
+	}
+	show := func(job, format string) string { return client(t, lab, "squeue", "-h", "-j", job, "-o", format) }
+	begun := func(job string) func() bool {
+		return func() bool {
+			v := p.view(job)
+			return v != nil && v.Phase == "running" && show(job, "%v") == "(null)"
+		}
+	}
+	var jobs prey
+	jobs.running = evolving("sleep 600", "1x2h,2x1h", "-C", "thin")
+	lab.Await(t, 2*time.Minute, "the first job runs, and is tied to its reservation no more", begun(jobs.running))
+	jobs.node = show(jobs.running, "%N")
+	jobs.grown = evolving("sleep 3\neval \"$(accordion step)\"\nsleep 600", "1x5s,2x2h", "--gpus-per-node=1")
+	lab.Await(t, 2*time.Minute, "a job with GPUs has grown by a companion", func() bool {
+		jobs.companion = client(t, lab, "squeue", "-h", "-t", "R", "-n", "accordion-with-"+jobs.grown, "-o", "%A")
+		v := p.view(jobs.grown)
+		return jobs.companion != "" && show(jobs.companion, "%v") == "(null)" && v != nil && v.Size == 2
 	})
+	jobs.waiting = evolving("true", "4x10m,2x5m")
+	jobs.ordinary = lab.Submit(t, "bob", "true", "-N4", "-t1", "--begin=now+2hours")
+	jobs.sharing = lab.Submit(t, "bob", "sleep 600", "-H", "-N1", "-n1", "-t1", "-p", "shared", "-s", "--mem=1", "-w", jobs.node)
+	lab.Await(t, 2*time.Minute, "the other waits for its nodes, in the park", func() bool {
+		w := p.view(jobs.waiting)
+		return w != nil && w.Phase == "waiting" && w.Start > 0 && show(jobs.waiting, "%v") == slurm.Park && strings.Contains(reservations(t, lab), "accordion-"+jobs.waiting+"-0 ")
+	})
+	return jobs
+}
+
+// words is an attempt on these jobs.
+func (j prey) words(command string) []string {
+	var all []string
+	for word := range strings.FieldsSeq(command) {
+		for _, name := range [][2]string{{"R", j.running}, {"W", j.waiting}, {"G", j.grown}, {"C", j.companion}, {"O", j.ordinary}, {"S", j.sharing}, {"N", j.node}} {
+			word = regexp.MustCompile(`(^|[=:-])`+name[0]+`(,|-|$)`).ReplaceAllString(word, "${1}"+name[1]+"$2")
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
+// assertNothingComesOf makes the attempts that are to be refused and judges that they are, and change nothing.
+func (j prey) assertNothingComesOf(t *testing.T, lab *labtest.Lab, guarded bool) {
 	// Planned starts are Slurm's own affair.
 	steady := func() string {
+		held := regexp.MustCompile(`(?m)^ReservationName=(\S+) .* (Nodes=\S+) .* (Users=\S+) .*$`).ReplaceAllString(client(t, lab, "scontrol", "-o", "show", "reservation"), "$1 $2 $3")
 		return client(t, lab, "squeue", "-h", "-a", "-S", "i", "-o", "%A %t %D %l %v %k %N") + "\n" +
-			client(t, lab, "squeue", "-h", "-a", "-S", "i", "-O", "JobID,Dependency,PriorityLong,Name,Requeue,AdminComment:80")
+			client(t, lab, "squeue", "-h", "-a", "-S", "i", "-O", "JobID,Partition,Dependency,Name,Requeue,Nice,AdminComment:80") + "\n" + held + "\n" +
+			client(t, lab, "strigger", "--get", "--jobid="+j.grown, "-h", "-o", "%j %t")
 	}
 	before := steady()
-	jobs := strings.NewReplacer("=R", "="+running, "=W", "="+waiting, "=O", "="+ordinary, ":R", ":"+running, ":O", ":"+ordinary,
-		"-R", "-"+running, " R", " "+running, " W", " "+waiting)
 	for _, a := range attempts {
-		words := strings.Fields(jobs.Replace(a.command))
+		if !guarded && a.unguarded {
+			continue
+		}
+		words := j.words(a.command)
 		t.Run(a.user+": "+a.command, func(t *testing.T) {
 			out, said, err := lab.Exec(a.user, "#!/bin/sh\n", words...)
 			if err == nil {
 				t.Errorf("%v: allowed: %s %s", words, out, said)
 			}
-			if after := steady(); after != before {
+			after := steady()
+			if after != before {
 				t.Errorf("changed from\n%s\nto\n%s\n(%s)", before, after, said)
 			}
+			before = after
 		})
 	}
-	if events := p.events(running, "changed", "requeued", "escaped"); len(events) > 0 {
-		t.Errorf("the journal has %v", events)
+}
+
+// slaughter cancels them.
+func (j prey) slaughter(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	lab.Run(t, "bob", "scancel", j.ordinary, j.sharing)
+	lab.Run(t, "alice", "scancel", j.waiting, j.running, j.grown)
+}
+
+func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
+	lab := submitLab(t)
+	p := serving(t, lab, "")
+	jobs := graze(t, p, true)
+	jobs.assertNothingComesOf(t, lab, true)
+	for _, job := range []string{jobs.running, jobs.grown, jobs.waiting} {
+		if events := p.events(job, "changed", "requeued", "escaped"); len(events) > 0 {
+			t.Errorf("the journal has %v", events)
+		}
 	}
-	for _, job := range []string{waiting, running} {
-		lab.Run(t, "alice", "scancel", job)
+	jobs.slaughter(t, lab)
+	clean(t, p)
+}
+
+func TestWithoutThePluginSlurmKeepsUsersOffTheManagedJobsOfOthers(t *testing.T) {
+	lab := labtest.Up(t, 4, labtest.User("alice"), labtest.User("bob"), labtest.NoPlugin())
+	p := serving(t, lab, "")
+	jobs := graze(t, p, false)
+	jobs.assertNothingComesOf(t, lab, false)
+
+	lab.Run(t, "alice", "scontrol", "release", jobs.waiting)
+	if got := client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v"); got != "PD "+slurm.Park {
+		t.Errorf("its owner released a parked job, and it is %q", got)
 	}
-	lab.Run(t, "bob", "scancel", ordinary)
+	lab.Run(t, "alice", "scontrol", "update", "JobId="+jobs.waiting, "ReservationName=")
+	lab.Await(t, time.Minute, "the job that its owner took out of the park is back there", func() bool {
+		return client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v") == "PD "+slurm.Park
+	})
+	lab.Run(t, "bob", "scontrol", "update", "JobId="+jobs.sharing, "Partition=main")
+	lab.Run(t, "bob", "scontrol", "release", jobs.sharing)
+	lab.Await(t, time.Minute, "Slurm has looked at the job that would share the cores of alice's", func() bool {
+		show := client(t, lab, "scontrol", "-o", "show", "job", jobs.sharing)
+		return strings.Contains(show, "OverSubscribe=YES") && !strings.Contains(show, "LastSchedEval=N/A") && !strings.Contains(show, "Reason=JobHeld")
+	})
+	if got := client(t, lab, "squeue", "-h", "-j", jobs.sharing, "-o", "%t"); got != "PD" {
+		t.Errorf("a job of bob's that shares its cores is %s on the node of alice's", got)
+	}
+	jobs.slaughter(t, lab)
 	clean(t, p)
 }
 
@@ -113,12 +246,12 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	p := serving(t, lab, "[overrun]\nleast = \"10m\"") // nobody is ended for what takes long on a busy machine
 
 	late := evolving("sleep 600", "2x2m,4x2m", "2")
-	lab.Await(t, time.Minute, "root holds the job", func() bool { return state(late) == "PD JobHeldAdmin" })
-	if _, said, err := lab.Exec("alice", "", "scontrol", "release", late); err == nil {
-		t.Errorf("an adopted job can be released by its owner: %s", said)
+	parked := func(job string) bool {
+		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+slurm.Park
 	}
-	p.stop() // it would hold the job again
-	insists(t, lab, "alice", "scontrol", "update", "JobId="+late, "Nice=5")
+	lab.Await(t, time.Minute, "the job is parked", func() bool { return parked(late) })
+	p.stop() // it would park the job again
+	insists(t, lab, "alice", "scontrol", "update", "JobId="+late, "ReservationName=")
 	lab.Run(t, "bob", "scancel", hog)
 	began(late)
 	p.start()
@@ -157,16 +290,21 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	lab.Run(t, "alice", "touch", "shrunk")
 	insists(t, lab, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
 	lab.Run(t, "alice", "scontrol", "requeue", requeued)
-	lab.Await(t, time.Minute, "the requeued job waits, held by root, from its first step", func() bool {
+	lab.Await(t, time.Minute, "the requeued job waits, parked, from its first step", func() bool {
 		v := p.view(requeued)
-		return v != nil && v.Phase == "waiting" && v.Step == 0 && state(requeued) == "PD JobHeldAdmin"
+		return v != nil && v.Phase == "waiting" && v.Step == 0 && parked(requeued)
 	})
 	// Where a reading falls between its end and its return, it is a job that ended and one that was accepted.
 	if again := p.events(requeued, "requeued", "accepted"); len(again) != 2 {
 		t.Errorf("the journal says of the job that was requeued: %v", again)
 	}
 	insists(t, lab, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
-	insists(t, lab, "bob", "scontrol", "update", "JobId="+client(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A"), "NumNodes=0")
+	gift := client(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A")
+	lab.Await(t, time.Minute, "bob gives his node to alice's job", func() bool {
+		_, _, _ = lab.Exec("bob", "", "scancel", gift+".4294967292") // the step that Slurm makes itself (PrologFlags=Contain), once it is there
+		_, _, err := lab.Exec("bob", "", "scontrol", "update", "JobId="+gift, "NumNodes=0")
+		return err == nil
+	})
 	if e := told(p, grown, "changed"); !strings.Contains(e.Text, "holds 3 nodes, not 2") {
 		t.Errorf("the journal says %q", e.Text)
 	}

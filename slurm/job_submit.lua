@@ -23,6 +23,7 @@ local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
+local COMPANION = "accordion-with=" -- begins the mark of what was allocated beside a managed job
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
 local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
@@ -392,7 +393,9 @@ local function within(job, req)
 		end
 	end
 	local known = limits()
-	held(known.qos and known.qos[job.qos or ""])
+	local qos = known.qos and known.qos[job.qos or ""]
+	held(qos)
+	if qos and qos.outranks then return end
 	local account = job.account
 	if not account or account == "" then account = job.default_account or "" end
 	if not known.associations then return end
@@ -403,6 +406,28 @@ local function within(job, req)
 		held(known.associations[account])
 		account = known.parents and known.parents[account]
 	end
+end
+
+-- names counts the names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil where that is none.
+local function names(list)
+	local sum = 0
+	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
+	for item in apart:gmatch("[^,]+") do
+		local product = 1
+		for ranges in item:gmatch("%[(.-)%]") do
+			local count = 0
+			for range in ranges:gmatch("[^;]+") do
+				local first, last = range:match("^(%d+)%-(%d+)$")
+				first, last = tonumber(first or range), tonumber(last or range)
+				if not first or last < first then return nil end
+				count = count + last - first + 1
+			end
+			if count == 0 then return nil end
+			product = product * count
+		end
+		sum = sum + product
+	end
+	return sum > 0 and sum or nil
 end
 
 -- fitting refuses what the request contradicts, and what cannot be resized.
@@ -426,7 +451,7 @@ local function fitting(job, req, name, partition)
 	elseif (job.features or ""):find("[%[%]%*]") then
 		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
-	local most = partition and partition.total_nodes
+	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
@@ -452,13 +477,28 @@ local function comment(req, own)
 	return text
 end
 
+-- export puts a variable into the environment of the job's script. A job without one (salloc) has none.
+local function export(job, name, value)
+	local ok, why = pcall(function() job.environment[name] = value end)
+	if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
+end
+
+-- exported says whether the job's script gets that variable.
+local function exported(job, name)
+	local ok, value = pcall(function() return job.environment[name] end)
+	return ok and value
+end
+
 -- take writes an accepted request into the job.
 local function take(job, req, own)
 	local nodes = req.alternatives[1][1].nodes
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
-		-- sbatch has counted them for one node.
+		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
 		job.num_tasks = nodes * job.ntasks_per_node
+		for _, variable in ipairs({ "SLURM_NTASKS", "SLURM_NPROCS" }) do
+			if exported(job, variable) then export(job, variable, tostring(job.num_tasks)) end
+		end
 		local each = job.cpus_per_task
 		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
 	end
@@ -472,10 +512,7 @@ end
 -- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
 local function tell(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
-		if type(value) == "string" and value ~= "" then
-			local ok, why = pcall(function() job.environment[name] = value end)
-			if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
-		end
+		if type(value) == "string" and value ~= "" then export(job, name, value) end
 	end
 end
 
@@ -533,6 +570,14 @@ local function apart(job, partitions)
 	end
 end
 
+-- enters says whether a change brings a job into a managed partition, which it was not submitted to. It may share its cores then: apart
+-- has not seen it, and Slurm tells a plug-in nothing of that.
+local function enters(change, job, partitions)
+	if not change.partition or change.partition == "" then return false end
+	local ok, site = pcall(settings)
+	return ok and goes_to(change, partitions, site.partitions) ~= nil and goes_to(job, partitions, site.partitions) == nil
+end
+
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
 local function asks(job)
 	local comment, script = job.comment or "", "\n" .. (job.script or "")
@@ -570,13 +615,17 @@ function slurm_job_submit(job, partitions, uid)
 	return slurm.ERROR
 end
 
--- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; a release or a changed size would
--- break the plan. Slurm drops log_user here, hence a return code with words of its own.
+-- stays says whether nobody but root may change the job: one that is managed, or that was made beside one.
+local function stays(job)
+	local mark = job.admin_comment or ""
+	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil
+end
+
+-- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; leaving the reservation in which it waits, or a
+-- changed size, would break the plan. Slurm drops log_user here, hence a return code with words of its own.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
-	local ok, refused = pcall(function()
-		return (job.admin_comment or ""):sub(1, #MARK) == MARK or names_ours(change) ~= nil
-	end)
+	local ok, refused = pcall(function() return stays(job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
 	if ok and refused then
 		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))
 		return DENIED

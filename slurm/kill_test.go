@@ -3,6 +3,7 @@ package slurm_test
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,16 +58,13 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, output(p.lab, "alice", job))
 		}
 	}
-	if v.growth == slurm.Companions { // those that were made in vain are sizes, too
-		clean(t, p)
-		return
+	sizes := ""
+	for _, list := range accounts(t, p.lab, job, submitted) {
+		sizes += fmt.Sprintf("%d ", len(names(t, list)))
 	}
-	var sizes []int
-	for _, list := range accounts(t, p.lab, job, submitted, 3) {
-		sizes = append(sizes, len(names(t, list)))
-	}
-	if !slices.Equal(sizes, []int{2, 4, 1}) {
-		t.Errorf("sacct -D has the sizes %v, want 2, 4, 1", sizes)
+	// What was made of a growth when the sidecar died, and was taken back, is a size for a moment.
+	if !regexp.MustCompile(`^(2 4 )+1 $`).MatchString(sizes) {
+		t.Errorf("sacct -D has the sizes %s, want 2 4 1", sizes)
 	}
 	clean(t, p)
 }

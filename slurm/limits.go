@@ -155,6 +155,9 @@ func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
 		if why := t.rigid(r); why != "" {
 			r.Unfit = why
 		}
+		if err := t.divided(r); err != nil && r.State == adapter.Pending {
+			r.Unfit = err.Error()
+		}
 		if t.site.trap != "" {
 			r.Base = len(r.Nodes)
 			if len(r.Parts) > 0 {

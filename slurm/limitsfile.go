@@ -14,9 +14,9 @@ import (
 func (p policies) allowed(n need) string {
 	var b strings.Builder
 	b.WriteString("-- Written by accordion serve: how many nodes a job may have at most. Read by job_submit.lua.\nreturn {\n\tassociations = {\n")
-	entry := func(key string, c ceiling) {
+	entry := func(key string, c ceiling, more string) {
 		if c.nodes >= 0 {
-			fmt.Fprintf(&b, "\t\t[%s] = { nodes = %d, why = %s },\n", quoted(key), c.nodes, quoted(c.why))
+			fmt.Fprintf(&b, "\t\t[%s] = { nodes = %d, why = %s%s },\n", quoted(key), c.nodes, quoted(c.why), more)
 		}
 	}
 	for _, a := range p.associations {
@@ -24,7 +24,7 @@ func (p policies) allowed(n need) string {
 		if a.user != "" {
 			key += "/" + a.uid
 		}
-		entry(key, a.limits.ceiling(n))
+		entry(key, a.limits.ceiling(n), "")
 	}
 	b.WriteString("\t},\n\tparents = {\n")
 	names := map[string]string{}
@@ -38,11 +38,14 @@ func (p policies) allowed(n need) string {
 	}
 	b.WriteString("\t},\n\tqos = {\n")
 	for _, q := range p.qualities {
-		lowest := q.limits.ceiling(n)
+		lowest, more := q.limits.ceiling(n), ""
+		if lowest.nodes >= 0 {
+			more = ", outranks = true" // which limits of associations it takes the place of is seen when the job waits
+		}
 		for _, l := range q.each {
 			lowest = lowest.lower(l.ceiling(n))
 		}
-		entry(q.name, lowest)
+		entry(q.name, lowest, more)
 	}
 	b.WriteString("\t},\n}\n")
 	return b.String()
@@ -51,14 +54,9 @@ func (p policies) allowed(n need) string {
 // ceiling is how many nodes these limits leave a job ever.
 func (l limits) ceiling(n need) ceiling {
 	lowest := ceiling{nodes: -1}
-	for name, each := range n.each {
-		if b, ok := l.perJob[name]; ok && b.limit >= 0 {
-			lowest = lowest.lower(ceiling{int(b.limit / each), fmt.Sprintf("the limit of each job of %s is %s=%d", l.of, name, b.limit)})
-		}
-		if b, ok := l.group[name]; ok && b.limit >= 0 {
-			lowest = lowest.lower(ceiling{int(b.limit / each), fmt.Sprintf("the limit of %s is %s=%d", l.of, name, b.limit)})
-		}
-	}
+	l.among(n, func(kind, name string, b bound) {
+		lowest = lowest.lower(ceiling{int(b.limit / n.each[name]), fmt.Sprintf("%s %s is %s=%d", kind, l.of, name, b.limit)})
+	})
 	return lowest
 }
 

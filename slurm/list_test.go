@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/slurm"
+	"accordion/slurm/labtest"
 )
 
 // lists reads all jobs by squeue and by consoles, and judges that both say the same.
@@ -35,6 +36,41 @@ func (w *world) cheap() {
 
 func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	w := newWorld(t)
+	w.ordinaryJobs()
+	w.marked()
+	if _, said, err := w.lab.Sbatch("alice", sleeps, "--account=q|w QOS=e"); err == nil || !strings.Contains(said, "Invalid account") {
+		t.Errorf("where associations are enforced an account that is none is not refused: %v: %s", err, said)
+	}
+	w.lies()
+	w.cheap()
+	if len(slurm.Leaked(w.observe())) > 0 {
+		t.Error("nodes are in use by no job")
+	}
+}
+
+// Where associations are not enforced an account is one more text in which users write what they like.
+func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
+	w := worldOn(t, labtest.Up(t, 6, labtest.Plain(), labtest.User("alice"), labtest.Fast(), labtest.NoPlugin()))
+	w.lie("an account of many fields", "--account=q|w QOS=e")
+	w.lie("an account that is an owner", "--account="+wholeHead)
+	w.lies()
+	w.cheap()
+}
+
+// worldOn is newWorld on a lab of one's own.
+func worldOn(t *testing.T, lab *labtest.Lab) *world {
+	t.Helper()
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sys.Close)
+	return &world{t, lab, sys, t.Context()}
+}
+
+// ordinaryJobs submits one of each kind.
+func (w *world) ordinaryJobs() {
+	w.Helper()
 	holder := w.running("n2")
 	w.submit(sleeps, "-H", "-N1-3", "-t5")
 	w.submit(sleeps, "-n6", "-t5", "--begin=now+5hours", "-J", "two words", "--comment=a b=c", "--nice=7")
@@ -44,43 +80,58 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	w.submit(sleeps, "-N1", "-t5", "-p", "shared,main", "-w", "n2") // waits
 	w.submit(sleeps, "-H", "-N2", "-t5", "--mincpus=3", "--mem=123", "-p", "shared", "--oversubscribe")
 	w.submit("true", "-N1", "-t5") // is over soon
-	w.lab.Run(t, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
+	w.lab.Run(w.T, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
 	suspended := w.running("n5")
-	w.lab.Run(t, "root", "scontrol", "suspend", w.number(suspended.Key))
+	w.lab.Run(w.T, "root", "scontrol", "suspend", w.number(suspended.Key))
 	w.lists()
 	w.cheap()
+}
 
+// marked adopts a job.
+func (w *world) marked() {
+	w.Helper()
 	ours := w.evolving()
 	w.ok(w.sys.Adopt(w.ctx, ours))
 	w.lists()
 	w.cheap()
 	if j := w.inspect(ours); j.Mark != adapter.MarkPrefix+"ep=2x1m,5x1m,3x1m" {
-		t.Errorf("its mark is %q", j.Mark)
+		w.Errorf("its mark is %q", j.Mark)
 	}
+}
 
-	whole := "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
-	for _, lie := range []struct{ what, option string }{
-		{"a mark", "--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"},
-		{"another's field", "--job-name=x JobState=RUNNING Partition=y"},
-		{"an owner", "--job-name=" + whole},
-		{"an account of many fields", "--account=q|w QOS=e"},
-		{"a reservation", "--cluster-constraint= x Reservation=accordion-1-1"},
-		{"a label", "--mcs-label= Priority=5 Nice=0 Account=x"},
-		{"a job that is not", "--job-name=" + whole + "\nJobId=4711 JobName=y"},
-		{"a job that is", "--job-name=" + whole + "\nJobId=" + w.number(holder.Key) + " JobName=wrap"},
-		{"all of it", "--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
-			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)},
+// wholeHead is a text like most of a record, from a name on.
+const wholeHead = "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
+
+// lies submits jobs whose texts look like Slurm's own.
+func (w *world) lies() {
+	w.Helper()
+	victim := w.number(w.submit(sleeps, "-H", "-N1", "-t5"))
+	for _, lie := range []struct {
+		what    string
+		options []string
+	}{
+		{"a mark", []string{"--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"}},
+		{"another's field", []string{"--job-name=x JobState=RUNNING Partition=y"}},
+		{"an owner", []string{"--job-name=" + wholeHead}},
+		{"an expander in its reservation", []string{"--job-name=" + slurm.GrowPrefix + victim, "--cluster-constraint= x Reservation=accordion-1-1"}},
+		{"a label", []string{"--mcs-label= Priority=5 Nice=0 Account=x"}},
+		{"a job that is not", []string{"--job-name=" + wholeHead + "\nJobId=4711 JobName=y"}},
+		{"a job that is", []string{"--job-name=" + wholeHead + "\nJobId=" + victim + " JobName=wrap"}},
+		{"all of it", []string{"--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
+			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)}},
 	} {
-		key := w.submit(sleeps, "-H", "-N1", "-t5", lie.option)
-		w.observe()
-		w.lists()
-		if j := w.inspect(key); j.Mark != "" || j.User != "alice" || j.State != adapter.Pending || j.Reservation != "" {
-			t.Errorf("%s: %+v", lie.what, j)
-		}
+		w.lie(lie.what, lie.options...)
 	}
-	w.cheap()
-	if len(slurm.Leaked(w.observe())) > 0 {
-		t.Error("nodes are in use by no job")
+}
+
+// lie submits a job with texts of these, and judges that none is believed.
+func (w *world) lie(what string, options ...string) {
+	w.Helper()
+	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)
+	w.observe()
+	w.lists()
+	if j := w.inspect(key); j.Mark != "" || j.User != "alice" || j.State != adapter.Pending || j.Reservation != "" || j.Expands != 0 {
+		w.Errorf("%s: %+v", what, j)
 	}
 }
 

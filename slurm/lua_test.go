@@ -33,17 +33,17 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 // submitAt is submit at a site with an accordion.lua of its own.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
-	return submitBeside(t, map[string]string{"accordion.lua": site}, nodes, jobs)
+	return submitBeside(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
 // submitKnowing is submit where the sidecar has written which limits there are.
 func submitKnowing(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
-	return submitBeside(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, nodes, jobs)
+	return submitBeside(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitBeside is submit with the files beside the plug-in.
-func submitBeside(t testing.TB, files map[string]string, nodes int, jobs []fields) []fields {
+// submitBeside is submit with the files beside the plug-in, to a pool of so many nodes, or of nodes with these names.
+func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua, err := exec.LookPath("lua5.1")
 	if err != nil {
@@ -73,7 +73,7 @@ func submitBeside(t testing.TB, files map[string]string, nodes int, jobs []field
 		}
 		input.WriteByte('\n')
 	}
-	c := exec.CommandContext(t.Context(), lua, "testdata/submit.lua", filepath.Join(dir, "job_submit.lua"), strconv.Itoa(nodes))
+	c := exec.CommandContext(t.Context(), lua, "testdata/submit.lua", filepath.Join(dir, "job_submit.lua"), pool)
 	c.Stdin = &input
 	var errs bytes.Buffer
 	c.Stderr = &errs
@@ -235,6 +235,24 @@ func checkRefusal(t *testing.T, line, text string, got fields, want error) {
 	}
 }
 
+// Slurm 20.11 tells the plug-in the names of a partition's nodes, and not how many there are.
+func TestTheNodesOfAPoolAreCountedByTheirNames(t *testing.T) {
+	files := map[string]string{"accordion.lua": `return { partitions = { "main" } }`}
+	for names, want := range map[string]int{
+		"n1": 1, "n[1-10]": 10, "n[1-3,07,09-11]": 7, "a1,b[2-3],c4": 4, "r[1-2]n[1-4,8]": 10, "x,r[1-2]n[1-4,8],y[1,2]": 13, "n[098-101]": 4,
+	} {
+		got := submitBeside(t, files, names, []fields{{"comment": fmt.Sprintf("ep=%dx20s", want)}, {"comment": fmt.Sprintf("ep=%dx20s", want+1)}})
+		if says := fmt.Sprintf("more than the %d nodes", want); got[0]["rc"] != int64(0) || got[1]["rc"] != refused || !strings.Contains(fmt.Sprint(got[1]["user"]), says) {
+			t.Errorf("of %s all nodes: %v; one more: %v, want %q", names, got[0], got[1], says)
+		}
+	}
+	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // the sidecar says what is wrong, then
+		if got := submitBeside(t, files, names, []fields{{"comment": "ep=99x20s"}}); got[0]["rc"] != int64(0) {
+			t.Errorf("nodes %q: %v", names, got[0])
+		}
+	}
+}
+
 func TestAManagedJobIsToldWhereTheSidecarIs(t *testing.T) {
 	const job = "#!/bin/sh\n#EP 2x20s,5x20s\n"
 	const address, munge = "env.ACCORDION_ADDRESS", "env.ACCORDION_MUNGE_SOCKET"
@@ -285,7 +303,10 @@ func TestAnAcceptedJobIsSizedMarkedAndHeld(t *testing.T) {
 		{"what agrees with the profile", fields{"comment": "ep=3x90s", "min_nodes": int64(3), "max_nodes": int64(3), "time_limit": int64(2), "partition": "main"},
 			fields{"rc": int64(0), "min_nodes": int64(3)}},
 		{"tasks a node", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "num_tasks": int64(2), "cpus_per_task": int64(2)},
-			fields{"num_tasks": int64(6), "min_cpus": int64(12)}},
+			fields{"num_tasks": int64(6), "min_cpus": int64(12), "env.SLURM_NTASKS": nil}},
+		{"tasks a node, of which the script is told", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "env.SLURM_NTASKS": "2", "env.SLURM_NPROCS": "2"},
+			fields{"num_tasks": int64(6), "env.SLURM_NTASKS": "6", "env.SLURM_NPROCS": "6"}},
+		{"tasks a node, of a job without an environment", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "env": int64(0)}, fields{"num_tasks": int64(6)}},
 		{"a profile too long for Slurm's comment is whole in the mark", fields{"comment": "ep=" + long}, fields{"rc": int64(0), "admin_comment": "accordion:ep=" + long}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -425,6 +446,12 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 		"root changes a managed job":         {fields{"modify": int64(1), "uid": root, "admin_comment": "accordion:ep=2x20s"}, 0},
 		"an owner changes an ordinary job":   {fields{"modify": int64(1), "uid": owner, "admin_comment": "bad nodes"}, 0},
 		"a job without a mark is changed":    {fields{"modify": int64(1), "uid": owner}, 0},
+		"an owner changes a companion":       {fields{"modify": int64(1), "uid": owner, "admin_comment": "accordion-with=7@1795000000"}, denied},
+		"an owner changes an expander":       {fields{"modify": int64(1), "uid": owner, "name": "accordion-grow-7"}, denied},
+		"a job moves into the pool":          {fields{"modify": int64(1), "uid": owner, "partition": "shared", "to": "shared,main"}, denied},
+		"root moves a job into the pool":     {fields{"modify": int64(1), "uid": root, "partition": "shared", "to": "main"}, 0},
+		"a job moves within the pool":        {fields{"modify": int64(1), "uid": owner, "partition": "main,shared", "to": "main"}, 0},
+		"a job moves elsewhere":              {fields{"modify": int64(1), "uid": owner, "partition": "main", "to": "shared"}, 0},
 		"an ordinary job becomes a parasite": {fields{"modify": int64(1), "uid": owner, "dependency": "expand:7"}, denied},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ const glance = 20 * time.Millisecond
 // An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
 // merged next are ended with it, in one call.
 func (s *System) merge(ctx context.Context, site site, e *record, next ...*record) error {
-	for ended := (time.Time{}); ; {
+	for again, wait := (time.Time{}), insist; ; {
 		r, err := s.lookup(ctx, e.Key)
 		switch {
 		case err != nil:
@@ -40,11 +40,11 @@ func (s *System) merge(ctx context.Context, site site, e *record, next ...*recor
 			if err = s.update(ctx, e.Key, "NumNodes=0"); err == nil || !says(err, "step already exists") {
 				return err
 			}
-			if time.Since(ended) > insist {
+			if now := time.Now(); !now.Before(again) {
 				if err = s.endSteps(ctx, append(next, e)); err != nil {
 					return err
 				}
-				ended = time.Now()
+				again, wait = now.Add(wait), 2*wait
 			}
 		}
 		if err := pause(ctx, glance); err != nil {
@@ -53,7 +53,7 @@ func (s *System) merge(ctx context.Context, site site, e *record, next ...*recor
 	}
 }
 
-// insist is after what time a step that goes on is told to end again: its node may not have had it yet.
+// insist is after what time a step that goes on is told to end again, and twice as long after that: its node may not have had it yet.
 const insist = 200 * time.Millisecond
 
 // endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.

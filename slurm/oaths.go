@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -18,8 +19,8 @@ const (
 	oathLasts = 10 * time.Minute
 	// oathPause is the least between two runs of squeue for jobs of which something is known.
 	oathPause = 5 * time.Second
-	// manyAlone is how many jobs are asked for one by one whose records begin who knows where.
-	manyAlone = 16
+	// manyAlone is how many jobs are asked for one by one, some two milliseconds each, whose records begin who knows where.
+	manyAlone = 32
 )
 
 // A witness is asked for what is in doubt.
@@ -46,6 +47,14 @@ type oath struct {
 	text string // that a console had shown just before, as far as it was in doubt
 	at   time.Time
 	seen time.Time // when the job was last there
+	same bool      // with this text
+}
+
+// empty says whether nothing was read yet.
+func (t *testimony) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last == nil
 }
 
 // long says whether the last list was a long one.
@@ -121,19 +130,10 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 	return append(certain, t.swear(doubtful, undecided, all)...), nil
 }
 
-// separate asks for jobs alone whose records begin who knows where: for those that are known first, up to manyAlone in all.
-// It returns what remains undecided.
+// separate asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.
 func (t *testimony) separate(jobs []shown, undecided [][]core.JobID, w witness) ([]shown, [][]core.JobID, error) {
-	var known, unknown []core.JobID
-	for _, id := range numbers(undecided) {
-		if t.job(id) != nil {
-			known = append(known, id)
-		} else {
-			unknown = append(unknown, id)
-		}
-	}
 	asked := map[core.JobID]bool{}
-	for _, id := range append(known, unknown...) {
+	for _, id := range t.inTurn(numbers(undecided)) {
 		if len(asked) == manyAlone {
 			break
 		}
@@ -154,6 +154,30 @@ func (t *testimony) separate(jobs []shown, undecided [][]core.JobID, w witness) 
 	return jobs, left, nil
 }
 
+// inTurn is the numbers in the order in which they are asked for: of jobs with a mark, then of other jobs that are known, each
+// owner's in turn, so that nobody's are pushed out by another's many; at last those of which nothing is known.
+func (t *testimony) inTurn(ids []core.JobID) []core.JobID {
+	type place struct{ class, turn int }
+	places := make(map[core.JobID]place, len(ids))
+	turns := map[uint32]int{}
+	for _, id := range ids {
+		switch r := t.job(id); {
+		case r == nil:
+			places[id] = place{class: 2}
+		case r.Mark != "":
+			places[id] = place{turn: turns[r.UID]}
+			turns[r.UID]++
+		default:
+			places[id] = place{1, turns[r.UID]}
+			turns[r.UID]++
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b core.JobID) int {
+		return cmp.Or(cmp.Compare(places[a].class, places[b].class), cmp.Compare(places[a].turn, places[b].turn))
+	})
+	return ids
+}
+
 // believe says whether what a console shows of a job is certain, with what squeue has sworn of it. What is not certain is
 // filled in as it was last known, if it was.
 func (t *testimony) believe(j *shown) bool {
@@ -172,11 +196,12 @@ func (t *testimony) believe(j *shown) bool {
 	}
 	o.seen = time.Now()
 	j.take(&o.record)
-	same := o.text == j.text && o.seen.Sub(o.at) < oathLasts
-	if same {
+	o.same = o.text == j.text
+	sworn := o.same && o.seen.Sub(o.at) < oathLasts
+	if sworn {
 		j.Comment = o.Comment
 	}
-	return same || j.doubt == 0
+	return sworn || j.doubt == 0
 }
 
 // strange says whether nothing at all is known of one of the jobs, or of all that may have one of the records.
@@ -206,10 +231,15 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []rec
 		}
 	}
 	now := time.Now()
+	for key, o := range t.oaths {
+		if r := said[key.ID]; r != nil && r.Key == key && o.same { // no need to ask again for a while
+			o.record, o.at = *r, now
+		}
+	}
 	for _, j := range doubtful {
 		r := said[j.ID]
 		if r != nil && r.Key == j.Key {
-			t.oaths[j.Key] = &oath{record: *r, text: j.text, at: now, seen: now}
+			t.oaths[j.Key] = &oath{record: *r, text: j.text, at: now, seen: now, same: true}
 		}
 		add(r)
 	}

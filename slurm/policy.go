@@ -53,6 +53,8 @@ type limits struct {
 	perJob  bounds // each job
 	jobs    bound  // running jobs
 	submits bound  // running and waiting jobs
+	// An association's yields to a QOS's own of the same kind.
+	association, own bool
 }
 
 // An association is a user's account, or an account.
@@ -101,7 +103,7 @@ func parseAssociation(line string) association {
 	a.parent = strings.Clone(strings.TrimSuffix(parent, ")"))
 	shares := strings.Split(field(line, "SharesRaw/Norm/Level/Factor"), "/")
 	a.factor, _ = strconv.ParseFloat(shares[len(shares)-1], 64)
-	a.of = "account " + a.account
+	a.of, a.association = "account "+a.account, true
 	if a.user != "" {
 		a.of = fmt.Sprintf("user %s in account %s", a.user, a.account)
 	}
@@ -123,7 +125,7 @@ func tighter(a, b bound) bound {
 func parseQuality(line string) quality {
 	name, _, _ := strings.Cut(field(line, "QOS"), "(")
 	q := quality{name: strings.Clone(name), within: map[string]limits{}}
-	q.of = "QOS " + q.name
+	q.of, q.own = "QOS "+q.name, true
 	head, rest, _ := strings.Cut(line, " Account Limits=")
 	q.group, q.perJob = parseBounds(field(head, "GrpTRES")), parseBounds(field(head, "MaxTRESPJ"))
 	q.jobs, q.submits = parseBound(field(head, "GrpJobs")), parseBound(field(head, "GrpSubmitJobs"))
@@ -219,34 +221,42 @@ type need struct {
 	extra map[string]int64 // besides, while it grows
 }
 
-// ceilings is how many nodes the job may have at most: ever, and now, when it has so many already. What a QOS limits, associations do not.
-func (p policies) ceilings(r *record, has int, n need) (ever, now ceiling) {
-	ever, now = ceiling{nodes: -1}, ceiling{nodes: -1}
-	set := map[string]bool{}
-	for _, l := range p.over(r) {
-		var here []string
-		for _, kind := range []struct {
-			name   string
-			bounds bounds
-		}{{"the limit of each job", l.perJob}, {"the limit", l.group}} {
-			for _, name := range slices.Sorted(maps.Keys(kind.bounds)) {
-				b, key := kind.bounds[name], kind.name+name
-				if b.limit < 0 || n.each[name] == 0 || set[key] && strings.HasPrefix(l.of, "user") || set[key] && strings.HasPrefix(l.of, "account") {
-					continue
-				}
-				if strings.HasPrefix(l.of, "QOS") {
-					here = append(here, key)
-				}
-				ever = ever.lower(ceiling{int(b.limit / n.each[name]), fmt.Sprintf("%s of %s is %s=%d", kind.name, l.of, name, b.limit)})
-				if kind.name == "the limit" {
-					left := max(0, b.limit-b.used-n.extra[name]) / n.each[name]
-					now = now.lower(ceiling{has + int(min(left, math.MaxInt32)), fmt.Sprintf("%s of %s is %s=%d, of which %d are in use", kind.name, l.of, name, b.limit, b.used)})
-				}
+// among goes through the limits of resources of which a job takes some.
+func (l limits) among(n need, found func(kind, name string, b bound)) {
+	for _, kind := range []struct {
+		name   string
+		bounds bounds
+	}{{ofEach, l.perJob}, {ofAll, l.group}} {
+		for _, name := range slices.Sorted(maps.Keys(kind.bounds)) {
+			if b := kind.bounds[name]; b.limit >= 0 && n.each[name] > 0 {
+				found(kind.name, name, b)
 			}
 		}
-		for _, key := range here {
-			set[key] = true
-		}
+	}
+}
+
+// What a limit is of, in words.
+const (
+	ofEach = "the limit of each job of"
+	ofAll  = "the limit of"
+)
+
+// ceilings is how many nodes the job may have at most: ever, and now, when it has so many already.
+func (p policies) ceilings(r *record, has int, n need) (ever, now ceiling) {
+	ever, now = ceiling{nodes: -1}, ceiling{nodes: -1}
+	outranked := map[string]bool{} // limits of associations in whose place there is one of the QOS
+	for _, l := range p.over(r) {
+		l.among(n, func(kind, name string, b bound) {
+			if l.association && outranked[kind+name] {
+				return
+			}
+			outranked[kind+name] = outranked[kind+name] || l.own
+			ever = ever.lower(ceiling{int(b.limit / n.each[name]), fmt.Sprintf("%s %s is %s=%d", kind, l.of, name, b.limit)})
+			if kind == ofAll {
+				left := max(0, b.limit-b.used-n.extra[name]) / n.each[name]
+				now = now.lower(ceiling{has + int(min(left, math.MaxInt32)), fmt.Sprintf("%s %s is %s=%d, of which %d are in use", kind, l.of, name, b.limit, b.used)})
+			}
+		})
 	}
 	return ever, now.lower(ever)
 }

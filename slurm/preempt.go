@@ -15,7 +15,7 @@ import (
 
 // preemptible says whether Slurm makes room for managed jobs where the job is.
 func (c configuration) preemptible(r *record, in inventory, pool []string) bool {
-	if c["PreemptType"] != "preempt/partition_prio" || r.State != adapter.Running && r.State != adapter.Ending || adapter.RequestOf(&r.Job) != "" {
+	if c["PreemptType"] != byTier || r.State != adapter.Running && r.State != adapter.Ending || adapter.RequestOf(&r.Job) != "" {
 		return false
 	}
 	i := slices.IndexFunc(in.partitions, func(p partition) bool { return p.name == r.Partition })

@@ -103,14 +103,14 @@ func checkPool(c configuration, in inventory, pool []string) []adapter.Finding {
 		managed := slices.Contains(pool, p.name)
 		if managed && p.sharing().forced() {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs come to lie on the cores of "+
-				"managed ones", p.name, p.sharing()),
+				"managed ones", p.name, p.overSubscribe),
 				Fix: fmt.Sprintf("Set OverSubscribe=YES:2 or EXCLUSIVE on PartitionName=%s in slurm.conf", p.name)})
 		}
 		if managed && p.state != "UP" {
 			found = append(found, adapter.Finding{Severity: adapter.Warning, What: fmt.Sprintf("partition %s is %s: no job starts in it", p.name, p.state),
 				Fix: fmt.Sprintf("scontrol update PartitionName=%s State=UP", p.name)})
 		}
-		if managed && c["PreemptType"] == "preempt/partition_prio" && p.preempt != "" && p.preempt != "OFF" {
+		if managed && c["PreemptType"] == byTier && p.preempt != "" && p.preempt != "OFF" {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has PreemptMode=%s: a job of it that has grown is lost as a whole "+
 				"when a partition of a higher tier wants one node", p.name, p.preempt), Fix: fmt.Sprintf("Set PreemptMode=OFF on PartitionName=%s in slurm.conf", p.name)})
 		}
@@ -147,7 +147,7 @@ func checkGrowth(site site, in inventory, pool []string, wish Growth) []adapter.
 // checkPlugin looks for job_submit.lua, which only slurmctld's machine has.
 func checkPlugin(c configuration) []adapter.Finding {
 	const without = "without it `#EP` lines are not read, and nobody stops an owner from shrinking, requeueing or (with scontrol " +
-		"update Nice=) releasing a managed job, nor a user from expanding another's"
+		"update ReservationName=) starting a managed job, nor a user from expanding another's"
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
 		return []adapter.Finding{{Severity: adapter.Warning, What: "the plug-in job_submit.lua is not in use: " + without,
 			Fix: "Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}

@@ -146,6 +146,23 @@ func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
 	}
 }
 
+func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
+	shown, listed := plainJobs(3)
+	hostile := printed{id: 99, submitted: 1795000000, user: "mallory", uid: 1066, priority: 9, state: "PENDING", words: words{name: "x", host: "login1"}}
+	p := pretend(t, nil, shown+hostile.line(stampThere), listed+hostile.row("WORD"))
+	if n := p.listed(); n != 4 {
+		t.Fatalf("%d jobs, want 4", n)
+	}
+	hostile.name = strings.Join(keys[:keyPartition], "x")
+	p.prints(shown+hostile.line(stampThere), listed+hostile.row("WORD"))
+	if err := os.WriteFile(filepath.Join(p.config.Bin, "squeue"), []byte("#!/bin/sh\necho no >&2; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.listed(); n != 4 {
+		t.Errorf("%d jobs, want 4: three as they are, and one as it was", n)
+	}
+}
+
 // TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms, and none of those that are kept for acts.
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)

@@ -142,9 +142,10 @@ const (
 )
 
 // role is what the job is made for, and ordinary when it merely calls itself so: what is ours was allocated inside one of our
-// reservations, where only its owner's jobs can be, or bears a mark that only root can write.
+// reservations, where only its owner's jobs can be, or bears a mark that only root can write. In Park everybody's jobs can be.
 func (r *record) role() role {
-	if r.parent() == 0 || !strings.HasPrefix(r.Reservation, adapter.Prefix) && companionOf(r.Mark).ID == 0 {
+	lent := strings.HasPrefix(r.Reservation, adapter.Prefix) && !r.parked()
+	if r.parent() == 0 || !lent && companionOf(r.Mark).ID == 0 {
 		return ordinary
 	}
 	if _, stays := Beside(r.Name); stays {

@@ -114,7 +114,7 @@ func TestOfEveryReleaseTheFieldsAreRead(t *testing.T) {
 				"shares": func(r *record) bool { return r.overSubscribe == "YES" },
 				"alone":  func(r *record) bool { return r.overSubscribe == "NO" },
 				"managed": func(r *record) bool {
-					return r.Mark == "accordion:ep=2x1h,3x1h" && strings.HasSuffix(r.tresPerNode, "tape:2") && r.Comment == "ep=2x1h,3x1h my run"
+					return r.Mark == "accordion:ep=2x1h,3x1h" && slices.Equal(r.perNodeOptions(), []string{"--gres=tape:2"}) && r.Comment == "ep=2x1h,3x1h my run"
 				},
 				"many":      func(r *record) bool { return r.Mark == "" && r.Want == 1 },
 				"fails":     func(r *record) bool { return r.State == adapter.Done && r.Why == "FAILED" && r.Nodes == nil },

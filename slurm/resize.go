@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"accordion/adapter"
 	"accordion/core/hostlist"
@@ -48,14 +49,14 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	return first, nil
 }
 
-// closed says which of a job's own nodes Slurm gives to no second allocation now, as an overlap needs them.
+// closed says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
 func (s *System) closed(ctx context.Context, nodes []string) error {
 	in, err := s.ground(ctx)
 	if err != nil {
 		return err
 	}
 	for _, n := range in.nodes {
-		if !n.Usable && slices.Contains(nodes, n.Name) {
+		if !n.Usable && strings.Contains(n.Why, "DRAIN") && slices.Contains(nodes, n.Name) {
 			return fmt.Errorf("%w: %s is %s, and a growth by overlap takes a second allocation of each of its nodes", adapter.ErrFrozen, n.Name, n.Why)
 		}
 	}

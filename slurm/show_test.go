@@ -165,3 +165,31 @@ func BenchmarkParseShown(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkParseHostile reads 2,000 jobs of which 200 are full of what looks like the begins of others, at the worst.
+func BenchmarkParseHostile(b *testing.B) {
+	c, known := &cluster{}, map[core.JobID]*record{}
+	for i := range 2000 {
+		p := &printed{id: 1 + i, submitted: 1795000000, user: "alice", uid: 1001, state: "PENDING", words: words{name: "wrap", host: "login1", output: "/home/alice/out"}}
+		if i%10 == 5 {
+			p.user, p.uid = "mallory", 1066
+			var text strings.Builder
+			for k := 0; text.Len() < 1000; k++ {
+				fmt.Fprintf(&text, "\nJobId=%d JobName=", 1+(i*7+k*13)%2500)
+			}
+			p.words = words{name: text.String(), host: "login1", account: text.String(), network: text.String(), comment: text.String(), output: text.String()}
+		}
+		c.jobs = append(c.jobs, p)
+	}
+	for _, r := range c.truth(b) {
+		known[r.ID] = &r
+	}
+	text := c.shown()
+	b.ReportAllocs()
+	for b.Loop() {
+		jobs, undecided, err := parseShown(text, forgedStamp, func(id core.JobID) *record { return known[id] })
+		if err != nil || len(jobs)+len(undecided) != 2000 {
+			b.Fatal(len(jobs), len(undecided), err)
+		}
+	}
+}

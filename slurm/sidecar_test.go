@@ -183,21 +183,32 @@ func (p *process) journal(job string) []entry {
 	if job != "" {
 		command = append(command, "--job", job)
 	}
+	return entries(p.t, p.accordion(command...))
+}
+
+// entries reads what `accordion journal --json` prints.
+func entries(t *testing.T, text string) []entry {
+	t.Helper()
 	var all []entry
-	for line := range strings.Lines(p.accordion(command...)) {
+	for line := range strings.Lines(text) {
 		var e entry
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			p.t.Fatalf("accordion journal --json: %q: %v", line, err)
+			t.Fatalf("accordion journal --json: %q: %v", line, err)
 		}
 		all = append(all, e)
 	}
 	return all
 }
 
-// events is the kinds of a job's events, in order, without those that are not asked for.
+// ofKind is the events of some kinds among the entries, in order.
+func ofKind(all []entry, kinds ...string) []entry {
+	return slices.DeleteFunc(all, func(e entry) bool { return e.Kind != "event" || !slices.Contains(kinds, e.Verb) })
+}
+
+// events is a job's events of some kinds, in order.
 func (p *process) events(job string, kinds ...string) []entry {
 	p.t.Helper()
-	return slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Kind != "event" || !slices.Contains(kinds, e.Verb) })
+	return ofKind(p.journal(job), kinds...)
 }
 
 // story is the journal and the end of the sidecar's log, for a failed test.

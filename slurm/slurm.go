@@ -125,11 +125,11 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 
 // lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
 func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
-	return named(ctx, job, s.job)
+	return byNumber(ctx, job, s.job)
 }
 
-// named is the job of the key, as read by its number.
-func named(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*record, error)) (*record, error) {
+// byNumber is the job of the key, as read by its number.
+func byNumber(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*record, error)) (*record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
@@ -174,7 +174,7 @@ func (s *System) pending(ctx context.Context, job adapter.Key) (*record, error) 
 
 // candidate is pending with the mark as it is at this instant.
 func (s *System) candidate(ctx context.Context, job adapter.Key) (*record, error) {
-	r, err := named(ctx, job, s.sworn)
+	r, err := byNumber(ctx, job, s.sworn)
 	return r, waits(r, err)
 }
 

@@ -106,6 +106,33 @@ func TestAUserCannotForgeAJob(t *testing.T) {
 	})
 }
 
+func TestAJobsNameAloneMakesItNobodysExpander(t *testing.T) {
+	for _, test := range []struct {
+		name, reservation, mark string
+		want                    role
+	}{
+		{GrowPrefix + "7", "accordion-7-1", "", expander},
+		{overPrefix + "7", "accordion-7-1", "", expander},
+		{withPrefix + "7", "accordion-7-1", "", companion},
+		{withPrefix + "7", "", companionMark + "7@1795000000", companion},
+		{GrowPrefix + "7", "", "", ordinary},
+		{GrowPrefix + "7", "maintenance", "", ordinary},
+		{GrowPrefix + "7", Park, "", ordinary}, // in which everybody's jobs may be, also on nodes
+		{withPrefix + "7", Park, "", ordinary},
+		{withPrefix + "7", "", adapter.MarkPrefix + "ep=1x1h", ordinary},
+		{"x\n" + GrowPrefix + "7", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "7 ", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "-7", "accordion-7-1", "", ordinary},
+		{GrowPrefix + "99999999999", "accordion-7-1", "", ordinary},
+		{"wrap", "accordion-7-1", companionMark + "7@1795000000", ordinary},
+	} {
+		r := record{Job: adapter.Job{Name: test.name, Reservation: test.reservation, Mark: test.mark}}
+		if got := r.role(); got != test.want || (expands(&r) == 7) != (test.want != ordinary) {
+			t.Errorf("%q in %q with the mark %q: role %d of job %d, want role %d", test.name, test.reservation, test.mark, got, expands(&r), test.want)
+		}
+	}
+}
+
 func TestADamagedListIsAnErrorNotAShorterList(t *testing.T) {
 	whole := recorded(t, "squeue.txt")
 	for cut := 1; cut < len(whole); cut += 7 {

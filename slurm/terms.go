@@ -122,6 +122,41 @@ func (t terms) arrangement(r *record) []string {
 	return all
 }
 
+// scaled is a job's tasks and CPUs on so many nodes.
+func scaled(r *record, nodes int) (tasks, cpus int) {
+	tasks = ceil(r.Tasks, r.Want) * nodes
+	return tasks, ceil(r.CPUs, r.Tasks) * tasks
+}
+
+// counts is what a waiting job is told to have so many nodes; nothing when it has them. Where a job gets no more CPUs than its tasks
+// need, they need all: each task as many more as the node has. The script does not see that: its variables and those of
+// srun stay as its user said.
+func (t terms) counts(r *record, nodes int) ([]string, error) {
+	tasks, cpus := scaled(r, nodes)
+	var more []string
+	if each := t.wholly(); each > 0 && t.site.sparing {
+		if err := t.divided(r); err != nil {
+			return nil, err
+		}
+		cpus = each * nodes
+		more = []string{fmt.Sprintf("CPUsPerTask=%d", cpus/tasks)}
+	}
+	if r.Want == nodes && r.maxNodes == nodes && (more == nil || r.CPUs == cpus) {
+		return nil, nil
+	}
+	return append([]string{fmt.Sprintf("NumNodes=%d-%d", nodes, nodes), fmt.Sprintf("NumTasks=%d", tasks), fmt.Sprintf("NumCPUs=%d", cpus)}, more...), nil
+}
+
+// divided says, by an error, that the tasks on each node cannot have all of its CPUs among them where that matters.
+func (t terms) divided(r *record) error {
+	on := ceil(r.Tasks, r.Want)
+	if each := t.wholly(); each > 0 && t.site.sparing && each%on != 0 {
+		return fmt.Errorf("its %d tasks on each node do not divide a node's %d CPUs, and this Slurm gives a job no more than they need: "+
+			"ask for a number that does (--ntasks-per-node)", on, each)
+	}
+	return nil
+}
+
 // beside is the allocation by which a job grows by the nodes.
 func (t terms) beside(job *record, nodes []string, reservation string) allocation {
 	a := allocation{parent: job, name: fmt.Sprintf("%s%d", GrowPrefix, job.ID), nodes: nodes, cpus: t.wholly(), expands: true, reservation: reservation}

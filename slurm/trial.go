@@ -25,6 +25,9 @@ type Trial struct {
 	Shrink time.Duration
 }
 
+// trialPatience is how long a trial waits for what is usually there at once.
+const trialPatience = 15 * time.Second
+
 // trialNodes is how many nodes a trial needs: it grows from one to two.
 const trialNodes = 2
 
@@ -66,8 +69,7 @@ func lookupUser(name string) (*user, error) {
 
 // try is one way, with a job of its own.
 func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err error) {
-	snapshot, err := s.Observe(ctx)
-	if err != nil {
+	if _, err := s.Observe(ctx); err != nil {
 		return err
 	}
 	c, err := s.recent(ctx)
@@ -85,9 +87,9 @@ func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err
 	if _, err := c.site().wayOf(t.Way, p.sharing(), false); err != nil {
 		return err
 	}
-	nodes := freeAlike(snapshot)
-	if nodes == nil {
-		return fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
+	nodes, err := s.awaitFree(ctx)
+	if err != nil {
+		return err
 	}
 	job, err := s.submitTrial(ctx, who)
 	if err != nil {
@@ -109,6 +111,25 @@ func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err
 	}
 	t.Shrink = time.Since(begin)
 	return nil
+}
+
+// awaitFree waits for the nodes of a trial: those of the one before may still be cleaned up.
+func (s *System) awaitFree(ctx context.Context) ([]string, error) {
+	for end := time.Now().Add(trialPatience); ; {
+		snapshot, err := s.Observe(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if nodes := freeAlike(snapshot); nodes != nil {
+			return nodes, nil
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
+		}
+		if err := pause(ctx, 10*glance); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // freeAlike is nodes of one kind that nobody has and nobody has reserved.
@@ -214,6 +235,12 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 		return err
 	}
 	e, err := s.Expand(ctx, &j.Job, nodes[1:], r.Name)
+	for errors.Is(err, adapter.ErrBusy) && time.Since(begin) < trialPatience { // as the sidecar does
+		if pause(ctx, 10*glance) != nil {
+			break
+		}
+		e, err = s.Expand(ctx, &j.Job, nodes[1:], r.Name)
+	}
 	if err == nil {
 		err = s.Merge(ctx, job, e)
 	}

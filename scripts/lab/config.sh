@@ -57,7 +57,7 @@ slurm_conf() {
 		node_lines "$1"
 		"${kind}_partitions" "$1"
 	} | overridden
-	printf '%s\n' "${SLURM_LAB_EXTRA:-}" | grep -v '^NodeName=' || true
+	printf '%s\n' "${SLURM_LAB_EXTRA:-}" | grep -vE '^NodeName=|^[A-Za-z]+=$' || true
 }
 
 common_conf() {
@@ -129,8 +129,8 @@ cgroup_conf() {
 	! binds || site_cgroup_conf
 }
 
-# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one comes last, and the last word counts; ports and addresses are the
-# lab's in any case.
+# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one comes last, and the last word counts (KEY= is none). Ports and
+# addresses are the lab's in any case.
 node_lines() {
 	{
 		"${kind}_nodes" "$1"
@@ -147,7 +147,7 @@ node_lines() {
 			for (node = 1; node <= nodes; node++) {
 				line = "NodeName=n" node " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" port + 10 + node " State=UNKNOWN"
 				n = split(keys[node], key_of, " ")
-				for (i = 1; i <= n; i++) line = line " " word[node, key_of[i]]
+				for (i = 1; i <= n; i++) if (word[node, key_of[i]] !~ /=$/) line = line " " word[node, key_of[i]]
 				print line
 			}
 		}'

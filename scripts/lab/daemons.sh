@@ -62,7 +62,7 @@ start_nodes() {
 		running "$name" && continue
 		mkdir -p "$lab/spool/$name"
 		node_view "$name"
-		daemon "$name" "${view[@]}" /usr/sbin/slurmd -N "$name" -f "$lab/etc/slurm.conf" &
+		daemon "$name" "${view[@]}" /usr/sbin/slurmd ${slurmd_options:+"$slurmd_options"} -N "$name" -f "$lab/etc/slurm.conf" &
 		starting+=($!)
 	done
 	for name in "${starting[@]}"; do

@@ -98,6 +98,7 @@ dead() { ! alive "$1"; }
 # kill_processes ends all of the lab's processes: daemons, step daemons, jobs, clients that still wait.
 kill_processes() {
 	local pids
+	thaw_groups
 	for _ in {1..50}; do
 		mapfile -t pids < <(our_processes)
 		((${#pids[@]})) || return 0

@@ -95,10 +95,11 @@ site_nodes() {
 	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
-# site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own.
+# site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own. Without the plug-in only
+# ExclusiveUser keeps jobs of others, which oversubscribe, off the cores of a job that may grow.
 site_partitions() {
 	cat <<CONF
-PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityJobFactor=2 State=UP
+PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityJobFactor=2 $(plugin_wanted || echo ExclusiveUser=YES) State=UP
 PartitionName=shared Nodes=n[1-$1] MaxTime=INFINITE DefaultTime=10 OverSubscribe=NO PriorityJobFactor=1 State=UP
 CONF
 }

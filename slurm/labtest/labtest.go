@@ -120,8 +120,17 @@ func obtainable(t testing.TB) {
 	t.Skip("no real Slurm: " + why)
 }
 
+// inWorld says whether this process is in the world of a lab, or of `slurm-lab world`, where there is one release only.
+func inWorld() bool {
+	_, err := os.Stat("/run/accordion-world")
+	return err == nil
+}
+
 func up(t testing.TB, nodes int, options []Option) (*Lab, error) {
 	t.Helper()
+	if inWorld() && slices.ContainsFunc(options, func(o Option) bool { return slices.Contains(o.argument, "--release") }) {
+		t.Skip("this is a world with one release of Slurm: others are had outside")
+	}
 	root, err := repository()
 	if err != nil {
 		return nil, err
@@ -257,6 +266,10 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 		t.Fatal(err)
 	}
 }
+
+// Change starts Slurm's daemons again with other lines for slurm.conf in place of Config's; "" takes the lab's own settings. Jobs lose
+// their nodes.
+func (lab *Lab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
 
 // Exec runs a client command as the user, in his directory, with text as its standard input. It returns what it
 // printed on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError

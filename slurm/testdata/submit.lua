@@ -1,6 +1,7 @@
 -- A stand-in for slurmctld: submits jobs to a job_submit.lua and prints what became of them.
 --
--- usage: lua5.1 submit.lua PATH/job_submit.lua <jobs
+-- usage: lua5.1 submit.lua PATH/job_submit.lua NODES <jobs
+-- NODES are those of each partition: how many, or their names, as Slurm 20.11 tells.
 -- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. The answer is such a
 -- line too: the job's fields afterwards, with rc, and what its user was told in user. Fields env.NAME are the job's
 -- environment; with env=#0 it has none. Field spank is its spank_job_env, one NAME=VALUE a line.
@@ -53,9 +54,10 @@ end
 assert(loadfile(arg[1]))()
 
 local size = tonumber(arg[2])
+local list = not size and arg[2] or nil
 local partitions = {
-	main = { flag_default = 1, total_nodes = size, max_nodes = 4294967295, max_time = 4294967295 },
-	shared = { flag_default = 0, total_nodes = size, max_nodes = 4294967295, max_time = 4294967295 },
+	main = { flag_default = 1, total_nodes = size, nodes = list, max_nodes = 4294967295, max_time = 4294967295 },
+	shared = { flag_default = 0, total_nodes = size, nodes = list, max_nodes = 4294967295, max_time = 4294967295 },
 }
 
 for line in io.lines() do
@@ -74,7 +76,7 @@ for line in io.lines() do
 	local uid = fields.uid or 1000
 	local rc
 	if fields.modify then
-		rc = slurm_job_modify(record({ dependency = fields.dependency }), fields, partitions, uid)
+		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to }), fields, partitions, uid)
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end

@@ -1,0 +1,165 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/labtest"
+)
+
+// siteLab is a lab as most sites are, of six nodes, with a user in each account; lines change its settings for this test.
+func siteLab(t *testing.T, lines string) *labtest.Lab {
+	t.Helper()
+	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"), labtest.Fast())
+	lab.Clear(t)
+	if lines != "" {
+		lab.Change(t, lines)
+		t.Cleanup(func() { lab.Change(t, "") })
+	}
+	return lab
+}
+
+// walks is a script that says on how many nodes its tasks run in each step, and goes on to the next as soon as it may.
+const walks = `
+tell() { echo "step ${ACCORDION_STEP:-1} $(accordion run -n "$ACCORDION_NNODES" --ntasks-per-node=1 printenv SLURMD_NODENAME | sort | paste -sd,)"; }
+ACCORDION_NNODES=$SLURM_JOB_NUM_NODES
+tell
+while eval "$(accordion step)" && [ "$ACCORDION_STEP" != "$last" ]; do last=$ACCORDION_STEP; tell; [ "$last" != "$1" ] || break; done
+`
+
+// walk is a script of a job of so many steps.
+func walk(ep string, steps int) string {
+	return fmt.Sprintf("#!/bin/bash\n#EP %s\nset -- %d%s", ep, steps, walks)
+}
+
+// walked is on which nodes a job was in each step, from 1.
+func walked(lab *labtest.Lab, user, job string) (all [][]string) {
+	for line := range strings.Lines(output(lab, user, job)) {
+		if words := strings.Fields(line); len(words) == 3 && words[0] == "step" {
+			all = append(all, strings.Split(words[2], ","))
+		}
+	}
+	return all
+}
+
+// onSizes waits until a job is over and judges that it was on so many nodes in each step.
+func onSizes(t *testing.T, lab *labtest.Lab, user, job string, sizes ...int) {
+	t.Helper()
+	lab.Await(t, 2*time.Minute, "job "+job+" has completed", func() bool {
+		return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
+	})
+	var got []int
+	for _, nodes := range walked(lab, user, job) {
+		got = append(got, len(nodes))
+	}
+	if !slices.Equal(got, sizes) {
+		t.Errorf("job %s was on %v nodes, want %v\n%s", job, got, sizes, output(lab, user, job))
+	}
+}
+
+// waiting is the managed jobs that wait, in the order of their ranks.
+func (p *process) waiting() []adapter.QueueEntry {
+	p.t.Helper()
+	var q adapter.Queue
+	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {
+		p.t.Fatalf("accordion queue --json: %v", err)
+	}
+	q.Jobs = slices.DeleteFunc(q.Jobs, func(j adapter.QueueEntry) bool { return j.Kind == "ordinary" || j.Phase != "waiting" || j.Rank == 0 })
+	slices.SortFunc(q.Jobs, func(a, b adapter.QueueEntry) int { return a.Rank - b.Rank })
+	return q.Jobs
+}
+
+func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
+	lab := siteLab(t, "")
+	lab.Run(t, "bob", "srun", "-Q", "-p", "shared", "-N6", "sleep", "1")
+	// slurmctld looks at what was used every five minutes, and when it starts.
+	lab.Do(t, "ctl-stop")
+	lab.Do(t, "ctl-start")
+	p := serving(t, lab, "")
+	before := lab.Submit(t, "alice", sleeps, "-p", "shared", "-N6", "--exclusive")
+	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return client(t, lab, "squeue", "-h", "-j", before, "-o", "%t") == "R" })
+	first := lab.Submit(t, "bob", walk("4x20s,6x20s", 2))
+	second := lab.Submit(t, "carol", walk("4x20s,6x20s", 2)) // who has used nothing
+	lab.Await(t, time.Minute, "carol's job is before bob's in the queue, and both show what their ranks are made of", func() bool {
+		jobs := p.waiting()
+		return len(jobs) == 2 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
+			slices.ContainsFunc(jobs[1].Parts, func(part adapter.RankPart) bool { return strings.Contains(part.Name, "fair") })
+	})
+	lab.Run(t, "alice", "scancel", before)
+	onSizes(t, lab, "carol", second, 4, 6)
+	onSizes(t, lab, "bob", first, 4, 6)
+	began := func(job string) int64 {
+		return p.events(job, "started")[0].At.Unix()
+	}
+	if began(second) >= began(first) {
+		t.Errorf("bob's job began at %d, carol's at %d: want hers first", began(first), began(second))
+	}
+	clean(t, p)
+}
+
+// limited sets a limit of an association or a QOS; it is lifted by the function that it returns, or when the test ends.
+func limited(t *testing.T, lab *labtest.Lab, kind, name, limit string) (lift func()) {
+	t.Helper()
+	set := func(limit string) { lab.Run(t, "root", "sacctmgr", "-Qi", "modify", kind, name, "set", limit) }
+	key, _, _ := strings.Cut(limit, "=")
+	set(limit)
+	lift = func() { set(key + "=node=-1") }
+	t.Cleanup(lift)
+	return lift
+}
+
+func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.T) {
+	lab := siteLab(t, "")
+	limited(t, lab, "user", "bob", "GrpTRES=node=3")
+	limited(t, lab, "qos", "high", "MaxTRESPerJob=node=2")
+	lift := limited(t, lab, "qos", "normal", "MaxTRESPerUser=node=5")
+	file := lab.Dir + "/etc/accordion_limits.lua"
+	p := serving(t, lab, fmt.Sprintf("limits = %q", file))
+	lab.Await(t, time.Minute, "the plug-in is told of limits", func() bool {
+		text, _ := os.ReadFile(file)
+		return strings.Contains(string(text), `["high"]`)
+	})
+	for _, test := range []struct{ user, ep, qos, says string }{
+		{"bob", "2x10s,4x10s", "normal", "needs 4 nodes, and you may have 3: the limit of user bob in account chem is node=3"},
+		{"carol", "1x10s,3x10s", "high", "needs 3 nodes, and you may have 2: the limit of each job of QOS high is node=2"},
+		{"carol", "1x10s,6x10s", "normal", "needs 6 nodes, and you may have 5: the limit of QOS normal for each user is node=5"},
+	} {
+		if _, said, err := lab.Sbatch(test.user, walk(test.ep, 2), "--qos="+test.qos); err == nil || !strings.Contains(said, test.says) {
+			t.Errorf("%s of %s under QOS %s: %v: sbatch says %q, want %q", test.ep, test.user, test.qos, err, said, test.says)
+		}
+	}
+
+	other := lab.Submit(t, "bob", sleeps, "-p", "shared", "-N2", "--exclusive")
+	lab.Await(t, time.Minute, "bob has two nodes", func() bool { return client(t, lab, "squeue", "-h", "-j", other, "-o", "%t") == "R" })
+	job := lab.Submit(t, "bob", walk("1x5s,3x20s", 2))
+	const why = "the limit of user bob in account chem is node=3, of which 3 are in use"
+	lab.Await(t, time.Minute, "bob is told why his job does not grow", func() bool {
+		v := p.view(job)
+		return v != nil && v.Step == 1 && strings.Contains(v.Why, why)
+	})
+	if said := p.accordion("explain", job); !strings.Contains(said, "node=3") {
+		t.Errorf("accordion explain does not speak of the limit:\n%s", said)
+	}
+	lab.Run(t, "bob", "scancel", other)
+	onSizes(t, lab, "bob", job, 1, 3)
+	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
+	if len(tries) > 2 { // the first may come before the sidecar has read what is in use
+		t.Errorf("it was tried blindly: %v", tries)
+	}
+
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	late := lab.Submit(t, "bob", walk("2x10s,4x10s", 2)) // the plug-in knows no limits any more
+	lab.Await(t, time.Minute, "the sidecar refuses what can never grow", func() bool {
+		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", late), "accordion refused this job: ep=2x10s,4x10s needs more than the 3 nodes")
+	})
+	lift()
+	clean(t, p)
+}

@@ -1,0 +1,67 @@
+package slurm_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"accordion/slurm"
+	"accordion/slurm/labtest"
+)
+
+// unsound does by hand what Accordion does not, as root: a job grows from n1 to n2 and starts a task on each CPU of both, and shrinks. Its last
+// line is what came of it; what Slurm says is on standard error.
+const unsound = `
+way=$1 cpus=$2 job= e=
+trap 'scancel $job $e 2>/dev/null' EXIT
+die() { echo "$1"; exit; }
+runs() { [ "$(squeue -h -j "$job" -t R -o %T)" ]; }
+job=$(sbatch --parsable -p main -N1 -w n1 --mincpus="$cpus" $share --mem="$memory" -t3 -o /dev/null --chdir=/ --wrap 'sleep 150') || die sbatch
+for i in $(seq 300); do runs && break; sleep 0.1; done
+nodes=n2
+[ "$way" = merge ] || nodes=n1,n2
+for i in 1 2 3; do
+	e=$(salloc -Q --immediate --no-shell -p main -N"$n" -w "$nodes" --mincpus="$cpus" $share --mem="$more" --dependency=expand:"$job" -J by-hand && squeue -h -n by-hand -t R -o %A)
+	[ "$e" ] && break
+done
+[ "$e" ] || die salloc
+for i in $(seq 100); do
+	says=$(scontrol update JobId="$e" NumNodes=0 2>&1) && break
+	case $says in
+	*"step already exists"*) scancel "$e.4294967292" 2>/dev/null; sleep 0.1 ;;
+	*) echo "$says" >&2; die merge ;;
+	esac
+done
+cd "$(mktemp -d)"
+ran=$(timeout 40 srun -Q --jobid="$job" --overlap -N2 -n$((2 * cpus)) --mpi=none --chdir=/ echo ran | wc -l) # its status is 0 though some fail
+[ "$ran" = $((2 * cpus)) ] || die srun
+scontrol update JobId="$job" NodeList=n1 || die shrink
+says=$(scontrol update JobId="$job" Comment=again 2>&1) || { echo "$says" >&2; die again; }
+echo works`
+
+// byHand is what Slurm says when a job grows in a way that Accordion does not take; "" when it seems to work all the same.
+func byHand(t *testing.T, lab *labtest.Lab, way slurm.Growth) string {
+	t.Helper()
+	cover := map[slurm.Growth]string{
+		slurm.Merge:   "n=1 share= memory=500 more=500\n",
+		slurm.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",
+	}[way]
+	out, errs, err := lab.Exec("root", "", "bash", "-c", cover+unsound, "by-hand", string(way), fmt.Sprint(lab.CPUs))
+	if err != nil {
+		t.Fatalf("growth by %s, by hand: %v\n%s\n%s", way, err, out, errs)
+	}
+	if out == "works" {
+		return ""
+	}
+	return out + ": " + complaint(errs)
+}
+
+var numbers = regexp.MustCompile(` for job \d+$`)
+
+// complaint is what Slurm's first line of error comes down to, without its prefixes and numbers.
+func complaint(errs string) string {
+	line, _, _ := strings.Cut(errs, "\n")
+	parts := strings.Split(numbers.ReplaceAllString(line, ""), ": ")
+	return parts[len(parts)-1]
+}

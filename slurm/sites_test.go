@@ -1,0 +1,184 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/slurm"
+	"accordion/slurm/labtest"
+)
+
+// A setting is something that some sites have otherwise than the lab.
+type setting struct {
+	name  string
+	plain bool   // in a lab that has nothing of a site
+	lines string // of slurm.conf; LAB is the lab's folder
+}
+
+// inMain is the line of the pool's partition with another way to share nodes.
+func inMain(how string) string {
+	return "PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE DefaultTime=10 State=UP " + how
+}
+
+const (
+	quickly   = "sched_interval=1,sched_min_interval=0,batch_sched_delay=0,bf_interval=1"
+	unbound   = "TaskPlugin=task/none\n"
+	noGPUs    = "GresTypes=\nAccountingStorageTRES=\nNodeName=n[1-4] Gres=\n"
+	noLedger  = "AccountingStorageType=\nAccountingStorageHost=\nAccountingStorageTRES=\nAccountingStorageEnforce=\nPriorityType=priority/basic\n"
+	preempted = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+)
+
+// settings are those of the table, each over the site-like lab where it does not say otherwise.
+var settings = []setting{
+	{name: "as most sites are: cores bound, memory given, GPUs, Contain, `OverSubscribe=YES:2`"},
+	{name: "… `OverSubscribe=NO`", lines: inMain("OverSubscribe=NO")},
+	{name: "… `OverSubscribe=EXCLUSIVE`", lines: inMain("OverSubscribe=EXCLUSIVE")},
+	{name: "… memory is not given (`CR_Core`)", lines: "SelectTypeParameters=CR_Core\nDefMemPerCPU="},
+	{name: "… … and no plug-in", lines: "SelectTypeParameters=CR_Core\nDefMemPerCPU=\nJobSubmitPlugins="},
+	{name: "… no GPUs (no `GresTypes`)", lines: noGPUs},
+	{name: "… cores not bound (`TaskPlugin=task/none`)", lines: unbound},
+	{name: "… … and `OverSubscribe=EXCLUSIVE`", lines: unbound + inMain("OverSubscribe=EXCLUSIVE")},
+	{name: "… … and no GPUs either", lines: unbound + noGPUs + inMain("OverSubscribe=EXCLUSIVE")},
+	{name: "… no slurmdbd", lines: noLedger},
+	{name: "… no `permit_job_expansion`", lines: "SchedulerParameters=" + quickly},
+	{name: "… `defer`", lines: "SchedulerParameters=defer,permit_job_expansion," + quickly},
+	{name: "… Prolog and Epilog of a second each", lines: "Prolog=LAB/etc/second\nEpilog=LAB/etc/second"},
+	{name: "… preemption by partitions, `PreemptMode=OFF` on the pool's", lines: preempted + inMain("OverSubscribe=YES:2 PreemptMode=OFF PriorityTier=2")},
+	{name: "… …, `PreemptMode=REQUEUE` on it", lines: preempted + inMain("OverSubscribe=YES:2")},
+	{name: "nothing of a site: nothing bound, no memory given, no GPUs, `OverSubscribe=EXCLUSIVE`", plain: true},
+	{name: "… `OverSubscribe=NO`", plain: true, lines: inMain("OverSubscribe=NO")},
+	{name: "… no slurmdbd", plain: true, lines: noLedger},
+}
+
+// TestTheTableOfSettingsIsWhatSlurmDoes lets preflight try each way to grow under each setting on this machine's own release; under
+// -accordion.long on all of them. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
+func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) {
+			var options []labtest.Option
+			if release != ownRelease {
+				if !*long {
+					t.Skip("other releases than this machine's are tried under -accordion.long")
+				}
+				options = append(options, labtest.Release(release))
+			}
+			var seen table
+			for _, plain := range []bool{false, true} {
+				seen = append(seen, tried(t, plain, options)...)
+			}
+			golden := readTable(t, release)
+			if *rewrite {
+				writeTable(t, release, seen)
+				return
+			}
+			for i, now := range seen {
+				if i < len(golden) && !now.same(golden[i]) || i >= len(golden) {
+					then := row{}
+					if i < len(golden) {
+						then = golden[i]
+					}
+					t.Errorf("%s:\nnow  %+v\nthen %+v\nIs it right? Then -args -accordion.rewrite", now.Setting, now, then)
+				}
+			}
+		})
+	}
+}
+
+// ownRelease is what the machine of the tests has: Debian 12's.
+const ownRelease = "22.05"
+
+// tried is what happens under all settings of one kind of lab.
+func tried(t *testing.T, plain bool, options []labtest.Option) table {
+	options = append(slices.Clone(options), labtest.Fast())
+	if plain {
+		options = append(options, labtest.Plain(), labtest.Cores(2))
+	}
+	lab := labtest.Up(t, 4, options...)
+	if err := os.WriteFile(filepath.Join(lab.Dir, "etc", "second"), []byte("#!/bin/sh\nexec sleep 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("cluster = \"lab\"\n[journal]\npath = %q\n[slurm]\nconf = %q\n", filepath.Join(lab.Dir, "journal", "journal.db"), lab.Conf())
+	if err := os.WriteFile(filepath.Join(lab.Dir, "etc", "accordion.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var all table
+	for i, s := range settings {
+		if s.plain != plain {
+			continue
+		}
+		if i > 0 {
+			awake(t, lab)
+			lab.Change(t, strings.ReplaceAll(s.lines, "LAB", lab.Dir))
+			awake(t, lab)
+		}
+		all = append(all, preflighted(t, lab, s))
+	}
+	return all
+}
+
+// awake makes all nodes idle: what was tried by hand may have left jobs, and nodes that Slurm has drained for them.
+func awake(t *testing.T, lab *labtest.Lab) {
+	t.Helper()
+	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // says no of one that is well
+	lab.Clear(t)
+}
+
+// words is a line of preflight --try --json: a finding, or a way to grow.
+type words struct {
+	Severity, What string
+	Way            slurm.Growth
+	Works          bool
+	Why            string
+}
+
+// preflighted is what `accordion preflight --try` says of a setting, and what Slurm says where a way is not tried.
+func preflighted(t *testing.T, lab *labtest.Lab, s setting) row {
+	t.Helper()
+	out, errs, _ := lab.Exec("root", "", "accordion", "preflight", "--try", "--as", "alice", "--json")
+	r := row{Setting: s.name, Plain: s.plain}
+	for line := range strings.Lines(out) {
+		var w words
+		if err := json.Unmarshal([]byte(line), &w); err != nil {
+			t.Fatalf("%s: preflight says %q: %v\n%s", s.name, line, err, errs)
+		}
+		if found := grows.FindStringSubmatch(w.What); found != nil {
+			r.Auto = slurm.Growth(found[1])
+		}
+		if w.Severity == "fail" {
+			r.Refused = w.What
+		}
+		if w.Way != "" {
+			r.Ways = append(r.Ways, resultOf(t, lab, w))
+		}
+	}
+	if (len(r.Ways) != 3) != (r.Refused != "") {
+		t.Fatalf("%s: preflight tried %d ways\n%s\n%s", s.name, len(r.Ways), out, errs)
+	}
+	return r
+}
+
+var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
+
+// trialStages begin what is said of a way that was tried and failed; what Accordion says of one that it does not try begins otherwise.
+var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
+
+func resultOf(t *testing.T, lab *labtest.Lab, w words) result {
+	t.Helper()
+	r := result{Way: w.Way, Works: w.Works}
+	switch {
+	case w.Works:
+		r.Bound = strings.HasSuffix(w.Why, "each on its own CPU")
+	case trialStages.MatchString(w.Why):
+		r.Why = w.Why
+	default:
+		r.Why = w.Why
+		r.Slurm = byHand(t, lab, w.Way)
+	}
+	return r
+}

@@ -1,0 +1,334 @@
+package slurm_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+	"accordion/slurm"
+	"accordion/slurm/labtest"
+)
+
+// Every run tells all stories on this machine's own release of Slurm, and this one on the others, side by side. `scripts/test --long`
+// tells all of them on all.
+
+func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
+	var tales sync.WaitGroup
+	for _, release := range []string{"20.11", "24.11", "26.05"} {
+		// Parallel would have no more of them at once than the machine has processors.
+		tales.Go(func() { t.Run(release, func(t *testing.T) { tell(t, release) }) })
+	}
+	tales.Wait()
+}
+
+// tale is one release: a lab like a site, whose sidecar lives in the lab's world.
+type tale struct {
+	*testing.T
+	lab   *labtest.Lab
+	begun time.Time
+}
+
+// taleSizes are the steps of the two jobs of the tale that say when a step is over.
+var taleSizes = []int{2, 5, 3}
+
+func tell(t *testing.T, release string) {
+	lab := labtest.Up(t, 10, labtest.Release(release), labtest.User("alice"), labtest.User("bob"))
+	// It logs what the lab does without: Slurm 20.11 binds nothing by control groups of version 2.
+	w := &tale{t, lab, time.Now()}
+	lab.Do(t, "serve")
+	t.Cleanup(w.lastWords)
+
+	w.refused("#EP 2x20s,11x20s", "11x20s", "10 nodes of partition main")
+	w.refused("#EP 2x500", "500s, 90m, 1h30m")
+	cores := lab.Submit(t, "alice", fmt.Sprintf("#EP 2x14s,5x14s,3x14s\n#SBATCH -C thin -n %d\n", 2*lab.CPUs)+fmt.Sprintf(talking, "srun"))
+	gpus := lab.Submit(t, "bob", "#EP 2x14s,5x14s,3x14s\n#SBATCH --gpus-per-node=2 --ntasks-per-node=2\n"+fmt.Sprintf(talking, "accordion run --gpus-per-task=1"))
+	shown := map[string][]string{}
+	for step := range taleSizes {
+		if step == 1 {
+			w.killInAGrowth(cores, gpus)
+		}
+		for _, job := range []string{cores, gpus} {
+			shown[job] = append(shown[job], w.told(job, step+1))
+		}
+	}
+	w.over(cores, gpus)
+	w.agree(cores, "alice", shown[cores])
+	w.agree(gpus, "bob", shown[gpus])
+	w.eachTaskHasItsOwn(cores, "alice", false)
+	w.eachTaskHasItsOwn(gpus, "bob", true)
+
+	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x8s\n"+listening(30))
+	moldable := lab.Submit(t, "bob", "#MOLD 2x50s|6x10s\necho on $SLURM_JOB_NUM_NODES; srun true && sleep 5")
+	w.over(moldable, silent)
+	w.isTold(silent)
+	if out := output(lab, "bob", moldable); out != "on 6\n" {
+		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
+	}
+	w.nothingIsLeft()
+}
+
+// talking is a script that tells in each of its three steps where it is, and has each of its tasks tell what it has.
+const talking = `
+tell() {
+	step=${ACCORDION_STEP:-1}
+	echo "list $step ${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}"
+	[ -z "$ACCORDION_HOSTFILE" ] || echo "file $step $(paste -sd, "$ACCORDION_HOSTFILE")"
+	# A device that may be opened answers that nobody drives it.
+	%s bash -c 'for i in 0 1 2 3; do
+			case $( (exec 3<$ACCORDION_LAB/dev/gpu$i) 2>&1 ) in *"No such device"*) gpus=$gpus$i ;; esac
+		done
+		echo "task $1 1 $SLURMD_NODENAME cores $(awk "/^Cpus_allowed_list/ { print \$2 }" /proc/self/status) gpus ${gpus:-none}"' task $step
+	echo "told $step"
+}
+tell
+sleep 9
+eval "$(accordion step)"
+tell
+sleep 9
+eval "$(accordion step)"
+tell
+sleep 9
+`
+
+// refused submits what is wrong: one line says why, and a second one is sbatch's own.
+func (w *tale) refused(script string, says ...string) {
+	w.Helper()
+	id, said, err := w.lab.Sbatch("alice", script)
+	lines := strings.Split(said, "\n")
+	if err == nil || len(lines) != 2 || !strings.Contains(lines[0], "accordion: ") {
+		w.Errorf("%s: job %q, %v, it says %q", script, id, err, said)
+		return
+	}
+	for _, words := range says {
+		if !strings.Contains(lines[0], words) {
+			w.Errorf("%s: no %q in: %s", script, words, lines[0])
+		}
+	}
+}
+
+// told waits until the job has told of a step, and returns on which nodes squeue shows it and its companions then.
+func (w *tale) told(job string, step int) string {
+	w.Helper()
+	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has told of step %d", job, step), func() bool {
+		return strings.Contains(w.output(job), fmt.Sprintf("told %d\n", step))
+	})
+	var nodes []string
+	for line := range strings.Lines(insists(w.T, w.lab, "root", "squeue", "-h", "-t", "R", "-o", "%A %j %N")) {
+		f := strings.Fields(line)
+		if len(f) == 3 && (f[0] == job || f[1] == besideOf(job)) {
+			names, err := hostlist.Expand(f[2])
+			if err != nil {
+				w.Fatal(err)
+			}
+			nodes = append(nodes, names...)
+		}
+	}
+	hostlist.Sort(nodes)
+	return hostlist.Compact(nodes)
+}
+
+// besideOf is the name of a job's companions.
+func besideOf(job string) string { return adapter.Prefix + "with-" + job }
+
+// output is what a job has printed so far, whosesoever it is.
+func (w *tale) output(job string) string {
+	return output(w.lab, "alice", job) + output(w.lab, "bob", job)
+}
+
+// killInAGrowth kills the sidecar by kill -9 as soon as one of the jobs grows, and starts another one.
+func (w *tale) killInAGrowth(jobs ...string) {
+	w.Helper()
+	w.lab.Await(w.T, time.Minute, "a job grows", func() bool {
+		names := strings.Fields(insists(w.T, w.lab, "root", "squeue", "-h", "-o", "%j"))
+		return slices.ContainsFunc(jobs, func(job string) bool {
+			return slices.Contains(names, slurm.GrowPrefix+job) || slices.Contains(names, besideOf(job)) || strings.Contains(w.output(job), "told 2\n")
+		})
+	})
+	w.lab.Do(w.T, "serve-stop", "--kill")
+	w.lab.Do(w.T, "serve")
+}
+
+// over waits until the jobs are over, and fails unless they ended well.
+func (w *tale) over(jobs ...string) {
+	w.Helper()
+	for _, job := range jobs {
+		state := ""
+		w.lab.Await(w.T, 3*time.Minute, "job "+job+" is over", func() bool {
+			state = insists(w.T, w.lab, "root", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
+			return !slices.Contains([]string{"PENDING", "RUNNING", "COMPLETING"}, state)
+		})
+		if state != "COMPLETED" {
+			w.Errorf("job %s is %s\n%s", job, state, w.output(job))
+		}
+	}
+}
+
+// journal is a job's entries in order, those of all jobs when job is "".
+func (w *tale) journal(job string) []entry {
+	w.Helper()
+	command := []string{"accordion", "journal", "--json"}
+	if job != "" {
+		command = append(command, "--job", job)
+	}
+	return entries(w.T, w.lab.Run(w.T, "root", command...)+"\n")
+}
+
+// agree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.
+func (w *tale) agree(job, user string, shown []string) {
+	w.Helper()
+	said := tales(w.T, output(w.lab, user, job))
+	happened := ofKind(w.journal(job), "started", "grew", "shrank")
+	if len(happened) != len(taleSizes) {
+		w.Fatalf("job %s: the journal has %d starts, growths and shrinks: %v", job, len(happened), happened)
+	}
+	accounted := w.accounts(job, happened)
+	for i, size := range taleSizes {
+		inside := said[i+1]
+		var names []string
+		for node, tasks := range inside.tasks {
+			if names = append(names, node); tasks != 2 && tasks != w.lab.CPUs {
+				w.Errorf("job %s, step %d: %d tasks ran on %s", job, i+1, tasks, node)
+			}
+		}
+		if len(names) != size {
+			w.Errorf("job %s, step %d: its tasks ran on %d nodes, want %d", job, i+1, len(names), size)
+		}
+		sources := map[string]string{"its tasks": sorted(w.T, strings.Join(names, ",")), "its environment": sorted(w.T, inside.list), "squeue": shown[i],
+			"the journal": sorted(w.T, fmt.Sprint(happened[i].Args["nodes"])), "sacct -D": accounted[i]}
+		if i > 0 {
+			sources["its hosts file"] = inside.file
+		}
+		for source, list := range sources {
+			if list != shown[i] {
+				w.Errorf("job %s, step %d: %s says %s, squeue %s", job, i+1, source, list, shown[i])
+			}
+		}
+	}
+	if w.Failed() {
+		w.Log(output(w.lab, user, job))
+	}
+}
+
+// accounts is the nodes that a job and its companions held in the middle of each step, as Slurm's accounting says once it knows of
+// all ends.
+func (w *tale) accounts(job string, happened []entry) []string {
+	w.Helper()
+	var rows []account
+	w.lab.Await(w.T, time.Minute, "accounting knows all ends", func() bool {
+		rows = slices.DeleteFunc(readAccounts(w.T, w.lab, w.begun), func(a account) bool { return fmt.Sprint(a.id) != job && a.name != besideOf(job) })
+		return !slices.ContainsFunc(rows, func(a account) bool { return a.end == 0 && len(a.nodes) > 0 })
+	})
+	held := tenures(rows, "shared")
+	end := int64(0)
+	for _, h := range held {
+		end = max(end, h.to)
+	}
+	var lists []string
+	for i, e := range happened {
+		next := end
+		if i+1 < len(happened) {
+			next = happened[i+1].At.Unix()
+		}
+		middle := (e.At.Unix() + next) / 2
+		var nodes []string
+		for _, h := range held {
+			if h.from <= middle && middle < h.to {
+				nodes = append(nodes, h.node)
+			}
+		}
+		hostlist.Sort(nodes)
+		lists = append(lists, hostlist.Compact(nodes))
+	}
+	if w.Failed() {
+		w.Log(written(rows))
+	}
+	return lists
+}
+
+// eachTaskHasItsOwn judges, by what the tasks found inside, that no two of a step have a core of a node in common; with GPUs, that
+// each has one, and none another's.
+func (w *tale) eachTaskHasItsOwn(job, user string, gpus bool) {
+	w.Helper()
+	if !w.lab.Binds {
+		return
+	}
+	each := 1
+	if strings.HasPrefix(w.lab.Slurm, "20.11") { // there a task may open what all tasks of its node have
+		each = 2
+	}
+	held := map[string]bool{}
+	own := func(what string) {
+		if held[what] {
+			w.Errorf("job %s: two tasks have %s", job, what)
+		}
+		held[what] = true
+	}
+	for line := range strings.Lines(output(w.lab, user, job)) {
+		f := strings.Fields(line)
+		if len(f) != 8 || f[0] != "task" {
+			continue
+		}
+		step, node, core, gpu := f[1], f[3], f[5], f[7]
+		own(fmt.Sprintf("core %s of %s in step %s", core, node, step))
+		if strings.ContainsAny(core, "-,") {
+			w.Errorf("job %s: a task has the cores %s of %s in step %s", job, core, node, step)
+		}
+		if gpus && (len(gpu) != each || gpu == "none") {
+			w.Errorf("job %s: a task may open the GPUs %s of %s in step %s, want %d", job, gpu, node, step, each)
+		}
+		if gpus && each == 1 {
+			own(fmt.Sprintf("GPU %s of %s in step %s", gpu, node, step))
+		}
+	}
+	if len(held) == 0 {
+		w.Errorf("job %s: no task told what it has", job)
+	}
+}
+
+// isTold judges that the job, which never asks, was resized and told in its hosts file at each signal.
+func (w *tale) isTold(silent string) {
+	w.Helper()
+	var hosts []string // as often as they were told anew
+	for line := range strings.Lines(output(w.lab, "alice", silent)) {
+		if _, list, ok := strings.Cut(strings.TrimSpace(line), "hosts="); ok && !slices.Contains(hosts, list) {
+			hosts = append(hosts, list)
+		}
+	}
+	happened := ofKind(w.journal(silent), "started", "grew", "shrank")
+	var nodes []string
+	for _, e := range happened {
+		names, err := hostlist.Expand(fmt.Sprint(e.Args["nodes"]))
+		if err != nil {
+			w.Fatal(err)
+		}
+		nodes = append(nodes, strings.Join(names, ","))
+	}
+	if !slices.Equal(nodes, hosts) || len(nodes) != 3 {
+		w.Errorf("the silent job was told %q, and the journal has %q\n%s", hosts, nodes, output(w.lab, "alice", silent))
+	}
+}
+
+// nothingIsLeft judges that no job, reservation or occupied node of ours is left, and no action of which nobody knows how it ended.
+func (w *tale) nothingIsLeft() {
+	w.Helper()
+	assertNothingIsLeft(w.T, w.lab)
+	w.lab.Await(w.T, time.Minute, "the journal knows how every action ended", func() bool {
+		return !slices.ContainsFunc(w.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
+	})
+	id := w.lab.Submit(w.T, "alice", "srun true", "-p", "shared", fmt.Sprintf("-N%d", w.lab.Nodes))
+	w.over(id)
+}
+
+// lastWords is the journal, of a tale that went wrong.
+func (w *tale) lastWords() {
+	if !w.Failed() {
+		return
+	}
+	text, _, _ := w.lab.Exec("root", "", "accordion", "journal")
+	w.Log(tail(text, 100))
+}
