@@ -169,8 +169,8 @@ var rankLine = regexp.MustCompile(`(?m)^rank \d+ of (\d+) on (\S+) in (\S+): ([0
 // The script is examples/mpi's, with a program whose ranks say where they are: each in the job's cpuset, on that node's processors.
 func mpiOverOarsh(t *testing.T, lab *labtest.Lab) {
 	home := filepath.Join(lab.Dir, "home", "alice")
-	if out, err := exec.CommandContext(t.Context(), "mpicc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
-		t.Fatalf("mpicc (scripts/test installs it): %v\n%s", err, out)
+	if out, err := exec.CommandContext(t.Context(), "mpicc.mpich", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
+		t.Fatalf("mpicc.mpich (scripts/test installs it): %v\n%s", err, out)
 	}
 	text, err := os.ReadFile("../examples/mpi/oar.sh")
 	if err != nil {

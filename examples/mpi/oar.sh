@@ -6,7 +6,7 @@
 # Make it executable, and submit it with:  oarsub -S ./oar.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000}
 
-start() { mpiexec -launcher ssh -launcher-exec oarsh -f "$OAR_NODEFILE" -n "$(wc -l <"$OAR_NODEFILE")" ./heat "$cells" "$1" rod; }
+start() { mpiexec.hydra -launcher ssh -launcher-exec oarsh -f "$OAR_NODEFILE" -n "$(wc -l <"$OAR_NODEFILE")" ./heat "$cells" "$1" rod; }
 
 start "$iterations" || exit
 eval "$(accordion step)" || exit # 2 nodes become 4
