@@ -178,15 +178,17 @@ func TestAJobHasAllCPUsOfItsNodesOnEveryRelease(t *testing.T) {
 		want, tasks, cpus int
 		nodes             int
 		counts            string // refused: why
+		gres              string
 	}{
-		{"22.05 does as it is asked", 2205, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=3"},
-		{"24.11 gives what tasks need", 2411, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=24 CPUsPerTask=8"},
-		{"several tasks on a node", 2605, "NO", 2, 8, 8, 2, "NumNodes=2-2 NumTasks=8 NumCPUs=16 CPUsPerTask=2"},
-		{"it has all of them", 2411, "YES:2", 2, 16, 16, 2, ""},
-		{"whole nodes", 2411, "EXCLUSIVE", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=3"},
-		{"tasks that do not divide them", 2411, "YES:2", 1, 3, 3, 2, "its 3 tasks on each node do not divide a node's 8 CPUs"},
+		{"22.05 does as it is asked", 2205, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=3", ""},
+		{"24.11 gives what tasks need", 2411, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=24 CPUsPerTask=8", ""},
+		{"several tasks on a node", 2605, "NO", 2, 8, 8, 2, "NumNodes=2-2 NumTasks=8 NumCPUs=16 CPUsPerTask=2", ""},
+		{"it has all of them", 2411, "YES:2", 2, 16, 16, 2, "", ""},
+		{"whole nodes", 2411, "EXCLUSIVE", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=3", ""},
+		{"tasks that do not divide them", 2411, "YES:2", 1, 3, 3, 2, "its 3 tasks on each node do not divide a node's 8 CPUs", ""},
+		{"GPUs on 22.05", 2205, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=24 CPUsPerTask=8", "gres:gpu:1"},
 	} {
-		r := &record{maxNodes: test.want}
+		r := &record{maxNodes: test.want, tresPerNode: test.gres}
 		r.Want, r.Tasks, r.CPUs = test.want, test.tasks, test.cpus
 		s := configuration{"SLURM_VERSION": fmt.Sprintf("%d.%02d.1", test.release/100, test.release%100)}.site()
 		counts, err := terms{site: s, in: test.in, node: node{effective: 8}}.counts(r, test.nodes)

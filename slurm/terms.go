@@ -134,7 +134,7 @@ func scaled(r *record, nodes int) (tasks, cpus int) {
 func (t terms) counts(r *record, nodes int) ([]string, error) {
 	tasks, cpus := scaled(r, nodes)
 	var more []string
-	if each := t.wholly(); each > 0 && t.site.sparing {
+	if each := t.wholly(); each > 0 && t.sparing(r) {
 		if err := t.divided(r); err != nil {
 			return nil, err
 		}
@@ -150,12 +150,16 @@ func (t terms) counts(r *record, nodes int) ([]string, error) {
 // divided says, by an error, that the tasks on each node cannot have all of its CPUs among them where that matters.
 func (t terms) divided(r *record) error {
 	on := ceil(r.Tasks, r.Want)
-	if each := t.wholly(); each > 0 && t.site.sparing && each%on != 0 {
-		return fmt.Errorf("its %d tasks on each node do not divide a node's %d CPUs, and this Slurm gives a job no more than they need: "+
+	if each := t.wholly(); each > 0 && t.sparing(r) && each%on != 0 {
+		return fmt.Errorf("its %d tasks on each node do not divide a node's %d CPUs, and this Slurm gives it no more than they need: "+
 			"ask for a number that does (--ntasks-per-node)", on, each)
 	}
 	return nil
 }
+
+// sparing says whether the job gets no more CPUs than its tasks need. With generic resources none does: where it says how many tasks
+// it has, Slurm finds that it asks for too much (BadConstraints).
+func (t terms) sparing(r *record) bool { return t.site.sparing || r.wantsGres() }
 
 // beside is the allocation by which a job grows by the nodes.
 func (t terms) beside(job *record, nodes []string, reservation string) allocation {
