@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +25,31 @@ func (s *System) configuration(ctx context.Context) (configuration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading Slurm's configuration: %w", err)
 	}
-	return parseConfiguration(out.stdout)
+	c, err := parseConfiguration(out.stdout)
+	if err != nil {
+		return nil, err
+	}
+	if script, err := c.submitScript(); err == nil && isOurs(script) {
+		c[guard] = "ours"
+	}
+	return c, nil
 }
+
+// guard is where a configuration says "ours" if slurmctld shows what is submitted to our job_submit.lua, or to a site's that calls it.
+// Where that cannot be seen, it is taken for another's. No key of Slurm's is like it.
+const guard = "(job_submit.lua)"
+
+// submitScript is slurmctld's job_submit.lua, which only its own machine has; "" where it uses none.
+func (c configuration) submitScript() (string, error) {
+	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
+		return "", nil
+	}
+	script, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua"))
+	return string(script), err
+}
+
+// isOurs says whether a job_submit.lua is ours, or has ours in it.
+func isOurs(script string) bool { return strings.Contains(script, "accordion:") }
 
 // lasts is how long a configuration that was read is taken to be in force: what a resize asks of it changes with a new
 // release of Slurm or another accounting storage only, and so with a restart of slurmctld.

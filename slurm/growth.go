@@ -40,7 +40,7 @@ type site struct {
 	gres     bool   // GresTypes: nodes may have generic resources
 	memory   bool   // memory is given to jobs as cores are
 	tiers    bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
-	guarded  bool   // a plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
+	guarded  bool   // our plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
 	prologs  bool   // a script prepares a node for a job
 	epilogs  bool   // a script cleans up a node after a job
 	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
@@ -60,7 +60,7 @@ func (c configuration) site() site {
 		gres:     c["GresTypes"] != "",
 		memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
 		tiers:    c["PreemptType"] == byTier && release < doubled,
-		guarded:  slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua"),
+		guarded:  c[guard] == "ours",
 		prologs:  c["Prolog"] != "",
 		epilogs:  c["Epilog"] != "",
 		strange:  release >= owned && strings.Contains(c["PrologFlags"], "Alloc"),

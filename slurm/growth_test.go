@@ -77,6 +77,10 @@ ConstrainCores          = yes
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.site().guarded {
+		t.Error("a job_submit.lua that nobody has seen to be ours guards the cores of jobs that grow by overlap")
+	}
+	c[guard] = "ours"
 	got := c.site()
 	want := site{release: 2205, expands: true, binds: "TaskPlugin=task/affinity", gres: true, memory: true, guarded: true, tiers: true, epilogs: true, deferred: true,
 		trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}

@@ -153,13 +153,12 @@ func checkPlugin(c configuration) []adapter.Finding {
 			Fix: "Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
 
 	}
-	path := filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua")
-	script, err := os.ReadFile(path)
+	script, err := c.submitScript()
 	switch {
 	case err != nil:
 		return []adapter.Finding{{Severity: adapter.Note, What: fmt.Sprintf("whether slurmctld's job_submit.lua is ours cannot be seen from here (%v): %s", err, without)}}
-	case !strings.Contains(string(script), "accordion:"):
-		return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s is not Accordion's: %s", path, without),
+	case !isOurs(script):
+		return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s/job_submit.lua is not Accordion's: %s", filepath.Dir(c["SLURM_CONF"]), without),
 			Fix: "Call Accordion's slurm_job_submit and slurm_job_modify from the site's own"}}
 
 	}
@@ -172,11 +171,8 @@ func checkOptions(c configuration) []adapter.Finding {
 	if err != nil || !namesPlugin(string(stack)) {
 		return nil // no such plug-in here
 	}
-	if slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
-		script, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua"))
-		if err != nil || strings.Contains(string(script), "_SLURM_SPANK_OPTION_accordion_") {
-			return nil // where it cannot be seen, checkPlugin says so
-		}
+	if script, err := c.submitScript(); err != nil || strings.Contains(script, "_SLURM_SPANK_OPTION_accordion_") {
+		return nil // where it cannot be seen, checkPlugin says so
 	}
 	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
 		"what says --ep runs as an ordinary job", c["PlugStackConfig"]),
