@@ -10,10 +10,10 @@ import (
 )
 
 // Both databases are the same to OAR, but not their SQL.
-func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab)) {
+func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab), more ...labtest.Option) {
 	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
 		t.Run(database, func(t *testing.T) {
-			test(t, labtest.Up(t, nodes, labtest.Database(database), labtest.Users("alice", "bob")))
+			test(t, labtest.Up(t, nodes, append(more, labtest.Database(database), labtest.Users("alice", "bob"))...))
 		})
 	}
 }
@@ -47,7 +47,7 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 			t.Errorf("the queue is %s, want Active", state)
 		}
-	})
+	}, labtest.Plain()) // to the scheduler nodes are rows of a table
 }
 
 // Of the five nodes three are in use: two are free at once, four in some minutes.
