@@ -45,7 +45,7 @@ func accepted(p *process, job string) int {
 func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 12)
-	p := serving(t, lab, "")
+	p := serving(t, lab, "clients_per_minute = 300") // a controller that is killed over and over makes many
 	watched := watch(t, lab)
 
 	grows := evolves(t, lab, 30, []int{2, 4})
@@ -57,6 +57,8 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 		lab.Await(t, time.Minute, "job "+job+" has "+want+" nodes", func() bool { return strings.HasPrefix(holds(lab, job), want+" ") })
 	}
 
+	lively := evolves(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
+	awaitEvent(t, p, lively, "started", time.Minute)
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
 		if try == 12 {
@@ -72,7 +74,11 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 		lab.Await(t, time.Minute, "job "+reused+" is accepted", func() bool {
 			return slices.ContainsFunc(p.events(reused, "accepted"), func(e entry) bool { return e.Submitted >= at })
 		})
+		if accepted(p, reused) < 2 {
+			asks(lab, "scancel", job, reused)
+		}
 	}
+	asks(lab, "scancel", lively)
 	lab.Await(t, 2*time.Minute, "bob's job is over", func() bool {
 		return strings.Contains(lab.File("bob", "slurm-"+reused+".out"), "step 2 on 1\ndone")
 	})

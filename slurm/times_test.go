@@ -114,7 +114,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Chown(trap, uid, -1); err != nil {
 		t.Fatal(err)
 	}
-	housed := managed(t, lab, "bob", "1x10s,2x12s", listening(20))
+	housed := managed(t, lab, "bob", "1x10s,2x12s", listening(32)) // the others may have its nodes for some seconds
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "alice", "accordion ends this job: step 1 of 2 was to end at")
