@@ -60,7 +60,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	long := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N22", "-t10", "-J", "long")
 	lab.Await(t, time.Minute, "the long job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", long, "-o", "%T") == "RUNNING" })
 	job := lab.Submit(t, "alice", "sleep 100", "-H", "-N4", "-t5", "--comment=ep=4x1m,6x1m", "-J", "mine")
-	wide := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N24", "-t5", "-J", "wide")
+	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // behind the other by the site's own rank
 
 	p.explains(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
 		"It waits, first in the queue.", "It needs 4 nodes for its first step. Of the pool's 24, 22 are held by jobs, 2 are free.",
