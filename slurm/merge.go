@@ -127,11 +127,16 @@ func (s *System) mergeOver(ctx context.Context, t terms, job, e *record) error {
 			return err
 		}
 	}
-	if err := s.merge(ctx, t.site, e); err != nil {
+	// Before the last merge, so that whoever finds it done, after a kill of ours too, may begin at once.
+	err := laterSecond(ctx, met)
+	if err == nil {
+		err = s.merge(ctx, t.site, e)
+	}
+	if err != nil {
 		// Without the second merge the job would have the nodes and hardly any memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.undo(ctx, job.Key, e.Nodes)))
 	}
-	return laterSecond(ctx, met)
+	return nil
 }
 
 // mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
