@@ -60,14 +60,14 @@ func (s sidecar) release(ids ...string) {
 	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
 }
 
-// reserve keeps the hosts from so many seconds from now on, for so long.
+// reserve keeps the hosts from so many seconds from now on, for so long. A holder that is still held is in nobody's plan.
 func (s sidecar) reserve(name string, in, seconds, idle int, hosts ...string) (holder string) {
 	s.t.Helper()
 	holder = s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-n", name, "-t", "noop", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", len(hosts)))
 	s.place(holder, hosts...)
 	s.lab.SQL(s.t, fmt.Sprintf(`insert into accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder)
 		select '%s', 'alice', %s + %d, %s + %d, 0, %d, %s`, name, s.now(), in, s.now(), in+seconds, idle, holder))
-	s.lab.Run(s.t, "alice", "oarresume", holder)
+	s.resume(holder)
 	return holder
 }
 

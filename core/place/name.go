@@ -180,15 +180,17 @@ type item struct {
 	wish, layer int   // indices
 	fixed       int   // so many of its nodes are in the calendar: the sweep neither takes nor frees them
 	prefer      []int // nodes, the best first
+	own         int   // so many of these are of the layer that it was before
 }
 
-// preference lists the nodes that a layer would like, after what its job was named before.
-func preference(l Layer, old []Named) []int {
+// preference lists the nodes that a layer would like, after what its job was named before. The first own of them are of the
+// layer that began nearest to it.
+func preference(l Layer, old []Named) (nodes []int, own int) {
 	switch len(old) {
 	case 0:
-		return nil
+		return nil, 0
 	case 1:
-		return old[0].Nodes
+		return old[0].Nodes, len(old[0].Nodes)
 	}
 	distance := func(a, b core.Time) core.Time { return max(a-b, b-a) }
 	old = slices.Clone(old)
@@ -196,11 +198,10 @@ func preference(l Layer, old []Named) []int {
 		return cmp.Or(cmp.Compare(distance(a.From, l.From), distance(b.From, l.From)),
 			cmp.Compare(distance(a.To, l.To), distance(b.To, l.To)))
 	})
-	var nodes []int
 	for _, o := range old {
 		nodes = append(nodes, o.Nodes...)
 	}
-	return nodes
+	return nodes, len(old[0].Nodes)
 }
 
 func newAttempt(nodes int, fixed *calendar, wishes []Wish) *attempt {
@@ -210,7 +211,8 @@ func newAttempt(nodes int, fixed *calendar, wishes []Wish) *attempt {
 		a.namings[i] = Naming{Job: w.Job, Layers: make([]Named, len(layers))}
 		for k, l := range layers {
 			a.namings[i].Layers[k].Layer = l
-			a.items = append(a.items, item{wish: i, layer: k, prefer: preference(l, w.Prefer)})
+			prefer, own := preference(l, w.Prefer)
+			a.items = append(a.items, item{wish: i, layer: k, prefer: prefer, own: own})
 		}
 	}
 	slices.SortStableFunc(a.items, func(x, y item) int { return cmp.Compare(a.named(x).From, a.named(y).From) })
@@ -261,7 +263,8 @@ func (a *attempt) hold() {
 }
 
 // pin gives layers the nodes that they prefer before anybody else is served, where these are free throughout. It goes
-// wish by wish, firm ones before the others: the first wish that names a node has it.
+// wish by wish, firm ones before the others: the first wish that names a node has it. Who prefers nodes below his first one
+// though enough are free above it is not given them.
 func (a *attempt) pin() {
 	byWish := make([]*item, len(a.items))
 	for i := range a.items {
@@ -274,12 +277,101 @@ func (a *attempt) pin() {
 		return it.wish
 	}
 	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
+	var below []based
 	for _, it := range byWish {
-		l := a.named(*it)
-		for _, node := range it.prefer {
-			if len(l.Nodes) < l.Count && a.fixed.free(node, l.From, l.To) {
-				a.give(it, node)
+		if !a.begins(*it) {
+			continue // it prefers them still when its turn comes
+		}
+		if least := a.least(*it, a.base(*it)); !a.pinFrom(it, it.prefer[:it.own], least, a.named(*it).Count) {
+			below = append(below, based{it, least})
+		} else {
+			a.pinFrom(it, it.prefer[it.own:], least, a.named(*it).Count)
+		}
+	}
+	// Whoever comes later here can do without nodes that are above his first one: he has none of those who came before.
+	slices.SortStableFunc(below, func(x, y based) int { return cmp.Compare(y.least, x.least) })
+	for _, b := range below {
+		a.pinFrom(b.item, b.prefer, b.least, a.named(*b.item).Count)
+		a.pinFrom(b.item, b.prefer, 0, a.missing(b))
+	}
+}
+
+// based is a layer that had nodes below least, where its job does not want to have them.
+type based struct {
+	*item
+	least int
+}
+
+// pinFrom gives a layer those of the nodes it prefers that are at least so high, and at most so many of them. It says
+// whether none of them is lower.
+func (a *attempt) pinFrom(it *item, prefer []int, least, most int) bool {
+	l, all := a.named(*it), true
+	for _, node := range prefer {
+		switch {
+		case len(l.Nodes) == l.Count || most == 0:
+			return all
+		case node < least:
+			all = false
+		case a.fixed.free(node, l.From, l.To):
+			a.give(it, node)
+			most--
+		}
+	}
+	return all
+}
+
+// missing is how many nodes a layer lacks when it is given all those that are free above its job's first one.
+func (a *attempt) missing(b based) int {
+	l := a.named(*b.item)
+	missing := l.Count - len(l.Nodes)
+	for node := b.least; node < a.nodes && missing > 0; node++ {
+		if a.fixed.free(node, l.From, l.To) {
+			missing--
+		}
+	}
+	return missing
+}
+
+// least is the lowest node that a layer is to have: what comes after the job's beginning lies not below its first node. For
+// the layers that begin with the job any node will do, and what is firm stays where it is.
+func (a *attempt) least(it item, base int) int {
+	w := &a.wishes[it.wish]
+	if w.Firm || a.named(it).From == w.Start {
+		return 0
+	}
+	return base
+}
+
+// begins says whether it is known where a layer's job begins, as far as that matters to the layer.
+func (a *attempt) begins(it item) bool {
+	w := &a.wishes[it.wish]
+	if w.Firm || len(w.Held) > 0 {
+		return true
+	}
+	for _, l := range a.namings[it.wish].Layers[:it.layer] {
+		if l.From == w.Start && len(l.Nodes) < l.Count {
+			return false
+		}
+	}
+	return true
+}
+
+// base is the first node of the job that a layer belongs to, 0 before it has any.
+func (a *attempt) base(it item) int {
+	w := &a.wishes[it.wish]
+	if len(w.Held) > 0 {
+		return max(w.Held[0], 0)
+	}
+	base := -1
+	for _, l := range a.namings[it.wish].Layers[:it.layer] {
+		if l.From > w.Start {
+			break
+		}
+		for _, node := range l.Nodes {
+			if base < 0 || node < base {
+				base = node
 			}
 		}
 	}
+	return max(base, 0)
 }

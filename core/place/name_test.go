@@ -10,6 +10,7 @@ import (
 	"accordion/core/place"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -91,6 +92,15 @@ func TestName(t *testing.T) {
 		{"but where there is none it takes one below", 3, nil,
 			[]place.Wish{{Job: 1, EP: ep("1x10 3x10"), Held: []int{1}}},
 			[][][]int{{{1}, {2, 0}}}},
+		{"even those that it was to have, when its first nodes are others now", 6, nil,
+			[]place.Wish{{Job: 1, Start: 9, EP: ep("2x10 4x10"), Prefer: old(0, 0, 0, 1, 10, 2, 10, 3)}},
+			[][][]int{{{2, 3}, {4, 5}}}},
+		{"but they stay when there are no others", 4, nil,
+			[]place.Wish{{Job: 1, Start: 9, EP: ep("2x10 4x10"), Prefer: old(0, 1, 0, 0, 10, 2, 10, 3)}},
+			[][][]int{{{2, 3}, {1, 0}}}},
+		{"and when it runs, and they are reserved for it", 6, nil,
+			[]place.Wish{{Job: 1, EP: ep("2x10 4x10"), Held: []int{2, 3}, Prefer: old(10, 0, 10, 1), Firm: true}},
+			[][][]int{{{2, 3}, {0, 1}}}},
 		{"nodes that do not exist are ignored", 1, []place.Claim{{-1, 0, 9}, {1, 0, 9}, {0, 9, 9}},
 			[]place.Wish{{Job: 1, EP: ep("1x5"), Held: []int{7, -7}, Prefer: old(0, 3, 0, -1)}},
 			[][][]int{{{0}}}},
@@ -318,9 +328,54 @@ func TestNamesGivenBeforeStayWhenNothingChanges(t *testing.T) {
 		for i := range d.wishes {
 			d.wishes[i].Prefer = before[i].Layers
 		}
-		if d := cmp.Diff(before, place.Name(d.nodes, d.claims, d.wishes)); d != "" {
+		if d := cmp.Diff(before, place.Name(d.nodes, d.claims, d.wishes), cmpopts.SortSlices(func(a, b int) bool { return a < b })); d != "" {
 			t.Fatal(d)
 		}
+	})
+}
+
+func TestWhatComesLaterLiesAboveAJobsFirstNodeWhereverItCan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, rapid.Bool().Draw(t, "future"))
+		namings := place.Name(d.nodes, d.claims, d.wishes)
+		for i, n := range namings {
+			if n.Err != nil {
+				continue
+			}
+			first := d.nodes
+			for _, l := range n.Layers {
+				if l.From == d.wishes[i].Start && len(l.Nodes) > 0 {
+					first = min(first, slices.Min(l.Nodes))
+				}
+			}
+			if held := d.wishes[i].Held; len(held) > 0 {
+				first = held[0]
+			}
+			for _, l := range n.Layers {
+				if l.From == d.wishes[i].Start || !slices.ContainsFunc(l.Nodes, func(node int) bool { return node < first }) {
+					continue
+				}
+				for node := first + 1; node < d.nodes; node++ {
+					if d.free(node, l.Layer, namings) {
+						t.Fatalf("job %d begins on node %d, and has %v from second %d on, with node %d free", n.Job, first, l.Nodes, l.From, node)
+					}
+				}
+			}
+		}
+	})
+}
+
+// free says whether a node is in no claim and no layer while a layer lasts.
+func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool {
+	for _, n := range namings {
+		for _, l := range n.Layers {
+			if l.From < during.To && during.From < l.To && slices.Contains(l.Nodes, node) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(d.claims, func(c place.Claim) bool {
+		return c.Node == node && c.From < during.To && during.From < c.To
 	})
 }
 

@@ -47,7 +47,7 @@ func (a *attempt) sweep() int {
 			missed++
 			continue
 		}
-		s.take(it, needs)
+		s.take(it)
 		s.took[i] = true
 	}
 	return missed
@@ -199,50 +199,40 @@ func (s *sweep) freeUntil(t core.Time, enough int) int {
 }
 
 // take gives a layer nodes: those its wish prefers, then those that have to be free again soonest, the lowest first; as
-// far as possible nodes above the job's first one (see Name). There are enough.
-func (s *sweep) take(it item, needs int) {
+// far as possible nodes above the job's first one, even where it prefers others (see Name). There are enough.
+func (s *sweep) take(it item) {
 	l := s.named(it)
 	fitting := s.fitting(l.To)
 	nodes := append(make([]int, 0, l.Count), l.Nodes...)
-	for _, node := range it.prefer {
-		if needs > 0 && node >= 0 && node < s.nodes && s.bucket[node] >= fitting {
-			s.drop(node)
-			nodes = append(nodes, node)
-			needs--
-		}
-	}
-	for _, least := range []int{s.base(it) + 1, 0} {
-		for b := s.after(fitting); b >= 0 && needs > 0; {
-			node := s.buckets[b].from(least)
-			if node < 0 {
-				b = s.after(b + 1)
-				continue
-			}
-			s.drop(node)
-			nodes = append(nodes, node)
-			needs--
-			b = s.after(b)
-		}
-	}
-	l.Nodes = nodes
+	base := s.base(it)
+	nodes = s.preferred(it, nodes, s.least(it, base), fitting, l.Count)
+	nodes = s.soonest(nodes, base, fitting, l.Count)
+	nodes = s.preferred(it, nodes, 0, fitting, l.Count)
+	l.Nodes = s.soonest(nodes, 0, fitting, l.Count)
 }
 
-// base is the first node of the job that a layer belongs to, −1 before it has any.
-func (s *sweep) base(it item) int {
-	w := &s.wishes[it.wish]
-	if len(w.Held) > 0 {
-		return max(w.Held[0], -1)
-	}
-	base := -1
-	for _, l := range s.namings[it.wish].Layers[:it.layer] {
-		if l.From > w.Start {
-			break
-		}
-		for _, node := range l.Nodes {
-			if base < 0 || node < base {
-				base = node
-			}
+// preferred adds the nodes that a wish prefers, from least on, until there are count.
+func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int {
+	for _, node := range it.prefer {
+		if len(nodes) < count && node >= least && node < s.nodes && s.bucket[node] >= fitting {
+			s.drop(node)
+			nodes = append(nodes, node)
 		}
 	}
-	return base
+	return nodes
+}
+
+// soonest adds the nodes that have to be free again soonest, the lowest from least on first, until there are count.
+func (s *sweep) soonest(nodes []int, least, fitting, count int) []int {
+	for b := s.after(fitting); b >= 0 && len(nodes) < count; {
+		node := s.buckets[b].from(least)
+		if node < 0 {
+			b = s.after(b + 1)
+			continue
+		}
+		s.drop(node)
+		nodes = append(nodes, node)
+		b = s.after(b)
+	}
+	return nodes
 }
