@@ -174,7 +174,7 @@ func resizes(t *testing.T, p *process, job string) []string {
 func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
-		"--jobs="+job, "--format="+sacct.Columns)
+		"--jobs="+job, "--format=NNodes,"+sacct.Columns) // 20.11 is read rightly with the nodes only
 	log, left, err := sacct.Workload(strings.NewReader(text), "sacct", time.UTC)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

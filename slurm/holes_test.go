@@ -160,7 +160,7 @@ func (j prey) assertNothingComesOf(t *testing.T, lab *labtest.Lab, guarded bool)
 		words := j.words(a.command)
 		t.Run(a.user+": "+a.command, func(t *testing.T) {
 			out, said, err := lab.Exec(a.user, "#!/bin/sh\n", words...)
-			if err == nil {
+			if err == nil && !strings.Contains(out+said, "Invalid user id") { // what 20.11 says of reservations, with status 0
 				t.Errorf("%v: allowed: %s %s", words, out, said)
 			}
 			after := steady()

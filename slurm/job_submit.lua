@@ -355,6 +355,13 @@ end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
 
+-- wants_other says whether the request asks for another number of nodes. The srun of 20.11 asks for one node and more where nobody
+-- asked; who writes -N1 asks for one at most.
+local function wants_other(job, nodes)
+	local least, most = given(job.min_nodes), given(job.max_nodes)
+	return least and job.min_nodes ~= nodes and (most or job.min_nodes ~= 1) or most and job.max_nodes ~= nodes
+end
+
 -- pieces goes through all steps of all alternatives, and counts them.
 local function pieces(req)
 	return coroutine.wrap(function()
@@ -435,8 +442,7 @@ local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
 	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be evolving or moldable")
-	elseif given(job.min_nodes) and job.min_nodes ~= first.nodes or
-		given(job.max_nodes) and job.max_nodes ~= first.nodes then
+	elseif wants_other(job, first.nodes) then
 		refuse("--nodes contradicts %s=%s, which begins with %d: leave --nodes out", req.word, shown(req.text), first.nodes)
 	elseif given(job.time_limit) and job.time_limit ~= minutes then
 		refuse("--time contradicts %s=%s, which takes %d minutes: leave --time out", req.word, shown(req.text), minutes)

@@ -300,6 +300,8 @@ func TestAnAcceptedJobIsSizedMarkedAndHeld(t *testing.T) {
 			"min_nodes": int64(3), "time_limit": int64(2), "comment": "ep=3x1m30s run 7", "admin_comment": "accordion:ep=3x1m30s"}},
 		{"the script's request beside another comment", fields{"script": "#!/bin/sh\n#EP 1x1m\n", "comment": "run 7"}, fields{"comment": "ep=1x1m run 7"}},
 		{"the same said twice", fields{"script": "#!/bin/sh\n#EP 1x1m\n", "comment": "ep=1x30s,1x30s mine"}, fields{"comment": "ep=1x1m mine"}},
+		{"what srun asks for unasked", fields{"comment": "ep=3x90s", "min_nodes": int64(1), "partition": "main"},
+			fields{"rc": int64(0), "min_nodes": int64(3)}},
 		{"what agrees with the profile", fields{"comment": "ep=3x90s", "min_nodes": int64(3), "max_nodes": int64(3), "time_limit": int64(2), "partition": "main"},
 			fields{"rc": int64(0), "min_nodes": int64(3)}},
 		{"tasks a node", fields{"comment": "ep=3x90s", "ntasks_per_node": int64(2), "num_tasks": int64(2), "cpus_per_task": int64(2)},
@@ -330,6 +332,8 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 		says string
 	}{
 		"other nodes":       {fields{"script": script, "min_nodes": int64(3)}, "--nodes contradicts"},
+		"one node":          {fields{"script": script, "min_nodes": int64(1), "max_nodes": int64(1)}, "--nodes contradicts"},
+		"at most one node":  {fields{"script": script, "max_nodes": int64(1)}, "--nodes contradicts"},
 		"a range of nodes":  {fields{"script": script, "min_nodes": int64(2), "max_nodes": int64(5)}, "--nodes contradicts"},
 		"another length":    {fields{"script": script, "time_limit": int64(2)}, "--time contradicts"},
 		"a least length":    {fields{"script": script, "time_min": int64(1)}, "--time-min"},

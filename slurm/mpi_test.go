@@ -42,6 +42,9 @@ func launches(t *testing.T, output string) []string {
 
 func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	lab := quickLab(t)
+	if lab.Slurm < "21" {
+		t.Skip("MPICH of Debian 11 looks up the names of nodes, which the lab's have not")
+	}
 	home := filepath.Join(lab.Dir, "home", "alice")
 	heat := filepath.Join(t.TempDir(), "heat")
 	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")

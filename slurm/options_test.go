@@ -80,6 +80,11 @@ func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
 			}()
 			var id string
 			lab.Await(t, time.Minute, client+"'s job is queued", func() bool {
+				select {
+				case said := <-ended:
+					t.Fatalf("it does not wait: %s", said)
+				default:
+				}
 				id = lab.Run(t, "root", "squeue", "-h", "-n", "from-"+client, "-o", "%A")
 				return id != ""
 			})
@@ -105,6 +110,12 @@ func TestAnOptionThatContradictsTheScriptIsRefusedAtSubmission(t *testing.T) {
 	id, said, err := lab.Sbatch("bob", "#EP 2x20s,4x20s", "--ep=2x20s")
 	if err == nil || !strings.Contains(said, "--ep says something else than the script's #EP line: say it once") {
 		t.Errorf("job %s: %v, %s", id, err, said)
+	}
+	for _, command := range []string{"sbatch -N1 --ep=2x20s,4x20s", "salloc -N1 --ep=2x20s,4x20s true", "srun -N1 --ep=2x20s,4x20s true"} {
+		_, said, err := lab.Exec("bob", "#!/bin/sh\n", strings.Fields(command)...)
+		if err == nil || !strings.Contains(said, "--nodes contradicts") {
+			t.Errorf("%s: %v, %s", command, err, said)
+		}
 	}
 }
 

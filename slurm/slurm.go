@@ -115,7 +115,7 @@ func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 	out, err := s.run.run(ctx, call{
 		program: "squeue",
 		args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
-		env:     []string{"SQUEUE_FORMAT2=" + format(word)},
+		env:     []string{"SQUEUE_FORMAT2=" + format(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in what is left of their array
 	})
 	if err != nil {
 		return nil, err

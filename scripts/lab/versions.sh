@@ -30,10 +30,10 @@ fetch_releases() {
 
 # release_packages SUITE: Debian's packages for a lab in a root of that suite.
 release_packages() {
-	local mariadb=''
-	[[ $1 != bullseye ]] || mariadb=-10.5
+	local mariadb='' mpi=(mpich libmpich-dev openmpi-bin libopenmpi-dev)
+	[[ $1 != bullseye ]] || mariadb=-10.5 mpi=() # programs of MPI do not span there
 	echo slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge "mariadb-server-core$mariadb" "mariadb-client-core$mariadb" \
-		util-linux passwd procps iproute2 ca-certificates gcc libc6-dev libslurm-dev
+		util-linux passwd procps iproute2 ca-certificates gcc libc6-dev libslurm-dev "${mpi[@]}"
 }
 
 # slurm_release: of the Slurm that is installed, such as 22.05.8.

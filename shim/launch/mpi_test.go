@@ -45,13 +45,12 @@ int main(int argc, char **argv)
 }
 `
 
-// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test installs it on this
-// machine. Other releases have it where somebody has tried MPI there.
+// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test installs it.
 func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
-	if err != nil && os.Getenv(labtest.Required) != "" && !w.elsewhere {
-		w.Fatalf("no %s: scripts/test installs it", program)
+	if err != nil && os.Getenv(labtest.Required) != "" {
+		w.Fatalf("no %s beside Slurm %s: scripts/test installs it", program, w.lab.Slurm)
 	} else if err != nil {
 		w.Skipf("no %s beside Slurm %s", program, w.lab.Slurm)
 	}
@@ -83,11 +82,77 @@ func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 }
 
 // The nodes of a lab are one machine with one name. Open MPI takes what has the same name for the same node: it must not use shared
-// memory between two.
+// memory between two. Its daemons share memory by places in their address spaces, which are not always free in all of them.
 func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
-	// Nodes of a lab are one machine, whose daemons share memory by places in their address spaces, which are not always free in all of them.
 	mpiOnCompanions(newWorld(t), "mpicc.openmpi", "mpirun.openmpi --bind-to core ./ranks", "export OMPI_MCA_btl=self,tcp PMIX_MCA_gds=hash OMPI_MCA_rtc_hwloc_vmhole=none\n")
 }
+
+// Open MPI from 5 on starts nothing on nodes of one name, and from 6 on its ranks do not reach what has their own address. So a node
+// of the lab has a name for it, and an interface. All of these are reached by way of the machine, which Open MPI asks the kernel
+// for: it is not to.
+func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
+	for _, release := range []string{"24.11", "26.05"} {
+		t.Run(release, func(t *testing.T) {
+			w := newWorld(t, labtest.Release(release))
+			w.needs("mpicc.openmpi")
+			for node := 5; node <= 8; node++ {
+				w.lab.Run(t, "root", "sh", "-c", fmt.Sprintf(`[ -e /sys/class/net/own%[1]d ] || {
+					ip link add own%[1]d type veth peer name peer%[1]d && ip address add 10.98.%[1]d.1/24 dev own%[1]d &&
+					ip link set own%[1]d up && ip link set peer%[1]d up
+				}`, node))
+			}
+			source := filepath.Join(w.home, "names.c")
+			if err := os.WriteFile(source, []byte(names), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			library := filepath.Join(w.home, "names.so")
+			w.lab.Run(t, "root", "gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl")
+			mpiOnCompanions(w, "mpicc.openmpi", "mpirun.openmpi --bind-to core ./ranks", "export OMPI_MCA_reachable=weighted LD_PRELOAD="+library+"\n")
+		})
+	}
+}
+
+// names gives each node of the lab a name, and an interface to Open MPI. Slurm's own programs look that name up and are not told.
+const names = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+__attribute__((constructor)) static void interface(void)
+{
+	char own[64];
+	const char *node = getenv("SLURMD_NODENAME");
+
+	if (node) {
+		snprintf(own, sizeof own, "own%s", node + 1);
+		setenv("OMPI_MCA_btl_tcp_if_include", own, 1);
+	}
+}
+
+int gethostname(char *name, size_t size)
+{
+	int (*real)(char *, size_t) = (int (*)(char *, size_t))dlsym(RTLD_NEXT, "gethostname");
+	const char *node = getenv("SLURMD_NODENAME");
+
+	if (!node || !strcmp(program_invocation_short_name, "srun"))
+		return real(name, size);
+	snprintf(name, size, "%s", node);
+	return 0;
+}
+
+int uname(struct utsname *u)
+{
+	int (*real)(struct utsname *) = (int (*)(struct utsname *))dlsym(RTLD_NEXT, "uname");
+	int status = real(u);
+
+	gethostname(u->nodename, sizeof u->nodename);
+	return status;
+}
+`
 
 // mpiOnCompanions starts a program of an MPI, with no option but the one that binds ranks to cores. The job on n5 and n6 asks for one GPU
 // a task; its companion n7 has as many, n8 twice as many.

@@ -19,10 +19,9 @@ import (
 // world is a real Slurm set up as sites are, without a sidecar: the test speaks for it.
 type world struct {
 	*testing.T
-	lab       *labtest.Lab
-	elsewhere bool // it is of another release than this machine's
-	calls     <-chan session.Call
-	home      string
+	lab   *labtest.Lab
+	calls <-chan session.Call
+	home  string
 }
 
 func newWorld(t *testing.T, options ...labtest.Option) *world {
@@ -42,7 +41,7 @@ func newWorld(t *testing.T, options ...labtest.Option) *world {
 			t.Error(err)
 		}
 	})
-	return &world{T: t, lab: lab, elsewhere: len(options) > 0, calls: server.Calls(), home: filepath.Join(lab.Dir, "home", "alice")}
+	return &world{T: t, lab: lab, calls: server.Calls(), home: filepath.Join(lab.Dir, "home", "alice")}
 }
 
 // companion allocates nodes beside a job, in the name of its user, as many tasks and GPUs a node as the options say.
