@@ -17,12 +17,14 @@ import (
 // waitingTasks is how many tasks of an array wait as jobs of their own; the others follow as these begin.
 const waitingTasks = 16
 
-// task is the number of the array's task that the job is, as a word; "" when it is none, or stands for several.
+// task is the number of the array's task that the job is, as a word; "" when it is none, or stands for several. What is left of an
+// array may be one task, which 20.11 goes on writing as 9%2.
 func (r *record) task() string {
-	if _, err := strconv.ParseUint(r.taskIDs, 10, 32); err != nil || r.array == 0 {
+	number, _, _ := strings.Cut(r.taskIDs, "%")
+	if _, err := strconv.ParseUint(number, 10, 32); err != nil || r.array == 0 {
 		return ""
 	}
-	return r.taskIDs
+	return number
 }
 
 // several says whether the record stands for more than one task.

@@ -32,7 +32,7 @@ echo begin >>log
 set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 	doomed := array + "_4"
 	lab.Await(t, time.Minute, "the array is split into jobs that wait", func() bool {
-		return len(p.waiting()) > 0 && state(t, lab, doomed) == "PENDING" && !strings.Contains(client(t, lab, "env", "SQUEUE_ARRAY_UNIQUE=1", "squeue", "-h", "-j", array, "-o", "%i"), "[")
+		return len(p.waiting()) > 0 && state(t, lab, doomed) == "PENDING" && !strings.ContainsAny(client(t, lab, "env", "SQUEUE_ARRAY_UNIQUE=1", "squeue", "-h", "-j", array, "-o", "%i"), "-,") // 20.11 writes the last one as [5]
 	})
 	lab.Run(t, "bob", "scancel", doomed)
 	lab.Await(t, 2*time.Minute, "no task is left", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
