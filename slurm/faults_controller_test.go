@@ -29,7 +29,7 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 	}
 	lab := faultLab(t, 4*len(acts)) // nobody waits for nodes: what is late is late because of slurmctld
 	g := &gate{t, lab, newClients(t)}
-	p := serving(t, lab, g.setting()+"\ntimeout = \"60s\"")
+	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // as 20.11 need not
 	sizes := []int{2, 4, 1}
 	var jobs []string
 	for _, a := range acts {

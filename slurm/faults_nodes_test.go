@@ -59,10 +59,12 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	lab.Do(t, "node-kill", killed) // slurmctld hears of it from nobody
 
 	awaitEvent(t, p, robust, "grew", 2*time.Minute)
-	lab.Await(t, 2*time.Minute, "status says why a job with a drained node does not grow", func() bool {
-		v := p.view(drained)
-		return v != nil && strings.Contains(v.Why, drains[0]+" is") && strings.Contains(v.Why, "a second allocation of each of its nodes")
-	})
+	if lab.Slurm > "21" { // 20.11 merges, and needs no second allocation
+		lab.Await(t, 2*time.Minute, "status says why a job with a drained node does not grow", func() bool {
+			v := p.view(drained)
+			return v != nil && strings.Contains(v.Why, drains[0]+" is") && strings.Contains(v.Why, "a second allocation of each of its nodes")
+		})
+	}
 	if slices.Contains(nodesNow(t, lab, robust), drains[0]) {
 		t.Errorf("job %s grew by node %s, which is drained", robust, drains[0])
 	}
