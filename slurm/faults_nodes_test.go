@@ -90,6 +90,9 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	clean(t, p) // also that every node is used again
 	assertNoNodeWasInTwoJobs(t, lab, begin)
 
+	if lab.Slurm >= "23" {
+		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job
+	}
 	lost := leak(t, lab)
 	lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
 		return asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N") != "" &&

@@ -8,21 +8,16 @@ import (
 	"time"
 )
 
-// lossy is a Slurm whose node n2 is in use by no job, or by those of a list, until its slurmctld is reconfigured; each time is a line in
-// the file.
-func lossy(t *testing.T, pause time.Duration, cured bool, jobs ...printed) (s *System, reconfigured func() int) {
+// lossy is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
+func lossy(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "reconfigured")
-	list := "[ -e " + file + " ] || sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n"
-	for _, j := range jobs {
-		list += j.row("WORD")
-	}
 	state := "ALLOCATED"
 	if cured {
 		state = "IDLE"
 	}
 	s = clients(t, func(c *Config) { c.Reconfigure = pause }, map[string]string{
-		"squeue": list + "END",
+		"squeue": "true",
 		"scontrol": `if [ "$1" = reconfigure ]; then echo >>` + file + `; exit; fi
 state=ALLOCATED; [ ! -e ` + file + ` ] || state=` + state + `
 echo "NodeName=n1 State=IDLE"; echo "NodeName=n2 State=$state"
@@ -36,13 +31,6 @@ echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-2] PriorityTier=1 Sta
 
 func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
 	s, reconfigured := lossy(t, 0, true)
-	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
-		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
-	}
-}
-
-func TestAJobThatCompletesForEverIsEndedByOneReconfigure(t *testing.T) {
-	s, reconfigured := lossy(t, 0, true, printed{id: 7, submitted: 1, user: "a", uid: 1, state: "COMPLETING", nodes: "n2", priority: 9})
 	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
 		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
 	}

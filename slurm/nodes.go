@@ -33,15 +33,13 @@ func Leaked(s *adapter.Snapshot) []string {
 const (
 	mendEvery = 500 * time.Millisecond
 	mendAfter = 3 // sightings of a node in use by no job
-	endsAfter = 8 // sightings of a node of a job that ends
 )
 
 // Mend waits until each of the nodes (nil: of the pool) is free or held by a job. A node that stays in use by nobody is set free by making
 // slurmctld read its configuration again, which rebuilds its books from the jobs it has (`scontrol reconfigure`, some
-// milliseconds; jobs do not notice). So is one of a job that does not come to its end: in 24.11 a merge that races with it leaves the
-// nodes to a job that completes for ever.
+// milliseconds; jobs do not notice).
 func (s *System) Mend(ctx context.Context, nodes []string) error {
-	for sightings, ending := 0, 0; ; {
+	for sightings := 0; ; {
 		snapshot, err := s.Observe(ctx)
 		if err != nil {
 			return fmt.Errorf("looking for lost nodes: %w", err)
@@ -55,11 +53,6 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 			return nil
 		case len(lost) == 0:
 			sightings = 0
-			if ending++; ending == endsAfter {
-				if err := s.reconfigure(ctx); err != nil {
-					return fmt.Errorf("setting nodes of a job that does not end free: %w", err)
-				}
-			}
 		case sightings == mendAfter:
 			if err := s.reconfigure(ctx); err != nil {
 				return fmt.Errorf("setting lost nodes %s free: %w", hostlist.Compact(lost), err)

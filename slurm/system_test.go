@@ -342,8 +342,9 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		}
 		w.ok(<-ended)
 		w.ok(w.sys.End(w.ctx, expander, ""))
+		w.await(expander, adapter.Done)
+		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before it, a parent may be completing for ever (24.11)
 		w.await(parent.Key, adapter.Done)
-		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"}))
 		w.lab.Await(t, patience, "the reservation is free to go", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
 		w.clean()
 	}
