@@ -81,7 +81,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Symlink(prey, trap); err != nil {
 		t.Fatal(err)
 	}
-	p := serving(t, lab, punctuality)
+	p := serving(t, lab, busy+"\n"+punctuality) // six growths at once, each with its notices
 
 	linked := managed(t, lab, "bob", "1x10s,2x12s", listening(20))
 	silent := managed(t, lab, "alice", "2x12s,4x12s,1x12s", listening(33))
