@@ -164,6 +164,11 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
 	if s.budget < 0 || cmd.Flags().Changed("budget") && s.budget == 0 {
 		return evolve.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
 	}
+	for _, flag := range []string{"evals", "budget", "seed"} {
+		if cmd.Flags().Changed(flag) && s.order != "search" {
+			return evolve.Algorithm{}, fmt.Errorf("--%s is for --order search: say that too, or leave it out", flag)
+		}
+	}
 	a, err := evolve.ParseAlgorithm(s.algorithm)
 	if err != nil {
 		return a, err

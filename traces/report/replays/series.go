@@ -18,11 +18,7 @@ func held(j *replay.Job, o *replay.Outcome) core.EP {
 	if len(o.Held) > 0 {
 		return o.Held
 	}
-	size := j.Size
-	if j.Kind() == replay.Moldable {
-		size = j.Choices[o.Choice].Peak()
-	}
-	return core.EP{{Duration: o.End - o.Start, Nodes: size}}
+	return core.EP{{Duration: o.End - o.Start, Nodes: o.Nodes(j)}}
 }
 
 // load is how the number of held nodes changed under a policy.
