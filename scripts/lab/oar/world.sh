@@ -37,7 +37,11 @@ live() {
 	echo "$own" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
-	make_own /etc /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
+	(
+		flock 7 # a lab of Slurm adds no user meanwhile, of whom half would be copied
+		make_own /etc
+	) 7</var/lib/dpkg
+	make_own /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
 	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # PostgreSQL's, which is killed with the lab, would stay there
