@@ -127,3 +127,19 @@ func TestOfEveryReleaseTheAccountingIsTheSameWorkload(t *testing.T) {
 		})
 	}
 }
+
+// What sacct of 26.05 printed of a job that grew by overlap from 2 nodes to 5 and shrank to 3, of 2 processors each.
+func TestAFirstSizeThatTheJobNeverHadIsNotBelieved(t *testing.T) {
+	log, left, err := Workload(strings.NewReader(`NNodes|JobIDRaw|Submit|Start|End|State|ReqCPUS|AllocCPUS|TimelimitRaw|TotalCPU|User|Account|QOS|Partition|JobName
+2|4|1795404298|1795404304|1795404322|RESIZING|4|6|3|00:00:00|alice|phys|normal|main|sbatch
+5|4|1795404322|1795404322|1795404323|RESIZING|10|10|3|00:00:00|alice|phys|normal|main|sbatch
+5|4|1795404323|1795404323|1795404341|RESIZING|10|10|3|00:00:00|alice|phys|normal|main|sbatch
+3|4|1795404341|1795404341|1795404359|COMPLETED|10|6|3|00:00:00|alice|phys|normal|main|sbatch
+`), "a.txt", time.UTC)
+	if err != nil || left.String() != "" {
+		t.Fatalf("%v, left out: %s", err, left)
+	}
+	if got, want := log.EPs[log.Records[0].Number], (core.EP{{Duration: 18, Nodes: 4}, {Duration: 19, Nodes: 10}, {Duration: 18, Nodes: 6}}); !slices.Equal(got, want) {
+		t.Errorf("it held %v processors, want %v", got, want)
+	}
+}

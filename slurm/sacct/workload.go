@@ -155,17 +155,23 @@ func accompanied(all []life) []life {
 	return slices.DeleteFunc(all, func(l life) bool { return l.rows == nil })
 }
 
-// mend puts the processors of a resized job right where Slurm (20.11) wrote into each row those of the next size, which shows in
-// that the last two are the same. Those of the first size are in proportion to its nodes; where these are not told, nothing is done.
+// mend puts the processors of a resized job right where Slurm did not write what it held; where the nodes are not told, nothing is done.
+// 20.11 writes into each row those of the next size, which shows in that the last two are the same. 26.05 writes another size into
+// the first row, which shows in that the job asked for as many a node as it has at its end, and is said to have got others.
 func (l life) mend() {
 	r, last := l.rows, len(l.rows)-1
-	if last < 1 || r[last-1].got != r[last].got || r[0].nodes == 0 || r[last].nodes == 0 {
+	if last < 1 || r[0].nodes == 0 || r[last].nodes == 0 {
 		return
 	}
-	for i := last; i > 0; i-- {
-		r[i].got = r[i-1].got
+	if r[last-1].got == r[last].got {
+		for i := last; i > 0; i-- {
+			r[i].got = r[i-1].got
+		}
+		r[0].got = r[0].nodes * r[last].got / r[last].nodes
 	}
-	r[0].got = r[0].nodes * r[last].got / r[last].nodes
+	if r[0].asked*r[last].nodes == r[last].got*r[0].nodes {
+		r[0].got = r[0].asked
+	}
 }
 
 // expander says whether a name is one's.
