@@ -69,7 +69,9 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
 	claimed := host()
 	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
-	registers(t, lab, claimed)
+	if claimed != last { // the slurmd of 26.05 does not live through two of these in a row
+		registers(t, lab, claimed)
+	}
 	lab.Run(t, "alice", "touch", "forgotten")
 	two := says("two")
 	if two["status"] != "0" || two["nodes"] != sorted(t, claimed+","+last) && claimed != last {
