@@ -10,6 +10,7 @@ serve() {
 	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
 	(inside /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
+	rm -f "$lab/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
 	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
