@@ -8,6 +8,7 @@ serve() {
 	fi
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
+	rm -f "$lab/pid/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
 	# The shell becomes the sidecar, so that its number is the sidecar's. The one that waits for it must not keep the
 	# lab's lock, or serve-stop would wait for it in vain, nor our output, or `serve | cat` would.
 	# shellcheck disable=SC2016
