@@ -65,7 +65,8 @@ func (m mix) submissions(seed uint64) []*submission {
 	}
 	managed := rand.New(rand.NewPCG(seed, 2))
 	for i := range m.evolving {
-		s := evolvingJob(managed, m.short, m.gpus && i%3 == 2, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
+		gpus := m.gpus && i >= m.twins && (i+m.twins)%3 == 1 // a third; twins are alike
+		s := evolvingJob(managed, m.short, gpus, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
 		if i > 0 && i < m.twins {
 			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
 		}
