@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,6 +183,13 @@ func (p pen) write(name string, act func() error) error {
 	return nil
 }
 
+// keep notes by its hash what is too long for a trace.
+func (p pen) keep(what string, data []byte) {
+	if p.world.tracing && !p.life.over() {
+		p.world.note("journal: %s %x", what, sha256.Sum256(data))
+	}
+}
+
 func (p pen) Begin(in journal.Intent) (id int64, err error) {
 	name := fmt.Sprint("begin ", in.Verb, " ", in.Job)
 	if r, ok := in.Args["reservation"].(string); ok {
@@ -210,6 +218,7 @@ func (p pen) Event(e journal.Event) error {
 }
 
 func (p pen) Put(r journal.Record) error {
+	p.keep(fmt.Sprint("record ", r.Job), r.Data)
 	return p.write(fmt.Sprint("record ", r.Job), func() error { return p.Journal.Put(r) })
 }
 
@@ -221,9 +230,11 @@ func (p pen) PutView(data []byte) error {
 	if !p.life.over() {
 		p.world.judgeView(data)
 	}
+	p.keep("view", data)
 	return p.write("view", func() error { return p.Journal.PutView(data) })
 }
 
 func (p pen) PutQueue(data []byte) error {
+	p.keep("queue", data)
 	return p.write("queue", func() error { return p.Journal.PutQueue(data) })
 }
