@@ -1,14 +1,7 @@
-// Package adapter is the sidecar: it observes a batch system, plans with core/queue, and acts on the difference.
+// Package adapter is the words between the sidecar and the batch systems: what a job, a node, a reservation and a
+// reading are, and what a batch system must be able to do (BatchSystem). It is not the sidecar (adapter/sidecar), and it
+// has no engine, no journal and no clock behind it: a driver that imports it gets the words only.
 //
-//	absorb -> plan -> name -> act
-//
-// One goroutine owns all state (Sidecar.Run). It never waits for the batch system: readings and operations happen in
-// goroutines of their own, which report back to it. What it must remember is in the journal before it is true outside;
-// after a crash the batch system is right, and the journal says what was meant.
-//
-// It is not a batch system: ordinary jobs are scheduled by Slurm or OAR, as ever; with the sidecar dead, everything
-// it made there expires by itself.
-//
-//	sidecar := adapter.New(adapter.Options{System: slurm, Journal: j, Calls: server.Calls(), Settings: settings})
-//	err := sidecar.Run(ctx) // until ctx ends
+//	var system adapter.BatchSystem = slurm.New(config)
+//	reading, err := system.Observe(ctx)
 package adapter

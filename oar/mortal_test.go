@@ -13,10 +13,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/oar"
@@ -33,7 +33,7 @@ const enough = "/run/enough"
 
 // mortal is a journal whose process ends at an action.
 type mortal struct {
-	adapter.Journal
+	sidecar.Journal
 	after bool
 	mu    sync.Mutex
 	left  int              // actions until then
@@ -102,11 +102,11 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	}
 	m := &mortal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
 	fit := c.Plan.Fit()
-	sidecar := adapter.New(adapter.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: adapter.Settings{
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: sidecar.Settings{
 		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard,
 		Policy:  queue.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
-		Overrun: adapter.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
-		Silent:  adapter.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
+		Overrun: sidecar.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
+		Silent:  sidecar.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
 	}})
 	ctx, stop := context.WithCancel(t.Context())
 	var parts sync.WaitGroup

@@ -8,14 +8,14 @@ import (
 	"accordion/oar/labtest"
 )
 
-// sidecar writes into Accordion's tables what the sidecar would.
-type sidecar struct {
+// driver writes into Accordion's tables what the sidecar would.
+type driver struct {
 	t   *testing.T
 	lab *labtest.Lab
 }
 
 // evolving submits a job with a profile, which the sidecar has adopted and holds.
-func (s sidecar) evolving(command, profile string, nodes int, options ...string) string {
+func (s driver) evolving(command, profile string, nodes int, options ...string) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes)}, options...)...)
 	s.lab.SQL(s.t, fmt.Sprintf("insert into job_types (job_id, type) values (%s, 'ep=%s')", id, profile))
@@ -25,7 +25,7 @@ func (s sidecar) evolving(command, profile string, nodes int, options ...string)
 }
 
 // companion submits one of a job's companions, which the sidecar holds.
-func (s sidecar) companion(of string, nodes int) string {
+func (s driver) companion(of string, nodes int) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes))
 	s.adopt(id, of)
@@ -35,33 +35,33 @@ func (s sidecar) companion(of string, nodes int) string {
 
 // resume takes a job's hold away, which OAR does some time after it was asked to. A job that is released before waits for no
 // companion that is still held.
-func (s sidecar) resume(id string) {
+func (s driver) resume(id string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "alice", "oarresume", id)
 	s.lab.Await(s.t, long, "job "+id+" is not held any more", func() bool { return s.lab.State(s.t, id) != "Hold" })
 }
 
-func (s sidecar) adopt(id, base string) {
+func (s driver) adopt(id, base string) {
 	s.t.Helper()
 	s.lab.SQL(s.t, fmt.Sprintf("insert into accordion_jobs (job_id, submitted, mark, base, released) select job_id, submission_time, '', %s, 0 from jobs where job_id = %s", base, id))
 }
 
 // place gives a job the named hosts.
-func (s sidecar) place(id string, hosts ...string) {
+func (s driver) place(id string, hosts ...string) {
 	s.t.Helper()
 	s.lab.SQL(s.t, "delete from accordion_places where job_id = "+id)
 	s.lab.SQL(s.t, fmt.Sprintf("insert into accordion_places (job_id, resource_id) select %s, resource_id from resources where network_address in ('%s')", id, strings.Join(hosts, "', '")))
 }
 
 // release lets jobs begin, all in one transaction.
-func (s sidecar) release(ids ...string) {
+func (s driver) release(ids ...string) {
 	s.t.Helper()
 	s.lab.SQL(s.t, "update accordion_jobs set released = 1 where job_id in ("+strings.Join(ids, ", ")+")")
 	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
 }
 
 // reserve keeps the hosts from so many seconds from now on, for so long. A holder that is still held is in nobody's plan.
-func (s sidecar) reserve(name string, in, seconds, idle int, hosts ...string) (holder string) {
+func (s driver) reserve(name string, in, seconds, idle int, hosts ...string) (holder string) {
 	s.t.Helper()
 	holder = s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-n", name, "-t", "noop", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", len(hosts)))
 	s.place(holder, hosts...)
@@ -72,7 +72,7 @@ func (s sidecar) reserve(name string, in, seconds, idle int, hosts ...string) (h
 }
 
 // unreserve deletes a reservation; its holder is not missed by OAR.
-func (s sidecar) unreserve(holder string) {
+func (s driver) unreserve(holder string) {
 	s.t.Helper()
 	for _, table := range []string{"accordion_reservations where holder", "accordion_places where job_id", "job_types where job_id", "jobs where job_id"} {
 		s.lab.SQL(s.t, "delete from "+table+" = "+holder)
@@ -81,7 +81,7 @@ func (s sidecar) unreserve(holder string) {
 }
 
 // now is the second, in SQL.
-func (s sidecar) now() string {
+func (s driver) now() string {
 	if s.lab.Database == labtest.MariaDB {
 		return "unix_timestamp()"
 	}
@@ -89,7 +89,7 @@ func (s sidecar) now() string {
 }
 
 // planned is in how many seconds OAR's plan lets a job begin, from the plan's own present, and on how many hosts.
-func (s sidecar) planned(id string) (in, hosts int) {
+func (s driver) planned(id string) (in, hosts int) {
 	s.t.Helper()
 	row := s.lab.SQL(s.t, `select p.start_time - z.start_time, count(*) from gantt_jobs_predictions_visu p
 		join gantt_jobs_resources_visu g on g.moldable_job_id = p.moldable_job_id
@@ -105,14 +105,14 @@ func (s sidecar) planned(id string) (in, hosts int) {
 	return in, hosts
 }
 
-func (s sidecar) says(id, why string) {
+func (s driver) says(id, why string) {
 	s.t.Helper()
 	s.lab.Await(s.t, long, "job "+id+" is told: "+why, func() bool {
 		return strings.Contains(s.lab.SQL(s.t, "select message from jobs where job_id = "+id), "(Accordion: "+why)
 	})
 }
 
-func (s sidecar) runs(id string, on ...string) {
+func (s driver) runs(id string, on ...string) {
 	s.t.Helper()
 	s.lab.Await(s.t, long, "job "+id+" runs", func() bool { return s.lab.State(s.t, id) == "Running" })
 	if got := hosts(s.t, s.lab, id); strings.Join(got, " ") != strings.Join(on, " ") {
@@ -120,7 +120,7 @@ func (s sidecar) runs(id string, on ...string) {
 	}
 }
 
-func (s sidecar) end(ids ...string) {
+func (s driver) end(ids ...string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "root", append([]string{"oardel"}, ids...)...)
 	for _, id := range ids {
@@ -132,14 +132,14 @@ func (s sidecar) end(ids ...string) {
 }
 
 func whatTheSidecarHasDecided(t *testing.T, lab *labtest.Lab) {
-	s := sidecar{t, lab}
+	s := driver{t, lab}
 	reservationsAreKept(s)
 	releasedJobsStartOnTheirPlaces(s)
 	nothingStartsOnPlacesThatAreTaken(s)
 }
 
 // Of the five nodes two are reserved: jobs of this queue and of one below it find their places beside them.
-func reservationsAreKept(s sidecar) {
+func reservationsAreKept(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-1", 0, 3000, 0, "n3", "n4")
 	nobodyCame := s.reserve("accordion-2", -100, 10000, 50, "n1", "n2", "n5")
@@ -169,7 +169,7 @@ func reservationsAreKept(s sidecar) {
 }
 
 // A job of two nodes, then five, then three again.
-func releasedJobsStartOnTheirPlaces(s sidecar) {
+func releasedJobsStartOnTheirPlaces(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-3", 0, 6000, 0, "n2", "n4", "n5")
 	job := s.evolving("sleep 10000", "2x5m,5x5m,3x5m", 2)
@@ -203,7 +203,7 @@ func releasedJobsStartOnTheirPlaces(s sidecar) {
 }
 
 // A released job whose places are not free, not Alive, too few, or not those of all of it.
-func nothingStartsOnPlacesThatAreTaken(s sidecar) {
+func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")
 	s.runs(runs, "n3")
@@ -239,7 +239,7 @@ func nothingStartsOnPlacesThatAreTaken(s sidecar) {
 }
 
 // runsAndEnds awaits a short job's end.
-func (s sidecar) runsAndEnds(id string) {
+func (s driver) runsAndEnds(id string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
 	ends(s.t, s.lab, id)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/slurm/labtest"
 )
 
@@ -67,7 +67,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 		"It can start when job "+long+" of bob gives back its 22 nodes, at ", "job "+long+" of bob (ordinary): 22 nodes until ", "planned to start at ")
 	p.explains(wide, "is an ordinary job of 24 nodes.", "2nd in the queue", "job "+job+" of alice (evolving): 4,6 nodes, planned from ", "This is an estimate")
 
-	var queue adapter.Queue
+	var queue view.Queue
 	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &queue); err != nil || len(queue.Jobs) != 3 {
 		t.Fatalf("the queue %+v, error %v", queue, err)
 	}

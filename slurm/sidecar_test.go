@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/slurm"
 	"accordion/slurm/labtest"
 )
@@ -150,9 +151,9 @@ func (p *process) accordion(command ...string) string {
 }
 
 // view is what `accordion status --json` shows of a job; nil when it is not among the managed ones.
-func (p *process) view(job string) *adapter.JobView {
+func (p *process) view(job string) *view.Job {
 	p.t.Helper()
-	var v adapter.View
+	var v view.Status
 	if err := json.Unmarshal([]byte(p.accordion("status", "--json")), &v); err != nil {
 		p.t.Fatalf("accordion status --json: %v", err)
 	}

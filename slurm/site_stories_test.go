@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/slurm/labtest"
 )
 
@@ -64,14 +65,14 @@ func onSizes(t *testing.T, lab *labtest.Lab, user, job string, sizes ...int) {
 }
 
 // waiting is the managed jobs that wait, in the order of their ranks.
-func (p *process) waiting() []adapter.QueueEntry {
+func (p *process) waiting() []view.Entry {
 	p.t.Helper()
-	var q adapter.Queue
+	var q view.Queue
 	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {
 		p.t.Fatalf("accordion queue --json: %v", err)
 	}
-	q.Jobs = slices.DeleteFunc(q.Jobs, func(j adapter.QueueEntry) bool { return j.Kind == "ordinary" || j.Phase != "waiting" || j.Rank == 0 })
-	slices.SortFunc(q.Jobs, func(a, b adapter.QueueEntry) int { return a.Rank - b.Rank })
+	q.Jobs = slices.DeleteFunc(q.Jobs, func(j view.Entry) bool { return j.Kind == "ordinary" || j.Phase != "waiting" || j.Rank == 0 })
+	slices.SortFunc(q.Jobs, func(a, b view.Entry) int { return a.Rank - b.Rank })
 	return q.Jobs
 }
 

@@ -4,7 +4,7 @@
 // the journal does.
 //
 //	m := metrics.New(time.Now)
-//	sidecar := adapter.New(adapter.Options{Meter: m, …})
+//	loop := sidecar.New(sidecar.Options{Meter: m, …})
 //	listener, err := metrics.Listen("127.0.0.1:9820")
 //	err = m.Serve(ctx, listener) // http://127.0.0.1:9820/metrics until ctx ends
 package metrics
@@ -23,9 +23,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"accordion/adapter"
+	"accordion/adapter/sidecar"
 )
 
-// phases are all that a managed job may stand in, as adapter.JobView has them: one that no job stands in is shown as 0.
+// phases are all that a managed job may stand in, as view.Job has them: one that no job stands in is shown as 0.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
 
 // Metrics is an adapter.Meter that Prometheus can read. New makes it.
@@ -44,7 +45,7 @@ type Metrics struct {
 	waiting  prometheus.Gauge
 }
 
-var _ adapter.Meter = (*Metrics)(nil)
+var _ sidecar.Meter = (*Metrics)(nil)
 
 // New makes metrics that nothing was counted in yet. now is the sidecar's clock.
 func New(now func() time.Time) *Metrics {

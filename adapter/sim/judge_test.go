@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/embedded"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
@@ -26,7 +27,7 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 
 // judgeView: no node in two jobs, in what status shows.
 func (w *world) judgeView(data []byte) {
-	var view adapter.View
+	var view view.Status
 	if err := json.Unmarshal(data, &view); err != nil {
 		w.blame("view: %v", err)
 		return

@@ -14,6 +14,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
 	"accordion/core/queue"
 	"accordion/shim/wire"
 )
@@ -22,11 +23,11 @@ import (
 const deadline = 5 * time.Second
 
 // settings are the sidecar's, with short spans: what matters is their order, not their length.
-func (s *story) settings() adapter.Settings {
-	return adapter.Settings{
+func (s *story) settings() sidecar.Settings {
+	return sidecar.Settings{
 		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
-		Overrun: adapter.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
-		Advance: s.advance, Silent: adapter.Silent{Notice: 5, Signal: "B:URG"},
+		Overrun: sidecar.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
+		Advance: s.advance, Silent: sidecar.Silent{Notice: 5, Signal: "B:URG"},
 	}
 }
 
@@ -255,7 +256,7 @@ func (w *world) run(ctx context.Context, l *life) error {
 	if w.story.sabotage != nil {
 		system = w.story.sabotage(system)
 	}
-	sidecar := adapter.New(adapter.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings()})
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings()})
 	ended := make(chan struct{})
 	go func() {
 		select {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -22,7 +22,7 @@ type Explanation struct {
 	Pool    Pool      `json:"pool"`
 
 	// Job is the job as the sidecar sees it; null when it is over.
-	Job *adapter.QueueEntry `json:"job"`
+	Job *view.Entry `json:"job"`
 	// LackNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
 	// null when it does not wait, can start now, or has no place in the plan.
 	LackNow *Lack `json:"lack_now"`
@@ -30,11 +30,11 @@ type Explanation struct {
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
 	Releases []Release `json:"releases"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
-	Holders []adapter.QueueEntry `json:"holders"`
+	Holders []view.Entry `json:"holders"`
 	// Before is every job that stands before it in the queue, in rank order.
-	Before []adapter.QueueEntry `json:"before"`
+	Before []view.Entry `json:"before"`
 	// Closures is the reservations of others that begin before the job would be over.
-	Closures []adapter.Closure `json:"closures"`
+	Closures []view.Closure `json:"closures"`
 	// Changes is what happened to it since it was submitted.
 	Changes []Change `json:"changes"`
 	// Failed counts the sidecar's actions for the job that failed; LastFailure is the last one's, in words.
@@ -86,8 +86,8 @@ func Explain(j *journal.Journal, id int64) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []adapter.QueueEntry{},
-		Before: []adapter.QueueEntry{}, Closures: []adapter.Closure{}}
+	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
+		Before: []view.Entry{}, Closures: []view.Closure{}}
 	for i := range r.Jobs {
 		if e := &r.Jobs[i]; int64(e.ID) == id && (x.Job == nil || e.Submitted > x.Job.Submitted) {
 			x.Job = e
@@ -161,9 +161,9 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Before = append(x.Before, e)
 		}
 	}
-	slices.SortStableFunc(x.Holders, func(a, b adapter.QueueEntry) int { return cmp.Compare(never(a.Free), never(b.Free)) })
+	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(never(a.Free), never(b.Free)) })
 	if x.Job.Rank == 0 {
-		x.Before = []adapter.QueueEntry{} // it has no place in the queue
+		x.Before = []view.Entry{} // it has no place in the queue
 	}
 	for _, c := range r.Closures {
 		if x.Job.Free == 0 || c.Start < x.Job.Free {
@@ -193,7 +193,7 @@ func never(t core.Time) core.Time {
 type vantage struct {
 	report QueueReport
 	now    core.Time
-	others []adapter.QueueEntry // that hold nodes, or stand before it
+	others []view.Entry // that hold nodes, or stand before it
 }
 
 func (v vantage) pool() Pool {
@@ -238,7 +238,7 @@ func (v vantage) free(t core.Time) int {
 }
 
 // profile is what the job would hold from its start on.
-func profile(e *adapter.QueueEntry) core.EP {
+func profile(e *view.Entry) core.EP {
 	if len(e.Plan) > 0 {
 		return e.Plan
 	}
@@ -247,7 +247,7 @@ func profile(e *adapter.QueueEntry) core.EP {
 
 // lack is the first instant at which the job, begun earlier than planned, has too few nodes; nil when none is found, for
 // the plan knows more than the queue shows (a node that a job is just leaving).
-func (v vantage) lack(e *adapter.QueueEntry, begin core.Time) *Lack {
+func (v vantage) lack(e *view.Entry, begin core.Time) *Lack {
 	from := begin
 	for i, s := range profile(e) {
 		for _, t := range v.instants(from, from+s.Duration) {

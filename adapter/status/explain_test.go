@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -26,11 +26,11 @@ var rewrite = flag.Bool("accordion.rewrite", false, "write the golden texts anew
 func second(clock string) core.Time { return at("2026-03-01 " + clock) }
 
 // queue is 16 nodes at noon: one is away, 11 are held, four are free.
-func queue() adapter.Queue {
-	return adapter.Queue{
+func queue() view.Queue {
+	return view.Queue{
 		At: second("12:00:00"), Cluster: "lab", Nodes: 16, Away: 1, Lead: 4,
-		Closures: []adapter.Closure{{Name: "maint", Nodes: 12, Start: second("18:00:00"), End: second("19:00:00")}},
-		Jobs: []adapter.QueueEntry{
+		Closures: []view.Closure{{Name: "maint", Nodes: 12, Start: second("18:00:00"), End: second("19:00:00")}},
+		Jobs: []view.Entry{
 			{ID: 9, Submitted: second("10:00:00"), User: "ann", Name: "cfd", Kind: "evolving", Phase: "growing", Request: "ep=3x2h,5x30m,2x30m",
 				Nodes: "n[1-3]", Size: 3, Start: second("10:01:00"), End: second("13:01:00"), Free: second("13:01:00"), Step: 1,
 				Plan: core.EP{{Duration: 7200, Nodes: 3}, {Duration: 1800, Nodes: 5}, {Duration: 1800, Nodes: 2}}, Why: "nodes of ordinary job 5"},
@@ -57,7 +57,7 @@ func queue() adapter.Queue {
 }
 
 // lab is a journal with that queue and some jobs' lives.
-func lab(t *testing.T, q adapter.Queue) *journal.Journal {
+func lab(t *testing.T, q view.Queue) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {
@@ -65,7 +65,7 @@ func lab(t *testing.T, q adapter.Queue) *journal.Journal {
 	}
 	t.Cleanup(func() { j.Close() })
 	data, err1 := json.Marshal(q)
-	view, err2 := json.Marshal(adapter.View{At: q.At, Cluster: q.Cluster})
+	view, err2 := json.Marshal(view.Status{At: q.At, Cluster: q.Cluster})
 	if err := errors.Join(err1, err2, j.PutQueue(data), j.PutView(view)); err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +152,14 @@ func TestAJobIsExplainedInSentences(t *testing.T) {
 // A later step that would lack nodes is what keeps a job back that could start now.
 func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
 	q := queue()
-	q.Jobs[4] = adapter.QueueEntry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
+	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
 		Size: 2, Start: second("13:12:55"), End: second("14:42:55"), Free: second("14:42:55"), Plan: core.EP{{Duration: 1800, Nodes: 2}, {Duration: 3600, Nodes: 6}}}
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
 }
 
 func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
 	q := queue()
-	q.Jobs = append(q.Jobs, adapter.QueueEntry{ID: 7, Submitted: second("10:07:00"), User: "eve", Kind: "ordinary", Phase: "running", Nodes: "n[12-14]", Size: 3,
+	q.Jobs = append(q.Jobs, view.Entry{ID: 7, Submitted: second("10:07:00"), User: "eve", Kind: "ordinary", Phase: "running", Nodes: "n[12-14]", Size: 3,
 		Start: second("11:00:00"), End: second("12:20:00"), Free: second("12:21:05")})
 	const want = "Of the pool's 16, 12 are held by jobs, 1 is down or drained, 3 are free."
 	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
@@ -170,7 +170,7 @@ func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
 // The queue shows no limits, nor when ordinary jobs begin at the earliest: a job may wait for what lacks no nodes in it.
 func TestAJobThatKeepsOutOfTheWayOfOrdinaryOnesIsToldSo(t *testing.T) {
 	q := queue()
-	q.Jobs[4] = adapter.QueueEntry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",
+	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",
 		Size: 2, Start: second("13:42:55"), End: second("14:02:55"), Free: second("14:02:55"), Plan: core.EP{{Duration: 1200, Nodes: 2}}}
 	const want = "Sooner it might be in the way of an ordinary job before it"
 	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
@@ -183,7 +183,7 @@ func TestAJobThatKeepsOutOfTheWayOfOrdinaryOnesIsToldSo(t *testing.T) {
 }
 
 func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
-	job := adapter.QueueEntry{ID: 9, Submitted: second("10:00:00"), User: "ann", Name: "cfd", Kind: "evolving", Request: "ep=3x2h,5x30m",
+	job := view.Entry{ID: 9, Submitted: second("10:00:00"), User: "ann", Name: "cfd", Kind: "evolving", Request: "ep=3x2h,5x30m",
 		Nodes: "n[1-3]", Size: 3, Start: second("10:01:00"), End: second("12:31:00"), Free: second("12:31:00"), Step: 1,
 		Plan: core.EP{{Duration: 7200, Nodes: 3}, {Duration: 1800, Nodes: 5}}}
 	for phase, want := range map[string]string{
@@ -259,11 +259,11 @@ func TestLongQueuesAreToldInShort(t *testing.T) {
 	q := queue()
 	q.Jobs = nil
 	for i := range 40 {
-		q.Jobs = append(q.Jobs, adapter.QueueEntry{ID: core.JobID(100 + i), Submitted: second("10:00:00"), User: "bob", Kind: "ordinary", Phase: "running",
+		q.Jobs = append(q.Jobs, view.Entry{ID: core.JobID(100 + i), Submitted: second("10:00:00"), User: "bob", Kind: "ordinary", Phase: "running",
 			Nodes: "n1", Size: 1, Start: second("10:00:00"), End: second("13:00:00") + int64(i), Free: second("13:00:00") + int64(i)})
 	}
 	for i := range 40 {
-		q.Jobs = append(q.Jobs, adapter.QueueEntry{ID: core.JobID(200 + i), Submitted: second("10:00:00"), User: "bob", Kind: "ordinary", Phase: "waiting",
+		q.Jobs = append(q.Jobs, view.Entry{ID: core.JobID(200 + i), Submitted: second("10:00:00"), User: "bob", Kind: "ordinary", Phase: "waiting",
 			Rank: i + 1, Size: 1, Start: second("13:00:00"), End: second("14:00:00"), Free: second("14:00:00")})
 	}
 	got := explained(t, lab(t, q), 239, noon)
@@ -280,8 +280,8 @@ func TestLongQueuesAreToldInShort(t *testing.T) {
 // Whatever is in the queue: an explanation is text, and its own numbers agree.
 func TestNoQueueBringsExplainDown(t *testing.T) {
 	moment := rapid.Int64Range(second("09:00:00"), second("16:00:00"))
-	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) adapter.QueueEntry {
-		e := adapter.QueueEntry{ID: core.JobID(rapid.IntRange(1, 5).Draw(t, "id")), Submitted: moment.Draw(t, "submitted"), User: rapid.StringN(0, 3, 9).Draw(t, "user"),
+	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) view.Entry {
+		e := view.Entry{ID: core.JobID(rapid.IntRange(1, 5).Draw(t, "id")), Submitted: moment.Draw(t, "submitted"), User: rapid.StringN(0, 3, 9).Draw(t, "user"),
 			Kind:  rapid.SampledFrom([]string{"ordinary", "evolving", "moldable"}).Draw(t, "kind"),
 			Phase: rapid.SampledFrom([]string{"waiting", "starting", "running", "held", "blocked", "ending", "late"}).Draw(t, "phase"),
 			Rank:  rapid.IntRange(0, 6).Draw(t, "rank"), Size: rapid.IntRange(0, 17).Draw(t, "size"), Step: rapid.IntRange(0, 4).Draw(t, "step"),

@@ -5,12 +5,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
 // dumbLack looks at every second.
-func dumbLack(v vantage, e *adapter.QueueEntry, begin core.Time) *Lack {
+func dumbLack(v vantage, e *view.Entry, begin core.Time) *Lack {
 	second := begin
 	for i, s := range profile(e) {
 		for range s.Duration {
@@ -35,10 +35,10 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 		v.report.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
 		for range rapid.IntRange(0, 3).Draw(rt, "closures") {
 			start := moment.Draw(rt, "closure")
-			v.report.Closures = append(v.report.Closures, adapter.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
+			v.report.Closures = append(v.report.Closures, view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
 		}
 		for range rapid.IntRange(0, 4).Draw(rt, "others") {
-			o := adapter.QueueEntry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}
+			o := view.Entry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}
 			if rapid.Bool().Draw(rt, "evolving") {
 				o.Plan = plan.Draw(rt, "plan")
 			} else {
@@ -46,7 +46,7 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 			}
 			v.others = append(v.others, o)
 		}
-		job := adapter.QueueEntry{Rank: 9, Start: v.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
+		job := view.Entry{Rank: 9, Start: v.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
 		begin := rapid.Int64Range(v.now, job.Start-1).Draw(rt, "begun")
 		got, want := v.lack(&job, begin), dumbLack(v, &job, begin)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -20,7 +20,7 @@ import (
 type QueueReport struct {
 	Sidecar Sidecar   `json:"sidecar"`
 	Read    core.Time `json:"read"` // Unix second up to which the sidecar is known to have kept it
-	adapter.Queue
+	view.Queue
 }
 
 // ReadQueue takes the report from the journal. A journal without a queue gives one with Read 0 and no jobs.
@@ -41,17 +41,17 @@ func ReadQueue(j *journal.Journal) (QueueReport, error) {
 	}
 	r.Sidecar, r.Read, r.Cluster = status.Sidecar, max(r.At, status.At), status.Cluster
 	if r.Jobs == nil {
-		r.Jobs = []adapter.QueueEntry{} // [] for programs, never null
+		r.Jobs = []view.Entry{} // [] for programs, never null
 	}
 	if r.Closures == nil {
-		r.Closures = []adapter.Closure{}
+		r.Closures = []view.Closure{}
 	}
 	return r, nil
 }
 
 // Of leaves the jobs of one user.
 func (r QueueReport) Of(user string) QueueReport {
-	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e adapter.QueueEntry) bool { return e.User != user })
+	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e view.Entry) bool { return e.User != user })
 	return r
 }
 
@@ -75,7 +75,7 @@ func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) erro
 	b.WriteString(p.headline(r.Sidecar, r.Read, r.Cluster, what) + "\n")
 	if len(r.Jobs) > 0 {
 		titles := []any{"JOB", "USER", "NAME", "KIND", "PHASE", "NODES", "START", "END", "RANK", "NODELIST(WHY)"}
-		ranked := slices.ContainsFunc(r.Jobs, func(e adapter.QueueEntry) bool { return len(e.Parts) > 0 })
+		ranked := slices.ContainsFunc(r.Jobs, func(e view.Entry) bool { return len(e.Parts) > 0 })
 		if !ranked {
 			titles = slices.Delete(titles, 8, 9)
 		}
@@ -96,7 +96,7 @@ func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) erro
 }
 
 // rank is the points by which the site ranks a job that waits, and what they are made of: "11375 (10000 fair share, 1375 age)".
-func rank(e *adapter.QueueEntry) string {
+func rank(e *view.Entry) string {
 	if len(e.Parts) == 0 {
 		return "-"
 	}
@@ -108,12 +108,12 @@ func rank(e *adapter.QueueEntry) string {
 }
 
 // due says whether a job that waits could start now.
-func (r QueueReport) due(e *adapter.QueueEntry) bool {
+func (r QueueReport) due(e *view.Entry) bool {
 	return e.Rank > 0 && e.Start > 0 && e.Start <= max(r.Read, r.At)+r.Lead
 }
 
 // planned is the job's start and end, with ~ where they are only planned.
-func (p page) planned(r QueueReport, e *adapter.QueueEntry) (start, end string) {
+func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	start, end = p.moment(e.Start), p.moment(e.End)
 	switch {
 	case e.Start == 0:
@@ -130,7 +130,7 @@ func (p page) planned(r QueueReport, e *adapter.QueueEntry) (start, end string) 
 }
 
 // sizes is the nodes that a job holds, or would hold, step by step: "5 (2,5,3)", "2,5,3", "4".
-func sizes(e *adapter.QueueEntry) string {
+func sizes(e *view.Entry) string {
 	steps := make([]string, len(e.Plan))
 	for i, s := range e.Plan {
 		steps[i] = strconv.Itoa(s.Nodes)
@@ -146,7 +146,7 @@ func sizes(e *adapter.QueueEntry) string {
 }
 
 // where is the nodes that a job holds, or why it waits.
-func where(e *adapter.QueueEntry) string {
+func where(e *view.Entry) string {
 	switch {
 	case e.Holds() && e.Nodes != "":
 		return clean(e.Nodes)

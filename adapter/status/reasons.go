@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -104,7 +105,7 @@ func (t *teller) shortage() []string {
 	if choices, err := adapter.ParseRequest(e.Request); err == nil && len(choices) > 1 {
 		lines = append(lines, "Of its choices this is the one that is over first.")
 	}
-	if l == nil && e.Request != "" && slices.ContainsFunc(t.Before, func(b adapter.QueueEntry) bool { return b.Request == "" }) {
+	if l == nil && e.Request != "" && slices.ContainsFunc(t.Before, func(b view.Entry) bool { return b.Request == "" }) {
 		lines = append(lines, "Sooner it might be in the way of an ordinary job before it: these begin as soon as others end, and the batch system",
 			"counts its nodes until its time limit, which is longer than its profile.")
 	}
@@ -221,12 +222,12 @@ func (t *teller) holders() []string {
 	return lines
 }
 
-func who(e *adapter.QueueEntry) string {
+func who(e *view.Entry) string {
 	return fmt.Sprintf("job %d of %s (%s)", e.ID, clean(e.User), e.Kind)
 }
 
 // holding is what a job has, and when it gives that back.
-func (t *teller) holding(e *adapter.QueueEntry) string {
+func (t *teller) holding(e *view.Entry) string {
 	text := nodesWord(e.Size)
 	second := e.Start
 	for i, s := range e.Plan {
@@ -257,7 +258,7 @@ func resized(from, to int) string {
 }
 
 // wanted is the sizes of a job that waits: "6,10 nodes".
-func wanted(e *adapter.QueueEntry) string {
+func wanted(e *view.Entry) string {
 	if len(e.Plan) > 1 {
 		return sizes(e) + " nodes"
 	}

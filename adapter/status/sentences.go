@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -88,7 +89,7 @@ func points(parts []adapter.RankPart) string {
 }
 
 // kind says what the job asked for.
-func (t *teller) kind(e *adapter.QueueEntry) string {
+func (t *teller) kind(e *view.Entry) string {
 	if e.Request == "" {
 		return fmt.Sprintf("an ordinary job of %s", nodesWord(e.Size))
 	}
@@ -119,7 +120,7 @@ func inWords(ep core.EP) string {
 }
 
 // standing is where the job is now.
-func (t *teller) standing(e *adapter.QueueEntry) string {
+func (t *teller) standing(e *view.Entry) string {
 	on := fmt.Sprintf("on %s (%s)", nodesWord(e.Size), clean(e.Nodes))
 	since := "It has run since " + t.moment(e.Start)
 	if e.Step > 0 && len(e.Plan) > 1 {
@@ -227,7 +228,7 @@ func (t *teller) plan() []string {
 }
 
 // ways is how a managed job grows, and what limits that.
-func ways(e *adapter.QueueEntry) []string {
+func ways(e *view.Entry) []string {
 	var lines []string
 	if e.Grows != "" {
 		lines = append(lines, fmt.Sprintf("It grows by %s.", clean(e.Grows)))

@@ -19,8 +19,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -33,23 +33,23 @@ type Sidecar struct {
 // Report is what `accordion status --json` prints: the sidecar's view, and whether it is still being kept.
 type Report struct {
 	Sidecar Sidecar `json:"sidecar"`
-	adapter.View
+	view.Status
 }
 
 // Read takes the report from the journal. A journal without a view gives one with At 0 and no jobs.
 func Read(j *journal.Journal) (Report, error) {
-	r := Report{View: adapter.View{Jobs: []adapter.JobView{}}}
+	r := Report{Status: view.Status{Jobs: []view.Job{}}}
 	data, err := j.View()
 	if err != nil {
 		return r, err
 	}
 	if data != nil {
-		if err := json.Unmarshal(data, &r.View); err != nil {
+		if err := json.Unmarshal(data, &r.Status); err != nil {
 			return r, fmt.Errorf("the view in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
 		}
 	}
 	if r.Jobs == nil {
-		r.Jobs = []adapter.JobView{} // [] for programs, never null
+		r.Jobs = []view.Job{} // [] for programs, never null
 	}
 	r.Sidecar.PID, r.Sidecar.Running, err = j.Writer()
 	return r, err
@@ -143,7 +143,7 @@ func span(d core.Time) string {
 	}
 }
 
-func (p page) table(jobs []adapter.JobView) string {
+func (p page) table(jobs []view.Job) string {
 	t := plain("JOB", "USER", "NAME", "KIND", "PHASE", "STEP", "NODES", "START", "END", "WHY")
 	for _, j := range jobs {
 		t.AppendRow(table.Row{j.ID, clean(j.User), clean(j.Name), j.Kind, j.Phase, step(j), nodes(j), p.moment(j.Start), p.end(j), dash(clean(j.Why))})
@@ -177,7 +177,7 @@ func (p page) moment(at core.Time) string {
 }
 
 // end is the promised end, or the planned one (~) while the job waits.
-func (p page) end(j adapter.JobView) string {
+func (p page) end(j view.Job) string {
 	switch {
 	case j.Promised != 0:
 		return p.moment(j.Promised)
@@ -187,7 +187,7 @@ func (p page) end(j adapter.JobView) string {
 	return "-"
 }
 
-func step(j adapter.JobView) string {
+func step(j view.Job) string {
 	if j.Step == 0 {
 		return fmt.Sprintf("-/%d", j.Steps)
 	}
@@ -195,7 +195,7 @@ func step(j adapter.JobView) string {
 }
 
 // nodes shows which nodes and how many.
-func nodes(j adapter.JobView) string {
+func nodes(j view.Job) string {
 	if j.Nodes == "" {
 		return "-"
 	}

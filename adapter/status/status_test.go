@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -26,8 +26,8 @@ func at(clock string) core.Time {
 	return t.Unix()
 }
 
-func jobs() []adapter.JobView {
-	return []adapter.JobView{
+func jobs() []view.Job {
+	return []view.Job{
 		{ID: 7, Submitted: at("2026-03-01 11:00:00"), User: "ann", Name: "cfd", Kind: "evolving", Phase: "running",
 			Request: "ep=2x20s,5x20s,3x20s", Step: 2, Steps: 3, Nodes: "n[1-3,7-8]", Size: 5, Start: at("2026-03-01 11:59:30"),
 			Plan: core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 5}, {Duration: 20, Nodes: 3}}, Promised: at("2026-03-01 12:00:30")},
@@ -43,20 +43,20 @@ func TestTheTableShowsEachManagedJobOnALine(t *testing.T) {
 		report status.Report
 		want   string
 	}{
-		{"three jobs", status.Report{Sidecar: status.Sidecar{Running: true, PID: 5}, View: adapter.View{At: noon.Unix(), Cluster: "lab", Jobs: jobs()}}, `
+		{"three jobs", status.Report{Sidecar: status.Sidecar{Running: true, PID: 5}, Status: view.Status{At: noon.Unix(), Cluster: "lab", Jobs: jobs()}}, `
 Accordion on lab: 3 managed jobs, as of 12:00:00
 JOB  USER  NAME          KIND      PHASE    STEP  NODES           START     END                   WHY
   7  ann   cfd           evolving  running  2/3   n[1-3,7-8] (5)  11:59:30  12:00:30              -
   8  bob   evil?[2Jname  moldable  waiting  -/1   -               23:00:00  ~2026-03-02T01:00:00  nodes
   9  bob   wide          evolving  waiting  -/2   -               -         -                     no place in the plan
 `},
-		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 5}},
+		{"no jobs", status.Report{Sidecar: status.Sidecar{Running: true}, Status: view.Status{At: noon.Unix() - 5}},
 			"\nAccordion: no managed jobs, as of 11:59:55, 5 s ago\n"},
-		{"promises that others may break", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix(), Soft: "OAR plans urgent before evolve"}},
+		{"promises that others may break", status.Report{Sidecar: status.Sidecar{Running: true}, Status: view.Status{At: noon.Unix(), Soft: "OAR plans urgent before evolve"}},
 			"\nAccordion: no managed jobs, as of 12:00:00\nPROMISES ARE SOFT: OAR plans urgent before evolve\n"},
-		{"a dead batch system", status.Report{Sidecar: status.Sidecar{Running: true}, View: adapter.View{At: noon.Unix() - 86400}},
+		{"a dead batch system", status.Report{Sidecar: status.Sidecar{Running: true}, Status: view.Status{At: noon.Unix() - 86400}},
 			"\nAccordion: THE BATCH SYSTEM DOES NOT ANSWER, since 2026-02-28T12:00:00 (24 h ago); then: no managed jobs\n"},
-		{"a dead sidecar", status.Report{View: adapter.View{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
+		{"a dead sidecar", status.Report{Status: view.Status{At: noon.Unix() - 90, Cluster: "lab", Jobs: jobs()[2:]}}, `
 Accordion on lab: THE SIDECAR IS NOT RUNNING since 11:58:30 (90 s ago); then: 1 managed job
 JOB  USER  NAME  KIND      PHASE    STEP  NODES  START  END  WHY
   9  bob   wide  evolving  waiting  -/2   -      -      -    no place in the plan
@@ -104,7 +104,7 @@ func TestTheReportIsWhatTheSidecarWroteAndWhetherItLives(t *testing.T) {
 	if got, want := read(), `{"sidecar":{"running":true,"pid":PID},"at":0,"cluster":"","jobs":[]}`; got != want {
 		t.Errorf("before the first view:\n got %s\nwant %s", got, want)
 	}
-	data, err := json.Marshal(adapter.View{At: 100, Cluster: "lab", Jobs: jobs()[:1]})
+	data, err := json.Marshal(view.Status{At: 100, Cluster: "lab", Jobs: jobs()[:1]})
 	if err != nil {
 		t.Fatal(err)
 	}

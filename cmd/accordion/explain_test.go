@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -38,13 +38,13 @@ func pastQueue(path string) error {
 	defer j.Close()
 	t := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := t.Unix()
-	queue, err1 := json.Marshal(adapter.Queue{At: now, Cluster: "lab", Nodes: 16, Lead: 4, Closures: []adapter.Closure{}, Jobs: []adapter.QueueEntry{
+	queue, err1 := json.Marshal(view.Queue{At: now, Cluster: "lab", Nodes: 16, Lead: 4, Closures: []view.Closure{}, Jobs: []view.Entry{
 		{ID: 5, Submitted: now - 3600, User: "bob", Name: "big", Kind: "ordinary", Phase: "running", Nodes: "n[1-14]", Size: 14,
 			Start: now - 600, End: now + 600, Free: now + 660},
 		{ID: 7, Submitted: now - 300, User: "ann", Name: "cfd", Kind: "evolving", Phase: "waiting", Request: "ep=5x500s,10x1h", Rank: 1, Size: 5,
 			Start: now + 660, End: now + 4760, Free: now + 4760, Plan: core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}, Why: "nodes"},
 	}})
-	view, err2 := json.Marshal(adapter.View{At: now, Cluster: "lab"})
+	view, err2 := json.Marshal(view.Status{At: now, Cluster: "lab"})
 	err3 := j.Event(journal.Event{At: t.Add(-5 * time.Minute), Job: 7, Submitted: now - 300, Kind: "accepted", Text: "ep=5x500s,10x1h"})
 	err4 := j.Event(journal.Event{At: t.Add(-5 * time.Minute), Job: 7, Submitted: now - 300, Kind: "planned", Text: "its start is planned in 16m",
 		Fields: map[string]any{"start": now + 660}})

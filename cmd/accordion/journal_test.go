@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -36,7 +36,7 @@ func pastSidecar(path string) error {
 	err4 := j.Finish(merge, t.Add(1400*time.Millisecond), nil)
 	err5 := j.Event(journal.Event{At: t.Add(2 * time.Second), Job: 7, Submitted: 1772362800, Kind: "grew", Text: "from 2 to 5 nodes"})
 	_, err6 := j.Begin(journal.Intent{At: t.Add(3 * time.Second), Cluster: "lab", Job: 8, Submitted: 1772362900, Verb: "expand"})
-	view, err7 := json.Marshal(adapter.View{At: t.Unix(), Cluster: "lab", Jobs: []adapter.JobView{{
+	view, err7 := json.Marshal(view.Status{At: t.Unix(), Cluster: "lab", Jobs: []view.Job{{
 		ID: 7, Submitted: 1772362800, User: "ann", Name: "cfd", Kind: "evolving", Phase: "running", Request: "ep=2x20s,5x20s",
 		Step: 2, Steps: 2, Nodes: "n[1-5]", Size: 5, Start: t.Unix() - 20, Plan: core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 5}},
 		Promised: t.Unix() + 20}}})

@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/shim/seal"
@@ -78,7 +79,7 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 		return err
 	}
 	defer instruments.close()
-	sidecar := adapter.New(adapter.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Settings: settings})
+	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Settings: settings})
 	log.Info("accordion serves", "version", version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
 		"socket", conf.Session.Socket, "addresses", server.Addresses())
 	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
@@ -140,7 +141,7 @@ func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
 	return errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 }
 
-func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Settings, error) {
+func settingsOf(ctx context.Context, conf config.Config, c *cluster) (sidecar.Settings, error) {
 	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
 	var err1, err2 error
 	if name == "" {
@@ -150,10 +151,10 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 		guard, err2 = c.guard(ctx)
 	}
 	if err := errors.Join(err1, err2); err != nil {
-		return adapter.Settings{}, err
+		return sidecar.Settings{}, err
 	}
 	a := conf.Plan.Fit()
-	return adapter.Settings{
+	return sidecar.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
@@ -161,12 +162,12 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (adapter.Se
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,
-		Overrun: adapter.Overrun{
+		Overrun: sidecar.Overrun{
 			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),
 			Grace: core.Time(conf.Overrun.Grace / time.Second), Signal: conf.Overrun.Signal,
 		},
 		Advance:  conf.Early.Advance,
-		Silent:   adapter.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
+		Silent:   sidecar.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
 	}, nil
 }

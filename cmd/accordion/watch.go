@@ -70,7 +70,7 @@ func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem,
 		if err != nil {
 			return err
 		}
-		if err := screen.Show(snapshot, report.View); err != nil {
+		if err := screen.Show(snapshot, report.Status); err != nil {
 			return err
 		}
 		left := slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool { return j.State != adapter.Done })

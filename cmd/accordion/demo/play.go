@@ -17,6 +17,8 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
+	"accordion/adapter/view"
 	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/live"
 	"accordion/core/evolve"
@@ -111,13 +113,13 @@ func (o Options) Check() error {
 func (st *stage) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	sidecar := adapter.New(adapter.Options{
+	sidecar := sidecar.New(sidecar.Options{
 		System: st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
-		Settings: adapter.Settings{
+		Settings: sidecar.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
 			// More patience than by default: a second in which this machine does something else is a minute or two here.
-			Overrun: adapter.Overrun{Share: 0.25, Least: 180, Grace: 120},
+			Overrun: sidecar.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})
 	var crew sync.WaitGroup
@@ -233,7 +235,7 @@ func (st *stage) show(ctx context.Context) error {
 	}
 }
 
-func (st *stage) view() (view adapter.View, err error) {
+func (st *stage) view() (view view.Status, err error) {
 	data, err := st.journal.View()
 	if err != nil || data == nil {
 		return view, err

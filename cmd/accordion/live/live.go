@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 )
 
 // Options say how to show a batch system.
@@ -56,7 +57,7 @@ func New(out io.Writer, o Options) *Screen {
 }
 
 // Show shows the batch system as it is now, and what the sidecar makes of it.
-func (s *Screen) Show(now *adapter.Snapshot, view adapter.View) error {
+func (s *Screen) Show(now *adapter.Snapshot, view view.Status) error {
 	news := s.changes(now)
 	s.record(now)
 	s.last = now

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -52,7 +53,7 @@ func TestEveryChangeIsALine(t *testing.T) {
 		two(3725, evolving(job(1, "mesh", adapter.Ending, "n1"))),
 		two(3726),
 	} {
-		if err := s.Show(snapshot, adapter.View{}); err != nil {
+		if err := s.Show(snapshot, view.Status{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,7 +77,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestALostTerminalIsAnError(t *testing.T) {
 	s := New(broken{}, Options{Begin: begin})
-	if err := s.Show(two(0, job(1, "a", adapter.Pending)), adapter.View{}); err == nil {
+	if err := s.Show(two(0, job(1, "a", adapter.Pending)), view.Status{}); err == nil {
 		t.Error("a failed write is no error")
 	}
 }
@@ -88,7 +89,7 @@ func drawn(width, height int, colour bool) *Screen {
 	return s
 }
 
-func (s *Screen) see(now *adapter.Snapshot, view adapter.View) []string {
+func (s *Screen) see(now *adapter.Snapshot, view view.Status) []string {
 	s.news = append(s.news, s.changes(now)...)
 	s.record(now)
 	s.last = now
@@ -100,10 +101,10 @@ func TestThePictureOfTwoNodes(t *testing.T) {
 	mesh := evolving(job(1, "mesh", adapter.Running, "n1"))
 	waits := evolving(job(2, "fluid", adapter.Pending))
 	waits.Why = "JobHeldAdmin"
-	s.see(two(0), adapter.View{})
-	s.see(two(10, mesh, waits), adapter.View{})
+	s.see(two(0), view.Status{})
+	s.see(two(10, mesh, waits), view.Status{})
 	mesh.Nodes = []string{"n1", "n2"}
-	view := adapter.View{Jobs: []adapter.JobView{
+	view := view.Status{Jobs: []view.Job{
 		{ID: 1, Submitted: 1, Phase: "running", Step: 2, Steps: 2, Request: "ep=1x20s,2x20s"},
 		{ID: 2, Submitted: 1, Start: at(50).Unix()},
 	}}
@@ -144,7 +145,7 @@ func TestThePictureNeverExceedsTheTerminalAndPrintsNoControls(t *testing.T) {
 				}
 				snapshot.Jobs = append(snapshot.Jobs, j)
 			}
-			lines := s.see(snapshot, adapter.View{})
+			lines := s.see(snapshot, view.Status{})
 			if len(lines) > height-1 {
 				t.Fatalf("%d lines on a terminal of %d", len(lines), height)
 			}

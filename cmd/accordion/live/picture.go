@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -89,7 +90,7 @@ func (s *Screen) record(now *adapter.Snapshot) {
 const memory = 1024
 
 // draw is the whole picture, a string for each line, no wider or higher than the terminal.
-func (s *Screen) draw(now *adapter.Snapshot, view adapter.View) []string {
+func (s *Screen) draw(now *adapter.Snapshot, view view.Status) []string {
 	free := s.picture.height - 1
 	lines := []string{s.headline(now), ""}
 	lines = append(lines, s.nodesOverTime(now, max(2, free-12))...)
@@ -193,19 +194,19 @@ func (s *Screen) dim(text string) string {
 }
 
 // running lists the jobs that run, managed ones first.
-func (s *Screen) running(now *adapter.Snapshot, view adapter.View, room int) []string {
+func (s *Screen) running(now *adapter.Snapshot, shown view.Status, room int) []string {
 	var managed, ordinary []string
 	for _, j := range now.Jobs {
 		if j.State != adapter.Running || j.Expands != 0 {
 			continue
 		}
 		about := fmt.Sprintf("%4d %-10s %3d nodes  %s", j.ID, clip(j.Name, 10), len(j.Nodes), clip(hostlist.Compact(j.Nodes), 18))
-		i := slices.IndexFunc(view.Jobs, func(v adapter.JobView) bool { return v.ID == j.ID && v.Submitted == j.Submitted })
+		i := slices.IndexFunc(shown.Jobs, func(v view.Job) bool { return v.ID == j.ID && v.Submitted == j.Submitted })
 		if i < 0 || request(j) == "" {
 			ordinary = append(ordinary, s.swatch(j)+" "+clip(about, s.picture.width-3))
 			continue
 		}
-		v := view.Jobs[i]
+		v := shown.Jobs[i]
 		line := fmt.Sprintf("%-52s step %d of %d  %-9s %s", about, v.Step, v.Steps, v.Phase, v.Request)
 		managed = append(managed, s.swatch(j)+" "+clip(line, s.picture.width-3))
 	}
@@ -213,7 +214,7 @@ func (s *Screen) running(now *adapter.Snapshot, view adapter.View, room int) []s
 }
 
 // waiting lists the queue in rank order.
-func (s *Screen) waiting(now *adapter.Snapshot, view adapter.View, room int) []string {
+func (s *Screen) waiting(now *adapter.Snapshot, view view.Status, room int) []string {
 	var lines []string
 	for _, j := range now.Jobs {
 		if j.State != adapter.Pending {

@@ -1,6 +1,0 @@
-//go:build !race
-
-package adapter
-
-// raceDetector: it makes everything several times slower.
-const raceDetector = false

@@ -1,0 +1,332 @@
+package sidecar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core/hostlist"
+	"accordion/shim/wire"
+)
+
+// blind is how many readings must fail in a row before nothing more is done: one may fail for many reasons.
+const blind = 2
+
+// act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
+func (s *Sidecar) act(ctx context.Context, v *sight) error {
+	if s.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
+		return s.saveDirty()
+	}
+	defer func() { s.awaited = v.awaited }()
+	for _, r := range s.sorted() {
+		if !s.fresh(r) || r.seen == nil || s.clock.Now().Before(r.retry) {
+			continue
+		}
+		if err := s.decide(ctx, v, r); err != nil {
+			return err
+		}
+	}
+	if err := s.tend(ctx, v); err != nil {
+		return err
+	}
+	s.sweep(ctx, v)
+	s.nudge(ctx, v)
+	s.wake(ctx, v)
+	return s.saveDirty()
+}
+
+// decide begins the one operation that a job needs now, if any.
+func (s *Sidecar) decide(ctx context.Context, v *sight, r *record) error {
+	switch r.Phase {
+	case waiting:
+		return s.decideWaiting(ctx, v, r)
+	case starting:
+		return s.decideStarting(ctx, v, r)
+	case running:
+		return s.decideRunning(ctx, v, r)
+	default: // ending: the first try failed, or we died in it
+		return s.end(ctx, r, r.Why)
+	}
+}
+
+func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error {
+	r.blocked = ""
+	if why := s.impossible(v, r); why != "" {
+		s.begin(ctx, r, "refuse", func(ctx context.Context, a *acting) error {
+			return a.do(ctx, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.Refuse(ctx, r.Key, why) })
+		}, nil)
+		return s.event(r, "refused", why, nil)
+	}
+	if r.seen.Mark == "" || r.seen.HeldByUser || !r.seen.Held {
+		s.begin(ctx, r, "adopt", func(ctx context.Context, a *acting) error {
+			return a.do(ctx, "adopt", nil, func(ctx context.Context) error { return s.system.Adopt(ctx, r.Key) })
+		}, nil)
+		return nil
+	}
+	c := r.course
+	switch {
+	case r.seen.Blocked:
+		r.blocked = r.seen.Why
+	case c == nil:
+		r.blocked = "no place in the plan"
+	case c.err != nil:
+		r.blocked = c.err.Error()
+	case c.start > v.now+s.settings.StartLead:
+		r.blocked = "nodes"
+	case !r.seen.MostNow.Allows(c.ep[0].Nodes):
+		r.blocked = r.seen.MostNow.Why
+	default:
+		if free, who := v.free(c.added(0)); !free {
+			r.blocked = who.String()
+			if who.kind == managed {
+				v.awaited[who.job] = true
+			}
+			return nil
+		}
+		if s.anyAsleep(c.added(0)) {
+			r.blocked = booting
+			return nil
+		}
+		return s.start(ctx, v, r)
+	}
+	return nil
+}
+
+// impossible says why a job can never run here, or nothing.
+func (s *Sidecar) impossible(v *sight, r *record) string {
+	if r.seen.Unfit != "" {
+		return r.seen.Unfit
+	}
+	d := newDivision(s.snapshot.Nodes)
+	barred := 0
+	for _, ep := range r.choices {
+		if !r.seen.Most.Allows(ep.Peak()) {
+			barred++
+		} else if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
+			return ""
+		}
+	}
+	if barred == len(r.choices) {
+		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.seen.Most.Nodes), r.seen.Most.Why)
+	}
+	if r.seen.Kinds == nil && len(d.builds()) == 1 {
+		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
+	}
+	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.seen.Kinds))
+}
+
+// begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
+func (s *Sidecar) begin(ctx context.Context, r *record, name string, work func(context.Context, *acting) error, done func() error) {
+	r.busy = name
+	a := &acting{s: s, key: r.Key}
+	s.crew.Go(func() {
+		err := work(ctx, a)
+		s.finished <- conclusion{record: r, name: name, err: err, journal: a.failure, done: done}
+	})
+}
+
+// conclusion is how an operation ended.
+type conclusion struct {
+	record  *record // nil: a reservation's
+	name    string
+	err     error
+	journal error // the journal failed: nothing more may be done
+	done    func() error
+}
+
+// talk says whether the operation was between the sidecar and the job alone: what the batch system shows is as true as
+// before, and what has to be done next need not wait for another reading.
+func (c conclusion) talk() bool { return c.name == "listen" || c.name == "publish" || c.name == "warn" }
+
+// conclude takes in how an operation ended.
+func (s *Sidecar) conclude(c conclusion) error {
+	if c.journal != nil {
+		return c.journal
+	}
+	r := c.record
+	if r == nil {
+		return c.done()
+	}
+	r.busy = ""
+	if c.name == "resize" {
+		s.resizes--
+	}
+	if c.talk() {
+		s.stir()
+	} else {
+		s.touch(r)
+		s.refresh()
+	}
+	if s.records[r.Key] != r {
+		return nil // over meanwhile
+	}
+	if c.err == nil {
+		r.retry, r.refused, r.frozen, r.failures = time.Time{}, nil, 0, 0
+		if c.done == nil {
+			return nil
+		}
+		return c.done()
+	}
+	return s.failed(r, c)
+}
+
+// failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
+func (s *Sidecar) failed(r *record, c conclusion) error {
+	pause := time.Second
+	switch {
+	case errors.Is(c.err, adapter.ErrBusy):
+		pause = hurry
+	case errors.Is(c.err, adapter.ErrFrozen):
+		pause = s.freeze(r, c.err)
+	case errors.Is(c.err, adapter.ErrTrap):
+		s.trapped = s.later(5 * time.Second)
+	case errors.Is(c.err, adapter.ErrLimit):
+		pause = limited
+	case !errors.Is(c.err, adapter.ErrGone):
+		r.failures++
+		pause = backoff(r.failures)
+	}
+	r.retry = s.later(pause)
+	if errors.Is(c.err, adapter.ErrBusy) {
+		r.refused = r.next
+	}
+	if r.blocked = c.err.Error(); s.stiff(r) {
+		r.blocked = stiffness(c.err)
+		s.answer(r, wire.Late, r.blocked)
+	}
+	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
+	if r.Phase == starting && c.name == "start" {
+		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+		return s.save(r)
+	}
+	if r.resizing() {
+		r.Target, r.next = r.Step, nil
+		return s.save(r)
+	}
+	return nil
+}
+
+// backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not
+// keep the batch system busy.
+func backoff(failures int) time.Duration {
+	return 3 * time.Second << min(max(failures-3, 0), 5)
+}
+
+// booting is what a job waits for whose nodes were powered down.
+const booting = "nodes that boot"
+
+// limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
+// of it has to change first.
+const limited = 10 * time.Second
+
+// acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
+// after.
+type acting struct {
+	s       *Sidecar
+	key     adapter.Key
+	failure error // of the journal
+}
+
+// do carries out one action with a deadline, between its intent and its outcome.
+func (a *acting) do(ctx context.Context, verb string, args map[string]any, action func(context.Context) error) error {
+	ctx, admitted, err := a.s.admit(ctx, verb)
+	if err != nil {
+		return err
+	}
+	defer admitted()
+	j := a.s.journal
+	id, err := j.Begin(journal.Intent{
+		At: a.s.clock.Now(), Cluster: a.s.settings.Cluster, Job: int64(a.key.ID), Submitted: a.key.Submitted, Verb: verb, Args: args,
+	})
+	if err != nil {
+		a.failure = err
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
+	defer cancel()
+	begin := a.s.clock.Now()
+	err = action(ctx)
+	a.s.meter.Call(verb, a.s.clock.Now().Sub(begin), err)
+	if failure := j.Finish(id, a.s.clock.Now(), err); failure != nil {
+		a.failure = failure
+		return failure
+	}
+	return err
+}
+
+// save makes a record durable.
+func (s *Sidecar) save(r *record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal: job %d: %w", r.ID, err)
+	}
+	r.dirty = false
+	return s.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data})
+}
+
+func (s *Sidecar) saveDirty() error {
+	for _, r := range s.sorted() {
+		if r.dirty {
+			if err := s.save(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ended is a left-over expander that was ended, or is being ended.
+type ended struct {
+	busy  bool
+	begun int       // readings that had begun by then
+	retry time.Time // where it is still there, it is ended again from then on
+}
+
+// sweepAgain is what a batch system may take to end an expander before it is told again.
+const sweepAgain = 3 * time.Second
+
+// sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth, a parent
+// that is over.
+func (s *Sidecar) sweep(ctx context.Context, v *sight) {
+	for _, j := range v.strays {
+		key := j.Key
+		if e, told := s.strays[key]; told && (e.busy || !s.newer(e.begun) || s.clock.Now().Before(e.retry)) {
+			continue
+		}
+		s.strays[key] = ended{busy: true}
+		if s.find(j.Expands) != nil {
+			s.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
+		} else { // some batch systems leave them to us when their parent ends
+			s.log.Debug("an expander has outlived its parent: ended", "cluster", s.settings.Cluster, "job", j.Expands, "expander", j.ID)
+		}
+		a := &acting{s: s, key: key}
+		s.crew.Go(func() {
+			err := a.do(ctx, "end", map[string]any{"why": "left-over expander"}, func(ctx context.Context) error {
+				return s.system.End(ctx, key, "left-over expander")
+			})
+			s.finished <- conclusion{name: "sweep", err: err, journal: a.failure, done: func() error {
+				s.strays[key] = ended{begun: s.begun, retry: s.later(sweepAgain)}
+				return nil
+			}}
+		})
+	}
+}
+
+// String is the holder in the words of status.
+func (h holder) String() string {
+	switch h.kind {
+	case managed:
+		return fmt.Sprintf("nodes that job %d has to give back", h.job)
+	case overrunning:
+		return fmt.Sprintf("nodes of ordinary job %d", h.job)
+	default:
+		return "nodes that the batch system has not freed"
+	}
+}
+
+// names writes node names as a host list.
+func names(nodes []string) string { return hostlist.Compact(nodes) }

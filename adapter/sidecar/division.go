@@ -1,0 +1,191 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+)
+
+// A division is kinds of nodes on their way to machines.
+type division struct {
+	nodes  []adapter.Node
+	kinds  []*kind
+	byName map[string]*kind
+	asked  map[string][]string // lists of kinds that jobs ask for, each once
+}
+
+// kind is nodes that are alike, and the parts of the pool that it goes with.
+type kind struct {
+	name, build string
+	nodes       []int // indices in the pool
+	with        *kind // of the machine that it belongs to; nil: it stands for the machine itself
+}
+
+func newDivision(nodes []adapter.Node) *division {
+	d := &division{nodes: nodes, byName: map[string]*kind{}, asked: map[string][]string{}}
+	for i, n := range nodes {
+		k := d.byName[n.Kind]
+		if k == nil {
+			k = &kind{name: n.Kind, build: n.Build}
+			d.byName[n.Kind] = k
+			d.kinds = append(d.kinds, k)
+		}
+		k.nodes = append(k.nodes, i)
+	}
+	return d
+}
+
+// tellApart notes that a job runs on these kinds only; nil: on all.
+func (d *division) tellApart(kinds []string) {
+	if kinds != nil {
+		d.asked[strings.Join(kinds, "\n")] = kinds
+	}
+}
+
+// divide puts kinds of one build together that every job takes or leaves together.
+func (d *division) divide() {
+	first := map[string]*kind{}
+	for _, k := range d.kinds {
+		var key strings.Builder
+		key.WriteString(k.build)
+		for _, name := range slices.Sorted(maps.Keys(d.asked)) {
+			fmt.Fprintf(&key, "\n%t", slices.Contains(d.asked[name], k.name))
+		}
+		if one := first[key.String()]; one != nil {
+			k.with = one
+		} else {
+			first[key.String()] = k
+		}
+	}
+}
+
+// root is the kind that stands for the machine.
+func (k *kind) root() *kind {
+	for k.with != nil {
+		k = k.with
+	}
+	return k
+}
+
+// join makes one machine of those that the kinds belong to.
+func (d *division) join(kinds []*kind) {
+	for _, k := range kinds {
+		if one, other := kinds[0].root(), k.root(); one != other {
+			other.with = one
+		}
+	}
+}
+
+// size is how many nodes the machine has to which the kind belongs.
+func (d *division) size(of *kind) int {
+	n := 0
+	for _, k := range d.kinds {
+		if k.root() == of.root() {
+			n += len(k.nodes)
+		}
+	}
+	return n
+}
+
+// runsOn is the kinds, of the builds that have enough of them, on which a job of so many nodes can run.
+func (d *division) runsOn(kinds []string, nodes int) []*kind {
+	count := map[string]int{}
+	takes := func(k *kind) bool { return kinds == nil || slices.Contains(kinds, k.name) }
+	for _, k := range d.kinds {
+		if takes(k) {
+			count[k.build] += len(k.nodes)
+		}
+	}
+	var all []*kind
+	for _, k := range d.kinds {
+		if takes(k) && count[k.build] >= nodes {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// builds is how many nodes there are of each build.
+func (d *division) builds() map[string]int {
+	count := map[string]int{}
+	for _, k := range d.kinds {
+		count[k.build] += len(k.nodes)
+	}
+	return count
+}
+
+// describe says how many nodes a job of these kinds can have.
+func (d *division) describe(kinds []string) string {
+	var all []string
+	for _, k := range d.kinds {
+		if kinds == nil || slices.Contains(kinds, k.name) {
+			all = append(all, fmt.Sprintf("%d of %s", len(k.nodes), k.name))
+		}
+	}
+	if all == nil {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// needs is the kinds that a managed job needs together, for none of its machines has nodes enough; nil where one has, and where
+// a job before it runs on a part of them only: that one comes first.
+func (d *division) needs(w waiter, before []waiter) []*kind {
+	var together []*kind
+	for _, k := range d.runsOn(w.seen.Kinds, w.fewest()) {
+		if d.size(k) >= w.fewest() {
+			return nil
+		}
+		if len(together) == 0 || k.build == together[0].build {
+			together = append(together, k)
+		}
+	}
+	for _, other := range before {
+		if other.record != nil && other.seen.Kinds != nil && slices.ContainsFunc(together, func(k *kind) bool { return !slices.Contains(other.seen.Kinds, k.name) }) {
+			return nil
+		}
+	}
+	return together
+}
+
+// machines is the parts of the sight: the whole of it where nobody tells its nodes apart.
+func (d *division) machines(v *sight) []*machine {
+	var all []*machine
+	byRoot := map[*kind]*machine{}
+	members := map[*machine][]int{}
+	for _, k := range d.kinds {
+		m := byRoot[k.root()]
+		if m == nil {
+			m = &machine{kinds: map[string]bool{}}
+			byRoot[k.root()] = m
+			all = append(all, m)
+		}
+		m.kinds[k.name] = true
+		members[m] = append(members[m], k.nodes...)
+	}
+	for _, m := range all {
+		slices.Sort(members[m])
+		m.sight = v.part(members[m])
+	}
+	return all
+}
+
+// part is what of the sight concerns the nodes, by their indices: without jobs.
+func (v *sight) part(nodes []int) *sight {
+	p := &sight{now: v.now, index: make(map[string]int, len(nodes)), nodes: make([]string, len(nodes)), guards: make([]guard, len(nodes))}
+	place := make(map[int]int, len(nodes))
+	for i, n := range nodes {
+		p.nodes[i], p.guards[i], place[n] = v.nodes[n], v.guards[n], i
+		p.index[v.nodes[n]] = i
+	}
+	for _, c := range v.claims {
+		if i, here := place[c.Node]; here {
+			c.Node = i
+			p.claims = append(p.claims, c)
+		}
+	}
+	return p
+}

@@ -1,0 +1,68 @@
+package sidecar
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// A job that stood at the end of its step when its next one's second was moved to later goes on as soon as that delays nobody,
+// also where the site lets no application go on before the second that it was promised.
+func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
+	const promised, moved = 81, 145
+	all := core.Job{ID: 7, Choices: []core.EP{{{Duration: 50, Nodes: 14}}}} // all that the job leaves now
+	for _, c := range []struct {
+		name    string
+		now     core.Time
+		meant   core.Time
+		asks    bool
+		allowed bool // the site lets applications go on early
+		waits   []core.Job
+		want    core.Time // end of its step
+	}{
+		{"it was put off", 90, promised, true, false, nil, 90},
+		{"… and the second that it was promised has not come", 80, promised, true, false, nil, moved},
+		{"… and it still works", 90, promised, false, false, nil, moved},
+		{"… and one that waits needs its nodes", 90, promised, true, false, []core.Job{all}, moved},
+		{"it is early", 90, moved, true, false, nil, moved},
+		{"it is early, where the site lets it go on", 90, moved, true, true, nil, 90},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job, _ := twoInTurn()
+			job.Promise, job.Meant = []core.Time{moved, moved + 27}, c.meant
+			if c.asks {
+				job.ask = &question{}
+			}
+			s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
+			like := core.Machine{Nodes: 16}
+			m := &machine{sight: &sight{now: c.now, nodes: make([]string, like.Nodes), running: []*record{job}}, state: s.settings.Policy.New(like)}
+			m.kept = s.keepPromises(m.sight, like, nil)
+			m.state.Running(c.now, m.kept[0])
+			for _, j := range c.waits {
+				m.enter(waiter{job: j})
+			}
+			m.planned = m.state.Plan(c.now)
+			went := s.advance(m)
+			if want := []core.Time{c.want, c.want + 27}; went != (c.want == c.now) || !slices.Equal(job.Promise, want) {
+				t.Errorf("it is promised %v (improved: %v), want %v", job.Promise, went, want)
+			}
+		})
+	}
+}
+
+// Where a step to come exceeds what is left of the machine the application would hold the next one's nodes for ever.
+func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
+	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
+	job.ask = &question{}
+	s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: true}}
+	m := &machine{sight: &sight{now: 10, nodes: make([]string, 8), running: []*record{job}}}
+	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.remaining(10)}}
+	went := s.advance(m)
+	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {
+		t.Errorf("on 8 nodes it is promised %v (improved: %v), want %v", job.Promise, went, want)
+	}
+}

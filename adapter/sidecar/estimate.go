@@ -1,0 +1,205 @@
+package sidecar
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// A waiting job has no promise, and its planned start moves as others come and go. Its user is told in the journal when it
+// moves by much, and why: `accordion explain` shows it.
+
+// wordAfter is in seconds: a shorter wait, or move, is not worth a word.
+const wordAfter core.Time = 60
+
+// wordsEach is how many jobs are told in one cycle: each costs two writes to the disk; the others follow.
+const wordsEach = 4
+
+// estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
+// minute and by a tenth of the wait that is left.
+func (s *Sidecar) estimate(v *sight) error {
+	told := 0
+	for _, w := range v.queue {
+		r := w.record
+		if r == nil || r.Phase != waiting || r.course == nil || r.course.err != nil {
+			continue
+		}
+		start, ahead := r.course.start, r.course.start-v.now
+		later := start - r.Expected
+		switch {
+		case r.Expected == 0 && ahead <= wordAfter:
+			continue
+		case r.Expected != 0 && max(later, -later) < max(wordAfter, ahead/10):
+			r.mover = mover{}
+			continue
+		case r.Expected != 0 && (r.mover.why == "" || r.mover.later != (later > 0)): // now is when it can be seen why
+			r.mover = mover{s.whyMoved(v, r, later > 0), later > 0}
+		}
+		if told == wordsEach {
+			continue
+		}
+		told++
+		if err := s.tellStart(v, r, start); err != nil {
+			return err
+		}
+		r.Expected, r.mover, r.dirty = start, mover{}, true
+	}
+	return nil
+}
+
+// mover is why a planned start moved since its user was told.
+type mover struct {
+	why   string
+	later bool
+}
+
+// tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
+func (s *Sidecar) tellStart(v *sight, r *record, start core.Time) error {
+	if r.Expected == 0 {
+		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.now), map[string]any{"start": start})
+	}
+	distance := core.FormatDuration(start-r.Expected) + " later"
+	if start < r.Expected {
+		distance = core.FormatDuration(r.Expected-start) + " earlier"
+	}
+	return s.event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.mover.why),
+		map[string]any{"start": start, "before": r.Expected, "cause": r.mover.why})
+}
+
+// whyMoved is what moved a planned start in this cycle.
+func (s *Sidecar) whyMoved(v *sight, r *record, later bool) string {
+	if s.past.entries == nil {
+		return "the sidecar did not run meanwhile"
+	}
+	if v.news == nil {
+		v.news = s.gatherNews(v)
+	}
+	return v.news.about(r.Key, later)
+}
+
+// news is what happened since the cycle before, in words, as far as it moves plans.
+type news struct {
+	later, earlier []string
+	came, left     []rival // waiting jobs, in the order of the queue
+	rank           map[adapter.Key]int
+	before         map[adapter.Key]int // ranks of the cycle before
+}
+
+// rival is a waiting job that came before others, or left them its place.
+type rival struct {
+	rank int
+	text string
+}
+
+// gatherNews compares what this cycle sees with the queue of the cycle before.
+func (s *Sidecar) gatherNews(v *sight) *news {
+	n := &news{rank: map[adapter.Key]int{}, before: map[adapter.Key]int{}}
+	for i, w := range v.queue {
+		n.rank[w.seen.Key] = i + 1
+	}
+	s.newsOfNodes(v, n)
+	seen := make(map[adapter.Key]*adapter.Job, len(s.snapshot.Jobs))
+	for i := range s.snapshot.Jobs {
+		seen[s.snapshot.Jobs[i].Key] = &s.snapshot.Jobs[i]
+	}
+	for i := range s.past.entries {
+		e := &s.past.entries[i]
+		if e.Rank > 0 {
+			n.before[e.Key()] = e.Rank
+		}
+		s.newsOfJob(v, n, e, seen[e.Key()])
+	}
+	for i, w := range v.queue {
+		if n.before[w.seen.Key] == 0 {
+			n.came = append(n.came, rival{i + 1, fmt.Sprintf("job %d of %s came before it in the queue", w.seen.ID, w.seen.User)})
+		}
+	}
+	return n
+}
+
+// newsOfNodes is nodes and reservations that came or went.
+func (s *Sidecar) newsOfNodes(v *sight, n *news) {
+	switch more := s.missing() - s.past.missing; {
+	case more > 0:
+		n.later = append(n.later, fmt.Sprintf("%s went out of service", nodesWord(more)))
+	case more < 0:
+		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", nodesWord(-more)))
+	}
+	for _, c := range s.closures(v) {
+		if !s.past.closed[c.Name] {
+			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, nodesWord(c.Nodes)))
+		}
+	}
+}
+
+// missing is how many nodes the plan does without.
+func (s *Sidecar) missing() int {
+	n := 0
+	for _, node := range s.snapshot.Nodes {
+		if s.outOfService(node) {
+			n++
+		}
+	}
+	return n
+}
+
+// newsOfJob is what became of a job since the cycle before.
+func (s *Sidecar) newsOfJob(v *sight, n *news, e *view.Entry, j *adapter.Job) {
+	r := s.records[e.Key()]
+	over := r == nil && (j == nil || j.State == adapter.Done || j.State == adapter.Ending)
+	who := fmt.Sprintf("job %d of %s", e.ID, e.User)
+	switch {
+	case e.Rank > 0 && over:
+		n.left = append(n.left, rival{e.Rank, who + " left the queue"})
+	case !e.Holds():
+	case over && e.Phase != string(adapter.Ending) && (e.Free == 0 || e.Free > v.now+wordAfter):
+		text := who + " ended before its time"
+		if e.End > v.now {
+			text = fmt.Sprintf("%s ended %s before its time", who, core.FormatDuration(e.End-v.now))
+		}
+		n.earlier = append(n.earlier, text)
+	case over:
+	case r == nil && s.overran(v, j):
+		n.later = append(n.later, who+" is past its limit and holds its nodes")
+	case r != nil && len(r.Promise) > 0 && e.End > 0:
+		switch later := r.end() - e.End; {
+		case later > 0:
+			n.later = append(n.later, fmt.Sprintf("%s needs its nodes for %s longer than promised", who, core.FormatDuration(later)))
+		case later < 0:
+			n.earlier = append(n.earlier, fmt.Sprintf("%s is over %s earlier than promised", who, core.FormatDuration(-later)))
+		}
+	}
+}
+
+// about is the news that may have moved the job's start, at most two of them.
+func (n *news) about(key adapter.Key, later bool) string {
+	texts := n.earlier
+	rivals, rank := n.left, n.before[key]
+	if later {
+		texts, rivals, rank = n.later, n.came, n.rank[key]
+	}
+	texts = texts[:len(texts):len(texts)]
+	for _, o := range rivals {
+		if o.rank < rank {
+			texts = append(texts, o.text)
+		}
+	}
+	switch more := len(texts) - 2; {
+	case len(texts) == 0:
+		return "what runs before it was planned anew"
+	case more > 0:
+		return fmt.Sprintf("%s, and %d more changes", strings.Join(texts[:2], ", "), more)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// nodesWord is "1 node", "3 nodes".
+func nodesWord(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}

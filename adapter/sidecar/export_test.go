@@ -1,0 +1,10 @@
+package sidecar
+
+// Remembered is how many things the sidecar remembers of jobs and reservations, by what they are. Only for a sidecar that
+// does not run.
+func (s *Sidecar) Remembered() map[string]int {
+	return map[string]int{
+		"jobs": len(s.records), "told": len(s.told), "strays": len(s.strays), "wants": len(s.wants), "tending": len(s.tending),
+		"awaited": len(s.awaited), "queued": len(s.past.entries), "shown": len(s.past.queued.Jobs),
+	}
+}

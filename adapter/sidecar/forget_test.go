@@ -1,0 +1,51 @@
+package sidecar
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+)
+
+// brief is a journal that takes so many writes: its sidecar dies at the next.
+type brief struct {
+	Journal
+	writes    int
+	events    []string
+	forgotten bool
+}
+
+var errFull = errors.New("no space left on device")
+
+func (b *brief) write(act func()) error {
+	if b.writes == 0 {
+		return errFull
+	}
+	b.writes--
+	act()
+	return nil
+}
+
+func (b *brief) Event(e journal.Event) error {
+	return b.write(func() { b.events = append(b.events, e.Kind+" "+e.Text) })
+}
+func (b *brief) Delete(_, _ int64) error { return b.write(func() { b.forgotten = true }) }
+
+func TestNoJobIsForgottenBeforeTheJournalSaysHowItEnded(t *testing.T) {
+	for writes := range 3 {
+		first, second := twoInTurn()
+		second.Why, second.Phase, second.Began = "it was late", ending, 1
+		b := &brief{writes: writes}
+		s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b, records: map[adapter.Key]*record{first.Key: first, second.Key: second}}
+		if err := s.forget(second, "ended", nil); (err == nil) != (writes == 2) {
+			t.Errorf("after %d writes: %v", writes, err)
+		}
+		if said := slices.Contains(b.events, "ended after step 1 of 3: it was late"); b.forgotten && !said || writes == 2 && !b.forgotten {
+			t.Errorf("a sidecar that dies after %d writes has said %q and has forgotten the job: %v", writes, b.events, b.forgotten)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package sidecar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s")
+		w.at(1)
+		time.Sleep(500 * time.Millisecond) // released on n1 and n2, and not yet started
+		if err := w.DrainNode("n1"); err != nil {
+			t.Fatal(err)
+		}
+		w.quiet(300)
+		if got := w.steps(job); got != "2 5" || strings.Contains(w.nodesAt(job, 90), "n1,") {
+			t.Errorf("it ran on %s nodes, at 90 on %s\n%s", got, w.nodesAt(job, 90), w.journalled())
+		}
+		if got, want := w.events(job), "accepted starting held starting started grew ended"; got != want {
+			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
+		}
+		w.clean()
+	})
+}

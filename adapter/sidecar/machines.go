@@ -1,0 +1,261 @@
+package sidecar
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/place"
+	"accordion/core/queue"
+)
+
+// The planner knows machines of like nodes. A pool whose nodes differ is planned as several of them where jobs tell the
+// nodes apart: kinds that every job takes or leaves together are one machine. Each job is planned on one of its machines, the
+// one on which it ends first. One that needs more nodes than any of them has makes one machine of several; jobs that can run
+// on a part of that only, and came later, wait for it.
+
+// machine is a part of the pool that is planned by itself.
+type machine struct {
+	*sight // its nodes, and what holds them and waits for them; its queue in rank order
+	kinds  map[string]bool
+	state  queue.State
+	fixed  []core.Allocation // what others hold
+	kept   []core.Allocation // what the running managed jobs are promised
+	work   int64             // node-seconds of its queue
+}
+
+// machines divides the pool.
+func (s *Sidecar) machines(v *sight) []*machine {
+	d := newDivision(s.snapshot.Nodes)
+	for _, w := range v.queue {
+		d.tellApart(w.seen.Kinds)
+	}
+	for _, r := range v.running {
+		if r.seen != nil {
+			d.tellApart(r.seen.Kinds)
+		}
+	}
+	d.divide()
+	for i, w := range v.queue {
+		if w.record != nil {
+			d.join(d.needs(w, v.queue[:i]))
+		}
+	}
+	for {
+		all := d.machines(v)
+		lost := settle(v, all)
+		if lost == nil {
+			return all
+		}
+		d.join(d.runsOn(lost.kinds(), 0))
+	}
+}
+
+// kinds is those on which a running job may go on; nil: all.
+func (r *record) kinds() []string {
+	if r.seen == nil {
+		return nil
+	}
+	return r.seen.Kinds
+}
+
+// settle gives each running job to the machine that has all of its nodes, those to come among them. One that began before the pool was
+// divided so may have nodes of several: they stay its own, on each of them, for no promise is broken by what came later. It returns
+// a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
+func settle(v *sight, all []*machine) (lost *record) {
+	if len(all) == 1 {
+		all[0].running = v.running
+		return nil
+	}
+	for _, r := range v.running {
+		home, alone := dwelling(all, r)
+		if alone {
+			if home != nil {
+				home.running = append(home.running, r)
+			}
+			continue
+		}
+		c := r.anew(v.now)
+		if c == nil {
+			return r
+		}
+		r.course, r.named = c, c
+		for _, m := range all {
+			m.keep(c)
+		}
+	}
+	for _, m := range all {
+		m.union()
+	}
+	return nil
+}
+
+// dwelling is the machine of a job's first node, and whether it has all of them that are the pool's.
+func dwelling(all []*machine, r *record) (home *machine, alone bool) {
+	nodes := slices.Clone(r.holds())
+	if r.course != nil {
+		for _, l := range r.course.layers {
+			nodes = append(nodes, l.nodes...)
+		}
+	}
+	alone = true
+	for _, name := range nodes {
+		for _, m := range all {
+			if _, here := m.index[name]; !here {
+				continue
+			}
+			if home == nil {
+				home = m
+			}
+			alone = alone && m == home
+		}
+	}
+	if home != nil && r.course == nil { // after a restart of the sidecar: what it needs is not known by name
+		alone = alone && core.EP(r.ep()[r.current():]).Peak() <= len(home.nodes)
+	}
+	return home, alone
+}
+
+// anew is the course of a running job on the nodes that its last one named, at the seconds that it is promised now; nil where a node
+// has no name.
+func (r *record) anew(now core.Time) *course {
+	c := &course{start: now, choice: r.Choice, ep: r.remaining(now)}
+	named := map[int][]string{0: slices.Clone(r.holds())} // by the step with which nodes come, from the present one
+	if r.course != nil {
+		for _, l := range r.course.layers {
+			if step := l.step - r.current(); step > 0 {
+				named[step] = append(named[step], l.nodes...)
+			}
+		}
+	}
+	for _, l := range place.Layers(now, c.ep) {
+		if len(named[l.Step]) < l.Count {
+			return nil
+		}
+		c.layers = append(c.layers, layer{from: l.From, to: l.To, step: r.current() + l.Step, nodes: named[l.Step][:l.Count]})
+		named[l.Step] = named[l.Step][l.Count:]
+	}
+	return c
+}
+
+// keep claims a course's nodes on the machine.
+func (m *machine) keep(c *course) {
+	for _, l := range c.layers {
+		for _, name := range l.nodes {
+			if i, here := m.index[name]; here {
+				m.claims = append(m.claims, place.Claim{Node: i, From: l.from, To: l.to})
+			}
+		}
+	}
+}
+
+// union makes claims that do not overlap of those that may.
+func (m *machine) union() {
+	busy := make(spans, len(m.nodes))
+	for _, c := range m.claims {
+		busy.add(c.Node, c.From, c.To)
+	}
+	m.claims = busy.claims()
+}
+
+// fewest is the nodes without which none of a job's choices can be had.
+func (w waiter) fewest() int {
+	fewest := w.job.Choices[0].Peak()
+	for _, ep := range w.job.Choices[1:] {
+		fewest = min(fewest, ep.Peak())
+	}
+	return fewest
+}
+
+// takes says whether the job can run on every node of the machine, and on any.
+func (m *machine) takes(kinds []string) (all, some bool) {
+	if kinds == nil {
+		return true, true
+	}
+	all = true
+	for k := range m.kinds {
+		if slices.Contains(kinds, k) {
+			some = true
+		} else {
+			all = false
+		}
+	}
+	return all, some
+}
+
+// submit puts a job into the queue of the machine on which it is planned. What is in the queues so far is before it. A managed job
+// that can run on a part of a machine only has to wait until they are divided otherwise.
+func submit(all []*machine, w waiter) {
+	var open, partly []*machine
+	for _, m := range all {
+		whole, some := m.takes(w.seen.Kinds)
+		if whole && w.fewest() <= len(m.nodes) {
+			open = append(open, m)
+		}
+		if some {
+			partly = append(partly, m)
+		}
+	}
+	switch {
+	case len(open) == 1:
+		open[0].enter(w)
+	case w.record != nil:
+		if m := soonest(open, w); m != nil {
+			m.enter(w)
+		}
+	case len(open) > 1:
+		lightest(open).enter(w)
+	default:
+		spread(partly, w)
+	}
+}
+
+// enter puts a job at the end of the machine's queue.
+func (m *machine) enter(w waiter) {
+	m.queue = append(m.queue, w)
+	m.work += w.job.Choices[0].Area()
+	m.state.Submit(m.now, w.job)
+}
+
+// soonest is the machine on which a job ends first; nil: on none does it have a place.
+func soonest(all []*machine, w waiter) *machine {
+	var best *machine
+	var end core.Time
+	for _, m := range all {
+		try := m.state.Clone()
+		try.Submit(m.now, w.job)
+		jobs := try.Plan(m.now).Jobs
+		if n := len(jobs); n > 0 && jobs[n-1].Job == w.job.ID && (best == nil || jobs[n-1].End() < end) {
+			best, end = m, jobs[n-1].End()
+		}
+	}
+	return best
+}
+
+// lightest is the machine with the least work for each of its nodes: where the batch system is likely to begin an ordinary job that
+// could run on several. It does not ask us.
+func lightest(all []*machine) *machine {
+	return slices.MinFunc(all, func(a, b *machine) int {
+		return cmp.Compare(float64(a.work)/float64(len(a.nodes)), float64(b.work)/float64(len(b.nodes)))
+	})
+}
+
+// spread puts an ordinary job that needs nodes of several machines into the queue of each, with its share: it is in the way on
+// all of them.
+func spread(all []*machine, w waiter) {
+	total := 0
+	for _, m := range all {
+		total += len(m.nodes)
+	}
+	step := w.job.Choices[0][0]
+	if step.Nodes > total {
+		return
+	}
+	for _, m := range all {
+		share := step
+		share.Nodes = (step.Nodes*len(m.nodes) + total - 1) / total
+		part := w
+		part.job.Choices = []core.EP{{share}}
+		m.enter(part)
+	}
+}

@@ -1,0 +1,211 @@
+package sidecar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// poolOf is nodes of kinds: "thin:4 fat:2/b" is four of kind thin, and two of kind fat and build b.
+func poolOf(text string) []adapter.Node {
+	var all []adapter.Node
+	for _, word := range strings.Fields(text) {
+		name, rest, _ := strings.Cut(word, ":")
+		count, build, _ := strings.Cut(rest, "/")
+		n := 0
+		fmt.Sscan(count, &n)
+		for i := range n {
+			all = append(all, adapter.Node{Name: fmt.Sprintf("%s%d", name, i+1), Usable: true, Idle: true, Kind: name, Build: build})
+		}
+	}
+	return all
+}
+
+// kindsOf reads "thin fat"; "*" is all.
+func kindsOf(text string) []string {
+	if text == "*" {
+		return nil
+	}
+	return strings.Fields(text)
+}
+
+// waiterOf is a waiting job: "m3 thin" is a managed one of three nodes that runs on thin ones, "o" an ordinary one.
+func waiterOf(id core.JobID, text string) waiter {
+	size, kinds, _ := strings.Cut(text[1:], " ")
+	nodes := 0
+	fmt.Sscan(size, &nodes)
+	seen := &adapter.Job{Key: adapter.Key{ID: id}, State: adapter.Pending, Held: true, Kinds: kindsOf(kinds)}
+	choices := []core.EP{{{Duration: 60, Nodes: nodes}}}
+	w := waiter{job: core.Job{ID: id, Choices: choices}, seen: seen}
+	if text[0] == 'm' {
+		w.record = &record{Key: seen.Key, Phase: waiting, choices: choices, seen: seen}
+	}
+	return w
+}
+
+// planned plans a queue on a pool in which nothing runs.
+func planned(nodes []adapter.Node, jobs ...string) (*Sidecar, *sight) {
+	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*record{}}
+	v := s.look(1000)
+	for i, text := range jobs {
+		v.queue = append(v.queue, waiterOf(core.JobID(i+1), text))
+	}
+	s.plan(v)
+	return s, v
+}
+
+// starts is when each job is planned to start, in seconds from now, and where: "0 thin1,thin2"; "-" without a place.
+func starts(v *sight) string {
+	var all []string
+	for _, w := range v.queue {
+		text := "-"
+		for _, p := range v.planned.Jobs {
+			if p.Job == w.job.ID {
+				text = fmt.Sprint(p.Start - v.now)
+			}
+		}
+		if w.record != nil && w.record.course != nil && w.record.course.err == nil {
+			text += " " + names(w.record.course.added(0))
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestAPoolOfSeveralKindsIsPlannedAsSeveralMachines(t *testing.T) {
+	for _, test := range []struct {
+		name, pool string
+		jobs       []string
+		want       string
+	}{
+		{"nobody tells kinds apart: one machine", "fat:2 thin:2", []string{"m4 *", "m1 *"}, "0 fat[1-2],thin[1-2]; 60 fat1"},
+		{"a job for one kind waits for it", "fat:2 thin:4", []string{"m2 fat", "m1 fat", "m1 *"}, "0 fat[1-2]; 60 fat1; 0 thin1"},
+		{"a job for all kinds goes where it ends first", "fat:2 thin:2", []string{"m2 fat", "m2 *", "m1 *"}, "0 fat[1-2]; 0 thin[1-2]; 60 fat1"},
+		{"an ordinary job is in the way on its kind only", "fat:2 thin:2", []string{"o2 fat", "m2 fat", "m2 thin"}, "0; 60 fat[1-2]; 0 thin[1-2]"},
+		{"an ordinary job of all nodes is in the way on all", "fat:2 thin:2", []string{"m1 fat", "o4 *", "m2 thin"}, "0 fat1; 60; 60 thin[1-2]"},
+		{"a job that needs both kinds has both", "fat:2 thin:2", []string{"m3 *", "m1 fat"}, "0 fat[1-2],thin1; -"},
+		{"… but not before jobs for one of them", "fat:2 thin:2", []string{"m1 fat", "m3 *"}, "0 fat1; -"},
+		{"builds are never mixed", "fat:2/x thin:2/y", []string{"m2 *", "m2 *", "m3 *"}, "0 fat[1-2]; 0 thin[1-2]; -"},
+		{"no kind at all", "fat:2 thin:2", []string{"m1 ", "m2 *"}, "-; 0 fat[1-2]"},
+	} {
+		if _, v := planned(poolOf(test.pool), test.jobs...); starts(v) != test.want {
+			t.Errorf("%s: %s, want %s", test.name, starts(v), test.want)
+		}
+	}
+}
+
+func TestAJobThatNoKindCanHoldIsRefusedInWords(t *testing.T) {
+	for _, test := range []struct {
+		pool, job string
+		most      adapter.Most
+		says      string // "": it is not refused
+	}{
+		{"fat:2 thin:2", "m4 *", adapter.Most{}, ""},
+		{"fat:2 thin:2", "m5 *", adapter.Most{}, "more nodes than the 4 of the pool"},
+		{"fat:2 thin:2", "m3 fat", adapter.Most{}, "of one sort on which the job can run: 2 of fat"},
+		{"fat:2 thin:2", "m1 ", adapter.Most{}, "none"},
+		{"fat:2/x thin:2/y", "m3 *", adapter.Most{}, "2 of fat, 2 of thin"},
+		{"fat:4", "m3 *", adapter.Most{Nodes: 2, Why: "the limit"}, "more than the 2 nodes that it may ever have: the limit"},
+		{"fat:4", "m3 *", adapter.Most{Nodes: 3, Why: "the limit"}, ""},
+	} {
+		s, v := planned(poolOf(test.pool), test.job)
+		r := v.queue[0].record
+		r.seen.Most = test.most
+		if got := s.impossible(v, r); (got == "") != (test.says == "") || !strings.Contains(got, test.says) {
+			t.Errorf("%s on %s: %q, want %q", test.job, test.pool, got, test.says)
+		}
+	}
+}
+
+func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		kinds := []string{"a", "b", "c"}
+		var pool, jobs []string
+		for _, k := range kinds {
+			pool = append(pool, fmt.Sprintf("%s:%d/%d", k, 1+random.IntN(5), random.IntN(2)))
+		}
+		for range 1 + random.IntN(12) {
+			on := "*"
+			if random.IntN(2) == 0 {
+				on = strings.Join(kinds[random.IntN(3):], " ")
+			}
+			jobs = append(jobs, fmt.Sprintf("%c%d %s", "mmo"[random.IntN(3)], 1+random.IntN(6), on))
+		}
+		nodes := poolOf(strings.Join(pool, " "))
+		_, v := planned(nodes, jobs...)
+		at := map[string]adapter.Node{}
+		for _, n := range nodes {
+			at[n.Name] = n
+		}
+		taken := map[string]core.JobID{} // at the first second
+		for _, w := range v.queue {
+			if w.record == nil || w.record.course == nil || w.record.course.err != nil {
+				continue
+			}
+			builds := map[string]bool{}
+			for _, name := range w.record.course.added(0) {
+				builds[at[name].Build] = true
+				if w.seen.Kinds != nil && !slices.Contains(w.seen.Kinds, at[name].Kind) {
+					t.Fatalf("seed %d: job %d of %v on %v is put on %s", seed, w.job.ID, jobs, pool, name)
+				}
+				if w.record.course.start == v.now {
+					if other := taken[name]; other != 0 {
+						t.Fatalf("seed %d: jobs %d and %d of %v on %v both get %s", seed, other, w.job.ID, jobs, pool, name)
+					}
+					taken[name] = w.job.ID
+				}
+			}
+			if len(builds) > 1 {
+				t.Fatalf("seed %d: job %d of %v on %v gets nodes of two builds", seed, w.job.ID, jobs, pool)
+			}
+		}
+	}
+}
+
+func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
+	nodes := poolOf("fat:3 thin:3")
+	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*record{}}
+	runs := runs(1, 900, 0, 0, core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 5}, {Duration: 50, Nodes: 1}}, 1050, 1100, 1150)
+	runs.Nodes, runs.seen = []string{"thin1", "thin2"}, &adapter.Job{Key: runs.Key, State: adapter.Running, Nodes: []string{"thin1", "thin2"}}
+	s.records[runs.Key] = runs
+	see := func(now core.Time, jobs ...string) *sight {
+		v := s.look(now)
+		for i, text := range jobs {
+			v.queue = append(v.queue, waiterOf(core.JobID(i+2), text))
+		}
+		s.plan(v)
+		return v
+	}
+	see(1000)
+	before := runs.course.added(1)
+	if len(before) != 3 {
+		t.Fatalf("alone it is to grow by %v", before)
+	}
+	v := see(1001, "m2 fat", "m1 fat", "m1 *")
+	if got := runs.course.added(1); !slices.Equal(got, before) || !slices.Equal(runs.Promise, []core.Time{1050, 1100, 1150}) {
+		t.Errorf("with jobs for one kind it is to grow by %v, not %v, and is promised %v", got, before, runs.Promise)
+	}
+	for _, w := range v.queue {
+		c := w.record.course
+		if c == nil || c.err != nil {
+			t.Errorf("job %d has no place: %+v", w.job.ID, c)
+			continue
+		}
+		for _, l := range c.layers {
+			for _, n := range l.nodes {
+				if slices.Contains(before, n) && l.from < 1100 && l.to > 1050 || slices.Contains(runs.Nodes, n) && l.from < 1100 {
+					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.job.ID, n, l.from, l.to)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package sidecar
+
+import (
+	"time"
+
+	"accordion/adapter/journal"
+)
+
+// Journal is the sidecar's memory over its own death: *journal.Journal, or what stands for it in a simulation. What a
+// call wrote is durable when it returns; an error means that nothing more may be done. Calls come from several goroutines.
+type Journal interface {
+	// Records and Unfinished are what a sidecar reads when it begins.
+	Records() ([]journal.Record, error)
+	Unfinished() ([]journal.Entry, error)
+
+	// Begin writes an intent, before it is carried out; Finish its outcome; Resolve an outcome in words.
+	Begin(journal.Intent) (id int64, err error)
+	Finish(id int64, at time.Time, failure error) error
+	Resolve(id int64, at time.Time, outcome string) error
+
+	// Event writes what happened to a job; Put and Delete what is remembered of it; PutView what status shows, PutQueue
+	// what queue and explain do.
+	Event(journal.Event) error
+	Put(journal.Record) error
+	Delete(job, submitted int64) error
+	PutView(data []byte) error
+	PutQueue(data []byte) error
+}
+
+var _ Journal = (*journal.Journal)(nil)
+
+// deaf is a Meter for those who count nothing.
+type deaf struct{}
+
+func (deaf) Cycle(time.Duration, time.Time, map[string]int, int) {}
+
+func (deaf) Call(string, time.Duration, error) {}
+
+func (deaf) Grew(time.Duration, string) {}
+
+func (deaf) Broke(string) {}
+
+func (deaf) Spared(int64) {}
+
+// Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
+// several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.
+type Meter interface {
+	// Cycle: one look, plan and act is over. The reading it was made on began at read; shown is how many managed jobs
+	// stand in each phase, as View has them, and waiting how many jobs wait in all.
+	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
+	// Call: one call of the batch system is over; verb is "observe" or an intent's.
+	Call(verb string, took time.Duration, err error)
+	// Grew: a job's new nodes are usable, late after the planned second; cause is what they waited for, "" for nothing.
+	Grew(late time.Duration, cause string)
+	// Broke: a promise was broken, for the cause.
+	Broke(cause string)
+	// Spared: so many node-seconds were not held that the same jobs, held at their peaks all the time they ran, would have.
+	Spared(nodeSeconds int64)
+}

@@ -1,0 +1,69 @@
+package sidecar_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+)
+
+// mistaken takes a job's first node, by name, for the one that runs its script, and refuses to give that one back: as
+// slurmctld does once it was started again.
+type mistaken struct{ adapter.BatchSystem }
+
+func (m mistaken) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+	s, err := m.BatchSystem.Observe(ctx)
+	if err == nil {
+		for i := range s.Jobs {
+			s.Jobs[i].Nodes = slices.Clone(s.Jobs[i].Nodes)
+			hostlist.Sort(s.Jobs[i].Nodes)
+		}
+	}
+	return s, err
+}
+
+func (m mistaken) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
+	j, err := m.Inspect(ctx, job)
+	if err != nil {
+		return err
+	}
+	all := slices.Clone(j.Nodes)
+	hostlist.Sort(all)
+	if !slices.Contains(keep, all[0]) {
+		return fmt.Errorf("%s must be kept", all[0])
+	}
+	return m.BatchSystem.Shrink(ctx, job, keep) // which refuses to give back the true one
+}
+
+func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testing.T) {
+	for profile, want := range map[string]struct {
+		sizes string
+		last  string
+	}{
+		"1x30s,4x20s,2x20s": {"1 4 2", "n[1,16]"},
+		"1x30s,4x20s,1x20s": {"1 4 2", "n[1,16]"}, // one too many: the script's node must not go, and the other one cannot
+		"1x30s,4x20s,3x20s": {"1 4 3", "n[1-2,16]"},
+	} {
+		t.Run(profile, func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				w.halt()
+				w.mortal.BatchSystem = mistaken{BatchSystem: w.System}
+				w.serve()
+				w.evolving("15x20s")
+				job := w.evolving(profile) // begins on n16, and grows by nodes before it
+				w.at(60)
+				w.quiet(200)
+				if got := w.steps(job); got != want.sizes {
+					t.Errorf("it ran on %s nodes, want %s\n%s", got, want.sizes, w.journalled())
+				}
+				if got := w.nodesAt(job, 65); got != want.last {
+					t.Errorf("at the end it had %s, want %s", got, want.last)
+				}
+				w.clean()
+			})
+		})
+	}
+}

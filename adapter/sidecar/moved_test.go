@@ -1,0 +1,100 @@
+package sidecar_test
+
+import (
+	"testing"
+	"time"
+
+	"accordion/adapter/embedded"
+)
+
+// The simulation found it (seed 139): a job is planned before an ordinary one, its reservation begins, somebody is late,
+// and now the ordinary job comes first; the reservation, begun already, kept it out for ever.
+func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testing.T) {
+	o := slurmish
+	o.Nodes = 8
+	inWorld(t, o, func(w *world) {
+		time.Sleep(time.Second / 2)
+		w.evolving("6x21s", 79*time.Second) // late: ended when its allowance is used up
+		w.at(6)
+		ordinary := w.submit(embedded.JobSpec{Nodes: 7, Limit: 55, Runs: 55})
+		w.at(8)
+		job := w.evolving("5x30s,4x14s") // fits before the ordinary one, behind a punctual first job
+		w.at(14)
+		w.submit(embedded.JobSpec{Nodes: 2, Limit: 32, Runs: 32})
+		w.quiet(600)
+		if w.record(ordinary).Start.IsZero() || w.steps(job) != "5 4" {
+			t.Errorf("both should have run:\n%s", w.history())
+		}
+		w.clean()
+	})
+}
+
+// The simulation found it: while a growth was late, the promise was fitted again and moved; when the growth came, its
+// delay was added once more, and the application waited as long again for its next step.
+func TestADelayIsCountedOnce(t *testing.T) {
+	o := slurmish
+	o.Nodes = 5
+	inWorld(t, o, func(w *world) {
+		time.Sleep(time.Second / 2)
+		w.evolving("3x20s", 100*time.Second) // late, in the way, and ended for it
+		job := w.evolving("2x20s,5x20s,1x20s")
+		w.quiet(300)
+		w.shows(job, "2@2-36 5@36-56 1@56-75")
+	})
+}
+
+// The simulation found it: a left-over expander was planned as a job that may run until its parent's limit, and
+// promises were moved behind it though it was ended at once.
+func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		time.Sleep(time.Second / 2)
+		job := w.evolving("2x20s,16x20s,1x20s")
+		w.mortal.at, w.mortal.after = 7, true // the growth's expander is there
+		<-w.mortal.death()
+		w.restart()
+		w.quiet(300)
+		w.shows(job, "2@2-26 16@26-46 1@46-65")
+		w.clean()
+	})
+}
+
+// The simulation found it: while promises do not fit the machine they are fitted again in every cycle, and a step that was
+// just over got another second each time.
+func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
+	o := slurmish
+	o.Nodes = 8
+	inWorld(t, o, func(w *world) {
+		time.Sleep(time.Second / 2)
+		job := w.evolving("4x20s,2x20s")
+		w.evolving("1x40s,8x20s")
+		w.at(10)
+		if err := w.KillNode("n8"); err != nil {
+			t.Fatal(err)
+		}
+		w.at(60)
+		w.shows(job, "4@2-25 2@25-44")
+		if err := w.ReviveNode("n8"); err != nil {
+			t.Fatal(err)
+		}
+		w.quiet(300)
+		w.clean()
+	})
+}
+
+// The simulation found it (seed 4339): a step to come of a late application was planned until its promised end only, and
+// a job submitted later was started on its nodes.
+func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
+	o := slurmish
+	o.Nodes = 4
+	inWorld(t, o, func(w *world) {
+		time.Sleep(time.Second / 2)
+		late := w.evolving("1x8s,4x20s,1x60s", 34*time.Second, 19*time.Second, 59*time.Second)
+		w.at(20)
+		behind := w.evolving("2x8s")
+		w.quiet(300)
+		if got := w.steps(late); got != "1 4 1" || w.record(behind).Start.Before(w.begin.Add(50*time.Second)) {
+			t.Errorf("the late job ran on %s nodes, and the one submitted later took those of its growth:\n%s", got, w.history())
+		}
+		w.clean()
+	})
+}

@@ -1,0 +1,265 @@
+package sidecar
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/place"
+	"accordion/core/queue"
+)
+
+// course is a job's place in the plan, on nodes by name.
+type course struct {
+	start  core.Time
+	choice int
+	ep     core.EP
+	layers []layer
+	err    error // it has no nodes
+}
+
+// layer is a rectangle of a job's course: the nodes that come with step and leave together.
+type layer struct {
+	from, to core.Time
+	step     int // index in the job's profile
+	nodes    []string
+}
+
+// plan gives every job its course: first those that run, as promised; then the queue, in rank order. When an early
+// application can go on without delaying anybody, all is planned again with its better promise.
+func (s *Sidecar) plan(v *sight) {
+	for !s.planOnce(v) {
+	}
+}
+
+// planOnce is false when a promise was improved: all is to be planned again.
+func (s *Sidecar) planOnce(v *sight) bool {
+	all := s.machines(v)
+	for _, m := range all {
+		like := core.Machine{Nodes: len(m.nodes)}
+		m.state, m.fixed = s.settings.Policy.New(like), m.occupied()
+		for _, a := range m.fixed {
+			m.state.Running(v.now, a)
+		}
+		m.kept = s.keepPromises(m.sight, like, m.fixed)
+		for _, a := range m.kept {
+			m.state.Running(v.now, a)
+		}
+	}
+	for _, w := range v.queue {
+		if w.record != nil {
+			w.record.course = nil
+		}
+		submit(all, w)
+	}
+	for _, m := range all {
+		m.planned = m.state.Plan(v.now)
+		m.advances = v.advances
+		if s.advance(m) {
+			v.advances = m.advances
+			return false
+		}
+		v.advances = m.advances
+	}
+	for _, m := range all {
+		s.name(m)
+	}
+	v.planned = together(all, v.queue)
+	return true
+}
+
+// together is one plan of several, in the order of the queue. Of an ordinary job that is on several machines the last one to
+// begin counts.
+func together(all []*machine, queue []waiter) core.Plan {
+	if len(all) == 1 {
+		return all[0].planned
+	}
+	places := make(map[core.JobID]core.Planned, len(queue))
+	for _, m := range all {
+		for _, p := range m.planned.Jobs {
+			if other, there := places[p.Job]; !there || other.Start < p.Start {
+				places[p.Job] = p
+			}
+		}
+	}
+	var plan core.Plan
+	for _, w := range queue {
+		if p, there := places[w.job.ID]; there {
+			plan.Jobs = append(plan.Jobs, p)
+		}
+	}
+	return plan
+}
+
+// occupied turns claims on nodes into counts: what the planner knows of what others hold.
+func (v *sight) occupied() []core.Allocation {
+	type span struct{ from, to, guard core.Time }
+	counts := map[span]int{}
+	var order []span
+	for _, c := range v.claims {
+		k := span{from: c.From, to: c.To}
+		if g := v.guards[c.Node]; c.From == v.now && c.To == g.to {
+			k.guard = g.to - g.from
+		}
+		if counts[k] == 0 {
+			order = append(order, k)
+		}
+		counts[k]++
+	}
+	all := make([]core.Allocation, len(order))
+	for i, k := range order {
+		all[i] = core.Allocation{
+			Job: core.JobID(-1 - i), Start: k.from, EP: core.EP{{Duration: k.to - k.from, Nodes: counts[k]}}, Guard: k.guard,
+		}
+	}
+	return all
+}
+
+// keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
+// an ordinary job holds on, an application is late), the remainders are fitted again.
+func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allocation) []core.Allocation {
+	kept := make([]core.Allocation, len(v.running))
+	for i, r := range v.running {
+		kept[i] = core.Allocation{Job: r.ID, Start: v.now, EP: r.remaining(v.now)}
+	}
+	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
+		return kept
+	}
+	turns := v.turns()
+	remainders := make([]queue.Remainder, len(turns))
+	for k, i := range turns {
+		remainders[k] = v.running[i].remainder(v.now)
+	}
+	for k, a := range queue.Refit(v.now, machine, fixed, remainders) {
+		i := turns[k]
+		kept[i] = a
+		s.move(v.running[i], a)
+	}
+	return kept
+}
+
+// turns is the order in which running jobs choose new promises, as indices: by the second of their next change, so that a
+// plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
+// are late themselves come last: no promise to another is broken for them.
+func (v *sight) turns() []int {
+	all := make([]int, len(v.running))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		one, other := v.running[a], v.running[b]
+		if x, y := one.tardy(v.now), other.tardy(v.now); x != y {
+			if y {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(one.due(), other.due())
+	})
+	return all
+}
+
+// move writes a changed promise into the record and says so. It is durable with the next save.
+func (s *Sidecar) move(r *record, a core.Allocation) {
+	if r.Phase != running || r.next != nil || len(a.EP) != len(r.Promise)-r.Step {
+		return
+	}
+	was := slices.Clone(r.Promise)
+	r.promise(a.Start, a.EP)
+	if was[r.Step] <= a.Start { // the present step's own end stays the second it was planned for
+		r.Promise[r.Step] = was[r.Step]
+	}
+	if later := r.end() - was[len(was)-1]; later != 0 {
+		s.log.Warn("promise moved", "cluster", s.settings.Cluster, "job", r.ID, "end", r.end(), "seconds", later)
+		r.dirty = true
+	}
+}
+
+// name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
+// jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
+// make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
+func (s *Sidecar) name(m *machine) {
+	waiters := map[core.JobID]waiter{}
+	for _, w := range m.queue {
+		if w.record != nil {
+			waiters[w.job.ID] = w
+		}
+	}
+	wishes := make([]place.Wish, 0, len(m.kept)+len(m.planned.Jobs))
+	for i, a := range m.kept {
+		wishes = append(wishes, place.Wish{
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.running[i].holds()), Prefer: m.preferred(m.running[i]), Firm: true,
+		})
+	}
+	for _, p := range m.planned.Jobs {
+		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
+		if r := waiters[p.Job].record; r != nil {
+			w.Prefer = m.preferred(r)
+		}
+		wishes = append(wishes, w)
+	}
+	named := place.Name(len(m.nodes), m.claims, wishes)
+	for i, r := range m.running {
+		r.course = m.courseOf(wishes[i], named[i], r.current())
+		r.named = r.course
+	}
+	for i, p := range m.planned.Jobs {
+		if w := waiters[p.Job]; w.record != nil {
+			r := w.record
+			r.course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
+			r.course.choice = w.chosen(p.Choice)
+			r.named = r.course
+		}
+	}
+}
+
+// courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
+func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *course {
+	c := &course{start: w.Start, ep: w.EP}
+	if n.Err != nil {
+		c.err = fmt.Errorf("no nodes for it yet: %w", n.Err)
+	}
+	for _, l := range n.Layers {
+		names := make([]string, len(l.Nodes))
+		for i, node := range l.Nodes {
+			names[i] = v.nodes[node]
+		}
+		c.layers = append(c.layers, layer{l.From, l.To, step + l.Step, names})
+	}
+	return c
+}
+
+// preferred is how the job's course was named in the plan before.
+func (v *sight) preferred(r *record) []place.Named {
+	if r.named == nil {
+		return nil
+	}
+	all := make([]place.Named, len(r.named.layers))
+	for i, l := range r.named.layers {
+		nodes := v.numbers(l.nodes)
+		all[i] = place.Named{Layer: place.Layer{From: l.from, To: l.to, Count: len(nodes), Step: l.step}, Nodes: nodes}
+	}
+	return all
+}
+
+func (v *sight) numbers(names []string) []int {
+	all := make([]int, 0, len(names))
+	for _, name := range names {
+		if n, ok := v.index[name]; ok {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// added is the nodes that come with the step, in all its layers.
+func (c *course) added(step int) []string {
+	var all []string
+	for _, l := range c.layers {
+		if l.step == step {
+			all = append(all, l.nodes...)
+		}
+	}
+	return all
+}

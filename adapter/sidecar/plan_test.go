@@ -1,0 +1,67 @@
+package sidecar
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// runs is a running job in its step-th step (from 0), on so many nodes, with the promised ends of all steps.
+func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise ...core.Time) *record {
+	r := &record{Key: adapter.Key{ID: id}, Phase: running, Choice: 0, choices: []core.EP{ep}, Step: step, Target: step, Planned: planned, Promise: promise}
+	for range nodes {
+		r.Nodes = append(r.Nodes, "n")
+	}
+	return r
+}
+
+// twoInTurn is two jobs on 16 nodes of which an ordinary job has two: the second grows to 12 at 45 and shrinks at 81, in
+// which second the first grows. There is not a second to spare.
+func twoInTurn() (first, second *record) {
+	first = runs(1, 0, 0, 2, core.EP{{Duration: 36, Nodes: 2}, {Duration: 27, Nodes: 3}}, 81, 108)
+	second = runs(2, 2, 0, 2, core.EP{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}, 45, 81, 118)
+	return first, second
+}
+
+func keep(now core.Time, running ...*record) {
+	s := &Sidecar{log: hclog.NewNullLogger()}
+	ordinary := core.Allocation{Job: -1, Start: now, EP: core.EP{{Duration: 117, Nodes: 2}}}
+	s.keepPromises(&sight{now: now, running: running}, core.Machine{Nodes: 16}, []core.Allocation{ordinary})
+}
+
+func TestAPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
+	first, second := twoInTurn()
+	second.ask = &question{}
+	keep(45, first, second)
+	if want := []core.Time{45, 82, 119}; !slices.Equal(second.Promise, want) {
+		t.Errorf("the job that is about to grow is promised %v, want %v", second.Promise, want)
+	}
+	if want := []core.Time{82, 109}; !slices.Equal(first.Promise, want) {
+		t.Errorf("the job that follows it is promised %v, want %v", first.Promise, want)
+	}
+}
+
+func TestNoPromiseToAnotherIsBrokenForALateApplication(t *testing.T) {
+	first, second := twoInTurn()
+	keep(55, first, second) // the second one should have ended its step ten seconds ago
+	if want := []core.Time{81, 108}; !slices.Equal(first.Promise, want) {
+		t.Errorf("the punctual job is promised %v, want %v", first.Promise, want)
+	}
+	if second.Promise[1] <= 108 {
+		t.Errorf("the late job is promised %v, and cannot have 12 nodes before 108", second.Promise)
+	}
+}
+
+func TestAResizeUnderWayEndsTheWaitThatWasPromisedBeforeIt(t *testing.T) {
+	_, second := twoInTurn()
+	second.Promise = []core.Time{45, 145, 182} // as if its growth had to wait for long
+	second.Target, second.next = 1, make([]string, 12)
+	want := core.EP{{Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}
+	if got := second.remaining(46); !slices.Equal(got, want) {
+		t.Errorf("while it grows it is taken to hold %v, want %v", got, want)
+	}
+}

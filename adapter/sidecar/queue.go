@@ -1,0 +1,227 @@
+package sidecar
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// putQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
+// that a plan in which every start drifts does not keep the disk busy.
+func (s *Sidecar) putQueue(v *sight, views []view.Job) error {
+	q := s.queue(v, views)
+	before := s.past.queued
+	s.past.entries, s.past.missing, s.past.closed = q.Jobs, s.missing(), map[string]bool{}
+	for _, c := range q.Closures {
+		s.past.closed[c.Name] = true
+	}
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) &&
+		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
+	now := s.clock.Now()
+	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
+		return nil
+	}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("journal: the queue: %w", err)
+	}
+	s.past.queued = queued{q, now}
+	return s.journal.PutQueue(data)
+}
+
+// pausePerJob bounds what writing the queue costs: writing a job takes some microseconds.
+const pausePerJob = time.Millisecond
+
+// queued is the queue as last written.
+type queued struct {
+	view.Queue
+	written time.Time
+}
+
+// past is what was shown and counted in earlier cycles.
+type past struct {
+	queued    queued
+	entries   []view.Entry    // of the cycle before; nil before the first
+	missing   int             // nodes that the plan did without in the cycle before
+	closed    map[string]bool // reservations of others in the cycle before, by name
+	accounted core.Time       // second up to which spared node-seconds are counted; 0 before the first look
+}
+
+// queue gathers every job of the pool.
+func (s *Sidecar) queue(v *sight, views []view.Job) view.Queue {
+	q := view.Queue{At: v.now, Cluster: s.settings.Cluster, Nodes: len(v.nodes), Lead: s.settings.StartLead, Closures: s.closures(v)}
+	for _, n := range s.snapshot.Nodes {
+		if !n.Usable {
+			q.Away++
+		}
+	}
+	managed := make(map[adapter.Key]*view.Job, len(views))
+	for i := range views {
+		managed[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
+	}
+	q.Jobs = make([]view.Entry, 0, len(s.snapshot.Jobs))
+	s.addHolders(&q, managed)
+	holders := len(q.Jobs)
+	s.addRanked(&q, v, managed)
+	s.addOthers(&q, managed)
+	s.keepDue(v.now, q.Jobs[holders:])
+	return q
+}
+
+// closures is the reservations of others, as far as they are over nodes of the pool.
+func (s *Sidecar) closures(v *sight) []view.Closure {
+	all := []view.Closure{}
+	for _, r := range s.snapshot.Reservations {
+		c := view.Closure{Name: r.Name, Start: r.Start, End: r.End}
+		for _, n := range r.Nodes {
+			if _, ours := v.index[n]; ours {
+				c.Nodes++
+			}
+		}
+		if c.Nodes > 0 && !r.Ours() && r.End > v.now {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// addHolders adds the jobs that have nodes, or are being started on them.
+func (s *Sidecar) addHolders(q *view.Queue, managed map[adapter.Key]*view.Job) {
+	for i := range s.snapshot.Jobs {
+		j := &s.snapshot.Jobs[i]
+		if s.records[j.Key] != nil || j.Expands != 0 && s.growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
+			continue
+		}
+		e := s.entry(j)
+		e.Phase, e.Nodes, e.Size, e.Start = string(j.State), names(j.Nodes), len(j.Nodes), max(j.Started, 1)
+		if j.Limit < core.Forever {
+			e.End = j.Started + j.Limit
+			e.Free = e.End + s.settings.Guard
+		}
+		q.Jobs = append(q.Jobs, e)
+	}
+	for _, m := range managed {
+		if m.Phase != string(waiting) && m.Start > 0 {
+			q.Jobs = append(q.Jobs, entryOf(m))
+		}
+	}
+	slices.SortFunc(q.Jobs, func(a, b view.Entry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+}
+
+// addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
+func (s *Sidecar) addRanked(q *view.Queue, v *sight, managed map[adapter.Key]*view.Job) {
+	places := v.planned.Jobs // in the order of the queue, without those that have none
+	for i, w := range v.queue {
+		var place *core.Planned
+		if len(places) > 0 && places[0].Job == w.job.ID {
+			place, places = &places[0], places[1:]
+		}
+		if w.record != nil {
+			m := managed[w.record.Key]
+			if m == nil || m.Phase != string(waiting) {
+				continue // it began to start in this very cycle
+			}
+			e := entryOf(m)
+			e.Rank = i + 1
+			if e.Start == 0 {
+				e.Size = w.record.choices[0][0].Nodes
+			}
+			q.Jobs = append(q.Jobs, e)
+			continue
+		}
+		e := s.entry(w.seen)
+		e.Phase, e.Rank, e.Size = string(waiting), i+1, w.seen.Want
+		if place != nil {
+			e.Start = place.Start
+			if w.seen.Limit < core.Forever {
+				e.End, e.Free = e.Start+w.seen.Limit, place.Allocation.End()
+			}
+		}
+		q.Jobs = append(q.Jobs, e)
+	}
+}
+
+// addOthers adds the jobs that the plan cannot know yet: held ones, and those that would not start on an empty machine.
+func (s *Sidecar) addOthers(q *view.Queue, managed map[adapter.Key]*view.Job) {
+	for i := range s.snapshot.Jobs {
+		j := &s.snapshot.Jobs[i]
+		if r := s.records[j.Key]; r != nil {
+			if m := managed[j.Key]; m != nil && m.Phase == string(waiting) && (r.seen == nil || r.seen.Blocked) {
+				e := entryOf(m)
+				e.Phase = "blocked"
+				q.Jobs = append(q.Jobs, e)
+			}
+			continue
+		}
+		if j.State != adapter.Pending || j.Expands != 0 || !j.Held && !j.Blocked {
+			continue
+		}
+		e := s.entry(j)
+		e.Phase, e.Size = "blocked", j.Want
+		if j.Held {
+			e.Phase = "held"
+		}
+		if told := s.told[j.Key]; told != "" {
+			e.Why = told // such as a request that cannot be read
+		}
+		q.Jobs = append(q.Jobs, e)
+	}
+}
+
+// entry is what is the same for every ordinary job.
+func (s *Sidecar) entry(j *adapter.Job) view.Entry {
+	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
+	if j.State == adapter.Pending {
+		e.Priority, e.Parts = j.Priority, j.Rank
+	}
+	return e
+}
+
+// entryOf is a managed job in the queue.
+func entryOf(m *view.Job) view.Entry {
+	e := view.Entry{
+		ID: m.ID, Submitted: m.Submitted, User: m.User, Name: m.Name, Kind: m.Kind, Phase: m.Phase, Request: m.Request,
+		Nodes: m.Nodes, Size: m.Size, Start: m.Start, Step: m.Step, Plan: m.Plan, Why: m.Why,
+		Grows: m.Grows, Limit: m.Limit, Priority: m.Priority, Parts: m.Rank,
+	}
+	if m.Start > 0 && len(m.Plan) > 0 {
+		e.End = m.Start + m.Plan.Total()
+		e.Free = e.End
+		if m.Phase == string(waiting) {
+			e.Size = m.Plan[0].Nodes
+		}
+	}
+	return e
+}
+
+// keepDue keeps the planned start of a job that was due before and still is: otherwise it would be another one each
+// second, until the batch system gets to it.
+func (s *Sidecar) keepDue(now core.Time, waits []view.Entry) {
+	due := map[adapter.Key]core.Time{}
+	for i := range s.past.entries {
+		if e := &s.past.entries[i]; e.Rank > 0 && e.Start > 0 && e.Start <= now+s.settings.StartLead {
+			due[e.Key()] = e.Start
+		}
+	}
+	for i := range waits {
+		e := &waits[i]
+		was, ok := due[e.Key()]
+		if !ok || e.Start == 0 || e.Start > now+s.settings.StartLead || e.Start <= was {
+			continue
+		}
+		shift := e.Start - was
+		e.Start = was
+		if e.End > 0 {
+			e.End -= shift
+		}
+		if e.Free > 0 {
+			e.Free -= shift
+		}
+	}
+}

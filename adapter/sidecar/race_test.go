@@ -1,0 +1,6 @@
+//go:build race
+
+package sidecar
+
+// raceDetector: it makes everything several times slower.
+const raceDetector = true

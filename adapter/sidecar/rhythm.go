@@ -1,0 +1,199 @@
+package sidecar
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// How often the batch system is read. A reading costs it something and tells nothing while nothing is due: then there are
+// few, but for one soon after a Herald called. They come each re-scheduling timer around every second at which something is to happen, and for some seconds after
+// something did; more often for the seconds in which a growth waits for nodes that only the batch system can free; and
+// seldom when it is slow or does not answer.
+const (
+	hurry     = 250 * time.Millisecond // while a due growth begins to wait for the batch system
+	haste     = 500 * time.Millisecond // while it waits on
+	hurryFor  = 5                      // seconds of the one…
+	hasteFor  = 60                     // …and of both
+	lively    = 20 * time.Second       // nothing must have been done, and have happened, for so long before it rests
+	sluggish  = 2 * time.Second        // a reading that takes as long shows a batch system at its limits
+	share     = 5                      // it is read for at most the share-th part of the time then
+	mostSpare = 10 * time.Second       // and at least so often
+	mostAway  = 5 * time.Second        // one that does not answer is asked at least so often
+)
+
+// pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due.
+func (s *Sidecar) pause() time.Duration {
+	now := s.clock.Now()
+	wake := s.next(now)
+	for _, r := range s.records {
+		if r.busy != "" {
+			continue
+		}
+		for _, t := range s.moments(r) {
+			if t.After(now) && t.Before(wake) {
+				wake = t
+			}
+		}
+	}
+	return max(wake.Sub(now), 5*time.Millisecond)
+}
+
+// moments are the instants at which something may have to be done for the job though no reading came.
+func (s *Sidecar) moments(r *record) []time.Time {
+	all := []time.Time{r.retry}
+	add := func(second core.Time) { all = append(all, seconds(second)) }
+	switch {
+	case r.Phase == waiting && r.course != nil && r.course.err == nil:
+		add(r.course.start - s.settings.StartLead - s.ahead())
+	case r.Phase == running:
+		due, o := r.due(), s.settings.Overrun
+		allowance := s.allowance(r) - r.Overran
+		add(due - s.ahead())
+		add(due)
+		add(due - s.settings.Silent.Notice)
+		add(due + max(s.allowance(r)-o.Grace, s.allowance(r)/2) - r.Overran)
+		add(due + allowance + 1)
+		if r.Warned > 0 {
+			add(r.Warned + o.Grace)
+		}
+		if r.ask != nil {
+			all = append(all, r.ask.until)
+		}
+	}
+	return all
+}
+
+// ahead is how many seconds before a change the readings become frequent.
+func (s *Sidecar) ahead() core.Time {
+	return max(core.Time(2*s.settings.Interval/time.Second), 2)
+}
+
+// rhythm is the pause from the begin of one reading to the next.
+func (s *Sidecar) rhythm(now time.Time) time.Duration {
+	pause := max(s.settings.Rest, s.settings.Interval)
+	switch soon, hurried := s.coming(now.Unix()); {
+	case s.failures > 0:
+		pause = min(s.settings.Interval<<min(s.failures-1, 8), max(mostAway, s.settings.Interval))
+	case hurried > 0:
+		pause = min(hurried, s.settings.Interval)
+	case soon || now.Before(s.stirred.Add(lively)):
+		pause = s.settings.Interval
+	}
+	if s.slow >= sluggish {
+		pause = max(pause, min(share*s.slow, max(mostSpare, s.slow)))
+	}
+	return pause
+}
+
+// coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
+// system alone; 0 where none does.
+func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
+	for _, r := range s.records {
+		switch r.Phase {
+		case waiting:
+			c := r.course
+			soon = soon || r.seen != nil && (r.seen.Mark == "" || !r.seen.Held) ||
+				c != nil && c.err == nil && c.start <= now+s.settings.StartLead+s.ahead()
+		case starting:
+			soon = true
+		case ending:
+			if soon = true; s.awaited[r.ID] && r.busy == "" && r.seen != nil {
+				hurried = hurry
+			}
+		case running:
+			late := now - r.due()
+			soon = soon || r.Attached || r.busy != "" || r.resizing() ||
+				!r.final() && late >= -s.ahead() && (late <= s.ahead() || r.ask != nil || r.Voice == silent)
+			if r.final() || late < 0 || r.busy != "" || r.ask == nil && r.Voice != silent || !s.depends(r) {
+				continue
+			}
+			switch waited := now - max(r.due(), r.hindered); {
+			case waited <= hurryFor:
+				hurried = hurry
+			case waited <= hasteFor && hurried == 0:
+				hurried = haste
+			}
+		}
+	}
+	return soon, hurried
+}
+
+// depends says whether a due growth waits for what only a reading can show: a late application speaks for itself.
+func (s *Sidecar) depends(r *record) bool {
+	return r.obstacle == overrunning || r.obstacle == system || r.refused != nil
+}
+
+// next is when the next reading is to begin.
+func (s *Sidecar) next(now time.Time) time.Time {
+	pause := s.rhythm(now)
+	if s.stale && s.failures == 0 && s.slow < sluggish {
+		pause = min(pause, hurry)
+	}
+	return s.read.Add(pause)
+}
+
+// observe begins a reading when it is time for one.
+func (s *Sidecar) observe(ctx context.Context) {
+	now := s.clock.Now()
+	if s.reading || now.Before(s.next(now)) && s.begun > 0 {
+		return
+	}
+	s.reading, s.read, s.stale = true, now, false
+	s.begun++
+	number := s.begun
+	s.crew.Go(func() {
+		r := reading{number: number}
+		ctx, admitted, err := s.admit(ctx, "observe")
+		if r.err = err; err == nil {
+			ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
+			defer cancel()
+			begin := s.clock.Now()
+			r.snapshot, r.err = s.system.Observe(ctx)
+			r.took = s.passed(begin, s.clock.Now())
+			s.meter.Call("observe", r.took, r.err)
+			admitted()
+		}
+		s.readings <- r
+	})
+}
+
+// refresh makes the next reading come soon: something was done.
+func (s *Sidecar) refresh() {
+	s.stale = true
+	s.stir()
+}
+
+// stir notes that something happened to a managed job: more may follow.
+func (s *Sidecar) stir() { s.stirred = s.clock.Now() }
+
+// admit waits for a Pacer's word; the time counts for no deadline. A sidecar that is told to end waits no longer: what it
+// has not begun is as if it had died before it.
+func (s *Sidecar) admit(ctx context.Context, verb string) (context.Context, func(), error) {
+	pacer, ok := s.system.(adapter.Pacer)
+	if !ok {
+		return ctx, func() {}, nil
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-s.alive:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	begin := s.clock.Now()
+	admitted, done, err := pacer.Admit(waiting, verb)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: not begun: %w", verb, err)
+	}
+	if waited := s.clock.Now().Sub(begin); waited >= time.Second && verb != "observe" {
+		s.log.Info("an act waited for its turn: the client programs of this minute were used up", "cluster", s.settings.Cluster,
+			"verb", verb, "seconds", waited.Seconds())
+	}
+	return context.WithoutCancel(admitted), done, nil
+}

@@ -1,0 +1,116 @@
+package sidecar
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// abandoned is how long, in seconds, a reservation for a start lasts without its job: it must outlast the job, and yet
+// not outlive a sidecar that died before it released it.
+const abandoned core.Time = 60
+
+// start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
+// run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
+// reservation that lasts longer than the job may run.
+func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
+	c := r.course
+	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = starting, true, c.choice, c.start, 0, 0, 0
+	r.Nodes, r.Attached = c.added(0), true
+	r.Promise = make([]core.Time, len(c.ep))
+	r.promise(c.start, c.ep)
+	if err := s.save(r); err != nil {
+		return err
+	}
+	first := c.ep[0].Nodes
+	limit := c.ep.Total() + s.margin([]core.EP{c.ep})
+	reservation := adapter.Reservation{
+		Name: r.reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
+		Idle: abandoned,
+	}
+	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.end(), "profile": c.ep.String()}
+	if err := s.event(r, "starting", fmt.Sprintf("on %d nodes", first), fields); err != nil {
+		return err
+	}
+	s.take(reservation)
+	v.take(r.Nodes, r.ID)
+	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
+		return a.startOn(ctx, r.Key, reservation, adapter.Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
+	}, func() error { r.released = s.clock.Now(); return nil })
+	return nil
+}
+
+// margin is by how many seconds the limit of a job is longer than the longest of its profiles.
+func (s *Sidecar) margin(choices []core.EP) core.Time {
+	var longest core.Time
+	for _, ep := range choices {
+		longest = max(longest, ep.Total())
+	}
+	return s.settings.Overrun.Of(longest) + s.settings.Guard
+}
+
+func (a *acting) startOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
+	system := a.s.system
+	err := a.do(ctx, "reserve", reserveArgs(r), func(ctx context.Context) error { return system.Reserve(ctx, r) })
+	if err != nil {
+		return err
+	}
+	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
+	if err = a.do(ctx, "shape", args, func(ctx context.Context) error { return system.Shape(ctx, job, shape) }); err != nil {
+		return err
+	}
+	args = map[string]any{"reservation": r.Name}
+	if err = a.do(ctx, "attach", args, func(ctx context.Context) error { return system.Attach(ctx, job, r.Name) }); err != nil {
+		return err
+	}
+	return a.do(ctx, "release", nil, func(ctx context.Context) error { return system.Release(ctx, job) })
+}
+
+func reserveArgs(r adapter.Reservation) map[string]any {
+	return map[string]any{"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle}
+}
+
+// patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.
+const patience core.Time = 60
+
+// decideStarting looks after a start that is decided. Where the sidecar died before the release the job is still held:
+// it starts from the beginning, on nodes that are free now.
+func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *record) error {
+	if r.seen.State != adapter.Pending {
+		return nil
+	}
+	if r.seen.Held {
+		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+		return s.save(r)
+	}
+	r.blocked = "the batch system starts it"
+	if r.seen.Why != "" && r.seen.Why != "None" {
+		r.blocked += ": " + r.seen.Why
+	}
+	if v.now < r.Planned+patience {
+		return nil
+	}
+	s.begin(ctx, r, "hold", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "hold", nil, func(ctx context.Context) error { return s.system.Hold(ctx, r.Key) })
+	}, nil)
+	return s.event(r, "held", "did not start in time; its start is planned anew", nil)
+}
+
+// end ends a job for a reason that its user can read.
+func (s *Sidecar) end(ctx context.Context, r *record, why string) error {
+	if r.Phase != ending {
+		r.Phase, r.Why = ending, why
+		if err := s.save(r); err != nil {
+			return err
+		}
+		if err := s.event(r, "ending", why, nil); err != nil {
+			return err
+		}
+	}
+	s.begin(ctx, r, "end", func(ctx context.Context, a *acting) error {
+		return a.do(ctx, "end", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.End(ctx, r.Key, why) })
+	}, func() error { r.retry = s.later(endAgain); return nil })
+	return nil
+}

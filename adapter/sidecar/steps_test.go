@@ -1,0 +1,115 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+)
+
+// settable is the bubble's clock with somebody's hand on it.
+type settable struct {
+	adapter.Wall
+	lock  sync.Mutex
+	ahead time.Duration
+	looks int                     // at the clock until it is set by itself; 0: it is not
+	then  time.Duration           // to so much ahead
+	real  map[time.Time]time.Time // the bubble's time of each reading
+}
+
+var _ adapter.Stopwatch = (*settable)(nil)
+
+func (c *settable) Now() time.Time {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.looks > 0 {
+		if c.looks--; c.looks == 0 {
+			c.ahead = c.then
+		}
+	}
+	now := time.Now()
+	shown := now.Add(c.ahead).Round(0)
+	c.real[shown] = now
+	return shown
+}
+
+func (c *settable) Passed(from, to time.Time) time.Duration {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.real[to].Sub(c.real[from])
+}
+
+// setAfter sets it right before a look at it: 1 is the next.
+func (c *settable) setAfter(looks int, ahead time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.looks, c.then = looks, ahead
+}
+
+func (c *settable) set(ahead time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.ahead = ahead
+}
+
+// The batch system has the true time, and so have the seconds that it writes down.
+func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T) {
+	for name, ahead := range map[string]time.Duration{"an hour forward": time.Hour, "an hour back": -time.Hour, "five seconds forward": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				w.halt()
+				clock := &settable{real: map[time.Time]time.Time{}}
+				w.clock = clock
+				w.serve()
+				job := w.evolving("2x20s,5x20s,3x20s")
+				w.at(10)
+				before := w.nodesAt(job, 9)
+				clock.set(ahead)
+				w.at(16)
+				clock.set(0)
+				w.quiet(200)
+				if got := w.steps(job); got != "2 5 3" || before == "" {
+					t.Errorf("it held %s\n%s", w.sizes(job), w.journalled())
+				}
+				for _, span := range w.record(job).Spans {
+					if end := span.To.Sub(w.begin); end > 70*time.Second {
+						t.Errorf("it held %s until second %.0f, want 70 at most", span.Node, end.Seconds())
+					}
+				}
+				w.clean()
+			})
+		})
+	}
+}
+
+// A cycle looks at the clock many times, and it may be set between any two of them.
+func TestAClockThatIsSetAtAnyLookAtItEndsNoJobAndMovesNoStep(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		for looks := 1; looks <= 60; looks++ {
+			t.Run(fmt.Sprintf("%v, look %d", ahead, looks), func(t *testing.T) {
+				inWorld(t, slurmish, func(w *world) {
+					w.halt()
+					clock := &settable{real: map[time.Time]time.Time{}}
+					w.clock = clock
+					w.serve()
+					job := w.evolving("2x20s,5x20s,3x20s")
+					w.at(10)
+					clock.setAfter(looks, ahead)
+					w.at(15)
+					clock.setAfter(looks, 0)
+					w.quiet(200)
+					if got := w.steps(job); got != "2 5 3" {
+						t.Errorf("it held %s\n%s", w.sizes(job), w.journalled())
+					}
+					for _, span := range w.record(job).Spans {
+						if end := span.To.Sub(w.begin); end > 70*time.Second {
+							t.Errorf("it held %s until second %.0f, want 70 at most", span.Node, end.Seconds())
+						}
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sidecar_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+)
+
+// forgetful shows a node as in use though no job holds it, until it is nudged.
+type forgetful struct {
+	adapter.BatchSystem
+	node   string
+	lock   sync.Mutex
+	nudged []string
+}
+
+func (f *forgetful) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+	s, err := f.BatchSystem.Observe(ctx)
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if err == nil && f.nudged == nil {
+		i := slices.IndexFunc(s.Nodes, func(n adapter.Node) bool { return n.Name == f.node })
+		s.Nodes[i].Idle = false
+	}
+	return s, err
+}
+
+func (f *forgetful) Nudge(_ context.Context, nodes []string) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.nudged = nodes
+	return nil
+}
+
+func TestANodeInUseByNoJobIsNudgedAndUsedAgain(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.halt()
+		lossy := &forgetful{BatchSystem: w.System, node: "n16"}
+		w.mortal.BatchSystem = lossy
+		w.serve()
+		job := w.evolving("16x20s")
+		w.quiet(120)
+		if !slices.Equal(lossy.nudged, []string{"n16"}) {
+			t.Errorf("nudged: %v, want the lost node alone", lossy.nudged)
+		}
+		if got := w.steps(job); got != "16" {
+			t.Errorf("it ran on %q nodes, want all 16", got)
+		}
+		w.clean()
+	})
+}
+
+func TestAJobThatCannotBeResizedIsRefusedInWords(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		const why = "an array's tasks cannot grow and shrink"
+		job := w.submit(embedded.JobSpec{Nodes: 2, Limit: 60, Hold: true, Comment: "ep=2x20s,5x20s", Unfit: why})
+		w.quiet(60)
+		if got := strings.Join(w.record(job).Output, " "); got != why {
+			t.Errorf("its user reads %q, want %q", got, why)
+		}
+		w.clean()
+	})
+}

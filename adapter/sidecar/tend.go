@@ -1,0 +1,269 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// tended is what was last done to a reservation. Until a reading began after it, it is truer than the reading.
+type tended struct {
+	reservation adapter.Reservation
+	gone        bool      // it was deleted
+	busy        bool      // a call is under way
+	at          int       // readings begun by then
+	retry       time.Time // not before, after a refusal
+}
+
+// calls is how many reservations may be written at once.
+const calls = 2
+
+// want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
+// before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
+// expires soon after it.
+func (s *Sidecar) want(v *sight, r *record, from int) []adapter.Reservation {
+	var all []adapter.Reservation
+	for step := from; step < len(r.choices[r.course.choice]); step++ {
+		nodes := r.course.added(step)
+		if len(nodes) == 0 {
+			continue
+		}
+		second := r.course.begins(step)
+		w := adapter.Reservation{
+			Name: r.reservation(step), Nodes: nodes, User: r.User,
+			Start: max(second-s.settings.Guard, v.now), End: max(second, v.now) + expiry,
+		}
+		for _, name := range nodes {
+			w.OverManaged = w.OverManaged || v.taken[v.index[name]].kind == managed
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// begins is the second at which the step begins in the course.
+func (c *course) begins(step int) core.Time {
+	for _, l := range c.layers {
+		if l.step == step {
+			return l.from
+		}
+	}
+	return core.Forever
+}
+
+// wanted is every reservation that the plan needs, and keep those that must stay as they are.
+func (s *Sidecar) wanted(v *sight) (wants []adapter.Reservation, keep map[string]bool) {
+	keep = map[string]bool{}
+	for _, r := range s.sorted() {
+		if r.Phase == waiting || r.Phase == ending || r.course == nil {
+			continue
+		}
+		if r.Phase == starting || r.Attached {
+			keep[r.reservation(0)] = true
+		}
+		if r.busy == "resize" {
+			keep[r.reservation(r.Target)] = true
+		}
+		if r.course.err != nil { // its nodes are being looked for: what it has may still be right
+			for step := r.Step + 1; step < len(r.ep()); step++ {
+				keep[r.reservation(step)] = true
+			}
+			continue
+		}
+		wants = append(wants, s.want(v, r, r.Step+1)...)
+	}
+	for _, w := range v.queue {
+		r := w.record
+		if r == nil || r.course == nil || r.course.err != nil || r.Phase != waiting {
+			continue
+		}
+		more := s.want(v, r, 0)
+		if len(wants)+len(more) > s.settings.Protect+len(v.running) {
+			break
+		}
+		wants = append(wants, more...)
+	}
+	for i := range s.snapshot.Jobs {
+		if j := &s.snapshot.Jobs[i]; j.Reservation != "" && j.State == adapter.Running {
+			keep[j.Reservation] = true
+		}
+	}
+	return wants, keep
+}
+
+// tend writes the reservations that the plan needs and the batch system lacks, and deletes those that nothing needs.
+func (s *Sidecar) tend(ctx context.Context, v *sight) error {
+	s.tidy()
+	wants, keep := s.wanted(v)
+	clear(s.wants)
+	for _, w := range wants {
+		s.wants[w.Name] = w
+		if keep[w.Name] || !s.mayTend(w.Name) {
+			continue
+		}
+		have, there := s.reserved(w.Name)
+		switch {
+		case there && premature(have, w, v.now):
+			s.delete(ctx, w.Name)
+		case !there || outdated(have, w, v.now):
+			s.write(ctx, w)
+		}
+	}
+	for _, name := range s.ours() {
+		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) {
+			continue
+		}
+		if _, there := s.reserved(name); there {
+			s.delete(ctx, name)
+		}
+	}
+	return nil
+}
+
+// tidy drops what a reading knows better by now: the sidecar lives for months.
+func (s *Sidecar) tidy() {
+	for name, t := range s.tending {
+		if !t.busy && s.newer(t.at) && !s.clock.Now().Before(t.retry) {
+			delete(s.tending, name)
+		}
+	}
+}
+
+// slack is how many seconds too early a reservation may begin without harm.
+const slack core.Time = 10
+
+// premature says whether a reservation has begun for a second that has moved away since. Its begin cannot be changed any
+// more, and meanwhile it keeps away the very jobs that are planned before it: it has to go, and is made anew.
+func premature(have, want adapter.Reservation, now core.Time) bool {
+	return have.Start <= now && want.Start > now+slack
+}
+
+// outdated says whether a reservation no longer serves. The begin of an active one cannot be helped.
+func outdated(have, want adapter.Reservation, now core.Time) bool {
+	active := have.Start <= now
+	return !sameNodes(have.Nodes, want.Nodes) ||
+		have.End < want.End-expiry/2 ||
+		!active && (have.Start > want.Start || have.Start < want.Start-slack)
+}
+
+func sameNodes(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, n := range a {
+		if !slices.Contains(b, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// reserved is our reservation of the name as the batch system has it now.
+func (s *Sidecar) reserved(name string) (adapter.Reservation, bool) {
+	if t, ok := s.tending[name]; ok && !s.newer(t.at) {
+		return t.reservation, !t.gone
+	}
+	for _, r := range s.snapshot.Reservations {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return adapter.Reservation{}, false
+}
+
+// ours is the names of all our reservations, in the order of the reading.
+func (s *Sidecar) ours() []string {
+	var all []string
+	for _, r := range s.snapshot.Reservations {
+		if r.Ours() {
+			all = append(all, r.Name)
+		}
+	}
+	for name, t := range s.tending {
+		if !t.gone && !t.busy && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (s *Sidecar) tendingNow(name string) bool { return s.tending[name].busy }
+
+// mayTend says whether a call for the reservation may begin now.
+func (s *Sidecar) mayTend(name string) bool {
+	under := 0
+	for _, t := range s.tending {
+		if t.busy {
+			under++
+		}
+	}
+	t := s.tending[name]
+	return under < calls && !t.busy && !s.clock.Now().Before(t.retry)
+}
+
+// take notes that an operation of a job writes the reservation itself.
+func (s *Sidecar) take(r adapter.Reservation) {
+	s.tending[r.Name] = tended{reservation: r, at: s.begun}
+}
+
+func (s *Sidecar) write(ctx context.Context, r adapter.Reservation) {
+	s.call(ctx, r, "reserve", reserveArgs(r), func(ctx context.Context) error { return s.system.Reserve(ctx, r) })
+}
+
+func (s *Sidecar) delete(ctx context.Context, name string) {
+	args := map[string]any{"reservation": name}
+	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", args, func(ctx context.Context) error { return s.system.Unreserve(ctx, name) })
+}
+
+// call does one action on a reservation, beside the loop.
+func (s *Sidecar) call(ctx context.Context, r adapter.Reservation, verb string, args map[string]any, action func(context.Context) error) {
+	before := s.tending[r.Name]
+	before.busy = true
+	s.tending[r.Name] = before
+	a := &acting{s: s, key: s.owner(r.Name)}
+	s.crew.Go(func() {
+		err := a.do(ctx, verb, args, action)
+		s.finished <- conclusion{name: verb, err: err, journal: a.failure, done: func() error {
+			s.settle(r, verb, err)
+			return nil
+		}}
+	})
+}
+
+// settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
+func (s *Sidecar) settle(r adapter.Reservation, verb string, err error) {
+	t := tended{reservation: r, gone: verb == "unreserve", at: s.begun}
+	if err == nil {
+		s.tending[r.Name] = t
+		return
+	}
+	pause := 5 * time.Second
+	if errors.Is(err, adapter.ErrBusy) {
+		pause = time.Second
+	} else {
+		s.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))
+	}
+	s.tending[r.Name] = tended{retry: s.later(pause)}
+	s.refresh()
+}
+
+// owner is the job a reservation is for; a zero key when nobody knows it any more.
+func (s *Sidecar) owner(name string) adapter.Key {
+	var id core.JobID
+	var step int
+	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
+		return adapter.Key{}
+	}
+	for key := range s.records {
+		if key.ID == id {
+			return key
+		}
+	}
+	return adapter.Key{ID: id}
+}

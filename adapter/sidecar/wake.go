@@ -1,0 +1,65 @@
+package sidecar
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// wakeAgain is the pause before a node that was told to boot and still sleeps is told again.
+const wakeAgain = 30 * time.Second
+
+// wakeMargin is how many seconds longer than it may take to boot a node is woken before it is needed.
+const wakeMargin core.Time = 10
+
+// wake has the nodes boot that jobs need soon: those that come with a step, and those on which a job is to start. A batch system
+// wakes no node because it is reserved.
+func (s *Sidecar) wake(ctx context.Context, v *sight) {
+	waker, ok := s.system.(adapter.Waker)
+	if !ok || waker.BootTime() <= 0 {
+		return
+	}
+	soon := v.now + waker.BootTime() + wakeMargin
+	var nodes []string
+	for _, r := range s.sorted() {
+		if r.course == nil || r.course.err != nil || r.Phase == ending {
+			continue
+		}
+		for _, l := range r.course.layers {
+			if l.from <= soon && (l.step > r.Step || r.Phase == waiting) {
+				nodes = append(nodes, l.nodes...)
+			}
+		}
+	}
+	now := s.clock.Now()
+	for n := range s.woken {
+		if !s.asleep(n) { // should it be put to sleep again, it is woken at once
+			delete(s.woken, n)
+		}
+	}
+	nodes = slices.DeleteFunc(nodes, func(n string) bool { return !s.asleep(n) || now.Before(s.woken[n].Add(wakeAgain)) })
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	if len(nodes) == 0 {
+		return
+	}
+	for _, n := range nodes {
+		s.woken[n] = now
+	}
+	a := &acting{s: s}
+	s.crew.Go(func() {
+		err := a.do(ctx, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
+		s.finished <- conclusion{name: "wake", err: err, journal: a.failure, done: func() error { return nil }}
+	})
+}
+
+// asleep says whether a node does not run, by the newest reading.
+func (s *Sidecar) asleep(node string) bool {
+	return slices.ContainsFunc(s.snapshot.Nodes, func(n adapter.Node) bool { return n.Name == node && n.Asleep })
+}
+
+// anyAsleep says whether one of the nodes does not run.
+func (s *Sidecar) anyAsleep(nodes []string) bool { return slices.ContainsFunc(nodes, s.asleep) }

@@ -1,0 +1,58 @@
+package adapter
+
+import (
+	"time"
+
+	"accordion/core"
+)
+
+// Node is one node of the pool.
+type Node struct {
+	Name   string
+	Usable bool   // up and not drained: a job may be started on it
+	Idle   bool   // no job holds it now (a node planned for a job is idle)
+	Asleep bool   // powered down, or booting: a job has to wait for it
+	Why    string // the batch system's word for its state
+	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
+	Build  string // the nodes of one managed job are all of one build; nodes of one kind are
+}
+
+// Reservation keeps nodes free from Start to End for one user's jobs.
+type Reservation struct {
+	Name       string
+	Nodes      []string
+	Start, End core.Time // Unix seconds
+	User       string    // who may use it
+	// OverManaged: nodes that managed jobs will have given back by Start are among the nodes; their holders are
+	// not in the way.
+	OverManaged bool
+	// Idle, where it is not 0, is how many seconds without a job of its own it needs to last from Start on: after that the
+	// batch system may delete it by itself.
+	Idle core.Time
+}
+
+// Ours says whether the sidecar made the reservation.
+func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:len(Prefix)] == Prefix }
+
+// Shape is what a pending job is given before it starts.
+type Shape struct {
+	Nodes int       // exactly so many
+	On    []string  // those that it is to start on
+	Limit core.Time // seconds; a batch system may round it up to its grain
+}
+
+// Snapshot is the batch system at one instant.
+type Snapshot struct {
+	At           time.Time // when the reading began
+	Nodes        []Node    // the pool, in natural order
+	Jobs         []Job     // pending in rank order, then the others
+	Reservations []Reservation
+	Soft         string // who may take nodes that were promised, in words; "": nobody
+	Remarks      []Remark
+}
+
+// Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.
+type Remark struct {
+	Job  Key
+	Text string
+}

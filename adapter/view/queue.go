@@ -1,0 +1,86 @@
+package view
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place in the plan. The loop
+// writes it to the journal when it changed; how fresh it is, View.At says.
+type Queue struct {
+	At       core.Time `json:"at"` // Unix second of the cycle in which it changed last
+	Cluster  string    `json:"cluster"`
+	Nodes    int       `json:"nodes"`    // of the pool
+	Away     int       `json:"away"`     // of these: down, drained or unknown
+	Lead     core.Time `json:"lead"`     // seconds: a start planned within them is due
+	Closures []Closure `json:"closures"` // reservations that others made over nodes of the pool
+	Jobs     []Entry   `json:"jobs"`     // those that hold nodes by their start, those in the plan by rank, then the others
+}
+
+// Closure keeps nodes of the pool from Start to End, Unix seconds, for whoever may use the reservation.
+type Closure struct {
+	Name  string    `json:"name"`
+	Nodes int       `json:"nodes"`
+	Start core.Time `json:"start"`
+	End   core.Time `json:"end"` // core.Forever: no end
+}
+
+// Entry is one job of the pool, ordinary or managed.
+type Entry struct {
+	ID        core.JobID `json:"id"`
+	Submitted core.Time  `json:"submitted"` // Unix seconds
+	User      string     `json:"user"`
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind"`              // ordinary, evolving, moldable
+	Phase     string     `json:"phase"`             // as JobView's; of ordinary jobs waiting, held, blocked, running, ending
+	Request   string     `json:"request,omitempty"` // of a managed job
+	Rank      int        `json:"rank,omitempty"`    // its place among those that wait, from 1; 0: the plan does not know it
+	Nodes     string     `json:"nodes,omitempty"`   // host list of what it holds
+	Size      int        `json:"size"`              // how many those are; while it waits, how many it would start on
+	Start     core.Time  `json:"start,omitempty"`   // Unix seconds: began, or would begin as planned; 0: no place in the plan
+	// End is the Unix second at which it is over: its limit's or, of a managed job, the promised or planned one. 0: not known.
+	End core.Time `json:"end,omitempty"`
+	// Free is the Unix second from which the plan counts on its last node: End, and what the batch system may take to
+	// begin and to end an ordinary job. 0: never.
+	Free core.Time `json:"free,omitempty"`
+	Step int       `json:"step,omitempty"` // of a running managed job, from 1
+	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
+	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's word for a managed job, the batch system's for an ordinary one
+	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
+	Grows    string             `json:"grows,omitempty"`
+	Limit    *Limit             `json:"limit,omitempty"`
+	Priority int64              `json:"priority,omitempty"`
+	Parts    []adapter.RankPart `json:"parts,omitempty"`
+}
+
+// Key names the job for good.
+func (e *Entry) Key() adapter.Key { return adapter.Key{ID: e.ID, Submitted: e.Submitted} }
+
+// Holds says whether the job has nodes now, or is being started on them.
+func (e *Entry) Holds() bool { return e.Rank == 0 && e.Start > 0 }
+
+// At is how many nodes the job holds at the Unix second t, as planned at the second now.
+func (e *Entry) At(t, now core.Time) int {
+	switch {
+	case e.Start == 0 || t < e.Start:
+		return 0
+	case e.Holds() && t <= now:
+		return e.Size
+	case len(e.Plan) > 0:
+		return e.Plan.At(t - e.Start)
+	case e.Free == 0 || t < e.Free:
+		return e.Size
+	}
+	return 0
+}
+
+// Same compares every field. (Reflection would cost more than the whole plan.)
+func (e *Entry) Same(o *Entry) bool {
+	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
+		e.Phase == o.Phase && e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
+		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
+		e.Priority == o.Priority && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
+		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
+}

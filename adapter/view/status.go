@@ -1,0 +1,46 @@
+// Package view is what people are shown of a cluster: the documents that the sidecar writes into its journal and that
+// `accordion status`, queue and explain print. It decides nothing.
+package view
+
+import (
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes it to the journal
+// whenever it changed.
+type Status struct {
+	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
+	Cluster string    `json:"cluster"`
+	Soft    string    `json:"soft,omitempty"` // why promises may be broken by others; "": they hold
+	Jobs    []Job     `json:"jobs"`
+}
+
+// Job is one managed job.
+type Job struct {
+	ID        core.JobID         `json:"id"`
+	Submitted core.Time          `json:"submitted"` // Unix seconds
+	User      string             `json:"user"`
+	Name      string             `json:"name"`
+	Kind      string             `json:"kind"`    // evolving, moldable
+	Phase     string             `json:"phase"`   // waiting, starting, running, growing, shrinking, late, ending
+	Request   string             `json:"request"` // as accepted: ep=2x20s,5x20s
+	Step      int                `json:"step"`    // the step it is in, from 1; 0 while it waits
+	Steps     int                `json:"steps"`
+	Nodes     string             `json:"nodes"`              // host list of what it holds
+	Size      int                `json:"size"`               // how many those are
+	Start     core.Time          `json:"start"`              // Unix seconds: began, or will begin as planned; 0 when it has no place in the plan
+	Plan      core.EP            `json:"plan"`               // scheduled profile from Start
+	Promised  core.Time          `json:"promised"`           // Unix second of its end as promised at its start; 0 while it waits
+	Why       string             `json:"why"`                // why it waits, or what it waits for
+	Grows     string             `json:"grows,omitempty"`    // how it grows and why so; absent where the batch system has one way, or it never does
+	Limit     *Limit             `json:"limit,omitempty"`    // what the site allows it to have; absent where that is in the way of none of its steps
+	Priority  int64              `json:"priority,omitempty"` // the batch system's rank while it waits, higher first; absent where it has none
+	Rank      []adapter.RankPart `json:"parts,omitempty"`    // what the priority is made of
+}
+
+// Limit is what a limit of the site allows a job to have, and which one that is.
+type Limit struct {
+	Nodes int    `json:"nodes"`
+	Why   string `json:"why"`
+}
