@@ -21,16 +21,18 @@ const module = "accordion"
 // goes by its own line, else by the line of the nearest folder around it that ends in "...". One that has none has no
 // door: whoever builds it decides here who may enter.
 var doors = map[string][]string{
-	"core/...":     {"core/..."}, // and coreOrder
-	"traces/...":   {"traces/...", "core/..."},
-	"shim/...":     {"shim/...", "core/hostlist"},
-	"adapter":      {"core/..."},
-	"adapter/view": {"adapter", "core/..."},
-	"adapter/...":  {"adapter/...", "core/...", "shim/seal", "shim/wire"},
-	"slurm/...":    {"slurm/...", "adapter", "core/...", "traces/swf"},
-	"oar/...":      {"oar/...", "adapter", "core/...", "traces/swf"},
-	"cmd/...":      {"..."},
-	"scripts/...":  {"scripts/..."},
+	"core/...":        {"core/..."}, // and coreOrder
+	"traces/...":      {"traces/...", "core/..."},
+	"shim/...":        {"shim/...", "core/hostlist"},
+	"adapter":         {"core/..."},
+	"adapter/view":    {"adapter", "core/..."},
+	"adapter/hosts":   {"adapter", "core/..."},
+	"adapter/managed": {"adapter", "adapter/hosts", "adapter/view", "core/...", "shim/wire"},
+	"adapter/...":     {"adapter/...", "core/...", "shim/seal", "shim/wire"},
+	"slurm/...":       {"slurm/...", "adapter", "core/...", "traces/swf"},
+	"oar/...":         {"oar/...", "adapter", "core/...", "traces/swf"},
+	"cmd/...":         {"..."},
+	"scripts/...":     {"scripts/..."},
 }
 
 // alone are folders that import nothing of the project, not even of their own room.

@@ -15,6 +15,7 @@ import (
 
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core"
@@ -102,11 +103,11 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	}
 	m := &mortal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
 	fit := c.Plan.Fit()
-	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: sidecar.Settings{
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: managed.Settings{
 		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard,
 		Policy:  queue.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
-		Overrun: sidecar.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
-		Silent:  sidecar.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
+		Overrun: managed.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
+		Silent:  managed.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
 	}})
 	ctx, stop := context.WithCancel(t.Context())
 	var parts sync.WaitGroup

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/shim/wire"
 )
@@ -97,18 +98,18 @@ func (s *Sidecar) dismiss(here map[adapter.Key]bool) {
 }
 
 // fresh says whether the newest reading began after the last thing we did to the job.
-func (s *Sidecar) fresh(r *record) bool { return r.busy == "" && s.newer(r.touched) }
+func (s *Sidecar) fresh(r *managed.Job) bool { return r.Busy == "" && s.newer(r.Touched) }
 
 // newer says whether the newest reading began after that many had begun.
 func (s *Sidecar) newer(begun int) bool { return s.taken > begun }
 
 // sorted is every record by submission: a cycle does the same whatever the map's order.
-func (s *Sidecar) sorted() []*record {
-	all := make([]*record, 0, len(s.records))
+func (s *Sidecar) sorted() []*managed.Job {
+	all := make([]*managed.Job, 0, len(s.records))
 	for _, r := range s.records {
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *record) int {
+	slices.SortFunc(all, func(a, b *managed.Job) int {
 		if a.Submitted != b.Submitted {
 			return int(a.Submitted - b.Submitted)
 		}
@@ -129,12 +130,12 @@ func (s *Sidecar) meet(j *adapter.Job) error {
 	if !s.fresh(r) {
 		return nil
 	}
-	r.seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
+	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
 	switch j.State {
 	case adapter.Pending:
 		return s.meetPending(r, j)
 	case adapter.Running:
-		if escaped(r) {
+		if r.Escaped() {
 			if err := s.letGo(r, j); err != nil {
 				return err
 			}
@@ -158,7 +159,7 @@ func (s *Sidecar) greet(j *adapter.Job) error {
 		s.notice(j.Key, fmt.Sprintf("stays held: %v", err))
 		return nil
 	}
-	r := &record{Key: j.Key, User: j.User, UID: j.UID, Name: j.Name, Request: request, Phase: waiting, choices: choices, seen: j}
+	r := managed.New(j, request, choices)
 	s.records[j.Key] = r
 	if err := s.event(r, "accepted", request, map[string]any{"user": j.User}); err != nil {
 		return err
@@ -169,14 +170,14 @@ func (s *Sidecar) greet(j *adapter.Job) error {
 	return s.save(r)
 }
 
-func (s *Sidecar) meetPending(r *record, j *adapter.Job) error {
+func (s *Sidecar) meetPending(r *managed.Job, j *adapter.Job) error {
 	switch {
-	case r.Phase == waiting && !j.Held && j.Mark == "":
+	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
 		// Its owner released it before we could hold it: an ordinary job from now on.
 		return s.forget(r, "escaped", nil)
-	case r.Phase == running:
+	case r.Phase == managed.Running:
 		// Requeued behind our back: it waits again, from its beginning.
-		r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes = waiting, nil, 0, 0, 0, 0, nil
+		r.BackToQueue()
 		if err := s.event(r, "requeued", "waits again, from its first step", nil); err != nil {
 			return err
 		}
@@ -186,20 +187,20 @@ func (s *Sidecar) meetPending(r *record, j *adapter.Job) error {
 }
 
 // meetRunning compares what a running job holds with what we meant it to hold.
-func (s *Sidecar) meetRunning(r *record, j *adapter.Job) error {
-	if r.Phase == waiting || r.Phase == starting {
+func (s *Sidecar) meetRunning(r *managed.Job, j *adapter.Job) error {
+	if r.Phase == managed.Waiting || r.Phase == managed.Starting {
 		if err := s.began(r, j); err != nil {
 			return err
 		}
 	}
-	r.parts = j.Parts
-	held := keepOrder(r.Nodes, j.Nodes)
-	if slices.Equal(held, r.Nodes) && !r.resizing() {
+	r.Parts = j.Parts
+	held := managed.KeepOrder(r.Nodes, j.Nodes)
+	if slices.Equal(held, r.Nodes) && !r.Resizing() {
 		return nil
 	}
-	if r.resizing() { // interrupted by our own death
-		done := len(held) == r.ep()[r.Target].Nodes
-		s.hold(r, held)
+	if r.Resizing() { // interrupted by our own death
+		done := len(held) == r.EP()[r.Target].Nodes
+		r.Hold(held, s.clock.Now().Unix())
 		if done {
 			return s.resized(r, map[string]any{"after": "a restart"})
 		}
@@ -214,69 +215,48 @@ func (s *Sidecar) meetRunning(r *record, j *adapter.Job) error {
 		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
 		return err
 	}
-	s.hold(r, held)
+	r.Hold(held, s.clock.Now().Unix())
 	return s.save(r)
 }
 
 // began notes that a job runs. A start later than planned moves its whole promise; an earlier one makes its first step
 // longer, so that the steps after it come at their planned seconds.
-func (s *Sidecar) began(r *record, j *adapter.Job) error {
+func (s *Sidecar) began(r *managed.Job, j *adapter.Job) error {
 	if r.Promise == nil { // it was started without us, or our journal is gone
-		r.Promise = make([]core.Time, len(r.ep()))
-		r.promise(j.Started, r.ep())
-		r.Step = stepOfSize(r.ep(), len(j.Nodes))
+		r.Promise = make([]core.Time, len(r.EP()))
+		r.SetPromise(j.Started, r.EP())
+		r.Step = managed.StepOfSize(r.EP(), len(j.Nodes))
 		r.Target = r.Step
 	}
-	r.Phase, r.Began, r.Limit, r.Nodes, r.Attached = running, j.Started, j.Limit, slices.Clone(j.Nodes), j.Reservation != ""
+	r.Phase, r.Began, r.Limit, r.Nodes, r.Attached = managed.Running, j.Started, j.Limit, slices.Clone(j.Nodes), j.Reservation != ""
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
 	}
 	if late > 0 {
-		r.hindrance = system
+		r.MovedBy = managed.BatchSystem
 	}
 	for i := range r.Promise {
 		r.Promise[i] += late
 	}
-	r.Meant = r.due()
-	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.end()}
+	r.Meant = r.Due()
+	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
 	if err := s.event(r, "started", fmt.Sprintf("on %d nodes", len(r.Nodes)), fields); err != nil {
 		return err
 	}
-	if r.ask != nil {
-		if why := s.choose(r, r.ask.call.Request); why != "" {
-			s.answer(r, wire.Refused, why)
+	if r.Asks != nil {
+		if why := r.Choose(r.Asks.Request); why != "" {
+			r.Answer(wire.Refused, why)
 		}
 	}
 	return s.save(r)
 }
 
-// stepOfSize is the first step of the size, or the first: where a job of which nothing is remembered may stand.
-func stepOfSize(ep core.EP, nodes int) int {
-	return max(0, slices.IndexFunc(ep, func(s core.Step) bool { return s.Nodes == nodes }))
-}
-
-// keepOrder is now in the order of before, what is new last.
-func keepOrder(before, now []string) []string {
-	var kept []string
-	for _, n := range before {
-		if slices.Contains(now, n) {
-			kept = append(kept, n)
-		}
-	}
-	for _, n := range now {
-		if !slices.Contains(kept, n) {
-			kept = append(kept, n)
-		}
-	}
-	return kept
-}
-
 // forget drops a job that is over.
-func (s *Sidecar) forget(r *record, kind string, j *adapter.Job) error {
+func (s *Sidecar) forget(r *managed.Job, kind string, j *adapter.Job) error {
 	text := "before it began"
-	if r.Began > 0 && r.Phase != starting {
-		text = fmt.Sprintf("after step %d of %d", r.Step+1, len(r.ep()))
+	if r.Began > 0 && r.Phase != managed.Starting {
+		text = fmt.Sprintf("after step %d of %d", r.Step+1, len(r.EP()))
 	}
 	if kind == "escaped" {
 		text = "released by its owner before it was adopted; scheduled as an ordinary job"
@@ -289,7 +269,7 @@ func (s *Sidecar) forget(r *record, kind string, j *adapter.Job) error {
 		fields["state"] = j.Why
 		text += " (" + j.Why + ")"
 	}
-	s.answer(r, wire.Over, "the job is over")
+	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)
 	delete(s.told, r.Key)
 	// In this order: whoever dies in between says it twice, and not never.
@@ -300,7 +280,7 @@ func (s *Sidecar) forget(r *record, kind string, j *adapter.Job) error {
 }
 
 // touch marks what is known of the job as newer than any reading that has begun.
-func (s *Sidecar) touch(r *record) { r.touched = s.begun }
+func (s *Sidecar) touch(r *managed.Job) { r.Touched = s.begun }
 
 // later is when a failed operation is tried again.
 func (s *Sidecar) later(d time.Duration) time.Time { return s.clock.Now().Add(d) }

@@ -2,13 +2,13 @@ package sidecar
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
 )
@@ -23,7 +23,7 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 	}
 	defer func() { s.awaited = v.awaited }()
 	for _, r := range s.sorted() {
-		if !s.fresh(r) || r.seen == nil || s.clock.Now().Before(r.retry) {
+		if !s.fresh(r) || r.Seen == nil || s.clock.Now().Before(r.Retry) {
 			continue
 		}
 		if err := s.decide(ctx, v, r); err != nil {
@@ -40,55 +40,55 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 }
 
 // decide begins the one operation that a job needs now, if any.
-func (s *Sidecar) decide(ctx context.Context, v *sight, r *record) error {
+func (s *Sidecar) decide(ctx context.Context, v *sight, r *managed.Job) error {
 	switch r.Phase {
-	case waiting:
+	case managed.Waiting:
 		return s.decideWaiting(ctx, v, r)
-	case starting:
+	case managed.Starting:
 		return s.decideStarting(ctx, v, r)
-	case running:
+	case managed.Running:
 		return s.decideRunning(ctx, v, r)
 	default: // ending: the first try failed, or we died in it
-		return s.end(ctx, r, r.Why)
+		return s.End(ctx, r, r.Why)
 	}
 }
 
-func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error {
-	r.blocked = ""
+func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *managed.Job) error {
+	r.Blocked = ""
 	if why := s.impossible(v, r); why != "" {
 		s.begin(ctx, r, "refuse", func(ctx context.Context, a *acting) error {
 			return a.do(ctx, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.Refuse(ctx, r.Key, why) })
 		}, nil)
 		return s.event(r, "refused", why, nil)
 	}
-	if r.seen.Mark == "" || r.seen.HeldByUser || !r.seen.Held {
+	if r.Seen.Mark == "" || r.Seen.HeldByUser || !r.Seen.Held {
 		s.begin(ctx, r, "adopt", func(ctx context.Context, a *acting) error {
 			return a.do(ctx, "adopt", nil, func(ctx context.Context) error { return s.system.Adopt(ctx, r.Key) })
 		}, nil)
 		return nil
 	}
-	c := r.course
+	c := r.Course
 	switch {
-	case r.seen.Blocked:
-		r.blocked = r.seen.Why
+	case r.Seen.Blocked:
+		r.Blocked = r.Seen.Why
 	case c == nil:
-		r.blocked = "no place in the plan"
-	case c.err != nil:
-		r.blocked = c.err.Error()
-	case c.start > v.now+s.settings.StartLead:
-		r.blocked = "nodes"
-	case !r.seen.MostNow.Allows(c.ep[0].Nodes):
-		r.blocked = r.seen.MostNow.Why
+		r.Blocked = "no place in the plan"
+	case c.Err != nil:
+		r.Blocked = c.Err.Error()
+	case c.Start > v.now+s.settings.StartLead:
+		r.Blocked = "nodes"
+	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
+		r.Blocked = r.Seen.MostNow.Why
 	default:
-		if free, who := v.free(c.added(0)); !free {
-			r.blocked = who.String()
-			if who.kind == managed {
+		if free, who := v.free(c.Added(0)); !free {
+			r.Blocked = who.String()
+			if who.kind == managed.LateShrinker {
 				v.awaited[who.job] = true
 			}
 			return nil
 		}
-		if s.anyAsleep(c.added(0)) {
-			r.blocked = booting
+		if s.anyAsleep(c.Added(0)) {
+			r.Blocked = booting
 			return nil
 		}
 		return s.start(ctx, v, r)
@@ -97,31 +97,31 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *record) error 
 }
 
 // impossible says why a job can never run here, or nothing.
-func (s *Sidecar) impossible(v *sight, r *record) string {
-	if r.seen.Unfit != "" {
-		return r.seen.Unfit
+func (s *Sidecar) impossible(v *sight, r *managed.Job) string {
+	if r.Seen.Unfit != "" {
+		return r.Seen.Unfit
 	}
 	d := newDivision(s.snapshot.Nodes)
 	barred := 0
-	for _, ep := range r.choices {
-		if !r.seen.Most.Allows(ep.Peak()) {
+	for _, ep := range r.Choices {
+		if !r.Seen.Most.Allows(ep.Peak()) {
 			barred++
-		} else if len(d.runsOn(r.seen.Kinds, ep.Peak())) > 0 {
+		} else if len(d.runsOn(r.Seen.Kinds, ep.Peak())) > 0 {
 			return ""
 		}
 	}
-	if barred == len(r.choices) {
-		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.seen.Most.Nodes), r.seen.Most.Why)
+	if barred == len(r.Choices) {
+		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.Seen.Most.Nodes), r.Seen.Most.Why)
 	}
-	if r.seen.Kinds == nil && len(d.builds()) == 1 {
+	if r.Seen.Kinds == nil && len(d.builds()) == 1 {
 		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
 	}
-	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.seen.Kinds))
+	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.Seen.Kinds))
 }
 
 // begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
-func (s *Sidecar) begin(ctx context.Context, r *record, name string, work func(context.Context, *acting) error, done func() error) {
-	r.busy = name
+func (s *Sidecar) begin(ctx context.Context, r *managed.Job, name string, work func(context.Context, *acting) error, done func() error) {
+	r.Busy = name
 	a := &acting{s: s, key: r.Key}
 	s.crew.Go(func() {
 		err := work(ctx, a)
@@ -131,7 +131,7 @@ func (s *Sidecar) begin(ctx context.Context, r *record, name string, work func(c
 
 // conclusion is how an operation ended.
 type conclusion struct {
-	record  *record // nil: a reservation's
+	record  *managed.Job // nil: a reservation's
 	name    string
 	err     error
 	journal error // the journal failed: nothing more may be done
@@ -151,7 +151,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 	if r == nil {
 		return c.done()
 	}
-	r.busy = ""
+	r.Busy = ""
 	if c.name == "resize" {
 		s.resizes--
 	}
@@ -165,7 +165,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 		return nil // over meanwhile
 	}
 	if c.err == nil {
-		r.retry, r.refused, r.frozen, r.failures = time.Time{}, nil, 0, 0
+		r.Retry, r.Refused, r.Frozen, r.Failures = time.Time{}, nil, 0, 0
 		if c.done == nil {
 			return nil
 		}
@@ -175,7 +175,7 @@ func (s *Sidecar) conclude(c conclusion) error {
 }
 
 // failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
-func (s *Sidecar) failed(r *record, c conclusion) error {
+func (s *Sidecar) failed(r *managed.Job, c conclusion) error {
 	pause := time.Second
 	switch {
 	case errors.Is(c.err, adapter.ErrBusy):
@@ -187,24 +187,24 @@ func (s *Sidecar) failed(r *record, c conclusion) error {
 	case errors.Is(c.err, adapter.ErrLimit):
 		pause = limited
 	case !errors.Is(c.err, adapter.ErrGone):
-		r.failures++
-		pause = backoff(r.failures)
+		r.Failures++
+		pause = backoff(r.Failures)
 	}
-	r.retry = s.later(pause)
+	r.Retry = s.later(pause)
 	if errors.Is(c.err, adapter.ErrBusy) {
-		r.refused = r.next
+		r.Refused = r.NextNodes
 	}
-	if r.blocked = c.err.Error(); s.stiff(r) {
-		r.blocked = stiffness(c.err)
-		s.answer(r, wire.Late, r.blocked)
+	if r.Blocked = c.err.Error(); r.Stiff(s.clock.Now()) {
+		r.Blocked = stiffness(c.err)
+		r.Answer(wire.Late, r.Blocked)
 	}
 	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", c.name, c.err))
-	if r.Phase == starting && c.name == "start" {
-		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+	if r.Phase == managed.Starting && c.name == "start" {
+		r.BackToQueue()
 		return s.save(r)
 	}
-	if r.resizing() {
-		r.Target, r.next = r.Step, nil
+	if r.Resizing() {
+		r.Target, r.NextNodes = r.Step, nil
 		return s.save(r)
 	}
 	return nil
@@ -259,18 +259,18 @@ func (a *acting) do(ctx context.Context, verb string, args map[string]any, actio
 }
 
 // save makes a record durable.
-func (s *Sidecar) save(r *record) error {
-	data, err := json.Marshal(r)
+func (s *Sidecar) save(r *managed.Job) error {
+	data, err := r.Encode()
 	if err != nil {
-		return fmt.Errorf("journal: job %d: %w", r.ID, err)
+		return err
 	}
-	r.dirty = false
+	r.Dirty = false
 	return s.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data})
 }
 
 func (s *Sidecar) saveDirty() error {
 	for _, r := range s.sorted() {
-		if r.dirty {
+		if r.Dirty {
 			if err := s.save(r); err != nil {
 				return err
 			}
@@ -319,9 +319,9 @@ func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 // String is the holder in the words of status.
 func (h holder) String() string {
 	switch h.kind {
-	case managed:
+	case managed.LateShrinker:
 		return fmt.Sprintf("nodes that job %d has to give back", h.job)
-	case overrunning:
+	case managed.OrdinaryOverrun:
 		return fmt.Sprintf("nodes of ordinary job %d", h.job)
 	default:
 		return "nodes that the batch system has not freed"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
@@ -19,18 +20,18 @@ const (
 
 // undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
 // done in the seconds before the reading after which the batch system was away.
-func (s *Sidecar) undone(r *record, held []string) bool {
-	return r.Again == nil && len(r.Before) > 0 && sameNodes(held, r.Before) && seconds(r.Resized).After(s.before.Add(-memoryLoss))
+func (s *Sidecar) undone(r *managed.Job, held []string) bool {
+	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && seconds(r.Resized).After(s.before.Add(-memoryLoss))
 }
 
 // regret notes that a job's last resize is to be done again.
-func (s *Sidecar) regret(r *record, held []string) error {
-	nodes := keepOrder(r.Before, held)
+func (s *Sidecar) regret(r *managed.Job, held []string) error {
+	nodes := managed.KeepOrder(r.Before, held)
 	r.Again, r.Since = slices.Clone(r.Nodes), s.clock.Now().Unix()
 	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
-		nodes = keepOrder(r.Again, held)
+		nodes = managed.KeepOrder(r.Again, held)
 	}
-	s.hold(r, nodes)
+	r.Hold(nodes, s.clock.Now().Unix())
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
 	if err := s.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
 		return err
@@ -39,12 +40,12 @@ func (s *Sidecar) regret(r *record, held []string) error {
 }
 
 // again does a forgotten resize again.
-func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
+func (s *Sidecar) again(ctx context.Context, v *sight, r *managed.Job) error {
 	target := slices.Clone(r.Again)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return slices.Contains(r.Nodes, n) })
 	switch {
 	case s.resizes >= atOnce || s.clock.Now().Before(s.trapped):
-		r.blocked = "other resizes come first"
+		r.Blocked = "other resizes come first"
 		return nil
 	case len(target) < len(r.Nodes):
 		s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]adapter.Part, error) { return a.shrinkTo(ctx, r.Key, target) })
@@ -52,12 +53,12 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 	case v.now > r.Since+reclaim:
 		r.Again = nil
 		return s.event(r, "changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil)
-	case !s.freeAgain(add) || r.parted.has(add, v.now):
-		r.blocked = "nodes that the batch system took from it when it lost its last seconds"
+	case !s.freeAgain(add) || r.Returned.Has(add, v.now):
+		r.Blocked = "nodes that the batch system took from it when it lost its last seconds"
 		return nil
 	}
-	reservation := adapter.Reservation{Name: r.reservation(r.Step), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
-	job := *r.seen
+	reservation := adapter.Reservation{Name: r.Reservation(r.Step), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
+	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(reservation)
 	s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]adapter.Part, error) {
@@ -71,15 +72,15 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *record) error {
 }
 
 // redo is a resize that leads to no other step.
-func (s *Sidecar) redo(ctx context.Context, r *record, target []string, work func(context.Context, *acting) ([]adapter.Part, error)) {
+func (s *Sidecar) redo(ctx context.Context, r *managed.Job, target []string, work func(context.Context, *acting) ([]adapter.Part, error)) {
 	s.resizes++
 	var parts []adapter.Part
 	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
 		parts, err = work(ctx, a)
 		return err
 	}, func() error {
-		s.hold(r, target)
-		r.parts = parts
+		r.Hold(target, s.clock.Now().Unix())
+		r.Parts = parts
 		r.Again, r.Resized = nil, s.clock.Now().Unix()
 		if err := s.save(r); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -29,9 +30,9 @@ func crowded(b testing.TB, size size) *Sidecar {
 
 // crowdedOn is crowded with another journal.
 func crowdedOn(b testing.TB, size size, j Journal) *Sidecar {
-	s := New(Options{Journal: j, Settings: Settings{
+	s := New(Options{Journal: j, Settings: managed.Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60,
-		Overrun: Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
+		Overrun: managed.Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
 	}})
 	now := time.Now().Unix()
 	snapshot := &adapter.Snapshot{At: time.Now()}

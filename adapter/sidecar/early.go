@@ -3,6 +3,7 @@ package sidecar
 import (
 	"slices"
 
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -16,17 +17,17 @@ const advances = 2
 func (s *Sidecar) advance(v *machine) bool {
 	like := core.Machine{Nodes: len(v.nodes)}
 	for i, r := range v.running {
-		if !s.settings.Advance && !r.putOff(v.now) {
+		if !s.settings.Advance && !r.PutOff(v.now) {
 			continue
 		}
-		if r.Phase != running || r.ask == nil || r.busy != "" || r.final() || r.due() <= v.now+1 || r.tried == v.now || v.advances == advances {
+		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.now+1 || r.TriedEarly == v.now || v.advances == advances {
 			continue
 		}
 		v.advances++
-		r.tried = v.now
+		r.TriedEarly = v.now
 		all := append(slices.Clone(v.fixed), v.kept...)
-		better := r.goneOn(v.now, like, all, len(v.fixed)+i)
-		if better.End() > r.end() || len(better.EP) != len(r.ep())-r.Step-1 {
+		better := goneOn(r, v.now, like, all, len(v.fixed)+i)
+		if better.End() > r.End() || len(better.EP) != len(r.EP())-r.Step-1 {
 			continue
 		}
 		waiting := make([]core.Job, len(v.queue))
@@ -42,16 +43,16 @@ func (s *Sidecar) advance(v *machine) bool {
 			second += step.Duration
 			r.Promise[r.Step+1+k] = second
 		}
-		r.dirty = true
-		s.log.Info("goes on early", "cluster", s.settings.Cluster, "job", r.ID, "step", r.Step+2, "end", r.end())
+		r.Dirty = true
+		s.log.Info("goes on early", "cluster", s.settings.Cluster, "job", r.ID, "step", r.Step+2, "end", r.End())
 		return true
 	}
 	return false
 }
 
 // goneOn is what the job would occupy if its next step began now.
-func (r *record) goneOn(now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
-	next := r.ep()[r.Step+1:]
+func goneOn(r *managed.Job, now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
+	next := r.EP()[r.Step+1:]
 	others := slices.Delete(slices.Clone(all), i, i+1)
 	return queue.Refit(now, machine, others, []queue.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -35,11 +36,11 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 			job, _ := twoInTurn()
 			job.Promise, job.Meant = []core.Time{moved, moved + 27}, c.meant
 			if c.asks {
-				job.ask = &question{}
+				job.Asks = &managed.Question{}
 			}
-			s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
+			s := &Sidecar{log: hclog.NewNullLogger(), settings: managed.Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
 			like := core.Machine{Nodes: 16}
-			m := &machine{sight: &sight{now: c.now, nodes: make([]string, like.Nodes), running: []*record{job}}, state: s.settings.Policy.New(like)}
+			m := &machine{sight: &sight{now: c.now, nodes: make([]string, like.Nodes), running: []*managed.Job{job}}, state: s.settings.Policy.New(like)}
 			m.kept = s.keepPromises(m.sight, like, nil)
 			m.state.Running(c.now, m.kept[0])
 			for _, j := range c.waits {
@@ -57,10 +58,10 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 // Where a step to come exceeds what is left of the machine the application would hold the next one's nodes for ever.
 func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
-	job.ask = &question{}
-	s := &Sidecar{log: hclog.NewNullLogger(), settings: Settings{Policy: queue.Repeated{}, Advance: true}}
-	m := &machine{sight: &sight{now: 10, nodes: make([]string, 8), running: []*record{job}}}
-	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.remaining(10)}}
+	job.Asks = &managed.Question{}
+	s := &Sidecar{log: hclog.NewNullLogger(), settings: managed.Settings{Policy: queue.Repeated{}, Advance: true}}
+	m := &machine{sight: &sight{now: 10, nodes: make([]string, 8), running: []*managed.Job{job}}}
+	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.Remaining(10)}}
 	went := s.advance(m)
 	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {
 		t.Errorf("on 8 nodes it is promised %v (improved: %v), want %v", job.Promise, went, want)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -24,19 +25,19 @@ func (s *Sidecar) estimate(v *sight) error {
 	told := 0
 	for _, w := range v.queue {
 		r := w.record
-		if r == nil || r.Phase != waiting || r.course == nil || r.course.err != nil {
+		if r == nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
-		start, ahead := r.course.start, r.course.start-v.now
+		start, ahead := r.Course.Start, r.Course.Start-v.now
 		later := start - r.Expected
 		switch {
 		case r.Expected == 0 && ahead <= wordAfter:
 			continue
 		case r.Expected != 0 && max(later, -later) < max(wordAfter, ahead/10):
-			r.mover = mover{}
+			r.Mover = managed.Mover{}
 			continue
-		case r.Expected != 0 && (r.mover.why == "" || r.mover.later != (later > 0)): // now is when it can be seen why
-			r.mover = mover{s.whyMoved(v, r, later > 0), later > 0}
+		case r.Expected != 0 && (r.Mover.Why == "" || r.Mover.Later != (later > 0)): // now is when it can be seen why
+			r.Mover = managed.Mover{Why: s.whyMoved(v, r, later > 0), Later: later > 0}
 		}
 		if told == wordsEach {
 			continue
@@ -45,19 +46,13 @@ func (s *Sidecar) estimate(v *sight) error {
 		if err := s.tellStart(v, r, start); err != nil {
 			return err
 		}
-		r.Expected, r.mover, r.dirty = start, mover{}, true
+		r.Expected, r.Mover, r.Dirty = start, managed.Mover{}, true
 	}
 	return nil
 }
 
-// mover is why a planned start moved since its user was told.
-type mover struct {
-	why   string
-	later bool
-}
-
 // tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
-func (s *Sidecar) tellStart(v *sight, r *record, start core.Time) error {
+func (s *Sidecar) tellStart(v *sight, r *managed.Job, start core.Time) error {
 	if r.Expected == 0 {
 		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.now), map[string]any{"start": start})
 	}
@@ -65,12 +60,12 @@ func (s *Sidecar) tellStart(v *sight, r *record, start core.Time) error {
 	if start < r.Expected {
 		distance = core.FormatDuration(r.Expected-start) + " earlier"
 	}
-	return s.event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.mover.why),
-		map[string]any{"start": start, "before": r.Expected, "cause": r.mover.why})
+	return s.event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
+		map[string]any{"start": start, "before": r.Expected, "cause": r.Mover.Why})
 }
 
 // whyMoved is what moved a planned start in this cycle.
-func (s *Sidecar) whyMoved(v *sight, r *record, later bool) string {
+func (s *Sidecar) whyMoved(v *sight, r *managed.Job, later bool) string {
 	if s.past.entries == nil {
 		return "the sidecar did not run meanwhile"
 	}
@@ -165,7 +160,7 @@ func (s *Sidecar) newsOfJob(v *sight, n *news, e *view.Entry, j *adapter.Job) {
 	case r == nil && s.overran(v, j):
 		n.later = append(n.later, who+" is past its limit and holds its nodes")
 	case r != nil && len(r.Promise) > 0 && e.End > 0:
-		switch later := r.end() - e.End; {
+		switch later := r.End() - e.End; {
 		case later > 0:
 			n.later = append(n.later, fmt.Sprintf("%s needs its nodes for %s longer than promised", who, core.FormatDuration(later)))
 		case later < 0:

@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 )
 
 // brief is a journal that takes so many writes: its sidecar dies at the next.
@@ -38,9 +39,9 @@ func (b *brief) Delete(_, _ int64) error { return b.write(func() { b.forgotten =
 func TestNoJobIsForgottenBeforeTheJournalSaysHowItEnded(t *testing.T) {
 	for writes := range 3 {
 		first, second := twoInTurn()
-		second.Why, second.Phase, second.Began = "it was late", ending, 1
+		second.Why, second.Phase, second.Began = "it was late", managed.Ending, 1
 		b := &brief{writes: writes}
-		s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b, records: map[adapter.Key]*record{first.Key: first, second.Key: second}}
+		s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}
 		if err := s.forget(second, "ended", nil); (err == nil) != (writes == 2) {
 			t.Errorf("after %d writes: %v", writes, err)
 		}

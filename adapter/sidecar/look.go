@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
 )
@@ -21,7 +22,7 @@ type sight struct {
 	queue    []waiter            // in rank order
 	planned  core.Plan           // of the queue
 	strays   []*adapter.Job      // expanders that belong to nothing under way
-	running  []*record           // in the order in which they began
+	running  []*managed.Job      // in the order in which they began
 	advances int                 // early applications looked at
 	news     *news               // since the cycle before; nil while nobody asked
 	awaited  map[core.JobID]bool // managed jobs for whose nodes a growth or a start that is due waits
@@ -32,26 +33,14 @@ type guard struct{ from, to core.Time }
 
 // holder is who has a node at this instant.
 type holder struct {
-	kind obstacle
+	kind managed.Obstacle
 	job  core.JobID
 }
-
-// obstacle is why a node is not free, in the words of the lateness table.
-type obstacle string
-
-const (
-	nobody      obstacle = ""
-	managed     obstacle = "late shrinker"
-	overrunning obstacle = "ordinary overrun"
-	system      obstacle = "batch system" // completing, down, or not yet cleaned up
-	limit       obstacle = "limit"        // of the site
-	boots       obstacle = "booting node" // it was powered down
-)
 
 // waiter is one job of the queue: ordinary, or managed when its record is set.
 type waiter struct {
 	job    core.Job
-	record *record
+	record *managed.Job
 	seen   *adapter.Job // as last read
 	named  []int        // which of the record's choices the job's are; nil: all
 }
@@ -101,7 +90,7 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 		j := &s.snapshot.Jobs[i]
 		r := s.records[j.Key]
 		switch {
-		case r != nil && (r.Phase == running || r.Phase == starting || r.Phase == ending):
+		case r != nil && (r.Phase == managed.Running || r.Phase == managed.Starting || r.Phase == managed.Ending):
 			continue
 		case j.Expands != 0 && s.growing(j.Expands):
 			continue // its nodes are the parent's in a moment
@@ -109,9 +98,9 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 			v.strays = append(v.strays, j)
 		}
 		until, limit := v.now+settling, core.Forever
-		who := holder{system, j.ID}
+		who := holder{managed.BatchSystem, j.ID}
 		if j.State == adapter.Running && j.Expands == 0 { // a stray is ended at once
-			who.kind = overrunning
+			who.kind = managed.OrdinaryOverrun
 			if until = core.Forever; j.Limit < core.Forever {
 				limit = max(j.Started+j.Limit, v.now)
 				until = max(limit+s.settings.Guard, v.now+settling)
@@ -125,23 +114,23 @@ func (s *Sidecar) lookAtJobs(v *sight, busy spans) {
 		}
 	}
 	for _, r := range s.sorted() {
-		if r.Phase == waiting {
+		if r.Phase == managed.Waiting {
 			continue
 		}
 		v.running = append(v.running, r)
-		for _, name := range either(r.Nodes, r.holds()) {
+		for _, name := range either(r.Nodes, r.Holds()) {
 			if n, ok := v.index[name]; ok {
-				v.taken[n] = holder{managed, r.ID}
+				v.taken[n] = holder{managed.LateShrinker, r.ID}
 			}
 		}
 	}
-	slices.SortStableFunc(v.running, func(a, b *record) int { return cmp.Compare(a.Planned, b.Planned) })
+	slices.SortStableFunc(v.running, func(a, b *managed.Job) int { return cmp.Compare(a.Planned, b.Planned) })
 }
 
 // lookAtNodes notes the nodes that are away, and those that nobody holds and that are not free either.
 func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
 	for i, n := range s.snapshot.Nodes {
-		if v.taken[i].kind == managed {
+		if v.taken[i].kind == managed.LateShrinker {
 			continue
 		}
 		switch {
@@ -151,10 +140,10 @@ func (s *Sidecar) lookAtNodes(v *sight, busy spans) {
 				until = core.Forever
 			}
 			busy.add(i, v.now, until)
-			v.taken[i] = holder{system, 0}
-		case !n.Idle && v.taken[i].kind == nobody && s.newer(s.shrunk):
+			v.taken[i] = holder{managed.BatchSystem, 0}
+		case !n.Idle && v.taken[i].kind == managed.Nobody && s.newer(s.shrunk):
 			busy.add(i, v.now, v.now+settling)
-			v.taken[i] = holder{system, 0}
+			v.taken[i] = holder{managed.BatchSystem, 0}
 		}
 	}
 }
@@ -172,7 +161,7 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 			continue
 		}
 		if r := s.records[j.Key]; r != nil {
-			if r.Phase == waiting && r.seen != nil && !s.setAside(r) {
+			if r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(s.clock.Now()) {
 				v.queue = append(v.queue, s.waits(v, r))
 			}
 			continue
@@ -185,24 +174,10 @@ func (s *Sidecar) lookAtQueue(v *sight) {
 
 // waits is a managed job of the queue. A start takes some seconds to become true: planning it for then keeps the steps after
 // it on time.
-func (s *Sidecar) waits(v *sight, r *record) waiter {
-	begin := max(r.seen.Begin, v.now+s.settings.StartLead)
-	choices, named := r.allowed()
-	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: s.margin(r.choices)}, r, r.seen, named}
-}
-
-// allowed is the choices of a job that the site's limits allow, and which of all they are. Where they allow none it is refused
-// elsewhere.
-func (r *record) allowed() (choices []core.EP, named []int) {
-	for i, ep := range r.choices {
-		if r.seen.Most.Allows(ep.Peak()) {
-			choices, named = append(choices, ep), append(named, i)
-		}
-	}
-	if len(choices) == 0 {
-		return r.choices, nil
-	}
-	return choices, named
+func (s *Sidecar) waits(v *sight, r *managed.Job) waiter {
+	begin := max(r.Seen.Begin, v.now+s.settings.StartLead)
+	choices, named := r.Allowed()
+	return waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: s.settings.Margin(r.Choices)}, r, r.Seen, named}
 }
 
 // chosen is which of all choices the plan's is.
@@ -249,9 +224,9 @@ func either(a, b []string) []string {
 // free says whether nobody has any of the nodes now; otherwise who has the first of them that is taken.
 func (v *sight) free(names []string) (bool, holder) {
 	for _, name := range names {
-		if n, ok := v.index[name]; !ok || v.taken[n].kind != nobody {
+		if n, ok := v.index[name]; !ok || v.taken[n].kind != managed.Nobody {
 			if !ok {
-				return false, holder{system, 0}
+				return false, holder{managed.BatchSystem, 0}
 			}
 			return false, v.taken[n]
 		}
@@ -263,7 +238,7 @@ func (v *sight) free(names []string) (bool, holder) {
 func (v *sight) take(names []string, job core.JobID) {
 	for _, name := range names {
 		if n, ok := v.index[name]; ok {
-			v.taken[n] = holder{managed, job}
+			v.taken[n] = holder{managed.LateShrinker, job}
 		}
 	}
 }

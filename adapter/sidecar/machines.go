@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
 	"accordion/core/queue"
@@ -31,8 +32,8 @@ func (s *Sidecar) machines(v *sight) []*machine {
 		d.tellApart(w.seen.Kinds)
 	}
 	for _, r := range v.running {
-		if r.seen != nil {
-			d.tellApart(r.seen.Kinds)
+		if r.Seen != nil {
+			d.tellApart(r.Seen.Kinds)
 		}
 	}
 	d.divide()
@@ -47,22 +48,14 @@ func (s *Sidecar) machines(v *sight) []*machine {
 		if lost == nil {
 			return all
 		}
-		d.join(d.runsOn(lost.kinds(), 0))
+		d.join(d.runsOn(lost.Kinds(), 0))
 	}
-}
-
-// kinds is those on which a running job may go on; nil: all.
-func (r *record) kinds() []string {
-	if r.seen == nil {
-		return nil
-	}
-	return r.seen.Kinds
 }
 
 // settle gives each running job to the machine that has all of its nodes, those to come among them. One that began before the pool was
 // divided so may have nodes of several: they stay its own, on each of them, for no promise is broken by what came later. It returns
 // a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
-func settle(v *sight, all []*machine) (lost *record) {
+func settle(v *sight, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
 		all[0].running = v.running
 		return nil
@@ -75,11 +68,11 @@ func settle(v *sight, all []*machine) (lost *record) {
 			}
 			continue
 		}
-		c := r.anew(v.now)
+		c := anew(r, v.now)
 		if c == nil {
 			return r
 		}
-		r.course, r.named = c, c
+		r.Course, r.NamedBefore = c, c
 		for _, m := range all {
 			m.keep(c)
 		}
@@ -91,11 +84,11 @@ func settle(v *sight, all []*machine) (lost *record) {
 }
 
 // dwelling is the machine of a job's first node, and whether it has all of them that are the pool's.
-func dwelling(all []*machine, r *record) (home *machine, alone bool) {
-	nodes := slices.Clone(r.holds())
-	if r.course != nil {
-		for _, l := range r.course.layers {
-			nodes = append(nodes, l.nodes...)
+func dwelling(all []*machine, r *managed.Job) (home *machine, alone bool) {
+	nodes := slices.Clone(r.Holds())
+	if r.Course != nil {
+		for _, l := range r.Course.Layers {
+			nodes = append(nodes, l.Nodes...)
 		}
 	}
 	alone = true
@@ -110,40 +103,40 @@ func dwelling(all []*machine, r *record) (home *machine, alone bool) {
 			alone = alone && m == home
 		}
 	}
-	if home != nil && r.course == nil { // after a restart of the sidecar: what it needs is not known by name
-		alone = alone && core.EP(r.ep()[r.current():]).Peak() <= len(home.nodes)
+	if home != nil && r.Course == nil { // after a restart of the sidecar: what it needs is not known by name
+		alone = alone && core.EP(r.EP()[r.Current():]).Peak() <= len(home.nodes)
 	}
 	return home, alone
 }
 
 // anew is the course of a running job on the nodes that its last one named, at the seconds that it is promised now; nil where a node
 // has no name.
-func (r *record) anew(now core.Time) *course {
-	c := &course{start: now, choice: r.Choice, ep: r.remaining(now)}
-	named := map[int][]string{0: slices.Clone(r.holds())} // by the step with which nodes come, from the present one
-	if r.course != nil {
-		for _, l := range r.course.layers {
-			if step := l.step - r.current(); step > 0 {
-				named[step] = append(named[step], l.nodes...)
+func anew(r *managed.Job, now core.Time) *managed.Course {
+	c := &managed.Course{Start: now, Choice: r.Choice, EP: r.Remaining(now)}
+	named := map[int][]string{0: slices.Clone(r.Holds())} // by the step with which nodes come, from the present one
+	if r.Course != nil {
+		for _, l := range r.Course.Layers {
+			if step := l.Step - r.Current(); step > 0 {
+				named[step] = append(named[step], l.Nodes...)
 			}
 		}
 	}
-	for _, l := range place.Layers(now, c.ep) {
+	for _, l := range place.Layers(now, c.EP) {
 		if len(named[l.Step]) < l.Count {
 			return nil
 		}
-		c.layers = append(c.layers, layer{from: l.From, to: l.To, step: r.current() + l.Step, nodes: named[l.Step][:l.Count]})
+		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: r.Current() + l.Step, Nodes: named[l.Step][:l.Count]})
 		named[l.Step] = named[l.Step][l.Count:]
 	}
 	return c
 }
 
 // keep claims a course's nodes on the machine.
-func (m *machine) keep(c *course) {
-	for _, l := range c.layers {
-		for _, name := range l.nodes {
+func (m *machine) keep(c *managed.Course) {
+	for _, l := range c.Layers {
+		for _, name := range l.Nodes {
 			if i, here := m.index[name]; here {
-				m.claims = append(m.claims, place.Claim{Node: i, From: l.from, To: l.to})
+				m.claims = append(m.claims, place.Claim{Node: i, From: l.From, To: l.To})
 			}
 		}
 	}

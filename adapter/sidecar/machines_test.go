@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -46,14 +47,14 @@ func waiterOf(id core.JobID, text string) waiter {
 	choices := []core.EP{{{Duration: 60, Nodes: nodes}}}
 	w := waiter{job: core.Job{ID: id, Choices: choices}, seen: seen}
 	if text[0] == 'm' {
-		w.record = &record{Key: seen.Key, Phase: waiting, choices: choices, seen: seen}
+		w.record = managed.New(seen, "", choices)
 	}
 	return w
 }
 
 // planned plans a queue on a pool in which nothing runs.
 func planned(nodes []adapter.Node, jobs ...string) (*Sidecar, *sight) {
-	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*record{}}
+	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: managed.Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*managed.Job{}}
 	v := s.look(1000)
 	for i, text := range jobs {
 		v.queue = append(v.queue, waiterOf(core.JobID(i+1), text))
@@ -72,8 +73,8 @@ func starts(v *sight) string {
 				text = fmt.Sprint(p.Start - v.now)
 			}
 		}
-		if w.record != nil && w.record.course != nil && w.record.course.err == nil {
-			text += " " + names(w.record.course.added(0))
+		if w.record != nil && w.record.Course != nil && w.record.Course.Err == nil {
+			text += " " + names(w.record.Course.Added(0))
 		}
 		all = append(all, text)
 	}
@@ -118,7 +119,7 @@ func TestAJobThatNoKindCanHoldIsRefusedInWords(t *testing.T) {
 	} {
 		s, v := planned(poolOf(test.pool), test.job)
 		r := v.queue[0].record
-		r.seen.Most = test.most
+		r.Seen.Most = test.most
 		if got := s.impossible(v, r); (got == "") != (test.says == "") || !strings.Contains(got, test.says) {
 			t.Errorf("%s on %s: %q, want %q", test.job, test.pool, got, test.says)
 		}
@@ -148,16 +149,16 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 		}
 		taken := map[string]core.JobID{} // at the first second
 		for _, w := range v.queue {
-			if w.record == nil || w.record.course == nil || w.record.course.err != nil {
+			if w.record == nil || w.record.Course == nil || w.record.Course.Err != nil {
 				continue
 			}
 			builds := map[string]bool{}
-			for _, name := range w.record.course.added(0) {
+			for _, name := range w.record.Course.Added(0) {
 				builds[at[name].Build] = true
 				if w.seen.Kinds != nil && !slices.Contains(w.seen.Kinds, at[name].Kind) {
 					t.Fatalf("seed %d: job %d of %v on %v is put on %s", seed, w.job.ID, jobs, pool, name)
 				}
-				if w.record.course.start == v.now {
+				if w.record.Course.Start == v.now {
 					if other := taken[name]; other != 0 {
 						t.Fatalf("seed %d: jobs %d and %d of %v on %v both get %s", seed, other, w.job.ID, jobs, pool, name)
 					}
@@ -173,9 +174,9 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 
 func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
 	nodes := poolOf("fat:3 thin:3")
-	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*record{}}
+	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: managed.Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*managed.Job{}}
 	runs := runs(1, 900, 0, 0, core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 5}, {Duration: 50, Nodes: 1}}, 1050, 1100, 1150)
-	runs.Nodes, runs.seen = []string{"thin1", "thin2"}, &adapter.Job{Key: runs.Key, State: adapter.Running, Nodes: []string{"thin1", "thin2"}}
+	runs.Nodes, runs.Seen = []string{"thin1", "thin2"}, &adapter.Job{Key: runs.Key, State: adapter.Running, Nodes: []string{"thin1", "thin2"}}
 	s.records[runs.Key] = runs
 	see := func(now core.Time, jobs ...string) *sight {
 		v := s.look(now)
@@ -186,24 +187,24 @@ func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
 		return v
 	}
 	see(1000)
-	before := runs.course.added(1)
+	before := runs.Course.Added(1)
 	if len(before) != 3 {
 		t.Fatalf("alone it is to grow by %v", before)
 	}
 	v := see(1001, "m2 fat", "m1 fat", "m1 *")
-	if got := runs.course.added(1); !slices.Equal(got, before) || !slices.Equal(runs.Promise, []core.Time{1050, 1100, 1150}) {
+	if got := runs.Course.Added(1); !slices.Equal(got, before) || !slices.Equal(runs.Promise, []core.Time{1050, 1100, 1150}) {
 		t.Errorf("with jobs for one kind it is to grow by %v, not %v, and is promised %v", got, before, runs.Promise)
 	}
 	for _, w := range v.queue {
-		c := w.record.course
-		if c == nil || c.err != nil {
+		c := w.record.Course
+		if c == nil || c.Err != nil {
 			t.Errorf("job %d has no place: %+v", w.job.ID, c)
 			continue
 		}
-		for _, l := range c.layers {
-			for _, n := range l.nodes {
-				if slices.Contains(before, n) && l.from < 1100 && l.to > 1050 || slices.Contains(runs.Nodes, n) && l.from < 1100 {
-					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.job.ID, n, l.from, l.to)
+		for _, l := range c.Layers {
+			for _, n := range l.Nodes {
+				if slices.Contains(before, n) && l.From < 1100 && l.To > 1050 || slices.Contains(runs.Nodes, n) && l.From < 1100 {
+					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.job.ID, n, l.From, l.To)
 				}
 			}
 		}

@@ -5,26 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
 	"accordion/core/queue"
 )
-
-// course is a job's place in the plan, on nodes by name.
-type course struct {
-	start  core.Time
-	choice int
-	ep     core.EP
-	layers []layer
-	err    error // it has no nodes
-}
-
-// layer is a rectangle of a job's course: the nodes that come with step and leave together.
-type layer struct {
-	from, to core.Time
-	step     int // index in the job's profile
-	nodes    []string
-}
 
 // plan gives every job its course: first those that run, as promised; then the queue, in rank order. When an early
 // application can go on without delaying anybody, all is planned again with its better promise.
@@ -49,7 +34,7 @@ func (s *Sidecar) planOnce(v *sight) bool {
 	}
 	for _, w := range v.queue {
 		if w.record != nil {
-			w.record.course = nil
+			w.record.Course = nil
 		}
 		submit(all, w)
 	}
@@ -121,7 +106,7 @@ func (v *sight) occupied() []core.Allocation {
 func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allocation) []core.Allocation {
 	kept := make([]core.Allocation, len(v.running))
 	for i, r := range v.running {
-		kept[i] = core.Allocation{Job: r.ID, Start: v.now, EP: r.remaining(v.now)}
+		kept[i] = core.Allocation{Job: r.ID, Start: v.now, EP: r.Remaining(v.now)}
 	}
 	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
@@ -129,7 +114,7 @@ func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allo
 	turns := v.turns()
 	remainders := make([]queue.Remainder, len(turns))
 	for k, i := range turns {
-		remainders[k] = v.running[i].remainder(v.now)
+		remainders[k] = v.running[i].Remainder(v.now)
 	}
 	for k, a := range queue.Refit(v.now, machine, fixed, remainders) {
 		i := turns[k]
@@ -149,30 +134,30 @@ func (v *sight) turns() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
 		one, other := v.running[a], v.running[b]
-		if x, y := one.tardy(v.now), other.tardy(v.now); x != y {
+		if x, y := one.Tardy(v.now), other.Tardy(v.now); x != y {
 			if y {
 				return -1
 			}
 			return 1
 		}
-		return cmp.Compare(one.due(), other.due())
+		return cmp.Compare(one.Due(), other.Due())
 	})
 	return all
 }
 
 // move writes a changed promise into the record and says so. It is durable with the next save.
-func (s *Sidecar) move(r *record, a core.Allocation) {
-	if r.Phase != running || r.next != nil || len(a.EP) != len(r.Promise)-r.Step {
+func (s *Sidecar) move(r *managed.Job, a core.Allocation) {
+	if r.Phase != managed.Running || r.NextNodes != nil || len(a.EP) != len(r.Promise)-r.Step {
 		return
 	}
 	was := slices.Clone(r.Promise)
-	r.promise(a.Start, a.EP)
+	r.SetPromise(a.Start, a.EP)
 	if was[r.Step] <= a.Start { // the present step's own end stays the second it was planned for
 		r.Promise[r.Step] = was[r.Step]
 	}
-	if later := r.end() - was[len(was)-1]; later != 0 {
-		s.log.Warn("promise moved", "cluster", s.settings.Cluster, "job", r.ID, "end", r.end(), "seconds", later)
-		r.dirty = true
+	if later := r.End() - was[len(was)-1]; later != 0 {
+		s.log.Warn("promise moved", "cluster", s.settings.Cluster, "job", r.ID, "end", r.End(), "seconds", later)
+		r.Dirty = true
 	}
 }
 
@@ -189,7 +174,7 @@ func (s *Sidecar) name(m *machine) {
 	wishes := make([]place.Wish, 0, len(m.kept)+len(m.planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.running[i].holds()), Prefer: m.preferred(m.running[i]), Firm: true,
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.running[i].Holds()), Prefer: m.preferred(m.running[i]), Firm: true,
 		})
 	}
 	for _, p := range m.planned.Jobs {
@@ -201,44 +186,44 @@ func (s *Sidecar) name(m *machine) {
 	}
 	named := place.Name(len(m.nodes), m.claims, wishes)
 	for i, r := range m.running {
-		r.course = m.courseOf(wishes[i], named[i], r.current())
-		r.named = r.course
+		r.Course = m.courseOf(wishes[i], named[i], r.Current())
+		r.NamedBefore = r.Course
 	}
 	for i, p := range m.planned.Jobs {
 		if w := waiters[p.Job]; w.record != nil {
 			r := w.record
-			r.course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
-			r.course.choice = w.chosen(p.Choice)
-			r.named = r.course
+			r.Course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
+			r.Course.Choice = w.chosen(p.Choice)
+			r.NamedBefore = r.Course
 		}
 	}
 }
 
 // courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
-func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *course {
-	c := &course{start: w.Start, ep: w.EP}
+func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *managed.Course {
+	c := &managed.Course{Start: w.Start, EP: w.EP}
 	if n.Err != nil {
-		c.err = fmt.Errorf("no nodes for it yet: %w", n.Err)
+		c.Err = fmt.Errorf("no nodes for it yet: %w", n.Err)
 	}
 	for _, l := range n.Layers {
 		names := make([]string, len(l.Nodes))
 		for i, node := range l.Nodes {
 			names[i] = v.nodes[node]
 		}
-		c.layers = append(c.layers, layer{l.From, l.To, step + l.Step, names})
+		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: step + l.Step, Nodes: names})
 	}
 	return c
 }
 
 // preferred is how the job's course was named in the plan before.
-func (v *sight) preferred(r *record) []place.Named {
-	if r.named == nil {
+func (v *sight) preferred(r *managed.Job) []place.Named {
+	if r.NamedBefore == nil {
 		return nil
 	}
-	all := make([]place.Named, len(r.named.layers))
-	for i, l := range r.named.layers {
-		nodes := v.numbers(l.nodes)
-		all[i] = place.Named{Layer: place.Layer{From: l.from, To: l.to, Count: len(nodes), Step: l.step}, Nodes: nodes}
+	all := make([]place.Named, len(r.NamedBefore.Layers))
+	for i, l := range r.NamedBefore.Layers {
+		nodes := v.numbers(l.Nodes)
+		all[i] = place.Named{Layer: place.Layer{From: l.From, To: l.To, Count: len(nodes), Step: l.Step}, Nodes: nodes}
 	}
 	return all
 }
@@ -248,17 +233,6 @@ func (v *sight) numbers(names []string) []int {
 	for _, name := range names {
 		if n, ok := v.index[name]; ok {
 			all = append(all, n)
-		}
-	}
-	return all
-}
-
-// added is the nodes that come with the step, in all its layers.
-func (c *course) added(step int) []string {
-	var all []string
-	for _, l := range c.layers {
-		if l.step == step {
-			all = append(all, l.nodes...)
 		}
 	}
 	return all

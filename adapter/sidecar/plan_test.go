@@ -7,12 +7,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
 // runs is a running job in its step-th step (from 0), on so many nodes, with the promised ends of all steps.
-func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise ...core.Time) *record {
-	r := &record{Key: adapter.Key{ID: id}, Phase: running, Choice: 0, choices: []core.EP{ep}, Step: step, Target: step, Planned: planned, Promise: promise}
+func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise ...core.Time) *managed.Job {
+	r := &managed.Job{Record: managed.Record{Key: adapter.Key{ID: id}, Phase: managed.Running, Step: step, Target: step, Planned: planned, Promise: promise}, Choices: []core.EP{ep}}
 	for range nodes {
 		r.Nodes = append(r.Nodes, "n")
 	}
@@ -21,13 +22,13 @@ func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise
 
 // twoInTurn is two jobs on 16 nodes of which an ordinary job has two: the second grows to 12 at 45 and shrinks at 81, in
 // which second the first grows. There is not a second to spare.
-func twoInTurn() (first, second *record) {
+func twoInTurn() (first, second *managed.Job) {
 	first = runs(1, 0, 0, 2, core.EP{{Duration: 36, Nodes: 2}, {Duration: 27, Nodes: 3}}, 81, 108)
 	second = runs(2, 2, 0, 2, core.EP{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}, 45, 81, 118)
 	return first, second
 }
 
-func keep(now core.Time, running ...*record) {
+func keep(now core.Time, running ...*managed.Job) {
 	s := &Sidecar{log: hclog.NewNullLogger()}
 	ordinary := core.Allocation{Job: -1, Start: now, EP: core.EP{{Duration: 117, Nodes: 2}}}
 	s.keepPromises(&sight{now: now, running: running}, core.Machine{Nodes: 16}, []core.Allocation{ordinary})
@@ -35,7 +36,7 @@ func keep(now core.Time, running ...*record) {
 
 func TestAPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
 	first, second := twoInTurn()
-	second.ask = &question{}
+	second.Asks = &managed.Question{}
 	keep(45, first, second)
 	if want := []core.Time{45, 82, 119}; !slices.Equal(second.Promise, want) {
 		t.Errorf("the job that is about to grow is promised %v, want %v", second.Promise, want)
@@ -59,9 +60,9 @@ func TestNoPromiseToAnotherIsBrokenForALateApplication(t *testing.T) {
 func TestAResizeUnderWayEndsTheWaitThatWasPromisedBeforeIt(t *testing.T) {
 	_, second := twoInTurn()
 	second.Promise = []core.Time{45, 145, 182} // as if its growth had to wait for long
-	second.Target, second.next = 1, make([]string, 12)
+	second.Target, second.NextNodes = 1, make([]string, 12)
 	want := core.EP{{Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}
-	if got := second.remaining(46); !slices.Equal(got, want) {
+	if got := second.Remaining(46); !slices.Equal(got, want) {
 		t.Errorf("while it grows it is taken to hold %v, want %v", got, want)
 	}
 }

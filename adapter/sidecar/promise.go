@@ -5,17 +5,8 @@ import (
 	"slices"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
-)
-
-// tolerance is how many seconds the promised end may move before the promise counts as broken: a punctual growth may take
-// two, and pushes what follows by as much.
-const tolerance core.Time = 2
-
-// More obstacles: what breaks a promise besides what a growth waits for.
-const (
-	tardy    obstacle = "late application" // the job itself was late
-	lostNode obstacle = "lost node"
 )
 
 // account compares every promise with what was promised, and counts what evolving jobs do not hold.
@@ -27,14 +18,14 @@ func (s *Sidecar) account(v *sight) error {
 	s.past.accounted = v.now
 	var spared int64
 	for _, r := range s.sorted() {
-		if r.Phase == waiting {
+		if r.Phase == managed.Waiting {
 			r.Vowed, r.Slipped, r.Broke = 0, 0, ""
 			continue
 		}
-		if r.Phase == running {
-			spared += int64(r.ep().Peak()-r.ep()[r.Step].Nodes) * elapsed
+		if r.Phase == managed.Running {
+			spared += int64(r.EP().Peak()-r.EP()[r.Step].Nodes) * elapsed
 		}
-		if r.Phase == running || r.Phase == starting {
+		if r.Phase == managed.Running || r.Phase == managed.Starting {
 			if err := s.keepVow(v, r); err != nil {
 				return err
 			}
@@ -47,39 +38,39 @@ func (s *Sidecar) account(v *sight) error {
 }
 
 // keepVow says so when a promise could not be kept: at first, and again when the delay has doubled since.
-func (s *Sidecar) keepVow(v *sight, r *record) error {
-	slip := r.end() - r.Vowed
+func (s *Sidecar) keepVow(v *sight, r *managed.Job) error {
+	slip := r.End() - r.Vowed
 	if r.Vowed == 0 || slip < 0 { // made, or improved: the better one counts from now on
-		r.Vowed, r.Slipped, r.dirty = r.end(), 0, true
+		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
 		return nil
 	}
-	if slip <= max(tolerance, 2*r.Slipped) {
+	if slip <= max(managed.Tolerance, 2*r.Slipped) {
 		return nil
 	}
 	cause := string(s.breaker(v, r))
 	if cause != r.Broke {
 		s.meter.Broke(cause)
 	}
-	r.Slipped, r.Broke, r.hindrance, r.dirty = slip, cause, nobody, true
+	r.Slipped, r.Broke, r.MovedBy, r.Dirty = slip, cause, managed.Nobody, true
 	return s.event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
-		map[string]any{"promised": r.Vowed, "end": r.end(), "seconds": slip, "cause": cause})
+		map[string]any{"promised": r.Vowed, "end": r.End(), "seconds": slip, "cause": cause})
 }
 
 // breaker is what most likely broke the job's promise.
-func (s *Sidecar) breaker(v *sight, r *record) obstacle {
+func (s *Sidecar) breaker(v *sight, r *managed.Job) managed.Obstacle {
 	switch {
-	case r.late:
-		return tardy
-	case r.hindrance != nobody:
-		return r.hindrance
+	case r.Late:
+		return managed.LateApplication
+	case r.MovedBy != managed.Nobody:
+		return r.MovedBy
 	case slices.ContainsFunc(s.snapshot.Jobs, func(j adapter.Job) bool { return s.overran(v, &j) }):
-		return overrunning
+		return managed.OrdinaryOverrun
 	case s.goneSince(r.Planned):
-		return lostNode
-	case slices.ContainsFunc(v.running, func(o *record) bool { return o != r && o.late }):
-		return managed
+		return managed.LostNode
+	case slices.ContainsFunc(v.running, func(o *managed.Job) bool { return o != r && o.Late }):
+		return managed.LateShrinker
 	}
-	return system
+	return managed.BatchSystem
 }
 
 // overran says whether an ordinary job holds its nodes for longer than the plan allowed for.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -61,15 +62,15 @@ func (s *Sidecar) queue(v *sight, views []view.Job) view.Queue {
 			q.Away++
 		}
 	}
-	managed := make(map[adapter.Key]*view.Job, len(views))
+	ours := make(map[adapter.Key]*view.Job, len(views))
 	for i := range views {
-		managed[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
+		ours[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
 	}
 	q.Jobs = make([]view.Entry, 0, len(s.snapshot.Jobs))
-	s.addHolders(&q, managed)
+	s.addHolders(&q, ours)
 	holders := len(q.Jobs)
-	s.addRanked(&q, v, managed)
-	s.addOthers(&q, managed)
+	s.addRanked(&q, v, ours)
+	s.addOthers(&q, ours)
 	s.keepDue(v.now, q.Jobs[holders:])
 	return q
 }
@@ -92,7 +93,7 @@ func (s *Sidecar) closures(v *sight) []view.Closure {
 }
 
 // addHolders adds the jobs that have nodes, or are being started on them.
-func (s *Sidecar) addHolders(q *view.Queue, managed map[adapter.Key]*view.Job) {
+func (s *Sidecar) addHolders(q *view.Queue, ours map[adapter.Key]*view.Job) {
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
 		if s.records[j.Key] != nil || j.Expands != 0 && s.growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
@@ -106,8 +107,8 @@ func (s *Sidecar) addHolders(q *view.Queue, managed map[adapter.Key]*view.Job) {
 		}
 		q.Jobs = append(q.Jobs, e)
 	}
-	for _, m := range managed {
-		if m.Phase != string(waiting) && m.Start > 0 {
+	for _, m := range ours {
+		if m.Phase != string(managed.Waiting) && m.Start > 0 {
 			q.Jobs = append(q.Jobs, entryOf(m))
 		}
 	}
@@ -115,7 +116,7 @@ func (s *Sidecar) addHolders(q *view.Queue, managed map[adapter.Key]*view.Job) {
 }
 
 // addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
-func (s *Sidecar) addRanked(q *view.Queue, v *sight, managed map[adapter.Key]*view.Job) {
+func (s *Sidecar) addRanked(q *view.Queue, v *sight, ours map[adapter.Key]*view.Job) {
 	places := v.planned.Jobs // in the order of the queue, without those that have none
 	for i, w := range v.queue {
 		var place *core.Planned
@@ -123,20 +124,20 @@ func (s *Sidecar) addRanked(q *view.Queue, v *sight, managed map[adapter.Key]*vi
 			place, places = &places[0], places[1:]
 		}
 		if w.record != nil {
-			m := managed[w.record.Key]
-			if m == nil || m.Phase != string(waiting) {
+			m := ours[w.record.Key]
+			if m == nil || m.Phase != string(managed.Waiting) {
 				continue // it began to start in this very cycle
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
 			if e.Start == 0 {
-				e.Size = w.record.choices[0][0].Nodes
+				e.Size = w.record.Choices[0][0].Nodes
 			}
 			q.Jobs = append(q.Jobs, e)
 			continue
 		}
 		e := s.entry(w.seen)
-		e.Phase, e.Rank, e.Size = string(waiting), i+1, w.seen.Want
+		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.seen.Want
 		if place != nil {
 			e.Start = place.Start
 			if w.seen.Limit < core.Forever {
@@ -148,11 +149,11 @@ func (s *Sidecar) addRanked(q *view.Queue, v *sight, managed map[adapter.Key]*vi
 }
 
 // addOthers adds the jobs that the plan cannot know yet: held ones, and those that would not start on an empty machine.
-func (s *Sidecar) addOthers(q *view.Queue, managed map[adapter.Key]*view.Job) {
+func (s *Sidecar) addOthers(q *view.Queue, ours map[adapter.Key]*view.Job) {
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
 		if r := s.records[j.Key]; r != nil {
-			if m := managed[j.Key]; m != nil && m.Phase == string(waiting) && (r.seen == nil || r.seen.Blocked) {
+			if m := ours[j.Key]; m != nil && m.Phase == string(managed.Waiting) && (r.Seen == nil || r.Seen.Blocked) {
 				e := entryOf(m)
 				e.Phase = "blocked"
 				q.Jobs = append(q.Jobs, e)
@@ -193,7 +194,7 @@ func entryOf(m *view.Job) view.Entry {
 	if m.Start > 0 && len(m.Plan) > 0 {
 		e.End = m.Start + m.Plan.Total()
 		e.Free = e.End
-		if m.Phase == string(waiting) {
+		if m.Phase == string(managed.Waiting) {
 			e.Size = m.Plan[0].Nodes
 		}
 	}

@@ -34,7 +34,7 @@ func viewed(t testing.TB) (*Sidecar, *published, *sight, []view.Job) {
 	s.plan(v)
 	var views []view.Job
 	for _, r := range s.sorted() {
-		views = append(views, r.view())
+		views = append(views, viewOf(r))
 	}
 	return s, p, v, views
 }

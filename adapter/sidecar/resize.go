@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/shim/wire"
 )
 
@@ -20,103 +21,103 @@ const endAgain = 40 * time.Second
 
 // decideRunning resizes a job whose planned second has come and whose application stands at the end of its step; an
 // application that is late for longer than its allowance is ended.
-func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *record) error {
-	r.blocked = ""
+func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *managed.Job) error {
+	r.Blocked = ""
 	if r.Attached {
 		s.begin(ctx, r, "detach", func(ctx context.Context, a *acting) error {
 			return a.do(ctx, "detach", nil, func(ctx context.Context) error { return s.system.Detach(ctx, r.Key) })
 		}, func() error { r.Attached = false; return s.save(r) })
 		return nil
 	}
-	s.hang(r)
-	late := v.now - r.due()
-	r.late = late > 0 && (r.final() || r.ask == nil && r.Voice != silent)
+	r.DropQuestion(s.clock.Now())
+	late := v.now - r.Due()
+	r.Late = late > 0 && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
 	if spoken, err := s.speak(ctx, v, r); spoken || err != nil {
 		return err
 	}
-	if r.Again != nil && (r.ask == nil || late < 0) {
+	if r.Again != nil && (r.Asks == nil || late < 0) {
 		return s.again(ctx, v, r)
 	}
 	switch {
-	case r.late:
+	case r.Late:
 		return s.overdue(ctx, v, r, late)
-	case r.final() || r.ask == nil && r.Voice != silent:
+	case r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice:
 		return nil
-	case late < 0 && r.Voice == silent:
+	case late < 0 && r.Voice == managed.SilentVoice:
 		return nil
 	case late < 0:
-		r.blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, seconds(r.due()).Format(time.TimeOnly))
+		r.Blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, seconds(r.Due()).Format(time.TimeOnly))
 		return nil
 	case s.resizes >= atOnce || s.clock.Now().Before(s.trapped):
-		r.blocked = "other resizes come first"
+		r.Blocked = "other resizes come first"
 		return nil
 	}
 	return s.resize(ctx, v, r)
 }
 
 // resize begins the next step of a job that stands at the end of the one before.
-func (s *Sidecar) resize(ctx context.Context, v *sight, r *record) error {
-	next, have := r.ep()[r.Step+1].Nodes, len(r.Nodes)
+func (s *Sidecar) resize(ctx context.Context, v *sight, r *managed.Job) error {
+	next, have := r.EP()[r.Step+1].Nodes, len(r.Nodes)
 	switch {
 	case next < have:
-		keep := r.kept(next)
+		keep := r.Kept(next)
 		if len(keep) > next {
 			s.notice(r.Key, fmt.Sprintf("keeps %d nodes instead of %d: the batch system takes %s for the node that runs its script, and %s is it",
-				len(keep), next, r.seen.Nodes[0], r.Nodes[0]))
+				len(keep), next, r.Seen.Nodes[0], r.Nodes[0]))
 		}
 		return s.shrink(ctx, r, keep)
 	case next == have: // it lost nodes before
 		r.Target = r.Step + 1
 		return s.resized(r, nil)
 	}
-	if !r.seen.MostNow.Allows(next) {
-		r.blocked = r.seen.MostNow.Why
-		r.hinder(limit, v.now)
+	if !r.Seen.MostNow.Allows(next) {
+		r.Blocked = r.Seen.MostNow.Why
+		r.WaitFor(managed.SiteLimit, v.now)
 		return nil
 	}
-	add := r.course.added(r.Step + 1)
-	if r.course.err != nil || len(add) != next-have {
-		r.blocked = "nodes for its next step"
-		r.hinder(system, v.now)
+	add := r.Course.Added(r.Step + 1)
+	if r.Course.Err != nil || len(add) != next-have {
+		r.Blocked = "nodes for its next step"
+		r.WaitFor(managed.BatchSystem, v.now)
 		return nil
 	}
 	if free, who := v.free(add); !free {
-		r.blocked = who.String()
-		r.hinder(who.kind, v.now)
-		if who.kind == managed {
+		r.Blocked = who.String()
+		r.WaitFor(who.kind, v.now)
+		if who.kind == managed.LateShrinker {
 			v.awaited[who.job] = true
 		}
 		return nil
 	}
 	if s.anyAsleep(add) {
-		r.blocked = booting
-		r.hinder(boots, v.now)
+		r.Blocked = booting
+		r.WaitFor(managed.BootingNode, v.now)
 		return nil
 	}
-	if r.parted.has(add, v.now) {
-		r.blocked = "nodes that it gave back in this very second"
-		r.hinder(system, v.now)
-		r.retry = seconds(v.now + 1)
+	if r.Returned.Has(add, v.now) {
+		r.Blocked = "nodes that it gave back in this very second"
+		r.WaitFor(managed.BatchSystem, v.now)
+		r.Retry = seconds(v.now + 1)
 		return nil
 	}
-	if s.tendingNow(r.reservation(r.Step + 1)) {
+	if s.tendingNow(r.Reservation(r.Step + 1)) {
 		return nil
 	}
 	return s.grow(ctx, v, r, add)
 }
 
 // grow allocates nodes to an expander inside the step's reservation and merges them into the job.
-func (s *Sidecar) grow(ctx context.Context, v *sight, r *record, add []string) error {
+func (s *Sidecar) grow(ctx context.Context, v *sight, r *managed.Job, add []string) error {
 	if err := s.aim(r, append(slices.Clone(r.Nodes), add...)); err != nil {
 		return err
 	}
-	if r.ready.IsZero() {
-		r.ready = s.clock.Now()
+	if r.Ready.IsZero() {
+		r.Ready = s.clock.Now()
 	}
-	want := adapter.Reservation{Name: r.reservation(r.Target), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
+	want := adapter.Reservation{Name: r.Reservation(r.Target), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
 	have, there := s.reserved(want.Name)
-	there = there && have.Start <= v.now && have.End > v.now+expiry/4 && sameNodes(have.Nodes, add)
-	job := *r.seen
+	there = there && have.Start <= v.now && have.End > v.now+expiry/4 && managed.SameNodes(have.Nodes, add)
+	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(want)
 	v.take(add, r.ID)
@@ -131,7 +132,7 @@ func (s *Sidecar) grow(ctx context.Context, v *sight, r *record, add []string) e
 		parts, err = a.growBy(ctx, &job, add, want.Name)
 		return err
 	}, func() error {
-		r.Nodes, r.parts = r.next, parts
+		r.Nodes, r.Parts = r.NextNodes, parts
 		return s.resized(r, nil)
 	})
 	return nil
@@ -184,42 +185,8 @@ func (a *acting) verify(ctx context.Context, job adapter.Key, nodes int) ([]adap
 	return now.Parts, nil
 }
 
-// kept is the nodes that stay when the job shrinks to so many: those that its application wants most, the one that runs
-// its script first. A batch system may take another for that one, and then lets that go no more: slurmctld, when it is
-// started again or reads its configuration again, names the first node of the job, though the job began on a later one
-// and grew by it. Giving back the true one would end the script. So both stay, if need be as one node too many.
-func (r *record) kept(next int) []string {
-	keep := slices.Clone(r.Nodes[:next])
-	if len(r.seen.Nodes) == 0 {
-		return keep
-	}
-	claimed := r.seen.Nodes[0]
-	switch {
-	case slices.Contains(keep, claimed) || !slices.Contains(r.Nodes, claimed):
-		return keep
-	case next == 1:
-		return append(keep, claimed)
-	}
-	keep[next-1] = claimed
-	return keep
-}
-
-// stays is the job's nodes that it can never give back, the one that runs its script first.
-func (r *record) stays() []string {
-	stays := []string{r.Nodes[0]}
-	if r.seen == nil {
-		return stays
-	}
-	for _, n := range r.seen.Nodes[:min(r.seen.Base, len(r.seen.Nodes))] {
-		if n != stays[0] && slices.Contains(r.Nodes, n) {
-			stays = append(stays, n)
-		}
-	}
-	return stays
-}
-
 // shrink leaves the job with the nodes to keep.
-func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
+func (s *Sidecar) shrink(ctx context.Context, r *managed.Job, keep []string) error {
 	if err := s.aim(r, keep); err != nil {
 		return err
 	}
@@ -228,8 +195,8 @@ func (s *Sidecar) shrink(ctx context.Context, r *record, keep []string) error {
 		parts, err = a.shrinkTo(ctx, r.Key, keep)
 		return err
 	}, func() error {
-		s.hold(r, keep)
-		r.parts = parts
+		r.Hold(keep, s.clock.Now().Unix())
+		r.Parts = parts
 		s.shrunk = s.begun
 		return s.resized(r, nil)
 	})
@@ -248,51 +215,51 @@ func (a *acting) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (
 }
 
 // aim writes down which step a resize leads to, and to which nodes, before it is begun.
-func (s *Sidecar) aim(r *record, next []string) error {
-	r.Target, r.next = r.Step+1, next
+func (s *Sidecar) aim(r *managed.Job, next []string) error {
+	r.Target, r.NextNodes = r.Step+1, next
 	r.Before, r.Again = slices.Clone(r.Nodes), nil
 	s.resizes++
 	return s.save(r)
 }
 
 // resized makes the next step the present one, and lets the application go on.
-func (s *Sidecar) resized(r *record, fields map[string]any) error {
+func (s *Sidecar) resized(r *managed.Job, fields map[string]any) error {
 	now := s.clock.Now()
-	due, meant, before := r.due(), r.Meant, r.ep()[r.Step].Nodes
+	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
 	if fields == nil {
 		fields = map[string]any{}
 	}
 	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, names(r.Nodes), r.Target+1
 	fields["lateness"] = now.Sub(seconds(meant)).Seconds()
-	if r.obstacle != nobody {
-		fields["cause"] = string(r.obstacle)
+	if r.WaitsFor != managed.Nobody {
+		fields["cause"] = string(r.WaitsFor)
 	}
-	if !r.ready.IsZero() {
-		fields["ready"] = float64(r.ready.UnixMilli()) / 1000
+	if !r.Ready.IsZero() {
+		fields["ready"] = float64(r.Ready.UnixMilli()) / 1000
 	}
-	cause := r.obstacle
-	if r.ask != nil {
-		if fields["asked"] = float64(r.ask.at.UnixMilli()) / 1000; r.ask.at.Unix() > meant+tolerance {
-			cause = tardy
+	cause := r.WaitsFor
+	if r.Asks != nil {
+		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+managed.Tolerance {
+			cause = managed.LateApplication
 		}
-		r.Overran += max(0, r.ask.at.Unix()-due)
+		r.Overran += max(0, r.Asks.At.Unix()-due)
 	}
 	why := s.because(r, meant, now.Unix())
 	if now.Unix() > due {
-		if r.hindrance = cause; cause == nobody {
-			r.hindrance = system
+		if r.MovedBy = cause; cause == managed.Nobody {
+			r.MovedBy = managed.BatchSystem
 		}
 	}
-	r.goOn(now.Unix())
-	r.next = nil
-	r.Meant, r.Warned, r.Noticed = r.due(), 0, false
+	r.GoOn(now.Unix())
+	r.NextNodes = nil
+	r.Meant, r.Warned, r.Noticed = r.Due(), 0, false
 	r.Resizes++
 	r.Resized = now.Unix()
-	r.obstacle, r.ready = nobody, time.Time{}
+	r.WaitsFor, r.Ready = managed.Nobody, time.Time{}
 	if err := s.save(r); err != nil {
 		return err
 	}
-	s.answer(r, wire.Resized, why)
+	r.Answer(wire.Resized, why)
 	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes))
 	if why != "" {
 		text += "; " + why

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
@@ -30,7 +31,7 @@ func (s *Sidecar) pause() time.Duration {
 	now := s.clock.Now()
 	wake := s.next(now)
 	for _, r := range s.records {
-		if r.busy != "" {
+		if r.Busy != "" {
 			continue
 		}
 		for _, t := range s.moments(r) {
@@ -43,25 +44,25 @@ func (s *Sidecar) pause() time.Duration {
 }
 
 // moments are the instants at which something may have to be done for the job though no reading came.
-func (s *Sidecar) moments(r *record) []time.Time {
-	all := []time.Time{r.retry}
+func (s *Sidecar) moments(r *managed.Job) []time.Time {
+	all := []time.Time{r.Retry}
 	add := func(second core.Time) { all = append(all, seconds(second)) }
 	switch {
-	case r.Phase == waiting && r.course != nil && r.course.err == nil:
-		add(r.course.start - s.settings.StartLead - s.ahead())
-	case r.Phase == running:
-		due, o := r.due(), s.settings.Overrun
-		allowance := s.allowance(r) - r.Overran
+	case r.Phase == managed.Waiting && r.Course != nil && r.Course.Err == nil:
+		add(r.Course.Start - s.settings.StartLead - s.ahead())
+	case r.Phase == managed.Running:
+		due, o := r.Due(), s.settings.Overrun
+		allowance := r.Allowance(s.settings.Overrun) - r.Overran
 		add(due - s.ahead())
 		add(due)
 		add(due - s.settings.Silent.Notice)
-		add(due + max(s.allowance(r)-o.Grace, s.allowance(r)/2) - r.Overran)
+		add(due + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.Overran)
 		add(due + allowance + 1)
 		if r.Warned > 0 {
 			add(r.Warned + o.Grace)
 		}
-		if r.ask != nil {
-			all = append(all, r.ask.until)
+		if r.Asks != nil {
+			all = append(all, r.Asks.Until)
 		}
 	}
 	return all
@@ -94,24 +95,24 @@ func (s *Sidecar) rhythm(now time.Time) time.Duration {
 func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
 	for _, r := range s.records {
 		switch r.Phase {
-		case waiting:
-			c := r.course
-			soon = soon || r.seen != nil && (r.seen.Mark == "" || !r.seen.Held) ||
-				c != nil && c.err == nil && c.start <= now+s.settings.StartLead+s.ahead()
-		case starting:
+		case managed.Waiting:
+			c := r.Course
+			soon = soon || r.Seen != nil && (r.Seen.Mark == "" || !r.Seen.Held) ||
+				c != nil && c.Err == nil && c.Start <= now+s.settings.StartLead+s.ahead()
+		case managed.Starting:
 			soon = true
-		case ending:
-			if soon = true; s.awaited[r.ID] && r.busy == "" && r.seen != nil {
+		case managed.Ending:
+			if soon = true; s.awaited[r.ID] && r.Busy == "" && r.Seen != nil {
 				hurried = hurry
 			}
-		case running:
-			late := now - r.due()
-			soon = soon || r.Attached || r.busy != "" || r.resizing() ||
-				!r.final() && late >= -s.ahead() && (late <= s.ahead() || r.ask != nil || r.Voice == silent)
-			if r.final() || late < 0 || r.busy != "" || r.ask == nil && r.Voice != silent || !s.depends(r) {
+		case managed.Running:
+			late := now - r.Due()
+			soon = soon || r.Attached || r.Busy != "" || r.Resizing() ||
+				!r.Final() && late >= -s.ahead() && (late <= s.ahead() || r.Asks != nil || r.Voice == managed.SilentVoice)
+			if r.Final() || late < 0 || r.Busy != "" || r.Asks == nil && r.Voice != managed.SilentVoice || !s.depends(r) {
 				continue
 			}
-			switch waited := now - max(r.due(), r.hindered); {
+			switch waited := now - max(r.Due(), r.WaitsSince); {
 			case waited <= hurryFor:
 				hurried = hurry
 			case waited <= hasteFor && hurried == 0:
@@ -123,8 +124,8 @@ func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
 }
 
 // depends says whether a due growth waits for what only a reading can show: a late application speaks for itself.
-func (s *Sidecar) depends(r *record) bool {
-	return r.obstacle == overrunning || r.obstacle == system || r.refused != nil
+func (s *Sidecar) depends(r *managed.Job) bool {
+	return r.WaitsFor == managed.OrdinaryOverrun || r.WaitsFor == managed.BatchSystem || r.Refused != nil
 }
 
 // next is when the next reading is to begin.

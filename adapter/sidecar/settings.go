@@ -1,48 +1,8 @@
 package sidecar
 
 import (
-	"time"
-
 	"accordion/core"
-	"accordion/core/queue"
 )
-
-// Settings are the sidecar's choices; the configuration file's [plan] and [overrun] sections.
-type Settings struct {
-	Cluster   string
-	Interval  time.Duration // the re-scheduling timer: the pause between two readings while something is due or about to be
-	Rest      time.Duration // the pause between two readings while nothing is; at least Interval
-	Policy    queue.Policy
-	StartLead core.Time // seconds before its planned second at which a job's start begins, when its nodes are free
-	Protect   int       // reservations kept, at most, for managed jobs that wait
-	Guard     core.Time // seconds an ordinary job may hold its nodes past its limit
-	Overrun   Overrun
-	Advance   bool // an early application goes on early where that delays nobody
-	Silent    Silent
-	Deadline  time.Duration // of each call out
-}
-
-// Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds. It
-// is warned by Signal Grace seconds before, or when another job waits for nodes that it holds on to; that job need not
-// wait longer than Grace.
-type Overrun struct {
-	Share  float64
-	Least  core.Time
-	Grace  core.Time
-	Signal string
-}
-
-// Silent says how jobs are told that never call `accordion step`: by Signal, after a growth and Notice seconds before
-// a shrink.
-type Silent struct {
-	Notice core.Time
-	Signal string
-}
-
-// Of is the allowance of a job whose profile lasts total seconds.
-func (o Overrun) Of(total core.Time) core.Time {
-	return max(o.Least, core.Time(o.Share*float64(total)))
-}
 
 // expiry is how long a reservation outlives the second it is for, in seconds: with the sidecar dead the cluster is an
 // ordinary one again within that time (DESIGN.md, The adapter).

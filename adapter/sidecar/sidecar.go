@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/core"
 )
@@ -24,7 +25,7 @@ type Options struct {
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
 	Meter    Meter               // nil: nothing is counted
-	Settings Settings
+	Settings managed.Settings
 }
 
 // Sidecar plans and resizes the managed jobs of one batch system.
@@ -36,10 +37,10 @@ type Sidecar struct {
 	clock    adapter.Clock
 	log      hclog.Logger
 	meter    Meter
-	settings Settings
+	settings managed.Settings
 
 	ticked   time.Time // when the clock was last looked at
-	records  map[adapter.Key]*record
+	records  map[adapter.Key]*managed.Job
 	snapshot *adapter.Snapshot // the newest reading; nil until the first
 	taken    int               // its number
 	before   time.Time         // when the one before it began
@@ -98,7 +99,7 @@ func New(o Options) *Sidecar {
 	}
 	return &Sidecar{
 		changes: changes, meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
-		records: map[adapter.Key]*record{}, told: map[adapter.Key]string{}, wants: map[string]adapter.Reservation{},
+		records: map[adapter.Key]*managed.Job{}, told: map[adapter.Key]string{}, wants: map[string]adapter.Reservation{},
 		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{}, strays: map[adapter.Key]ended{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
@@ -167,7 +168,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	}
 	phases := map[string]int{}
 	for _, r := range s.records {
-		phases[r.shown()]++
+		phases[r.Shown()]++
 	}
 	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.queue))
 	return nil
@@ -181,7 +182,7 @@ func (s *Sidecar) recover() error {
 		return err
 	}
 	for _, stored := range records {
-		r, err := restore(stored.Data)
+		r, err := managed.Restore(stored.Data)
 		if err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func (s *Sidecar) remark(kind, text string, fields map[string]any) error {
 }
 
 // event tells operators and the journal what happened to a job.
-func (s *Sidecar) event(r *record, kind, text string, fields map[string]any) error {
+func (s *Sidecar) event(r *managed.Job, kind, text string, fields map[string]any) error {
 	if kind != "planned" && kind != "replanned" {
 		s.stir()
 	}

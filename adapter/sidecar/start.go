@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
@@ -15,22 +16,22 @@ const abandoned core.Time = 60
 // start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
 // run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
 // reservation that lasts longer than the job may run.
-func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
-	c := r.course
-	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = starting, true, c.choice, c.start, 0, 0, 0
-	r.Nodes, r.Attached = c.added(0), true
-	r.Promise = make([]core.Time, len(c.ep))
-	r.promise(c.start, c.ep)
+func (s *Sidecar) start(ctx context.Context, v *sight, r *managed.Job) error {
+	c := r.Course
+	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
+	r.Nodes, r.Attached = c.Added(0), true
+	r.Promise = make([]core.Time, len(c.EP))
+	r.SetPromise(c.Start, c.EP)
 	if err := s.save(r); err != nil {
 		return err
 	}
-	first := c.ep[0].Nodes
-	limit := c.ep.Total() + s.margin([]core.EP{c.ep})
+	first := c.EP[0].Nodes
+	limit := c.EP.Total() + s.settings.Margin([]core.EP{c.EP})
 	reservation := adapter.Reservation{
-		Name: r.reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
+		Name: r.Reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
 		Idle: abandoned,
 	}
-	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.end(), "profile": c.ep.String()}
+	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.End(), "profile": c.EP.String()}
 	if err := s.event(r, "starting", fmt.Sprintf("on %d nodes", first), fields); err != nil {
 		return err
 	}
@@ -38,17 +39,8 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *record) error {
 	v.take(r.Nodes, r.ID)
 	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
 		return a.startOn(ctx, r.Key, reservation, adapter.Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
-	}, func() error { r.released = s.clock.Now(); return nil })
+	}, func() error { r.Released = s.clock.Now(); return nil })
 	return nil
-}
-
-// margin is by how many seconds the limit of a job is longer than the longest of its profiles.
-func (s *Sidecar) margin(choices []core.EP) core.Time {
-	var longest core.Time
-	for _, ep := range choices {
-		longest = max(longest, ep.Total())
-	}
-	return s.settings.Overrun.Of(longest) + s.settings.Guard
 }
 
 func (a *acting) startOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
@@ -77,17 +69,17 @@ const patience core.Time = 60
 
 // decideStarting looks after a start that is decided. Where the sidecar died before the release the job is still held:
 // it starts from the beginning, on nodes that are free now.
-func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *record) error {
-	if r.seen.State != adapter.Pending {
+func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *managed.Job) error {
+	if r.Seen.State != adapter.Pending {
 		return nil
 	}
-	if r.seen.Held {
-		r.Phase, r.Promise, r.Planned, r.Nodes, r.Attached = waiting, nil, 0, nil, false
+	if r.Seen.Held {
+		r.BackToQueue()
 		return s.save(r)
 	}
-	r.blocked = "the batch system starts it"
-	if r.seen.Why != "" && r.seen.Why != "None" {
-		r.blocked += ": " + r.seen.Why
+	r.Blocked = "the batch system starts it"
+	if r.Seen.Why != "" && r.Seen.Why != "None" {
+		r.Blocked += ": " + r.Seen.Why
 	}
 	if v.now < r.Planned+patience {
 		return nil
@@ -98,10 +90,10 @@ func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *record) error
 	return s.event(r, "held", "did not start in time; its start is planned anew", nil)
 }
 
-// end ends a job for a reason that its user can read.
-func (s *Sidecar) end(ctx context.Context, r *record, why string) error {
-	if r.Phase != ending {
-		r.Phase, r.Why = ending, why
+// End ends a job for a reason that its user can read.
+func (s *Sidecar) End(ctx context.Context, r *managed.Job, why string) error {
+	if r.Phase != managed.Ending {
+		r.Phase, r.Why = managed.Ending, why
 		if err := s.save(r); err != nil {
 			return err
 		}
@@ -111,6 +103,6 @@ func (s *Sidecar) end(ctx context.Context, r *record, why string) error {
 	}
 	s.begin(ctx, r, "end", func(ctx context.Context, a *acting) error {
 		return a.do(ctx, "end", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.End(ctx, r.Key, why) })
-	}, func() error { r.retry = s.later(endAgain); return nil })
+	}, func() error { r.Retry = s.later(endAgain); return nil })
 	return nil
 }

@@ -25,8 +25,8 @@ func (s *Sidecar) keepTime() error {
 	}
 	by = by.Round(time.Second)
 	for _, r := range s.sorted() {
-		r.shift(int64(by / time.Second))
-		r.retry = time.Time{}
+		r.Shift(int64(by / time.Second))
+		r.Retry = time.Time{}
 		if err := s.save(r); err != nil {
 			return err
 		}
@@ -51,20 +51,4 @@ func (s *Sidecar) passed(from, to time.Time) time.Duration {
 		return w.Passed(from, to)
 	}
 	return to.Sub(from)
-}
-
-// shift moves everything that is planned for the job, and everything that is remembered in order to wait.
-func (r *record) shift(by int64) {
-	for i := r.Step; i < len(r.Promise); i++ {
-		r.Promise[i] += by
-	}
-	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.frozen, &r.hindered, &r.parted.at} {
-		if *second > 0 {
-			*second += by
-		}
-	}
-	if r.Phase == starting && r.Planned > 0 {
-		r.Planned += by
-	}
-	r.tried = 0
 }

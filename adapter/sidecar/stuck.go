@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"accordion/adapter/managed"
 )
 
 // Slurm 22.05 sometimes shows a node as idle and allocates it to nobody, for half a minute to three: after a job was
@@ -74,10 +76,10 @@ func (s *Sidecar) stuck(v *sight) []string {
 	var all []string
 	for _, r := range s.sorted() {
 		switch {
-		case r.Phase == starting && r.busy == "" && !s.clock.Now().Before(r.released.Add(stuckAfter)):
+		case r.Phase == managed.Starting && r.Busy == "" && !s.clock.Now().Before(r.Released.Add(stuckAfter)):
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
-		case r.refused != nil:
-			all = append(all, s.idleFor(stuckAfter, r.refused)...)
+		case r.Refused != nil:
+			all = append(all, s.idleFor(stuckAfter, r.Refused)...)
 		}
 	}
 	for n, since := range s.lost {

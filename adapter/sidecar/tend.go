@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
@@ -26,52 +27,42 @@ const calls = 2
 // want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
 // before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
 // expires soon after it.
-func (s *Sidecar) want(v *sight, r *record, from int) []adapter.Reservation {
+func (s *Sidecar) want(v *sight, r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
-	for step := from; step < len(r.choices[r.course.choice]); step++ {
-		nodes := r.course.added(step)
+	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
+		nodes := r.Course.Added(step)
 		if len(nodes) == 0 {
 			continue
 		}
-		second := r.course.begins(step)
+		second := r.Course.Begins(step)
 		w := adapter.Reservation{
-			Name: r.reservation(step), Nodes: nodes, User: r.User,
+			Name: r.Reservation(step), Nodes: nodes, User: r.User,
 			Start: max(second-s.settings.Guard, v.now), End: max(second, v.now) + expiry,
 		}
 		for _, name := range nodes {
-			w.OverManaged = w.OverManaged || v.taken[v.index[name]].kind == managed
+			w.OverManaged = w.OverManaged || v.taken[v.index[name]].kind == managed.LateShrinker
 		}
 		all = append(all, w)
 	}
 	return all
 }
 
-// begins is the second at which the step begins in the course.
-func (c *course) begins(step int) core.Time {
-	for _, l := range c.layers {
-		if l.step == step {
-			return l.from
-		}
-	}
-	return core.Forever
-}
-
 // wanted is every reservation that the plan needs, and keep those that must stay as they are.
 func (s *Sidecar) wanted(v *sight) (wants []adapter.Reservation, keep map[string]bool) {
 	keep = map[string]bool{}
 	for _, r := range s.sorted() {
-		if r.Phase == waiting || r.Phase == ending || r.course == nil {
+		if r.Phase == managed.Waiting || r.Phase == managed.Ending || r.Course == nil {
 			continue
 		}
-		if r.Phase == starting || r.Attached {
-			keep[r.reservation(0)] = true
+		if r.Phase == managed.Starting || r.Attached {
+			keep[r.Reservation(0)] = true
 		}
-		if r.busy == "resize" {
-			keep[r.reservation(r.Target)] = true
+		if r.Busy == "resize" {
+			keep[r.Reservation(r.Target)] = true
 		}
-		if r.course.err != nil { // its nodes are being looked for: what it has may still be right
-			for step := r.Step + 1; step < len(r.ep()); step++ {
-				keep[r.reservation(step)] = true
+		if r.Course.Err != nil { // its nodes are being looked for: what it has may still be right
+			for step := r.Step + 1; step < len(r.EP()); step++ {
+				keep[r.Reservation(step)] = true
 			}
 			continue
 		}
@@ -79,7 +70,7 @@ func (s *Sidecar) wanted(v *sight) (wants []adapter.Reservation, keep map[string
 	}
 	for _, w := range v.queue {
 		r := w.record
-		if r == nil || r.course == nil || r.course.err != nil || r.Phase != waiting {
+		if r == nil || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting {
 			continue
 		}
 		more := s.want(v, r, 0)
@@ -146,21 +137,9 @@ func premature(have, want adapter.Reservation, now core.Time) bool {
 // outdated says whether a reservation no longer serves. The begin of an active one cannot be helped.
 func outdated(have, want adapter.Reservation, now core.Time) bool {
 	active := have.Start <= now
-	return !sameNodes(have.Nodes, want.Nodes) ||
+	return !managed.SameNodes(have.Nodes, want.Nodes) ||
 		have.End < want.End-expiry/2 ||
 		!active && (have.Start > want.Start || have.Start < want.Start-slack)
-}
-
-func sameNodes(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, n := range a {
-		if !slices.Contains(b, n) {
-			return false
-		}
-	}
-	return true
 }
 
 // reserved is our reservation of the name as the batch system has it now.

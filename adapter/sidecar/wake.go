@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 	"accordion/core"
 )
 
@@ -25,12 +26,12 @@ func (s *Sidecar) wake(ctx context.Context, v *sight) {
 	soon := v.now + waker.BootTime() + wakeMargin
 	var nodes []string
 	for _, r := range s.sorted() {
-		if r.course == nil || r.course.err != nil || r.Phase == ending {
+		if r.Course == nil || r.Course.Err != nil || r.Phase == managed.Ending {
 			continue
 		}
-		for _, l := range r.course.layers {
-			if l.from <= soon && (l.step > r.Step || r.Phase == waiting) {
-				nodes = append(nodes, l.nodes...)
+		for _, l := range r.Course.Layers {
+			if l.From <= soon && (l.Step > r.Step || r.Phase == managed.Waiting) {
+				nodes = append(nodes, l.Nodes...)
 			}
 		}
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/adapter/managed"
 	"accordion/adapter/sidecar"
 )
 
@@ -31,7 +32,7 @@ type world struct {
 	*embedded.System
 	t        *testing.T
 	begin    time.Time
-	settings sidecar.Settings
+	settings managed.Settings
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
@@ -53,10 +54,10 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, begin: time.Now(), path: filepath.Join(t.TempDir(), "journal.db"), calls: make(chan session.Call)}
-		w.settings = sidecar.Settings{
+		w.settings = managed.Settings{
 			Cluster: "test", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
-			Overrun: sidecar.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: 10 * time.Second,
-			Silent: sidecar.Silent{Notice: 5, Signal: "B:URG"},
+			Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: 10 * time.Second,
+			Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 		}
 		o.Step = w.ask
 		system, err := embedded.New(o)

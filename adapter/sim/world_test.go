@@ -13,6 +13,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core/queue"
@@ -23,11 +24,11 @@ import (
 const deadline = 5 * time.Second
 
 // settings are the sidecar's, with short spans: what matters is their order, not their length.
-func (s *story) settings() sidecar.Settings {
-	return sidecar.Settings{
+func (s *story) settings() managed.Settings {
+	return managed.Settings{
 		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
-		Overrun: sidecar.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
-		Advance: s.advance, Silent: sidecar.Silent{Notice: 5, Signal: "B:URG"},
+		Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
+		Advance: s.advance, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}
 }
 

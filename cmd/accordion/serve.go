@@ -15,6 +15,7 @@ import (
 	"accordion/adapter/alone"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core"
@@ -141,7 +142,7 @@ func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
 	return errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 }
 
-func settingsOf(ctx context.Context, conf config.Config, c *cluster) (sidecar.Settings, error) {
+func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {
 	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
 	var err1, err2 error
 	if name == "" {
@@ -151,10 +152,10 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (sidecar.Se
 		guard, err2 = c.guard(ctx)
 	}
 	if err := errors.Join(err1, err2); err != nil {
-		return sidecar.Settings{}, err
+		return managed.Settings{}, err
 	}
 	a := conf.Plan.Fit()
-	return sidecar.Settings{
+	return managed.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
@@ -162,12 +163,12 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (sidecar.Se
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,
-		Overrun: sidecar.Overrun{
+		Overrun: managed.Overrun{
 			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),
 			Grace: core.Time(conf.Overrun.Grace / time.Second), Signal: conf.Overrun.Signal,
 		},
 		Advance:  conf.Early.Advance,
-		Silent:   sidecar.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
+		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
 	}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
+	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/adapter/view"
@@ -115,11 +116,11 @@ func (st *stage) play(ctx context.Context) error {
 	defer stop()
 	sidecar := sidecar.New(sidecar.Options{
 		System: st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
-		Settings: sidecar.Settings{
+		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
 			// More patience than by default: a second in which this machine does something else is a minute or two here.
-			Overrun: sidecar.Overrun{Share: 0.25, Least: 180, Grace: 120},
+			Overrun: managed.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})
 	var crew sync.WaitGroup

@@ -1,4 +1,4 @@
-package sidecar
+package managed
 
 import (
 	"slices"
@@ -21,8 +21,8 @@ func TestTheNodeOfTheScriptAndTheOneThatTheBatchSystemTakesForItBothStay(t *test
 		{"the other is none of the job's", []string{"n9", "n3", "n5"}, 1, []string{"n3"}},
 		{"nothing is known of its nodes", nil, 2, []string{"n3", "n5"}},
 	} {
-		r := &record{Nodes: []string{"n3", "n5", "n1"}, seen: &adapter.Job{Nodes: c.seen}}
-		if got := r.kept(c.next); !slices.Equal(got, c.want) {
+		r := &Job{Record: Record{Nodes: []string{"n3", "n5", "n1"}}, Seen: &adapter.Job{Nodes: c.seen}}
+		if got := r.Kept(c.next); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v stay, want %v", c.name, got, c.want)
 		}
 		if !slices.Equal(r.Nodes, []string{"n3", "n5", "n1"}) {

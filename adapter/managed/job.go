@@ -1,0 +1,219 @@
+package managed
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// Job is what the sidecar knows of one managed job.
+type Job struct {
+	Record
+
+	Choices     []core.EP
+	Seen        *adapter.Job   // as last read
+	Touched     int            // readings that had begun when we last did something to it: they are stale
+	Busy        string         // the operation under way
+	Parts       []adapter.Part // the allocations that hold its nodes, where they are several
+	Returned    Returned       // what left it last, and when
+	NextNodes   []string       // what it will hold when the resize under way is done; nil without one
+	TriedEarly  core.Time      // second at which going on early was last looked at
+	Retry       time.Time      // no new operation before
+	Failures    int            // of operations in a row, for reasons that have no name
+	Mover       Mover          // why its planned start moved, while that is still to be told
+	Frozen      core.Time      // second since when the batch system does not change it; 0: it does
+	Asks        *Question      // the application stands at the end of its step
+	Course      *Course        // its place in the present plan; nil without one
+	NamedBefore *Course        // its last place: nodes named there stay where they can
+	Dirty       bool           // it changed since it was saved
+	Refused     []string       // what a growth would have held that the batch system refused
+	Late        bool           // its step should be over
+	Ready       time.Time      // when all nodes of a due growth were seen free
+	Released    time.Time      // when we had released it to start; zero after a restart
+	Blocked     string         // what the next operation waits for, for status
+	Unwritten   int            // times in a row that its hosts file could not be written
+	WaitsFor    Obstacle       // what a due growth waited for
+	WaitsSince  core.Time      // second since which it waits for that
+	MovedBy     Obstacle       // what moved the promise last
+}
+
+// New is a job that was just taken up.
+func New(seen *adapter.Job, request string, choices []core.EP) *Job {
+	return &Job{
+		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Name: seen.Name, Request: request, Phase: Waiting},
+		Choices: choices, Seen: seen,
+	}
+}
+
+// Restore makes a record whole again after it was read from the journal.
+func Restore(data []byte) (*Job, error) {
+	r := &Job{}
+	if err := json.Unmarshal(data, &r.Record); err != nil {
+		return nil, fmt.Errorf("journal: a job's record: %w", err)
+	}
+	var err error
+	if r.Choices, err = adapter.ParseRequest(r.Request); err != nil {
+		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+// Encode is the record as the journal keeps it.
+func (r *Job) Encode() ([]byte, error) {
+	data, err := json.Marshal(&r.Record)
+	if err != nil {
+		return nil, fmt.Errorf("journal: job %d: %w", r.ID, err)
+	}
+	return data, nil
+}
+
+// WaitFor notes what a due growth waits for.
+func (r *Job) WaitFor(o Obstacle, now core.Time) {
+	if r.WaitsFor != o {
+		r.WaitsSince = now
+	}
+	r.WaitsFor = o
+}
+
+// BackToQueue takes a decided start back: the job waits again, from its beginning.
+func (r *Job) BackToQueue() {
+	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached = Waiting, nil, 0, 0, 0, 0, nil, false
+}
+
+// EP is the profile that was chosen.
+func (r *Job) EP() core.EP { return r.Choices[r.Choice] }
+
+// IsEvolving says whether it asked for a profile, and not for a size.
+func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }
+
+// End is the Unix second at which it is promised to be over.
+func (r *Job) End() core.Time { return r.Promise[len(r.Promise)-1] }
+
+// Resizing says whether a resize is under way.
+func (r *Job) Resizing() bool { return r.Target != r.Step }
+
+// Due is the Unix second at which its present step is promised to end.
+func (r *Job) Due() core.Time { return r.Promise[r.Step] }
+
+// Final says whether it is in its last step.
+func (r *Job) Final() bool { return r.Step == len(r.EP())-1 }
+
+func (r *Job) total() core.Time { return r.EP().Total() }
+
+// Kind is the word of DESIGN.md for what the job is.
+func (r *Job) Kind() string {
+	if r.IsEvolving() {
+		return "evolving"
+	}
+	return "moldable"
+}
+
+// Reservation names the reservation for the job's step (0: its start).
+func (r *Job) Reservation(step int) string {
+	return fmt.Sprintf("%s%d-%d", adapter.Prefix, r.ID, step)
+}
+
+// Current is the index of the step that a plan begins with: a resize under way is taken to succeed.
+func (r *Job) Current() int {
+	if r.NextNodes != nil {
+		return r.Target
+	}
+	return r.Step
+}
+
+// Holds is the nodes that a plan begins with.
+func (r *Job) Holds() []string {
+	switch {
+	case r.NextNodes != nil:
+		return r.NextNodes
+	case r.Again != nil:
+		return r.Again
+	}
+	return r.Nodes
+}
+
+// Escaped says whether a job runs whose start was never decided: its owner got it out of its hold, which only the batch
+// system's plug-in can prevent. Where a decided start was taken back or forgotten (by a batch system that lost its last
+// seconds, say), and the job runs all the same, it is as managed as before.
+func (r *Job) Escaped() bool { return r.Phase == Waiting && !r.Decided }
+
+// Shown is the job's phase as people read it.
+func (r *Job) Shown() string {
+	switch {
+	case r.Phase == Running && r.Resizing() && r.EP()[r.Target].Nodes > len(r.Nodes):
+		return "growing"
+	case r.Phase == Running && r.Resizing():
+		return "shrinking"
+	case r.Phase == Running && r.Late:
+		return "late"
+	default:
+		return string(r.Phase)
+	}
+}
+
+// Scheduled is the whole scheduled profile of a job that has a promise, from its beginning.
+func (r *Job) Scheduled() core.EP {
+	from := r.Planned
+	if r.Began > 0 {
+		from = r.Began
+	}
+	ep := make(core.EP, len(r.Promise))
+	for i, end := range r.Promise {
+		ep[i] = core.Step{Duration: max(end-from, 0), Nodes: r.EP()[i].Nodes}
+		from = end
+	}
+	return ep
+}
+
+// Limited is what the site allows the job now, where one of its steps to come needs more.
+func (r *Job) Limited() *view.Limit {
+	for _, step := range r.EP()[r.Step:] {
+		if !r.Seen.MostNow.Allows(step.Nodes) {
+			return &view.Limit{Nodes: r.Seen.MostNow.Nodes, Why: r.Seen.MostNow.Why}
+		}
+	}
+	return nil
+}
+
+// Allowed is the choices of a job that the site's limits allow, and which of all they are. Where they allow none it is refused
+// elsewhere.
+func (r *Job) Allowed() (choices []core.EP, named []int) {
+	for i, ep := range r.Choices {
+		if r.Seen.Most.Allows(ep.Peak()) {
+			choices, named = append(choices, ep), append(named, i)
+		}
+	}
+	if len(choices) == 0 {
+		return r.Choices, nil
+	}
+	return choices, named
+}
+
+// Kinds is those on which a running job may go on; nil: all.
+func (r *Job) Kinds() []string {
+	if r.Seen == nil {
+		return nil
+	}
+	return r.Seen.Kinds
+}
+
+// A job that the batch system does not change (ErrFrozen) is tried again for a while; then it is set aside: it has no
+// place in the plan, so that nothing is kept free for it, and is tried again now and then.
+const (
+	thawing   core.Time = 30 // seconds until a job is set aside
+	TryFrozen           = 5 * time.Second
+	TryStiff            = time.Minute
+)
+
+// Stiff says whether the job could not be changed for long.
+func (r *Job) Stiff(now time.Time) bool {
+	return r.Frozen > 0 && now.Unix() >= r.Frozen+thawing
+}
+
+// SetAside says whether the job is to have no place in the plan now.
+func (r *Job) SetAside(now time.Time) bool { return r.Stiff(now) && now.Before(r.Retry) }

@@ -1,0 +1,37 @@
+package managed
+
+// Obstacle is why a node is not free, in the words of the lateness table.
+type Obstacle string
+
+const (
+	Nobody          Obstacle = ""
+	LateShrinker    Obstacle = "late shrinker"
+	OrdinaryOverrun Obstacle = "ordinary overrun"
+	BatchSystem     Obstacle = "batch system" // completing, down, or not yet cleaned up
+	SiteLimit       Obstacle = "limit"        // of the site
+	BootingNode     Obstacle = "booting node" // it was powered down
+)
+
+// More obstacles: what breaks a promise besides what a growth waits for.
+const (
+	LateApplication Obstacle = "late application" // the job itself was late
+	LostNode        Obstacle = "lost node"
+)
+
+// ForUsers is the obstacle as a sentence.
+func (o Obstacle) ForUsers() string {
+	switch o {
+	case LateShrinker:
+		return "another evolving job gave its nodes back late"
+	case OrdinaryOverrun:
+		return "an ordinary job held its nodes past its limit"
+	case LostNode:
+		return "a node was lost"
+	case BootingNode:
+		return "a node that was powered down had to boot"
+	case SiteLimit:
+		return "a limit of the site allowed no more nodes"
+	default:
+		return "the batch system had not freed the nodes"
+	}
+}

@@ -1,0 +1,121 @@
+package managed
+
+import (
+	"fmt"
+	"time"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// SetPromise writes the scheduled profile, which begins with the job's present step at now, as the planned end of each
+// step to come.
+func (r *Job) SetPromise(now core.Time, ep core.EP) {
+	for i, s := range ep {
+		now += s.Duration
+		r.Promise[r.Step+i] = now
+	}
+}
+
+// GoOn makes the target step the present one, from now on. A promise that was moved while the step before was late has the
+// delay in it already.
+func (r *Job) GoOn(now core.Time) {
+	r.Promise[r.Step] = max(r.Promise[r.Step], now)
+	r.Step = r.Target
+	for i := r.Step; i < len(r.Promise); i++ {
+		now = r.follow(i, now)
+		r.Promise[i] = now
+	}
+}
+
+// follow is the end of a step that begins at an instant: it lasts as long as was asked for; before a growth longer, where
+// that is promised for later.
+func (r *Job) follow(step int, begin core.Time) core.Time {
+	ep, end := r.EP(), begin+r.EP()[step].Duration
+	if step+1 < len(ep) && ep[step+1].Nodes > ep[step].Nodes {
+		end = max(end, r.Promise[step])
+	}
+	return end
+}
+
+// Remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
+// were asked for. A step that should be over lasts another second. A resize under way ends every wait that was promised
+// for the step before it: what follows is what goOn will write.
+func (r *Job) Remaining(now core.Time) core.EP {
+	ep := make(core.EP, 0, len(r.Promise)-r.Step)
+	from := now
+	for i := r.Current(); i < len(r.Promise); i++ {
+		to := max(r.Promise[i], from+1)
+		switch {
+		case r.NextNodes != nil:
+			to = r.follow(i, from)
+		case i > r.Step:
+			to = max(to, from+r.EP()[i].Duration)
+		}
+		n := r.EP()[i].Nodes
+		if i == r.Current() {
+			n = len(r.Holds())
+		}
+		ep = append(ep, core.Step{Duration: to - from, Nodes: n})
+		from = to
+	}
+	return ep
+}
+
+// Remainder is the rest of a running job, to be fitted again.
+func (r *Job) Remainder(now core.Time) queue.Remainder {
+	ep := r.Remaining(now)
+	return queue.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
+}
+
+// Tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither
+// waits for the next one nor is being resized.
+func (r *Job) Tardy(now core.Time) bool {
+	return r.Phase == Running && r.Busy == "" && r.Asks == nil && r.Voice != SilentVoice && now > r.Due()+Tolerance
+}
+
+// PutOff says whether the application stands at the end of its step while the next one's second, which it was promised
+// when the step began, was moved to later.
+func (r *Job) PutOff(now core.Time) bool { return r.Asks != nil && r.Meant <= now && now < r.Due() }
+
+// Shift moves everything that is planned for the job, and everything that is remembered in order to wait.
+func (r *Job) Shift(by int64) {
+	for i := r.Step; i < len(r.Promise); i++ {
+		r.Promise[i] += by
+	}
+	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.Frozen, &r.WaitsSince, &r.Returned.at} {
+		if *second > 0 {
+			*second += by
+		}
+	}
+	if r.Phase == Starting && r.Planned > 0 {
+		r.Planned += by
+	}
+	r.TriedEarly = 0
+}
+
+// Allowance is for how many seconds the job may be late in all. What its limit was raised by since it began (oarwalltime, scontrol),
+// the batch system has granted to its user.
+func (r *Job) Allowance(o Overrun) core.Time {
+	more := core.Time(0)
+	if r.Limit > 0 && r.Seen != nil && r.Seen.Limit < core.Forever {
+		more = max(0, r.Seen.Limit-r.Limit)
+	}
+	return o.Of(r.total()) + more
+}
+
+// Lateness is what is wrong with a late application, for its user.
+func (r *Job) Lateness(late core.Time) string {
+	return fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later",
+		r.Step+1, len(r.EP()), time.Unix(r.Due(), 0).Format(time.TimeOnly), late)
+}
+
+// Tolerance is how many seconds the promised end may move before the promise counts as broken: a punctual growth may take
+// two, and pushes what follows by as much.
+const Tolerance core.Time = 2
+
+// Mover is why a planned start moved since its user was told.
+type Mover struct {
+	Why   string
+	Later bool
+}

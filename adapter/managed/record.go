@@ -1,0 +1,63 @@
+package managed
+
+import (
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Phase is where a managed job stands with the sidecar.
+type Phase string
+
+const (
+	Waiting  Phase = "waiting"
+	Starting Phase = "starting" // its start was decided; it may run at any second
+	Running  Phase = "running"
+	Ending   Phase = "ending" // we are ending it
+)
+
+// Voice is whether a job asks for its next step itself.
+type Voice string
+
+const (
+	UnheardVoice  Voice = ""
+	SpeakingVoice Voice = "step"
+	SilentVoice   Voice = "silent"
+)
+
+// Record is the durable memory of one managed job, written to the journal before what it says is true outside. Journals of
+// running clusters are read with it: its fields keep their names.
+type Record struct {
+	adapter.Key
+	User    string
+	UID     uint32
+	Name    string
+	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
+
+	Phase    Phase
+	Decided  bool        // its start was decided, once at least
+	Choice   int         // of the request's configurations, once started
+	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided
+	Planned  core.Time   // second for which its start was decided; 0 before
+	Began    core.Time   // second it began to run; 0 before
+	Limit    core.Time   // seconds, as it began; 0 before
+	Step     int         // index of the step it is in
+	Target   int         // index of the step a resize is under way to; equal to Step when there is none
+	Meant    core.Time   // planned end of the present step when it began: lateness counts from it
+	Overran  core.Time   // seconds of its overrun allowance used at past boundaries
+	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
+	Voice    Voice       // whether it asks for its steps itself
+	Noticed  bool        // a silent one was told of the shrink to come
+	Told     int         // the generation in its hosts file, plus one; 0: it has none yet
+	Nodes    []string    // what it holds: the ones that leave last come first
+	Resizes  int         // how many there were
+	Before   []string    // what it held before the last of them
+	Resized  core.Time   // second of the last of them
+	Again    []string    // what it held until the batch system forgot the last of them; nil: it has not
+	Since    core.Time   // second at which that was seen
+	Why      string      // why we end it
+	Attached bool        // it may still be tied to its start reservation
+	Expected core.Time   // planned start that its user was told of last, Unix seconds; 0: none
+	Vowed    core.Time   // the best end that it was promised, Unix seconds; 0: none
+	Slipped  core.Time   // seconds by which the promised end is later than that, as last said
+	Broke    string      // the cause said then
+}
