@@ -1,6 +1,10 @@
 package adapter
 
-import "time"
+import (
+	"time"
+
+	"accordion/core"
+)
 
 // Clock is the time the sidecar and the embedded batch system live in: the wall clock, or one that runs faster for a
 // demonstration. Tests use the wall clock inside testing/synctest, where it is virtual.
@@ -35,3 +39,6 @@ func (q Quick) Now() time.Time {
 func (q Quick) After(d time.Duration) <-chan time.Time {
 	return time.After(d / time.Duration(q.Factor))
 }
+
+// Instant is a planned second as an instant.
+func Instant(second core.Time) time.Time { return time.Unix(second, 0) }

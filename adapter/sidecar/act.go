@@ -9,6 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
 )
@@ -17,11 +18,11 @@ import (
 const blind = 2
 
 // act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
-func (s *Sidecar) act(ctx context.Context, v *sight) error {
+func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	if s.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
 		return s.saveDirty()
 	}
-	defer func() { s.awaited = v.awaited }()
+	defer func() { s.awaited = v.Awaited }()
 	for _, r := range s.sorted() {
 		if !s.fresh(r) || r.Seen == nil || s.clock.Now().Before(r.Retry) {
 			continue
@@ -40,7 +41,7 @@ func (s *Sidecar) act(ctx context.Context, v *sight) error {
 }
 
 // decide begins the one operation that a job needs now, if any.
-func (s *Sidecar) decide(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) decide(ctx context.Context, v *plan.World, r *managed.Job) error {
 	switch r.Phase {
 	case managed.Waiting:
 		return s.decideWaiting(ctx, v, r)
@@ -53,9 +54,9 @@ func (s *Sidecar) decide(ctx context.Context, v *sight, r *managed.Job) error {
 	}
 }
 
-func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) decideWaiting(ctx context.Context, v *plan.World, r *managed.Job) error {
 	r.Blocked = ""
-	if why := s.impossible(v, r); why != "" {
+	if why := v.Impossible(r); why != "" {
 		s.begin(ctx, r, "refuse", func(ctx context.Context, a *acting) error {
 			return a.do(ctx, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.Refuse(ctx, r.Key, why) })
 		}, nil)
@@ -75,15 +76,15 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *managed.Job) e
 		r.Blocked = "no place in the plan"
 	case c.Err != nil:
 		r.Blocked = c.Err.Error()
-	case c.Start > v.now+s.settings.StartLead:
+	case c.Start > v.Now+s.settings.StartLead:
 		r.Blocked = "nodes"
 	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
 		r.Blocked = r.Seen.MostNow.Why
 	default:
-		if free, who := v.free(c.Added(0)); !free {
+		if free, who := v.Free(c.Added(0)); !free {
 			r.Blocked = who.String()
-			if who.kind == managed.LateShrinker {
-				v.awaited[who.job] = true
+			if who.Kind == managed.LateShrinker {
+				v.Awaited[who.Job] = true
 			}
 			return nil
 		}
@@ -94,29 +95,6 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *sight, r *managed.Job) e
 		return s.start(ctx, v, r)
 	}
 	return nil
-}
-
-// impossible says why a job can never run here, or nothing.
-func (s *Sidecar) impossible(v *sight, r *managed.Job) string {
-	if r.Seen.Unfit != "" {
-		return r.Seen.Unfit
-	}
-	d := newDivision(s.snapshot.Nodes)
-	barred := 0
-	for _, ep := range r.Choices {
-		if !r.Seen.Most.Allows(ep.Peak()) {
-			barred++
-		} else if len(d.runsOn(r.Seen.Kinds, ep.Peak())) > 0 {
-			return ""
-		}
-	}
-	if barred == len(r.Choices) {
-		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, nodesWord(r.Seen.Most.Nodes), r.Seen.Most.Why)
-	}
-	if r.Seen.Kinds == nil && len(d.builds()) == 1 {
-		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.nodes))
-	}
-	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.Seen.Kinds))
 }
 
 // begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
@@ -291,8 +269,8 @@ const sweepAgain = 3 * time.Second
 
 // sweep ends expanders that belong to nothing under way: a merge that lost its race, a sidecar that died in a growth, a parent
 // that is over.
-func (s *Sidecar) sweep(ctx context.Context, v *sight) {
-	for _, j := range v.strays {
+func (s *Sidecar) sweep(ctx context.Context, v *plan.World) {
+	for _, j := range v.Strays {
 		key := j.Key
 		if e, told := s.strays[key]; told && (e.busy || !s.newer(e.begun) || s.clock.Now().Before(e.retry)) {
 			continue
@@ -313,18 +291,6 @@ func (s *Sidecar) sweep(ctx context.Context, v *sight) {
 				return nil
 			}}
 		})
-	}
-}
-
-// String is the holder in the words of status.
-func (h holder) String() string {
-	switch h.kind {
-	case managed.LateShrinker:
-		return fmt.Sprintf("nodes that job %d has to give back", h.job)
-	case managed.OrdinaryOverrun:
-		return fmt.Sprintf("nodes of ordinary job %d", h.job)
-	default:
-		return "nodes that the batch system has not freed"
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
@@ -21,7 +22,7 @@ const (
 // undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
 // done in the seconds before the reading after which the batch system was away.
 func (s *Sidecar) undone(r *managed.Job, held []string) bool {
-	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && seconds(r.Resized).After(s.before.Add(-memoryLoss))
+	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.before.Add(-memoryLoss))
 }
 
 // regret notes that a job's last resize is to be done again.
@@ -40,7 +41,7 @@ func (s *Sidecar) regret(r *managed.Job, held []string) error {
 }
 
 // again does a forgotten resize again.
-func (s *Sidecar) again(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) again(ctx context.Context, v *plan.World, r *managed.Job) error {
 	target := slices.Clone(r.Again)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return slices.Contains(r.Nodes, n) })
 	switch {
@@ -50,14 +51,14 @@ func (s *Sidecar) again(ctx context.Context, v *sight, r *managed.Job) error {
 	case len(target) < len(r.Nodes):
 		s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]adapter.Part, error) { return a.shrinkTo(ctx, r.Key, target) })
 		return nil
-	case v.now > r.Since+reclaim:
+	case v.Now > r.Since+reclaim:
 		r.Again = nil
 		return s.event(r, "changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil)
-	case !s.freeAgain(add) || r.Returned.Has(add, v.now):
+	case !s.freeAgain(add) || r.Returned.Has(add, v.Now):
 		r.Blocked = "nodes that the batch system took from it when it lost its last seconds"
 		return nil
 	}
-	reservation := adapter.Reservation{Name: r.Reservation(r.Step), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
+	reservation := adapter.Reservation{Name: r.Reservation(r.Step), Nodes: add, Start: v.Now, End: v.Now + plan.Expiry, User: r.User}
 	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(reservation)

@@ -10,6 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -91,9 +92,9 @@ func BenchmarkCycle(b *testing.B) {
 
 // turn is a cycle that finds nothing to do.
 func turn(s *Sidecar) error {
-	v := s.look(s.clock.Now().Unix())
-	s.plan(v)
-	s.wanted(v)
+	s.ticked = s.clock.Now()
+	v := plan.Make(s.input())
+	v.Wanted()
 	return s.show(v)
 }
 
@@ -106,9 +107,9 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 	for range 5 {
 		begin := processorTime(t)
-		v := s.look(s.clock.Now().Unix())
-		s.plan(v)
-		s.wanted(v)
+		s.ticked = s.clock.Now()
+		v := plan.Make(s.input())
+		v.Wanted()
 		quickest = min(quickest, processorTime(t)-begin)
 	}
 	if quickest > bound {

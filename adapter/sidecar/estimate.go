@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -21,14 +22,14 @@ const wordsEach = 4
 
 // estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
 // minute and by a tenth of the wait that is left.
-func (s *Sidecar) estimate(v *sight) error {
+func (s *Sidecar) estimate(v *plan.World) error {
 	told := 0
-	for _, w := range v.queue {
-		r := w.record
+	for _, w := range v.Queue {
+		r := w.Managed
 		if r == nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
-		start, ahead := r.Course.Start, r.Course.Start-v.now
+		start, ahead := r.Course.Start, r.Course.Start-v.Now
 		later := start - r.Expected
 		switch {
 		case r.Expected == 0 && ahead <= wordAfter:
@@ -52,9 +53,9 @@ func (s *Sidecar) estimate(v *sight) error {
 }
 
 // tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
-func (s *Sidecar) tellStart(v *sight, r *managed.Job, start core.Time) error {
+func (s *Sidecar) tellStart(v *plan.World, r *managed.Job, start core.Time) error {
 	if r.Expected == 0 {
-		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.now), map[string]any{"start": start})
+		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
 	}
 	distance := core.FormatDuration(start-r.Expected) + " later"
 	if start < r.Expected {
@@ -65,14 +66,14 @@ func (s *Sidecar) tellStart(v *sight, r *managed.Job, start core.Time) error {
 }
 
 // whyMoved is what moved a planned start in this cycle.
-func (s *Sidecar) whyMoved(v *sight, r *managed.Job, later bool) string {
+func (s *Sidecar) whyMoved(v *plan.World, r *managed.Job, later bool) string {
 	if s.past.entries == nil {
 		return "the sidecar did not run meanwhile"
 	}
-	if v.news == nil {
-		v.news = s.gatherNews(v)
+	if s.past.news == nil {
+		s.past.news = s.gatherNews(v)
 	}
-	return v.news.about(r.Key, later)
+	return s.past.news.about(r.Key, later)
 }
 
 // news is what happened since the cycle before, in words, as far as it moves plans.
@@ -90,10 +91,10 @@ type rival struct {
 }
 
 // gatherNews compares what this cycle sees with the queue of the cycle before.
-func (s *Sidecar) gatherNews(v *sight) *news {
+func (s *Sidecar) gatherNews(v *plan.World) *news {
 	n := &news{rank: map[adapter.Key]int{}, before: map[adapter.Key]int{}}
-	for i, w := range v.queue {
-		n.rank[w.seen.Key] = i + 1
+	for i, w := range v.Queue {
+		n.rank[w.Seen.Key] = i + 1
 	}
 	s.newsOfNodes(v, n)
 	seen := make(map[adapter.Key]*adapter.Job, len(s.snapshot.Jobs))
@@ -107,25 +108,25 @@ func (s *Sidecar) gatherNews(v *sight) *news {
 		}
 		s.newsOfJob(v, n, e, seen[e.Key()])
 	}
-	for i, w := range v.queue {
-		if n.before[w.seen.Key] == 0 {
-			n.came = append(n.came, rival{i + 1, fmt.Sprintf("job %d of %s came before it in the queue", w.seen.ID, w.seen.User)})
+	for i, w := range v.Queue {
+		if n.before[w.Seen.Key] == 0 {
+			n.came = append(n.came, rival{i + 1, fmt.Sprintf("job %d of %s came before it in the queue", w.Seen.ID, w.Seen.User)})
 		}
 	}
 	return n
 }
 
 // newsOfNodes is nodes and reservations that came or went.
-func (s *Sidecar) newsOfNodes(v *sight, n *news) {
+func (s *Sidecar) newsOfNodes(v *plan.World, n *news) {
 	switch more := s.missing() - s.past.missing; {
 	case more > 0:
-		n.later = append(n.later, fmt.Sprintf("%s went out of service", nodesWord(more)))
+		n.later = append(n.later, fmt.Sprintf("%s went out of service", plan.NodesWord(more)))
 	case more < 0:
-		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", nodesWord(-more)))
+		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", plan.NodesWord(-more)))
 	}
 	for _, c := range s.closures(v) {
 		if !s.past.closed[c.Name] {
-			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, nodesWord(c.Nodes)))
+			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, plan.NodesWord(c.Nodes)))
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (s *Sidecar) missing() int {
 }
 
 // newsOfJob is what became of a job since the cycle before.
-func (s *Sidecar) newsOfJob(v *sight, n *news, e *view.Entry, j *adapter.Job) {
+func (s *Sidecar) newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	r := s.records[e.Key()]
 	over := r == nil && (j == nil || j.State == adapter.Done || j.State == adapter.Ending)
 	who := fmt.Sprintf("job %d of %s", e.ID, e.User)
@@ -150,10 +151,10 @@ func (s *Sidecar) newsOfJob(v *sight, n *news, e *view.Entry, j *adapter.Job) {
 	case e.Rank > 0 && over:
 		n.left = append(n.left, rival{e.Rank, who + " left the queue"})
 	case !e.Holds():
-	case over && e.Phase != string(adapter.Ending) && (e.Free == 0 || e.Free > v.now+wordAfter):
+	case over && e.Phase != string(adapter.Ending) && (e.Free == 0 || e.Free > v.Now+wordAfter):
 		text := who + " ended before its time"
-		if e.End > v.now {
-			text = fmt.Sprintf("%s ended %s before its time", who, core.FormatDuration(e.End-v.now))
+		if e.End > v.Now {
+			text = fmt.Sprintf("%s ended %s before its time", who, core.FormatDuration(e.End-v.Now))
 		}
 		n.earlier = append(n.earlier, text)
 	case over:
@@ -189,12 +190,4 @@ func (n *news) about(key adapter.Key, later bool) string {
 		return fmt.Sprintf("%s, and %d more changes", strings.Join(texts[:2], ", "), more)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// nodesWord is "1 node", "3 nodes".
-func nodesWord(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
 }

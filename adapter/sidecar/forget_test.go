@@ -10,6 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/core"
 )
 
 // brief is a journal that takes so many writes: its sidecar dies at the next.
@@ -38,7 +39,8 @@ func (b *brief) Delete(_, _ int64) error { return b.write(func() { b.forgotten =
 
 func TestNoJobIsForgottenBeforeTheJournalSaysHowItEnded(t *testing.T) {
 	for writes := range 3 {
-		first, second := twoInTurn()
+		first := managed.New(&adapter.Job{Key: adapter.Key{ID: 1}}, "", []core.EP{{{Duration: 36, Nodes: 2}}})
+		second := managed.New(&adapter.Job{Key: adapter.Key{ID: 2}}, "", []core.EP{{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}})
 		second.Why, second.Phase, second.Began = "it was late", managed.Ending, 1
 		b := &brief{writes: writes}
 		s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/managed"
 )
 
@@ -21,6 +22,6 @@ func (s *Sidecar) freeze(r *managed.Job, why error) time.Duration {
 		return managed.TryFrozen
 	}
 	r.Course = nil
-	s.notice(r.Key, fmt.Sprintf("since %s %s", seconds(r.Frozen).Format(time.TimeOnly), stiffness(why)))
+	s.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
 	return managed.TryStiff
 }

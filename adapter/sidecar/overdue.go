@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
 // overdue looks after an application whose step should be over. While it is in nobody's way it uses its allowance; it
 // is warned when the allowance nears its end or another job waits for nodes that it should have given back, and ended when
 // the allowance is used up, or when that other job has waited for the grace.
-func (s *Sidecar) overdue(ctx context.Context, v *sight, r *managed.Job, late core.Time) error {
+func (s *Sidecar) overdue(ctx context.Context, v *plan.World, r *managed.Job, late core.Time) error {
 	o := s.settings.Overrun
 	allowance, used := r.Allowance(s.settings.Overrun), r.Overran+late
 	inTheWay := s.awaited[r.ID]
@@ -21,15 +22,15 @@ func (s *Sidecar) overdue(ctx context.Context, v *sight, r *managed.Job, late co
 		return s.End(ctx, r, r.Lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
 	case r.Warned == 0 && o.Signal != "" && (inTheWay || used >= max(allowance-o.Grace, allowance/2)):
 		return s.warn(ctx, v, r, late, inTheWay)
-	case inTheWay && r.Warned > 0 && v.now >= r.Warned+o.Grace:
-		return s.End(ctx, r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", v.now-r.Warned))
+	case inTheWay && r.Warned > 0 && v.Now >= r.Warned+o.Grace:
+		return s.End(ctx, r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", v.Now-r.Warned))
 	}
 	return nil
 }
 
 // warn signals a late application, once a step.
-func (s *Sidecar) warn(ctx context.Context, v *sight, r *managed.Job, late core.Time, inTheWay bool) error {
-	r.Warned = v.now
+func (s *Sidecar) warn(ctx context.Context, v *plan.World, r *managed.Job, late core.Time, inTheWay bool) error {
+	r.Warned = v.Now
 	if err := s.save(r); err != nil {
 		return err
 	}

@@ -6,16 +6,17 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
 // account compares every promise with what was promised, and counts what evolving jobs do not hold.
-func (s *Sidecar) account(v *sight) error {
-	elapsed := min(max(v.now-s.past.accounted, 0), 3600) // a clock that jumps must not spoil a counter
+func (s *Sidecar) account(v *plan.World) error {
+	elapsed := min(max(v.Now-s.past.accounted, 0), 3600) // a clock that jumps must not spoil a counter
 	if s.past.accounted == 0 {
 		elapsed = 0
 	}
-	s.past.accounted = v.now
+	s.past.accounted = v.Now
 	var spared int64
 	for _, r := range s.sorted() {
 		if r.Phase == managed.Waiting {
@@ -38,7 +39,7 @@ func (s *Sidecar) account(v *sight) error {
 }
 
 // keepVow says so when a promise could not be kept: at first, and again when the delay has doubled since.
-func (s *Sidecar) keepVow(v *sight, r *managed.Job) error {
+func (s *Sidecar) keepVow(v *plan.World, r *managed.Job) error {
 	slip := r.End() - r.Vowed
 	if r.Vowed == 0 || slip < 0 { // made, or improved: the better one counts from now on
 		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
@@ -57,7 +58,7 @@ func (s *Sidecar) keepVow(v *sight, r *managed.Job) error {
 }
 
 // breaker is what most likely broke the job's promise.
-func (s *Sidecar) breaker(v *sight, r *managed.Job) managed.Obstacle {
+func (s *Sidecar) breaker(v *plan.World, r *managed.Job) managed.Obstacle {
 	switch {
 	case r.Late:
 		return managed.LateApplication
@@ -67,16 +68,16 @@ func (s *Sidecar) breaker(v *sight, r *managed.Job) managed.Obstacle {
 		return managed.OrdinaryOverrun
 	case s.goneSince(r.Planned):
 		return managed.LostNode
-	case slices.ContainsFunc(v.running, func(o *managed.Job) bool { return o != r && o.Late }):
+	case slices.ContainsFunc(v.Running, func(o *managed.Job) bool { return o != r && o.Late }):
 		return managed.LateShrinker
 	}
 	return managed.BatchSystem
 }
 
 // overran says whether an ordinary job holds its nodes for longer than the plan allowed for.
-func (s *Sidecar) overran(v *sight, j *adapter.Job) bool {
+func (s *Sidecar) overran(v *plan.World, j *adapter.Job) bool {
 	return j.State == adapter.Running && j.Expands == 0 && s.records[j.Key] == nil && j.Limit < core.Forever &&
-		v.now >= j.Started+j.Limit+s.settings.Guard
+		v.Now >= j.Started+j.Limit+s.settings.Guard
 }
 
 // goneSince says whether a node that is away now went away at that second or later.

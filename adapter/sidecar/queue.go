@@ -9,13 +9,14 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/adapter/view"
 	"accordion/core"
 )
 
 // putQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
 // that a plan in which every start drifts does not keep the disk busy.
-func (s *Sidecar) putQueue(v *sight, views []view.Job) error {
+func (s *Sidecar) putQueue(v *plan.World, views []view.Job) error {
 	q := s.queue(v, views)
 	before := s.past.queued
 	s.past.entries, s.past.missing, s.past.closed = q.Jobs, s.missing(), map[string]bool{}
@@ -49,14 +50,15 @@ type queued struct {
 type past struct {
 	queued    queued
 	entries   []view.Entry    // of the cycle before; nil before the first
+	news      *news           // since the cycle before; nil while nobody asked
 	missing   int             // nodes that the plan did without in the cycle before
 	closed    map[string]bool // reservations of others in the cycle before, by name
 	accounted core.Time       // second up to which spared node-seconds are counted; 0 before the first look
 }
 
 // queue gathers every job of the pool.
-func (s *Sidecar) queue(v *sight, views []view.Job) view.Queue {
-	q := view.Queue{At: v.now, Cluster: s.settings.Cluster, Nodes: len(v.nodes), Lead: s.settings.StartLead, Closures: s.closures(v)}
+func (s *Sidecar) queue(v *plan.World, views []view.Job) view.Queue {
+	q := view.Queue{At: v.Now, Cluster: s.settings.Cluster, Nodes: len(v.Nodes), Lead: s.settings.StartLead, Closures: s.closures(v)}
 	for _, n := range s.snapshot.Nodes {
 		if !n.Usable {
 			q.Away++
@@ -67,25 +69,25 @@ func (s *Sidecar) queue(v *sight, views []view.Job) view.Queue {
 		ours[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
 	}
 	q.Jobs = make([]view.Entry, 0, len(s.snapshot.Jobs))
-	s.addHolders(&q, ours)
+	s.addHolders(&q, v, ours)
 	holders := len(q.Jobs)
 	s.addRanked(&q, v, ours)
 	s.addOthers(&q, ours)
-	s.keepDue(v.now, q.Jobs[holders:])
+	s.keepDue(v.Now, q.Jobs[holders:])
 	return q
 }
 
 // closures is the reservations of others, as far as they are over nodes of the pool.
-func (s *Sidecar) closures(v *sight) []view.Closure {
+func (s *Sidecar) closures(v *plan.World) []view.Closure {
 	all := []view.Closure{}
 	for _, r := range s.snapshot.Reservations {
 		c := view.Closure{Name: r.Name, Start: r.Start, End: r.End}
 		for _, n := range r.Nodes {
-			if _, ours := v.index[n]; ours {
+			if _, ours := v.Index[n]; ours {
 				c.Nodes++
 			}
 		}
-		if c.Nodes > 0 && !r.Ours() && r.End > v.now {
+		if c.Nodes > 0 && !r.Ours() && r.End > v.Now {
 			all = append(all, c)
 		}
 	}
@@ -93,10 +95,10 @@ func (s *Sidecar) closures(v *sight) []view.Closure {
 }
 
 // addHolders adds the jobs that have nodes, or are being started on them.
-func (s *Sidecar) addHolders(q *view.Queue, ours map[adapter.Key]*view.Job) {
+func (s *Sidecar) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
 	for i := range s.snapshot.Jobs {
 		j := &s.snapshot.Jobs[i]
-		if s.records[j.Key] != nil || j.Expands != 0 && s.growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
+		if s.records[j.Key] != nil || j.Expands != 0 && v.Growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
 			continue
 		}
 		e := s.entry(j)
@@ -116,32 +118,32 @@ func (s *Sidecar) addHolders(q *view.Queue, ours map[adapter.Key]*view.Job) {
 }
 
 // addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
-func (s *Sidecar) addRanked(q *view.Queue, v *sight, ours map[adapter.Key]*view.Job) {
-	places := v.planned.Jobs // in the order of the queue, without those that have none
-	for i, w := range v.queue {
+func (s *Sidecar) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+	places := v.Planned.Jobs // in the order of the queue, without those that have none
+	for i, w := range v.Queue {
 		var place *core.Planned
-		if len(places) > 0 && places[0].Job == w.job.ID {
+		if len(places) > 0 && places[0].Job == w.Job.ID {
 			place, places = &places[0], places[1:]
 		}
-		if w.record != nil {
-			m := ours[w.record.Key]
+		if w.Managed != nil {
+			m := ours[w.Managed.Key]
 			if m == nil || m.Phase != string(managed.Waiting) {
 				continue // it began to start in this very cycle
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
 			if e.Start == 0 {
-				e.Size = w.record.Choices[0][0].Nodes
+				e.Size = w.Managed.Choices[0][0].Nodes
 			}
 			q.Jobs = append(q.Jobs, e)
 			continue
 		}
-		e := s.entry(w.seen)
-		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.seen.Want
+		e := s.entry(w.Seen)
+		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
 		if place != nil {
 			e.Start = place.Start
-			if w.seen.Limit < core.Forever {
-				e.End, e.Free = e.Start+w.seen.Limit, place.Allocation.End()
+			if w.Seen.Limit < core.Forever {
+				e.End, e.Free = e.Start+w.Seen.Limit, place.Allocation.End()
 			}
 		}
 		q.Jobs = append(q.Jobs, e)

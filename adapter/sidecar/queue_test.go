@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/plan"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -26,12 +27,12 @@ func (p *published) PutQueue(data []byte) error {
 }
 
 // viewed is a sidecar of a crowded cluster with its plan, and what it shows.
-func viewed(t testing.TB) (*Sidecar, *published, *sight, []view.Job) {
+func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.journal.(*journal.Journal)}
 	s.journal = p
-	v := s.look(s.clock.Now().Unix())
-	s.plan(v)
+	s.ticked = s.clock.Now()
+	v := plan.Make(s.input())
 	var views []view.Job
 	for _, r := range s.sorted() {
 		views = append(views, viewOf(r))
@@ -41,7 +42,7 @@ func viewed(t testing.TB) (*Sidecar, *published, *sight, []view.Job) {
 
 func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 	s, p, v, views := viewed(t)
-	clock := &handClock{now: time.Unix(v.now, 0)}
+	clock := &handClock{now: time.Unix(v.Now, 0)}
 	s.clock = clock
 	put := func(want int, when string) {
 		t.Helper()
@@ -85,11 +86,11 @@ func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 // A job that may start at any second would otherwise start another second later in every plan.
 func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
 	s, p, v, views := viewed(t)
-	clock := &handClock{now: time.Unix(v.now, 0)}
+	clock := &handClock{now: time.Unix(v.Now, 0)}
 	s.clock = clock
 	due := 0
-	for i := range v.planned.Jobs {
-		if v.planned.Jobs[i].Start == v.now {
+	for i := range v.Planned.Jobs {
+		if v.Planned.Jobs[i].Start == v.Now {
 			due++
 		}
 	}
@@ -97,12 +98,12 @@ func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
 		if err := s.putQueue(v, views); err != nil {
 			t.Fatal(err)
 		}
-		for i := range v.planned.Jobs {
-			if v.planned.Jobs[i].Start == v.now {
-				v.planned.Jobs[i].Start++
+		for i := range v.Planned.Jobs {
+			if v.Planned.Jobs[i].Start == v.Now {
+				v.Planned.Jobs[i].Start++
 			}
 		}
-		v.now++
+		v.Now++
 		clock.now = clock.now.Add(time.Second)
 	}
 	if due == 0 || p.count != 1 {

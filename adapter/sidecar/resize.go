@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/shim/wire"
 )
 
@@ -21,7 +22,7 @@ const endAgain = 40 * time.Second
 
 // decideRunning resizes a job whose planned second has come and whose application stands at the end of its step; an
 // application that is late for longer than its allowance is ended.
-func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) decideRunning(ctx context.Context, v *plan.World, r *managed.Job) error {
 	r.Blocked = ""
 	if r.Attached {
 		s.begin(ctx, r, "detach", func(ctx context.Context, a *acting) error {
@@ -30,7 +31,7 @@ func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *managed.Job) e
 		return nil
 	}
 	r.DropQuestion(s.clock.Now())
-	late := v.now - r.Due()
+	late := v.Now - r.Due()
 	r.Late = late > 0 && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
 	if spoken, err := s.speak(ctx, v, r); spoken || err != nil {
 		return err
@@ -46,7 +47,7 @@ func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *managed.Job) e
 	case late < 0 && r.Voice == managed.SilentVoice:
 		return nil
 	case late < 0:
-		r.Blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, seconds(r.Due()).Format(time.TimeOnly))
+		r.Blocked = fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, adapter.Instant(r.Due()).Format(time.TimeOnly))
 		return nil
 	case s.resizes >= atOnce || s.clock.Now().Before(s.trapped):
 		r.Blocked = "other resizes come first"
@@ -56,7 +57,7 @@ func (s *Sidecar) decideRunning(ctx context.Context, v *sight, r *managed.Job) e
 }
 
 // resize begins the next step of a job that stands at the end of the one before.
-func (s *Sidecar) resize(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) resize(ctx context.Context, v *plan.World, r *managed.Job) error {
 	next, have := r.EP()[r.Step+1].Nodes, len(r.Nodes)
 	switch {
 	case next < have:
@@ -72,32 +73,32 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *managed.Job) error {
 	}
 	if !r.Seen.MostNow.Allows(next) {
 		r.Blocked = r.Seen.MostNow.Why
-		r.WaitFor(managed.SiteLimit, v.now)
+		r.WaitFor(managed.SiteLimit, v.Now)
 		return nil
 	}
 	add := r.Course.Added(r.Step + 1)
 	if r.Course.Err != nil || len(add) != next-have {
 		r.Blocked = "nodes for its next step"
-		r.WaitFor(managed.BatchSystem, v.now)
+		r.WaitFor(managed.BatchSystem, v.Now)
 		return nil
 	}
-	if free, who := v.free(add); !free {
+	if free, who := v.Free(add); !free {
 		r.Blocked = who.String()
-		r.WaitFor(who.kind, v.now)
-		if who.kind == managed.LateShrinker {
-			v.awaited[who.job] = true
+		r.WaitFor(who.Kind, v.Now)
+		if who.Kind == managed.LateShrinker {
+			v.Awaited[who.Job] = true
 		}
 		return nil
 	}
 	if s.anyAsleep(add) {
 		r.Blocked = booting
-		r.WaitFor(managed.BootingNode, v.now)
+		r.WaitFor(managed.BootingNode, v.Now)
 		return nil
 	}
-	if r.Returned.Has(add, v.now) {
+	if r.Returned.Has(add, v.Now) {
 		r.Blocked = "nodes that it gave back in this very second"
-		r.WaitFor(managed.BatchSystem, v.now)
-		r.Retry = seconds(v.now + 1)
+		r.WaitFor(managed.BatchSystem, v.Now)
+		r.Retry = adapter.Instant(v.Now + 1)
 		return nil
 	}
 	if s.tendingNow(r.Reservation(r.Step + 1)) {
@@ -107,20 +108,20 @@ func (s *Sidecar) resize(ctx context.Context, v *sight, r *managed.Job) error {
 }
 
 // grow allocates nodes to an expander inside the step's reservation and merges them into the job.
-func (s *Sidecar) grow(ctx context.Context, v *sight, r *managed.Job, add []string) error {
+func (s *Sidecar) grow(ctx context.Context, v *plan.World, r *managed.Job, add []string) error {
 	if err := s.aim(r, append(slices.Clone(r.Nodes), add...)); err != nil {
 		return err
 	}
 	if r.Ready.IsZero() {
 		r.Ready = s.clock.Now()
 	}
-	want := adapter.Reservation{Name: r.Reservation(r.Target), Nodes: add, Start: v.now, End: v.now + expiry, User: r.User}
+	want := adapter.Reservation{Name: r.Reservation(r.Target), Nodes: add, Start: v.Now, End: v.Now + plan.Expiry, User: r.User}
 	have, there := s.reserved(want.Name)
-	there = there && have.Start <= v.now && have.End > v.now+expiry/4 && managed.SameNodes(have.Nodes, add)
+	there = there && have.Start <= v.Now && have.End > v.Now+plan.Expiry/4 && managed.SameNodes(have.Nodes, add)
 	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(want)
-	v.take(add, r.ID)
+	v.Take(add, r.ID)
 	var parts []adapter.Part
 	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
 		if !there {
@@ -230,7 +231,7 @@ func (s *Sidecar) resized(r *managed.Job, fields map[string]any) error {
 		fields = map[string]any{}
 	}
 	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, names(r.Nodes), r.Target+1
-	fields["lateness"] = now.Sub(seconds(meant)).Seconds()
+	fields["lateness"] = now.Sub(adapter.Instant(meant)).Seconds()
 	if r.WaitsFor != managed.Nobody {
 		fields["cause"] = string(r.WaitsFor)
 	}
@@ -268,7 +269,7 @@ func (s *Sidecar) resized(r *managed.Job, fields map[string]any) error {
 		kind = "shrank"
 	}
 	if len(r.Nodes) > before {
-		s.meter.Grew(now.Sub(seconds(meant)), string(cause))
+		s.meter.Grew(now.Sub(adapter.Instant(meant)), string(cause))
 	}
 	return s.event(r, kind, text, fields)
 }

@@ -46,7 +46,7 @@ func (s *Sidecar) pause() time.Duration {
 // moments are the instants at which something may have to be done for the job though no reading came.
 func (s *Sidecar) moments(r *managed.Job) []time.Time {
 	all := []time.Time{r.Retry}
-	add := func(second core.Time) { all = append(all, seconds(second)) }
+	add := func(second core.Time) { all = append(all, adapter.Instant(second)) }
 	switch {
 	case r.Phase == managed.Waiting && r.Course != nil && r.Course.Err == nil:
 		add(r.Course.Start - s.settings.StartLead - s.ahead())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/adapter/view"
 )
 
@@ -13,7 +14,7 @@ import (
 const heartbeat = 15 * time.Second
 
 // show writes what `accordion status`, queue and explain show, when it changed.
-func (s *Sidecar) show(v *sight) error {
+func (s *Sidecar) show(v *plan.World) error {
 	view := view.Status{Cluster: s.settings.Cluster, Soft: s.snapshot.Soft, Jobs: []view.Job{}}
 	for _, r := range s.sorted() {
 		view.Jobs = append(view.Jobs, viewOf(r))
@@ -24,7 +25,7 @@ func (s *Sidecar) show(v *sight) error {
 	return s.putView(v, view)
 }
 
-func (s *Sidecar) putView(v *sight, view view.Status) error {
+func (s *Sidecar) putView(v *plan.World, view view.Status) error {
 	data, err := json.Marshal(view)
 	if err != nil {
 		return fmt.Errorf("journal: the view for status: %w", err)
@@ -34,7 +35,7 @@ func (s *Sidecar) putView(v *sight, view view.Status) error {
 		return nil
 	}
 	s.shown, s.shownAt = string(data), now
-	view.At = v.now
+	view.At = v.Now
 	if data, err = json.Marshal(view); err != nil {
 		return fmt.Errorf("journal: the view for status: %w", err)
 	}

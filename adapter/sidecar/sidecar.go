@@ -13,6 +13,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/core"
 )
@@ -154,8 +155,9 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		return nil
 	}
 	begin := s.clock.Now()
-	v := s.look(s.ticked.Unix())
-	s.plan(v)
+	s.past.news = nil
+	v := plan.Make(s.input())
+	s.say(v.Said)
 	for _, part := range []func() error{
 		func() error { return s.account(v) },
 		func() error { return s.estimate(v) },
@@ -170,8 +172,37 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	for _, r := range s.records {
 		phases[r.Shown()]++
 	}
-	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.queue))
+	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.Queue))
 	return nil
+}
+
+// input is what a plan is made of. Its second is that in which keepTime looked last, for a clock that is set just after it
+// must not end what runs.
+func (s *Sidecar) input() plan.Input {
+	return plan.Input{
+		Now: s.ticked.Unix(), Instant: s.clock.Now(), Snapshot: s.snapshot, Jobs: s.sorted(), OutOfService: s.outOfService, Fresh: s.fresh,
+		Settled: s.newer(s.shrunk), Settings: s.settings,
+	}
+}
+
+// absence is how long a node that cannot be used is taken to be back soon: after a start of slurmctld no node is known
+// for some seconds, and no promise must move for that. Nothing is put on it meanwhile.
+const absence = 30 * time.Second
+
+// outOfService says whether the plan does without a node: it has been away for longer than a moment.
+func (s *Sidecar) outOfService(n adapter.Node) bool {
+	return !n.Usable && !s.clock.Now().Before(s.away[n.Name].Add(absence))
+}
+
+// say logs what the planner has to say.
+func (s *Sidecar) say(notes []plan.Note) {
+	for _, n := range notes {
+		log := s.log.Info
+		if n.Warns {
+			log = s.log.Warn
+		}
+		log(n.Text, append([]any{"cluster", s.settings.Cluster, "job", n.Job}, n.Fields...)...)
+	}
 }
 
 // recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the

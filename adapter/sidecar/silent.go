@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 )
 
 // Applications that never call `accordion step` are resized at their planned seconds and told: the job's hosts file is
@@ -14,7 +16,7 @@ import (
 // seconds before, because it kills what runs on the leaving nodes at once.
 
 // speak does what a silent job has to be told now. It says whether an operation was begun.
-func (s *Sidecar) speak(ctx context.Context, v *sight, r *managed.Job) (bool, error) {
+func (s *Sidecar) speak(ctx context.Context, v *plan.World, r *managed.Job) (bool, error) {
 	if len(r.EP()) < 2 {
 		return false, nil
 	}
@@ -35,10 +37,10 @@ func (s *Sidecar) speak(ctx context.Context, v *sight, r *managed.Job) (bool, er
 		}
 		s.publish(ctx, r, m, func() error { r.Told = m.generation + 1; return s.save(r) })
 		return true, nil
-	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && v.now >= r.Due()-s.settings.Silent.Notice:
+	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && v.Now >= r.Due()-s.settings.Silent.Notice:
 		keep, due := r.Kept(r.EP()[r.Step+1].Nodes), r.Due()
 		gone := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(keep, n) })
-		says := fmt.Sprintf("at %s this job gives back %s, and what runs there is killed; %s stays", seconds(due).Format(time.TimeOnly), names(gone), names(keep))
+		says := fmt.Sprintf("at %s this job gives back %s, and what runs there is killed; %s stays", adapter.Instant(due).Format(time.TimeOnly), names(gone), names(keep))
 		s.publish(ctx, r, message{nodes: keep, step: r.Step + 1, generation: r.Resizes + 1, says: says, signal: true}, func() error {
 			r.Noticed = true
 			if err := s.save(r); err != nil {

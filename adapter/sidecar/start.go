@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
@@ -16,7 +17,7 @@ const abandoned core.Time = 60
 // start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
 // run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
 // reservation that lasts longer than the job may run.
-func (s *Sidecar) start(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) start(ctx context.Context, v *plan.World, r *managed.Job) error {
 	c := r.Course
 	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
 	r.Nodes, r.Attached = c.Added(0), true
@@ -28,7 +29,7 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *managed.Job) error {
 	first := c.EP[0].Nodes
 	limit := c.EP.Total() + s.settings.Margin([]core.EP{c.EP})
 	reservation := adapter.Reservation{
-		Name: r.Reservation(0), Nodes: r.Nodes, Start: v.now, End: v.now + s.settings.StartLead + limit + s.settings.Guard + expiry, User: r.User,
+		Name: r.Reservation(0), Nodes: r.Nodes, Start: v.Now, End: v.Now + s.settings.StartLead + limit + s.settings.Guard + plan.Expiry, User: r.User,
 		Idle: abandoned,
 	}
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "ends": r.End(), "profile": c.EP.String()}
@@ -36,7 +37,7 @@ func (s *Sidecar) start(ctx context.Context, v *sight, r *managed.Job) error {
 		return err
 	}
 	s.take(reservation)
-	v.take(r.Nodes, r.ID)
+	v.Take(r.Nodes, r.ID)
 	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
 		return a.startOn(ctx, r.Key, reservation, adapter.Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
 	}, func() error { r.Released = s.clock.Now(); return nil })
@@ -69,7 +70,7 @@ const patience core.Time = 60
 
 // decideStarting looks after a start that is decided. Where the sidecar died before the release the job is still held:
 // it starts from the beginning, on nodes that are free now.
-func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *managed.Job) error {
+func (s *Sidecar) decideStarting(ctx context.Context, v *plan.World, r *managed.Job) error {
 	if r.Seen.State != adapter.Pending {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (s *Sidecar) decideStarting(ctx context.Context, v *sight, r *managed.Job) 
 	if r.Seen.Why != "" && r.Seen.Why != "None" {
 		r.Blocked += ": " + r.Seen.Why
 	}
-	if v.now < r.Planned+patience {
+	if v.Now < r.Planned+patience {
 		return nil
 	}
 	s.begin(ctx, r, "hold", func(ctx context.Context, a *acting) error {

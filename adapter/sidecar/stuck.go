@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 )
 
 // Slurm 22.05 sometimes shows a node as idle and allocates it to nobody, for half a minute to three: after a job was
@@ -72,7 +73,7 @@ func (s *Sidecar) idleFor(d time.Duration, nodes []string) []string {
 
 // stuck is the nodes that somebody waits for though they are idle (a released job, a growth that was refused, an ordinary
 // job that fits on nodes that nobody reserved), and the lost ones.
-func (s *Sidecar) stuck(v *sight) []string {
+func (s *Sidecar) stuck(v *plan.World) []string {
 	var all []string
 	for _, r := range s.sorted() {
 		switch {
@@ -91,8 +92,8 @@ func (s *Sidecar) stuck(v *sight) []string {
 }
 
 // forgotten is idle, unreserved nodes on which the first ordinary job of the queue would fit.
-func (s *Sidecar) forgotten(v *sight) []string {
-	if len(v.queue) == 0 || v.queue[0].record != nil {
+func (s *Sidecar) forgotten(v *plan.World) []string {
+	if len(v.Queue) == 0 || v.Queue[0].Managed != nil {
 		return nil
 	}
 	reserved := map[string]bool{}
@@ -101,15 +102,15 @@ func (s *Sidecar) forgotten(v *sight) []string {
 			reserved[n] = true
 		}
 	}
-	long := slices.DeleteFunc(s.idleFor(idleAfter, v.nodes), func(n string) bool { return reserved[n] })
-	if len(long) < v.queue[0].job.Choices[0].Peak() {
+	long := slices.DeleteFunc(s.idleFor(idleAfter, v.Nodes), func(n string) bool { return reserved[n] })
+	if len(long) < v.Queue[0].Job.Choices[0].Peak() {
 		return nil
 	}
 	return long
 }
 
 // nudge cures stuck nodes, at most every few seconds.
-func (s *Sidecar) nudge(ctx context.Context, v *sight) {
+func (s *Sidecar) nudge(ctx context.Context, v *plan.World) {
 	now := s.clock.Now()
 	if now.Before(s.nudged.Add(nudgeEvery)) {
 		return

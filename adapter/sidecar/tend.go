@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
@@ -24,73 +25,10 @@ type tended struct {
 // calls is how many reservations may be written at once.
 const calls = 2
 
-// want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
-// before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
-// expires soon after it.
-func (s *Sidecar) want(v *sight, r *managed.Job, from int) []adapter.Reservation {
-	var all []adapter.Reservation
-	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
-		nodes := r.Course.Added(step)
-		if len(nodes) == 0 {
-			continue
-		}
-		second := r.Course.Begins(step)
-		w := adapter.Reservation{
-			Name: r.Reservation(step), Nodes: nodes, User: r.User,
-			Start: max(second-s.settings.Guard, v.now), End: max(second, v.now) + expiry,
-		}
-		for _, name := range nodes {
-			w.OverManaged = w.OverManaged || v.taken[v.index[name]].kind == managed.LateShrinker
-		}
-		all = append(all, w)
-	}
-	return all
-}
-
-// wanted is every reservation that the plan needs, and keep those that must stay as they are.
-func (s *Sidecar) wanted(v *sight) (wants []adapter.Reservation, keep map[string]bool) {
-	keep = map[string]bool{}
-	for _, r := range s.sorted() {
-		if r.Phase == managed.Waiting || r.Phase == managed.Ending || r.Course == nil {
-			continue
-		}
-		if r.Phase == managed.Starting || r.Attached {
-			keep[r.Reservation(0)] = true
-		}
-		if r.Busy == "resize" {
-			keep[r.Reservation(r.Target)] = true
-		}
-		if r.Course.Err != nil { // its nodes are being looked for: what it has may still be right
-			for step := r.Step + 1; step < len(r.EP()); step++ {
-				keep[r.Reservation(step)] = true
-			}
-			continue
-		}
-		wants = append(wants, s.want(v, r, r.Step+1)...)
-	}
-	for _, w := range v.queue {
-		r := w.record
-		if r == nil || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting {
-			continue
-		}
-		more := s.want(v, r, 0)
-		if len(wants)+len(more) > s.settings.Protect+len(v.running) {
-			break
-		}
-		wants = append(wants, more...)
-	}
-	for i := range s.snapshot.Jobs {
-		if j := &s.snapshot.Jobs[i]; j.Reservation != "" && j.State == adapter.Running {
-			keep[j.Reservation] = true
-		}
-	}
-	return wants, keep
-}
-
 // tend writes the reservations that the plan needs and the batch system lacks, and deletes those that nothing needs.
-func (s *Sidecar) tend(ctx context.Context, v *sight) error {
+func (s *Sidecar) tend(ctx context.Context, v *plan.World) error {
 	s.tidy()
-	wants, keep := s.wanted(v)
+	wants, keep := v.Wanted()
 	clear(s.wants)
 	for _, w := range wants {
 		s.wants[w.Name] = w
@@ -99,9 +37,9 @@ func (s *Sidecar) tend(ctx context.Context, v *sight) error {
 		}
 		have, there := s.reserved(w.Name)
 		switch {
-		case there && premature(have, w, v.now):
+		case there && premature(have, w, v.Now):
 			s.delete(ctx, w.Name)
-		case !there || outdated(have, w, v.now):
+		case !there || outdated(have, w, v.Now):
 			s.write(ctx, w)
 		}
 	}
@@ -138,7 +76,7 @@ func premature(have, want adapter.Reservation, now core.Time) bool {
 func outdated(have, want adapter.Reservation, now core.Time) bool {
 	active := have.Start <= now
 	return !managed.SameNodes(have.Nodes, want.Nodes) ||
-		have.End < want.End-expiry/2 ||
+		have.End < want.End-plan.Expiry/2 ||
 		!active && (have.Start > want.Start || have.Start < want.Start-slack)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/core"
 )
 
@@ -18,12 +19,12 @@ const wakeMargin core.Time = 10
 
 // wake has the nodes boot that jobs need soon: those that come with a step, and those on which a job is to start. A batch system
 // wakes no node because it is reserved.
-func (s *Sidecar) wake(ctx context.Context, v *sight) {
+func (s *Sidecar) wake(ctx context.Context, v *plan.World) {
 	waker, ok := s.system.(adapter.Waker)
 	if !ok || waker.BootTime() <= 0 {
 		return
 	}
-	soon := v.now + waker.BootTime() + wakeMargin
+	soon := v.Now + waker.BootTime() + wakeMargin
 	var nodes []string
 	for _, r := range s.sorted() {
 		if r.Course == nil || r.Course.Err != nil || r.Phase == managed.Ending {

@@ -1,10 +1,8 @@
-package sidecar
+package plan
 
 import (
 	"slices"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -38,16 +36,16 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 			if c.asks {
 				job.Asks = &managed.Question{}
 			}
-			s := &Sidecar{log: hclog.NewNullLogger(), settings: managed.Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
+			in := Input{Now: c.now, Settings: managed.Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
 			like := core.Machine{Nodes: 16}
-			m := &machine{sight: &sight{now: c.now, nodes: make([]string, like.Nodes), running: []*managed.Job{job}}, state: s.settings.Policy.New(like)}
-			m.kept = s.keepPromises(m.sight, like, nil)
+			m := &machine{World: &World{Input: in, Nodes: make([]string, like.Nodes), Running: []*managed.Job{job}}, state: in.Settings.Policy.New(like)}
+			m.kept = m.keepPromises(like, nil)
 			m.state.Running(c.now, m.kept[0])
 			for _, j := range c.waits {
-				m.enter(waiter{job: j})
+				m.enter(Waiter{Job: j})
 			}
-			m.planned = m.state.Plan(c.now)
-			went := s.advance(m)
+			m.Planned = m.state.Plan(c.now)
+			went := m.advance()
 			if want := []core.Time{c.want, c.want + 27}; went != (c.want == c.now) || !slices.Equal(job.Promise, want) {
 				t.Errorf("it is promised %v (improved: %v), want %v", job.Promise, went, want)
 			}
@@ -59,10 +57,10 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.Asks = &managed.Question{}
-	s := &Sidecar{log: hclog.NewNullLogger(), settings: managed.Settings{Policy: queue.Repeated{}, Advance: true}}
-	m := &machine{sight: &sight{now: 10, nodes: make([]string, 8), running: []*managed.Job{job}}}
+	in := Input{Now: 10, Settings: managed.Settings{Policy: queue.Repeated{}, Advance: true}}
+	m := &machine{World: &World{Input: in, Nodes: make([]string, 8), Running: []*managed.Job{job}}}
 	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.Remaining(10)}}
-	went := s.advance(m)
+	went := m.advance()
 	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {
 		t.Errorf("on 8 nodes it is promised %v (improved: %v), want %v", job.Promise, went, want)
 	}

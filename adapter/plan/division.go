@@ -1,4 +1,4 @@
-package sidecar
+package plan
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 )
 
 // A division is kinds of nodes on their way to machines.
@@ -133,9 +134,9 @@ func (d *division) describe(kinds []string) string {
 
 // needs is the kinds that a managed job needs together, for none of its machines has nodes enough; nil where one has, and where
 // a job before it runs on a part of them only: that one comes first.
-func (d *division) needs(w waiter, before []waiter) []*kind {
+func (d *division) needs(w Waiter, before []Waiter) []*kind {
 	var together []*kind
-	for _, k := range d.runsOn(w.seen.Kinds, w.fewest()) {
+	for _, k := range d.runsOn(w.Seen.Kinds, w.fewest()) {
 		if d.size(k) >= w.fewest() {
 			return nil
 		}
@@ -144,7 +145,7 @@ func (d *division) needs(w waiter, before []waiter) []*kind {
 		}
 	}
 	for _, other := range before {
-		if other.record != nil && other.seen.Kinds != nil && slices.ContainsFunc(together, func(k *kind) bool { return !slices.Contains(other.seen.Kinds, k.name) }) {
+		if other.Managed != nil && other.Seen.Kinds != nil && slices.ContainsFunc(together, func(k *kind) bool { return !slices.Contains(other.Seen.Kinds, k.name) }) {
 			return nil
 		}
 	}
@@ -152,7 +153,7 @@ func (d *division) needs(w waiter, before []waiter) []*kind {
 }
 
 // machines is the parts of the sight: the whole of it where nobody tells its nodes apart.
-func (d *division) machines(v *sight) []*machine {
+func (d *division) machines(v *World) []*machine {
 	var all []*machine
 	byRoot := map[*kind]*machine{}
 	members := map[*machine][]int{}
@@ -168,18 +169,18 @@ func (d *division) machines(v *sight) []*machine {
 	}
 	for _, m := range all {
 		slices.Sort(members[m])
-		m.sight = v.part(members[m])
+		m.World = v.part(members[m])
 	}
 	return all
 }
 
 // part is what of the sight concerns the nodes, by their indices: without jobs.
-func (v *sight) part(nodes []int) *sight {
-	p := &sight{now: v.now, index: make(map[string]int, len(nodes)), nodes: make([]string, len(nodes)), guards: make([]guard, len(nodes))}
+func (v *World) part(nodes []int) *World {
+	p := &World{Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)), guards: make([]guard, len(nodes))}
 	place := make(map[int]int, len(nodes))
 	for i, n := range nodes {
-		p.nodes[i], p.guards[i], place[n] = v.nodes[n], v.guards[n], i
-		p.index[v.nodes[n]] = i
+		p.Nodes[i], p.guards[i], place[n] = v.Nodes[n], v.guards[n], i
+		p.Index[v.Nodes[n]] = i
 	}
 	for _, c := range v.claims {
 		if i, here := place[c.Node]; here {
@@ -188,4 +189,35 @@ func (v *sight) part(nodes []int) *sight {
 		}
 	}
 	return p
+}
+
+// Impossible says why a job can never run here, or nothing.
+func (v *World) Impossible(r *managed.Job) string {
+	if r.Seen.Unfit != "" {
+		return r.Seen.Unfit
+	}
+	d := newDivision(v.Snapshot.Nodes)
+	barred := 0
+	for _, ep := range r.Choices {
+		if !r.Seen.Most.Allows(ep.Peak()) {
+			barred++
+		} else if len(d.runsOn(r.Seen.Kinds, ep.Peak())) > 0 {
+			return ""
+		}
+	}
+	if barred == len(r.Choices) {
+		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, NodesWord(r.Seen.Most.Nodes), r.Seen.Most.Why)
+	}
+	if r.Seen.Kinds == nil && len(d.builds()) == 1 {
+		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.Nodes))
+	}
+	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.describe(r.Seen.Kinds))
+}
+
+// NodesWord is "1 node", "3 nodes".
+func NodesWord(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
 }

@@ -1,4 +1,4 @@
-package sidecar
+package plan
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 
 // machine is a part of the pool that is planned by itself.
 type machine struct {
-	*sight // its nodes, and what holds them and waits for them; its queue in rank order
+	*World // its nodes, and what holds them and waits for them; its queue in rank order
 	kinds  map[string]bool
 	state  queue.State
 	fixed  []core.Allocation // what others hold
@@ -26,20 +26,20 @@ type machine struct {
 }
 
 // machines divides the pool.
-func (s *Sidecar) machines(v *sight) []*machine {
-	d := newDivision(s.snapshot.Nodes)
-	for _, w := range v.queue {
-		d.tellApart(w.seen.Kinds)
+func (v *World) machines() []*machine {
+	d := newDivision(v.Snapshot.Nodes)
+	for _, w := range v.Queue {
+		d.tellApart(w.Seen.Kinds)
 	}
-	for _, r := range v.running {
+	for _, r := range v.Running {
 		if r.Seen != nil {
 			d.tellApart(r.Seen.Kinds)
 		}
 	}
 	d.divide()
-	for i, w := range v.queue {
-		if w.record != nil {
-			d.join(d.needs(w, v.queue[:i]))
+	for i, w := range v.Queue {
+		if w.Managed != nil {
+			d.join(d.needs(w, v.Queue[:i]))
 		}
 	}
 	for {
@@ -55,20 +55,20 @@ func (s *Sidecar) machines(v *sight) []*machine {
 // settle gives each running job to the machine that has all of its nodes, those to come among them. One that began before the pool was
 // divided so may have nodes of several: they stay its own, on each of them, for no promise is broken by what came later. It returns
 // a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
-func settle(v *sight, all []*machine) (lost *managed.Job) {
+func settle(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
-		all[0].running = v.running
+		all[0].Running = v.Running
 		return nil
 	}
-	for _, r := range v.running {
+	for _, r := range v.Running {
 		home, alone := dwelling(all, r)
 		if alone {
 			if home != nil {
-				home.running = append(home.running, r)
+				home.Running = append(home.Running, r)
 			}
 			continue
 		}
-		c := anew(r, v.now)
+		c := anew(r, v.Now)
 		if c == nil {
 			return r
 		}
@@ -94,7 +94,7 @@ func dwelling(all []*machine, r *managed.Job) (home *machine, alone bool) {
 	alone = true
 	for _, name := range nodes {
 		for _, m := range all {
-			if _, here := m.index[name]; !here {
+			if _, here := m.Index[name]; !here {
 				continue
 			}
 			if home == nil {
@@ -104,7 +104,7 @@ func dwelling(all []*machine, r *managed.Job) (home *machine, alone bool) {
 		}
 	}
 	if home != nil && r.Course == nil { // after a restart of the sidecar: what it needs is not known by name
-		alone = alone && core.EP(r.EP()[r.Current():]).Peak() <= len(home.nodes)
+		alone = alone && core.EP(r.EP()[r.Current():]).Peak() <= len(home.Nodes)
 	}
 	return home, alone
 }
@@ -135,7 +135,7 @@ func anew(r *managed.Job, now core.Time) *managed.Course {
 func (m *machine) keep(c *managed.Course) {
 	for _, l := range c.Layers {
 		for _, name := range l.Nodes {
-			if i, here := m.index[name]; here {
+			if i, here := m.Index[name]; here {
 				m.claims = append(m.claims, place.Claim{Node: i, From: l.From, To: l.To})
 			}
 		}
@@ -144,7 +144,7 @@ func (m *machine) keep(c *managed.Course) {
 
 // union makes claims that do not overlap of those that may.
 func (m *machine) union() {
-	busy := make(spans, len(m.nodes))
+	busy := make(spans, len(m.Nodes))
 	for _, c := range m.claims {
 		busy.add(c.Node, c.From, c.To)
 	}
@@ -152,9 +152,9 @@ func (m *machine) union() {
 }
 
 // fewest is the nodes without which none of a job's choices can be had.
-func (w waiter) fewest() int {
-	fewest := w.job.Choices[0].Peak()
-	for _, ep := range w.job.Choices[1:] {
+func (w Waiter) fewest() int {
+	fewest := w.Job.Choices[0].Peak()
+	for _, ep := range w.Job.Choices[1:] {
 		fewest = min(fewest, ep.Peak())
 	}
 	return fewest
@@ -178,11 +178,11 @@ func (m *machine) takes(kinds []string) (all, some bool) {
 
 // submit puts a job into the queue of the machine on which it is planned. What is in the queues so far is before it. A managed job
 // that can run on a part of a machine only has to wait until they are divided otherwise.
-func submit(all []*machine, w waiter) {
+func submit(all []*machine, w Waiter) {
 	var open, partly []*machine
 	for _, m := range all {
-		whole, some := m.takes(w.seen.Kinds)
-		if whole && w.fewest() <= len(m.nodes) {
+		whole, some := m.takes(w.Seen.Kinds)
+		if whole && w.fewest() <= len(m.Nodes) {
 			open = append(open, m)
 		}
 		if some {
@@ -192,7 +192,7 @@ func submit(all []*machine, w waiter) {
 	switch {
 	case len(open) == 1:
 		open[0].enter(w)
-	case w.record != nil:
+	case w.Managed != nil:
 		if m := soonest(open, w); m != nil {
 			m.enter(w)
 		}
@@ -204,21 +204,21 @@ func submit(all []*machine, w waiter) {
 }
 
 // enter puts a job at the end of the machine's queue.
-func (m *machine) enter(w waiter) {
-	m.queue = append(m.queue, w)
-	m.work += w.job.Choices[0].Area()
-	m.state.Submit(m.now, w.job)
+func (m *machine) enter(w Waiter) {
+	m.Queue = append(m.Queue, w)
+	m.work += w.Job.Choices[0].Area()
+	m.state.Submit(m.Now, w.Job)
 }
 
 // soonest is the machine on which a job ends first; nil: on none does it have a place.
-func soonest(all []*machine, w waiter) *machine {
+func soonest(all []*machine, w Waiter) *machine {
 	var best *machine
 	var end core.Time
 	for _, m := range all {
 		try := m.state.Clone()
-		try.Submit(m.now, w.job)
-		jobs := try.Plan(m.now).Jobs
-		if n := len(jobs); n > 0 && jobs[n-1].Job == w.job.ID && (best == nil || jobs[n-1].End() < end) {
+		try.Submit(m.Now, w.Job)
+		jobs := try.Plan(m.Now).Jobs
+		if n := len(jobs); n > 0 && jobs[n-1].Job == w.Job.ID && (best == nil || jobs[n-1].End() < end) {
 			best, end = m, jobs[n-1].End()
 		}
 	}
@@ -229,26 +229,26 @@ func soonest(all []*machine, w waiter) *machine {
 // could run on several. It does not ask us.
 func lightest(all []*machine) *machine {
 	return slices.MinFunc(all, func(a, b *machine) int {
-		return cmp.Compare(float64(a.work)/float64(len(a.nodes)), float64(b.work)/float64(len(b.nodes)))
+		return cmp.Compare(float64(a.work)/float64(len(a.Nodes)), float64(b.work)/float64(len(b.Nodes)))
 	})
 }
 
 // spread puts an ordinary job that needs nodes of several machines into the queue of each, with its share: it is in the way on
 // all of them.
-func spread(all []*machine, w waiter) {
+func spread(all []*machine, w Waiter) {
 	total := 0
 	for _, m := range all {
-		total += len(m.nodes)
+		total += len(m.Nodes)
 	}
-	step := w.job.Choices[0][0]
+	step := w.Job.Choices[0][0]
 	if step.Nodes > total {
 		return
 	}
 	for _, m := range all {
 		share := step
-		share.Nodes = (step.Nodes*len(m.nodes) + total - 1) / total
+		share.Nodes = (step.Nodes*len(m.Nodes) + total - 1) / total
 		part := w
-		part.job.Choices = []core.EP{{share}}
+		part.Job.Choices = []core.EP{{share}}
 		m.enter(part)
 	}
 }

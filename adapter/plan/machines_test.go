@@ -1,4 +1,4 @@
-package sidecar
+package plan
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
+	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
+	"accordion/core/hostlist"
 	"accordion/core/queue"
 )
 
@@ -39,42 +39,50 @@ func kindsOf(text string) []string {
 }
 
 // waiterOf is a waiting job: "m3 thin" is a managed one of three nodes that runs on thin ones, "o" an ordinary one.
-func waiterOf(id core.JobID, text string) waiter {
+func waiterOf(id core.JobID, text string) Waiter {
 	size, kinds, _ := strings.Cut(text[1:], " ")
 	nodes := 0
 	fmt.Sscan(size, &nodes)
 	seen := &adapter.Job{Key: adapter.Key{ID: id}, State: adapter.Pending, Held: true, Kinds: kindsOf(kinds)}
 	choices := []core.EP{{{Duration: 60, Nodes: nodes}}}
-	w := waiter{job: core.Job{ID: id, Choices: choices}, seen: seen}
+	w := Waiter{Job: core.Job{ID: id, Choices: choices}, Seen: seen}
 	if text[0] == 'm' {
-		w.record = managed.New(seen, "", choices)
+		w.Managed = managed.New(seen, "", choices)
 	}
 	return w
 }
 
 // planned plans a queue on a pool in which nothing runs.
-func planned(nodes []adapter.Node, jobs ...string) (*Sidecar, *sight) {
-	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: managed.Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*managed.Job{}}
-	v := s.look(1000)
+func planned(nodes []adapter.Node, jobs ...string) *World {
+	v := look(given(1000, nodes))
 	for i, text := range jobs {
-		v.queue = append(v.queue, waiterOf(core.JobID(i+1), text))
+		v.Queue = append(v.Queue, waiterOf(core.JobID(i+1), text))
 	}
-	s.plan(v)
-	return s, v
+	v.plan()
+	return v
+}
+
+// given is what a plan goes by at a second, on a pool of which every node is well.
+func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
+	return Input{
+		Now: now, Instant: time.Unix(now, 0), Snapshot: &adapter.Snapshot{Nodes: nodes}, Jobs: jobs, Settled: true,
+		OutOfService: func(adapter.Node) bool { return false }, Fresh: func(*managed.Job) bool { return true },
+		Settings: managed.Settings{Policy: queue.Repeated{}},
+	}
 }
 
 // starts is when each job is planned to start, in seconds from now, and where: "0 thin1,thin2"; "-" without a place.
-func starts(v *sight) string {
+func starts(v *World) string {
 	var all []string
-	for _, w := range v.queue {
+	for _, w := range v.Queue {
 		text := "-"
-		for _, p := range v.planned.Jobs {
-			if p.Job == w.job.ID {
-				text = fmt.Sprint(p.Start - v.now)
+		for _, p := range v.Planned.Jobs {
+			if p.Job == w.Job.ID {
+				text = fmt.Sprint(p.Start - v.Now)
 			}
 		}
-		if w.record != nil && w.record.Course != nil && w.record.Course.Err == nil {
-			text += " " + names(w.record.Course.Added(0))
+		if w.Managed != nil && w.Managed.Course != nil && w.Managed.Course.Err == nil {
+			text += " " + hostlist.Compact(w.Managed.Course.Added(0))
 		}
 		all = append(all, text)
 	}
@@ -97,7 +105,7 @@ func TestAPoolOfSeveralKindsIsPlannedAsSeveralMachines(t *testing.T) {
 		{"builds are never mixed", "fat:2/x thin:2/y", []string{"m2 *", "m2 *", "m3 *"}, "0 fat[1-2]; 0 thin[1-2]; -"},
 		{"no kind at all", "fat:2 thin:2", []string{"m1 ", "m2 *"}, "-; 0 fat[1-2]"},
 	} {
-		if _, v := planned(poolOf(test.pool), test.jobs...); starts(v) != test.want {
+		if v := planned(poolOf(test.pool), test.jobs...); starts(v) != test.want {
 			t.Errorf("%s: %s, want %s", test.name, starts(v), test.want)
 		}
 	}
@@ -117,10 +125,10 @@ func TestAJobThatNoKindCanHoldIsRefusedInWords(t *testing.T) {
 		{"fat:4", "m3 *", adapter.Most{Nodes: 2, Why: "the limit"}, "more than the 2 nodes that it may ever have: the limit"},
 		{"fat:4", "m3 *", adapter.Most{Nodes: 3, Why: "the limit"}, ""},
 	} {
-		s, v := planned(poolOf(test.pool), test.job)
-		r := v.queue[0].record
+		v := planned(poolOf(test.pool), test.job)
+		r := v.Queue[0].Managed
 		r.Seen.Most = test.most
-		if got := s.impossible(v, r); (got == "") != (test.says == "") || !strings.Contains(got, test.says) {
+		if got := v.Impossible(r); (got == "") != (test.says == "") || !strings.Contains(got, test.says) {
 			t.Errorf("%s on %s: %q, want %q", test.job, test.pool, got, test.says)
 		}
 	}
@@ -142,31 +150,31 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 			jobs = append(jobs, fmt.Sprintf("%c%d %s", "mmo"[random.IntN(3)], 1+random.IntN(6), on))
 		}
 		nodes := poolOf(strings.Join(pool, " "))
-		_, v := planned(nodes, jobs...)
+		v := planned(nodes, jobs...)
 		at := map[string]adapter.Node{}
 		for _, n := range nodes {
 			at[n.Name] = n
 		}
 		taken := map[string]core.JobID{} // at the first second
-		for _, w := range v.queue {
-			if w.record == nil || w.record.Course == nil || w.record.Course.Err != nil {
+		for _, w := range v.Queue {
+			if w.Managed == nil || w.Managed.Course == nil || w.Managed.Course.Err != nil {
 				continue
 			}
 			builds := map[string]bool{}
-			for _, name := range w.record.Course.Added(0) {
+			for _, name := range w.Managed.Course.Added(0) {
 				builds[at[name].Build] = true
-				if w.seen.Kinds != nil && !slices.Contains(w.seen.Kinds, at[name].Kind) {
-					t.Fatalf("seed %d: job %d of %v on %v is put on %s", seed, w.job.ID, jobs, pool, name)
+				if w.Seen.Kinds != nil && !slices.Contains(w.Seen.Kinds, at[name].Kind) {
+					t.Fatalf("seed %d: job %d of %v on %v is put on %s", seed, w.Job.ID, jobs, pool, name)
 				}
-				if w.record.Course.Start == v.now {
+				if w.Managed.Course.Start == v.Now {
 					if other := taken[name]; other != 0 {
-						t.Fatalf("seed %d: jobs %d and %d of %v on %v both get %s", seed, other, w.job.ID, jobs, pool, name)
+						t.Fatalf("seed %d: jobs %d and %d of %v on %v both get %s", seed, other, w.Job.ID, jobs, pool, name)
 					}
-					taken[name] = w.job.ID
+					taken[name] = w.Job.ID
 				}
 			}
 			if len(builds) > 1 {
-				t.Fatalf("seed %d: job %d of %v on %v gets nodes of two builds", seed, w.job.ID, jobs, pool)
+				t.Fatalf("seed %d: job %d of %v on %v gets nodes of two builds", seed, w.Job.ID, jobs, pool)
 			}
 		}
 	}
@@ -174,16 +182,14 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 
 func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
 	nodes := poolOf("fat:3 thin:3")
-	s := &Sidecar{log: hclog.NewNullLogger(), clock: adapter.Wall{}, settings: managed.Settings{Policy: queue.Repeated{}}, snapshot: &adapter.Snapshot{Nodes: nodes}, records: map[adapter.Key]*managed.Job{}}
 	runs := runs(1, 900, 0, 0, core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 5}, {Duration: 50, Nodes: 1}}, 1050, 1100, 1150)
 	runs.Nodes, runs.Seen = []string{"thin1", "thin2"}, &adapter.Job{Key: runs.Key, State: adapter.Running, Nodes: []string{"thin1", "thin2"}}
-	s.records[runs.Key] = runs
-	see := func(now core.Time, jobs ...string) *sight {
-		v := s.look(now)
+	see := func(now core.Time, jobs ...string) *World {
+		v := look(given(now, nodes, runs))
 		for i, text := range jobs {
-			v.queue = append(v.queue, waiterOf(core.JobID(i+2), text))
+			v.Queue = append(v.Queue, waiterOf(core.JobID(i+2), text))
 		}
-		s.plan(v)
+		v.plan()
 		return v
 	}
 	see(1000)
@@ -195,16 +201,16 @@ func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
 	if got := runs.Course.Added(1); !slices.Equal(got, before) || !slices.Equal(runs.Promise, []core.Time{1050, 1100, 1150}) {
 		t.Errorf("with jobs for one kind it is to grow by %v, not %v, and is promised %v", got, before, runs.Promise)
 	}
-	for _, w := range v.queue {
-		c := w.record.Course
+	for _, w := range v.Queue {
+		c := w.Managed.Course
 		if c == nil || c.Err != nil {
-			t.Errorf("job %d has no place: %+v", w.job.ID, c)
+			t.Errorf("job %d has no place: %+v", w.Job.ID, c)
 			continue
 		}
 		for _, l := range c.Layers {
 			for _, n := range l.Nodes {
 				if slices.Contains(before, n) && l.From < 1100 && l.To > 1050 || slices.Contains(runs.Nodes, n) && l.From < 1100 {
-					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.job.ID, n, l.From, l.To)
+					t.Errorf("job %d is planned on %s from %d to %d, which the running job has", w.Job.ID, n, l.From, l.To)
 				}
 			}
 		}

@@ -1,10 +1,8 @@
-package sidecar
+package plan
 
 import (
 	"slices"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
@@ -29,9 +27,9 @@ func twoInTurn() (first, second *managed.Job) {
 }
 
 func keep(now core.Time, running ...*managed.Job) {
-	s := &Sidecar{log: hclog.NewNullLogger()}
 	ordinary := core.Allocation{Job: -1, Start: now, EP: core.EP{{Duration: 117, Nodes: 2}}}
-	s.keepPromises(&sight{now: now, running: running}, core.Machine{Nodes: 16}, []core.Allocation{ordinary})
+	v := &World{Input: Input{Now: now}, Running: running}
+	v.keepPromises(core.Machine{Nodes: 16}, []core.Allocation{ordinary})
 }
 
 func TestAPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {

@@ -1,4 +1,4 @@
-package sidecar
+package plan
 
 import (
 	"slices"
@@ -14,37 +14,37 @@ const advances = 2
 // advance lets an application that stands at the end of its step before the planned second go on at once, where that
 // delays nobody and the settings say so; one whose second was put off in any case, from the second that it was promised
 // first. It says whether a promise was improved: then the plan is made again.
-func (s *Sidecar) advance(v *machine) bool {
-	like := core.Machine{Nodes: len(v.nodes)}
-	for i, r := range v.running {
-		if !s.settings.Advance && !r.PutOff(v.now) {
+func (v *machine) advance() bool {
+	like := core.Machine{Nodes: len(v.Nodes)}
+	for i, r := range v.Running {
+		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
 		}
-		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.now+1 || r.TriedEarly == v.now || v.advances == advances {
+		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || r.TriedEarly == v.Now || v.advances == advances {
 			continue
 		}
 		v.advances++
-		r.TriedEarly = v.now
+		r.TriedEarly = v.Now
 		all := append(slices.Clone(v.fixed), v.kept...)
-		better := goneOn(r, v.now, like, all, len(v.fixed)+i)
+		better := goneOn(r, v.Now, like, all, len(v.fixed)+i)
 		if better.End() > r.End() || len(better.EP) != len(r.EP())-r.Step-1 {
 			continue
 		}
-		waiting := make([]core.Job, len(v.queue))
-		for k, w := range v.queue {
-			waiting[k] = w.job
+		waiting := make([]core.Job, len(v.Queue))
+		for k, w := range v.Queue {
+			waiting[k] = w.Job
 		}
-		if !queue.Sooner(s.settings.Policy, v.now, like, all, len(v.fixed)+i, better, waiting, v.planned) {
+		if !queue.Sooner(v.Settings.Policy, v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
-		r.Promise[r.Step] = v.now
-		second := v.now
+		r.Promise[r.Step] = v.Now
+		second := v.Now
 		for k, step := range better.EP {
 			second += step.Duration
 			r.Promise[r.Step+1+k] = second
 		}
 		r.Dirty = true
-		s.log.Info("goes on early", "cluster", s.settings.Cluster, "job", r.ID, "step", r.Step+2, "end", r.End())
+		v.Said = append(v.Said, Note{r.ID, false, "goes on early", []any{"step", r.Step + 2, "end", r.End()}})
 		return true
 	}
 	return false

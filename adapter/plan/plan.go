@@ -1,4 +1,4 @@
-package sidecar
+package plan
 
 import (
 	"cmp"
@@ -11,58 +11,67 @@ import (
 	"accordion/core/queue"
 )
 
+// Make makes the world of a cycle, and the plan in it.
+func Make(in Input) *World {
+	v := look(in)
+	v.plan()
+	return v
+}
+
 // plan gives every job its course: first those that run, as promised; then the queue, in rank order. When an early
 // application can go on without delaying anybody, all is planned again with its better promise.
-func (s *Sidecar) plan(v *sight) {
-	for !s.planOnce(v) {
+func (v *World) plan() {
+	for !v.planOnce() {
 	}
 }
 
 // planOnce is false when a promise was improved: all is to be planned again.
-func (s *Sidecar) planOnce(v *sight) bool {
-	all := s.machines(v)
+func (v *World) planOnce() bool {
+	all := v.machines()
 	for _, m := range all {
-		like := core.Machine{Nodes: len(m.nodes)}
-		m.state, m.fixed = s.settings.Policy.New(like), m.occupied()
+		like := core.Machine{Nodes: len(m.Nodes)}
+		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied()
 		for _, a := range m.fixed {
-			m.state.Running(v.now, a)
+			m.state.Running(v.Now, a)
 		}
-		m.kept = s.keepPromises(m.sight, like, m.fixed)
+		m.kept = m.keepPromises(like, m.fixed)
 		for _, a := range m.kept {
-			m.state.Running(v.now, a)
+			m.state.Running(v.Now, a)
 		}
 	}
-	for _, w := range v.queue {
-		if w.record != nil {
-			w.record.Course = nil
+	for _, w := range v.Queue {
+		if w.Managed != nil {
+			w.Managed.Course = nil
 		}
 		submit(all, w)
 	}
 	for _, m := range all {
-		m.planned = m.state.Plan(v.now)
+		m.Planned = m.state.Plan(v.Now)
 		m.advances = v.advances
-		if s.advance(m) {
-			v.advances = m.advances
+		improved := m.advance()
+		v.advances = m.advances
+		v.Said = append(v.Said, m.Said...)
+		m.Said = nil
+		if improved {
 			return false
 		}
-		v.advances = m.advances
 	}
 	for _, m := range all {
-		s.name(m)
+		m.name()
 	}
-	v.planned = together(all, v.queue)
+	v.Planned = together(all, v.Queue)
 	return true
 }
 
 // together is one plan of several, in the order of the queue. Of an ordinary job that is on several machines the last one to
 // begin counts.
-func together(all []*machine, queue []waiter) core.Plan {
+func together(all []*machine, queue []Waiter) core.Plan {
 	if len(all) == 1 {
-		return all[0].planned
+		return all[0].Planned
 	}
 	places := make(map[core.JobID]core.Planned, len(queue))
 	for _, m := range all {
-		for _, p := range m.planned.Jobs {
+		for _, p := range m.Planned.Jobs {
 			if other, there := places[p.Job]; !there || other.Start < p.Start {
 				places[p.Job] = p
 			}
@@ -70,7 +79,7 @@ func together(all []*machine, queue []waiter) core.Plan {
 	}
 	var plan core.Plan
 	for _, w := range queue {
-		if p, there := places[w.job.ID]; there {
+		if p, there := places[w.Job.ID]; there {
 			plan.Jobs = append(plan.Jobs, p)
 		}
 	}
@@ -78,13 +87,13 @@ func together(all []*machine, queue []waiter) core.Plan {
 }
 
 // occupied turns claims on nodes into counts: what the planner knows of what others hold.
-func (v *sight) occupied() []core.Allocation {
+func (v *World) occupied() []core.Allocation {
 	type span struct{ from, to, guard core.Time }
 	counts := map[span]int{}
 	var order []span
 	for _, c := range v.claims {
 		k := span{from: c.From, to: c.To}
-		if g := v.guards[c.Node]; c.From == v.now && c.To == g.to {
+		if g := v.guards[c.Node]; c.From == v.Now && c.To == g.to {
 			k.guard = g.to - g.from
 		}
 		if counts[k] == 0 {
@@ -103,10 +112,10 @@ func (v *sight) occupied() []core.Allocation {
 
 // keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
 // an ordinary job holds on, an application is late), the remainders are fitted again.
-func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allocation) []core.Allocation {
-	kept := make([]core.Allocation, len(v.running))
-	for i, r := range v.running {
-		kept[i] = core.Allocation{Job: r.ID, Start: v.now, EP: r.Remaining(v.now)}
+func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []core.Allocation {
+	kept := make([]core.Allocation, len(v.Running))
+	for i, r := range v.Running {
+		kept[i] = core.Allocation{Job: r.ID, Start: v.Now, EP: r.Remaining(v.Now)}
 	}
 	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
@@ -114,12 +123,12 @@ func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allo
 	turns := v.turns()
 	remainders := make([]queue.Remainder, len(turns))
 	for k, i := range turns {
-		remainders[k] = v.running[i].Remainder(v.now)
+		remainders[k] = v.Running[i].Remainder(v.Now)
 	}
-	for k, a := range queue.Refit(v.now, machine, fixed, remainders) {
+	for k, a := range queue.Refit(v.Now, machine, fixed, remainders) {
 		i := turns[k]
 		kept[i] = a
-		s.move(v.running[i], a)
+		v.move(v.Running[i], a)
 	}
 	return kept
 }
@@ -127,14 +136,14 @@ func (s *Sidecar) keepPromises(v *sight, machine core.Machine, fixed []core.Allo
 // turns is the order in which running jobs choose new promises, as indices: by the second of their next change, so that a
 // plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
 // are late themselves come last: no promise to another is broken for them.
-func (v *sight) turns() []int {
-	all := make([]int, len(v.running))
+func (v *World) turns() []int {
+	all := make([]int, len(v.Running))
 	for i := range all {
 		all[i] = i
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
-		one, other := v.running[a], v.running[b]
-		if x, y := one.Tardy(v.now), other.Tardy(v.now); x != y {
+		one, other := v.Running[a], v.Running[b]
+		if x, y := one.Tardy(v.Now), other.Tardy(v.Now); x != y {
 			if y {
 				return -1
 			}
@@ -146,7 +155,7 @@ func (v *sight) turns() []int {
 }
 
 // move writes a changed promise into the record and says so. It is durable with the next save.
-func (s *Sidecar) move(r *managed.Job, a core.Allocation) {
+func (v *World) move(r *managed.Job, a core.Allocation) {
 	if r.Phase != managed.Running || r.NextNodes != nil || len(a.EP) != len(r.Promise)-r.Step {
 		return
 	}
@@ -156,7 +165,7 @@ func (s *Sidecar) move(r *managed.Job, a core.Allocation) {
 		r.Promise[r.Step] = was[r.Step]
 	}
 	if later := r.End() - was[len(was)-1]; later != 0 {
-		s.log.Warn("promise moved", "cluster", s.settings.Cluster, "job", r.ID, "end", r.End(), "seconds", later)
+		v.Said = append(v.Said, Note{r.ID, true, "promise moved", []any{"end", r.End(), "seconds", later}})
 		r.Dirty = true
 	}
 }
@@ -164,34 +173,34 @@ func (s *Sidecar) move(r *managed.Job, a core.Allocation) {
 // name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
 // jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
 // make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
-func (s *Sidecar) name(m *machine) {
-	waiters := map[core.JobID]waiter{}
-	for _, w := range m.queue {
-		if w.record != nil {
-			waiters[w.job.ID] = w
+func (m *machine) name() {
+	waiters := map[core.JobID]Waiter{}
+	for _, w := range m.Queue {
+		if w.Managed != nil {
+			waiters[w.Job.ID] = w
 		}
 	}
-	wishes := make([]place.Wish, 0, len(m.kept)+len(m.planned.Jobs))
+	wishes := make([]place.Wish, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.running[i].Holds()), Prefer: m.preferred(m.running[i]), Firm: true,
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.Running[i].Holds()), Prefer: m.preferred(m.Running[i]), Firm: true,
 		})
 	}
-	for _, p := range m.planned.Jobs {
+	for _, p := range m.Planned.Jobs {
 		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
-		if r := waiters[p.Job].record; r != nil {
+		if r := waiters[p.Job].Managed; r != nil {
 			w.Prefer = m.preferred(r)
 		}
 		wishes = append(wishes, w)
 	}
-	named := place.Name(len(m.nodes), m.claims, wishes)
-	for i, r := range m.running {
+	named := place.Name(len(m.Nodes), m.claims, wishes)
+	for i, r := range m.Running {
 		r.Course = m.courseOf(wishes[i], named[i], r.Current())
 		r.NamedBefore = r.Course
 	}
-	for i, p := range m.planned.Jobs {
-		if w := waiters[p.Job]; w.record != nil {
-			r := w.record
+	for i, p := range m.Planned.Jobs {
+		if w := waiters[p.Job]; w.Managed != nil {
+			r := w.Managed
 			r.Course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
 			r.Course.Choice = w.chosen(p.Choice)
 			r.NamedBefore = r.Course
@@ -200,7 +209,7 @@ func (s *Sidecar) name(m *machine) {
 }
 
 // courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
-func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *managed.Course {
+func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course {
 	c := &managed.Course{Start: w.Start, EP: w.EP}
 	if n.Err != nil {
 		c.Err = fmt.Errorf("no nodes for it yet: %w", n.Err)
@@ -208,7 +217,7 @@ func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 	for _, l := range n.Layers {
 		names := make([]string, len(l.Nodes))
 		for i, node := range l.Nodes {
-			names[i] = v.nodes[node]
+			names[i] = v.Nodes[node]
 		}
 		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: step + l.Step, Nodes: names})
 	}
@@ -216,7 +225,7 @@ func (v *sight) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 }
 
 // preferred is how the job's course was named in the plan before.
-func (v *sight) preferred(r *managed.Job) []place.Named {
+func (v *World) preferred(r *managed.Job) []place.Named {
 	if r.NamedBefore == nil {
 		return nil
 	}
@@ -228,10 +237,10 @@ func (v *sight) preferred(r *managed.Job) []place.Named {
 	return all
 }
 
-func (v *sight) numbers(names []string) []int {
+func (v *World) numbers(names []string) []int {
 	all := make([]int, 0, len(names))
 	for _, name := range names {
-		if n, ok := v.index[name]; ok {
+		if n, ok := v.Index[name]; ok {
 			all = append(all, n)
 		}
 	}

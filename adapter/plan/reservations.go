@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/core"
+)
+
+// Expiry is how long a reservation outlives the second it is for, in seconds: with the sidecar dead the cluster is an
+// ordinary one again within that time.
+const Expiry core.Time = 120
+
+// want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
+// before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
+// expires soon after it.
+func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
+	var all []adapter.Reservation
+	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
+		nodes := r.Course.Added(step)
+		if len(nodes) == 0 {
+			continue
+		}
+		second := r.Course.Begins(step)
+		w := adapter.Reservation{
+			Name: r.Reservation(step), Nodes: nodes, User: r.User,
+			Start: max(second-v.Settings.Guard, v.Now), End: max(second, v.Now) + Expiry,
+		}
+		for _, name := range nodes {
+			w.OverManaged = w.OverManaged || v.taken[v.Index[name]].Kind == managed.LateShrinker
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// Wanted is every reservation that the plan needs, and keep those that must stay as they are.
+func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
+	keep = map[string]bool{}
+	for _, r := range v.Jobs {
+		if r.Phase == managed.Waiting || r.Phase == managed.Ending || r.Course == nil {
+			continue
+		}
+		if r.Phase == managed.Starting || r.Attached {
+			keep[r.Reservation(0)] = true
+		}
+		if r.Busy == "resize" {
+			keep[r.Reservation(r.Target)] = true
+		}
+		if r.Course.Err != nil { // its nodes are being looked for: what it has may still be right
+			for step := r.Step + 1; step < len(r.EP()); step++ {
+				keep[r.Reservation(step)] = true
+			}
+			continue
+		}
+		wants = append(wants, v.want(r, r.Step+1)...)
+	}
+	for _, w := range v.Queue {
+		r := w.Managed
+		if r == nil || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting {
+			continue
+		}
+		more := v.want(r, 0)
+		if len(wants)+len(more) > v.Settings.Protect+len(v.Running) {
+			break
+		}
+		wants = append(wants, more...)
+	}
+	for i := range v.Snapshot.Jobs {
+		if j := &v.Snapshot.Jobs[i]; j.Reservation != "" && j.State == adapter.Running {
+			keep[j.Reservation] = true
+		}
+	}
+	return wants, keep
+}
