@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"adapter/hosts":   {"adapter", "core/..."},
 	"adapter/managed": {"adapter", "adapter/hosts", "adapter/view", "core/...", "shim/wire"},
 	"adapter/plan":    {"adapter", "adapter/managed", "core/..."},
+	"adapter/act":     {"adapter", "adapter/journal", "core/..."},
 	"adapter/...":     {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"slurm/...":       {"slurm/...", "adapter", "core/...", "traces/swf"},
 	"oar/...":         {"oar/...", "adapter", "core/...", "traces/swf"},

@@ -42,3 +42,11 @@ func (q Quick) After(d time.Duration) <-chan time.Time {
 
 // Instant is a planned second as an instant.
 func Instant(second core.Time) time.Time { return time.Unix(second, 0) }
+
+// Passed is the time between two readings of a clock, whether it was set or not.
+func Passed(c Clock, from, to time.Time) time.Duration {
+	if w, ok := c.(Stopwatch); ok {
+		return w.Passed(from, to)
+	}
+	return to.Sub(from)
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/adapter/act"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -34,7 +35,7 @@ const enough = "/run/enough"
 
 // mortal is a journal whose process ends at an action.
 type mortal struct {
-	sidecar.Journal
+	act.Journal
 	after bool
 	mu    sync.Mutex
 	left  int              // actions until then

@@ -1,6 +1,6 @@
 // Package metrics counts what the sidecar does, for Prometheus.
 //
-// It is the one place that knows Prometheus: the loop speaks to it through adapter.Meter. It keeps nothing over a restart;
+// It is the one place that knows Prometheus: the loop speaks to it through act.Meter. It keeps nothing over a restart;
 // the journal does.
 //
 //	m := metrics.New(time.Now)
@@ -23,13 +23,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"accordion/adapter"
-	"accordion/adapter/sidecar"
+	"accordion/adapter/act"
 )
 
 // phases are all that a managed job may stand in, as view.Job has them: one that no job stands in is shown as 0.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
 
-// Metrics is an adapter.Meter that Prometheus can read. New makes it.
+// Metrics is an act.Meter that Prometheus can read. New makes it.
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
@@ -45,7 +45,7 @@ type Metrics struct {
 	waiting  prometheus.Gauge
 }
 
-var _ sidecar.Meter = (*Metrics)(nil)
+var _ act.Meter = (*Metrics)(nil)
 
 // New makes metrics that nothing was counted in yet. now is the sidecar's clock.
 func New(now func() time.Time) *Metrics {
@@ -106,7 +106,7 @@ func (m *Metrics) age() float64 {
 	return m.now().Sub(time.Unix(0, read)).Seconds()
 }
 
-// Cycle implements adapter.Meter.
+// Cycle implements act.Meter.
 func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int, waiting int) {
 	m.cycle.Observe(took.Seconds())
 	m.read.Store(read.UnixNano())
@@ -116,7 +116,7 @@ func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int,
 	m.waiting.Set(float64(waiting))
 }
 
-// Call implements adapter.Meter.
+// Call implements act.Meter.
 func (m *Metrics) Call(verb string, took time.Duration, err error) {
 	m.call.WithLabelValues(verb).Observe(took.Seconds())
 	if err != nil {
@@ -141,7 +141,7 @@ func reason(err error) string {
 	return "other"
 }
 
-// Grew implements adapter.Meter.
+// Grew implements act.Meter.
 func (m *Metrics) Grew(late time.Duration, cause string) {
 	if cause == "" {
 		cause = "none"
@@ -149,10 +149,10 @@ func (m *Metrics) Grew(late time.Duration, cause string) {
 	m.lateness.WithLabelValues(cause).Observe(late.Seconds())
 }
 
-// Broke implements adapter.Meter.
+// Broke implements act.Meter.
 func (m *Metrics) Broke(cause string) { m.broken.WithLabelValues(cause).Inc() }
 
-// Spared implements adapter.Meter.
+// Spared implements act.Meter.
 func (m *Metrics) Spared(nodeSeconds int64) {
 	if nodeSeconds > 0 { // a counter never goes down
 		m.spared.Add(float64(nodeSeconds))

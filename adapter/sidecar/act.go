@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -57,15 +58,11 @@ func (s *Sidecar) decide(ctx context.Context, v *plan.World, r *managed.Job) err
 func (s *Sidecar) decideWaiting(ctx context.Context, v *plan.World, r *managed.Job) error {
 	r.Blocked = ""
 	if why := v.Impossible(r); why != "" {
-		s.begin(ctx, r, "refuse", func(ctx context.Context, a *acting) error {
-			return a.do(ctx, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.Refuse(ctx, r.Key, why) })
-		}, nil)
+		s.begin(ctx, r, "refuse", func(ctx context.Context) error { return s.acts.Refuse(ctx, r.Key, why) }, nil)
 		return s.event(r, "refused", why, nil)
 	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || !r.Seen.Held {
-		s.begin(ctx, r, "adopt", func(ctx context.Context, a *acting) error {
-			return a.do(ctx, "adopt", nil, func(ctx context.Context) error { return s.system.Adopt(ctx, r.Key) })
-		}, nil)
+		s.begin(ctx, r, "adopt", func(ctx context.Context) error { return s.acts.Adopt(ctx, r.Key) }, nil)
 		return nil
 	}
 	c := r.Course
@@ -98,22 +95,19 @@ func (s *Sidecar) decideWaiting(ctx context.Context, v *plan.World, r *managed.J
 }
 
 // begin runs an operation beside the loop; conclude hears how it ended, and then calls done.
-func (s *Sidecar) begin(ctx context.Context, r *managed.Job, name string, work func(context.Context, *acting) error, done func() error) {
+func (s *Sidecar) begin(ctx context.Context, r *managed.Job, name string, work func(context.Context) error, done func() error) {
 	r.Busy = name
-	a := &acting{s: s, key: r.Key}
 	s.crew.Go(func() {
-		err := work(ctx, a)
-		s.finished <- conclusion{record: r, name: name, err: err, journal: a.failure, done: done}
+		s.finished <- conclusion{record: r, name: name, err: work(ctx), done: done}
 	})
 }
 
 // conclusion is how an operation ended.
 type conclusion struct {
-	record  *managed.Job // nil: a reservation's
-	name    string
-	err     error
-	journal error // the journal failed: nothing more may be done
-	done    func() error
+	record *managed.Job // nil: a reservation's
+	name   string
+	err    error
+	done   func() error
 }
 
 // talk says whether the operation was between the sidecar and the job alone: what the batch system shows is as true as
@@ -122,8 +116,8 @@ func (c conclusion) talk() bool { return c.name == "listen" || c.name == "publis
 
 // conclude takes in how an operation ended.
 func (s *Sidecar) conclude(c conclusion) error {
-	if c.journal != nil {
-		return c.journal
+	if broken := act.Broken(c.err); broken != nil {
+		return broken
 	}
 	r := c.record
 	if r == nil {
@@ -201,41 +195,6 @@ const booting = "nodes that boot"
 // of it has to change first.
 const limited = 10 * time.Second
 
-// acting is one operation's way to the batch system: each action is in the journal before it is done, and its outcome
-// after.
-type acting struct {
-	s       *Sidecar
-	key     adapter.Key
-	failure error // of the journal
-}
-
-// do carries out one action with a deadline, between its intent and its outcome.
-func (a *acting) do(ctx context.Context, verb string, args map[string]any, action func(context.Context) error) error {
-	ctx, admitted, err := a.s.admit(ctx, verb)
-	if err != nil {
-		return err
-	}
-	defer admitted()
-	j := a.s.journal
-	id, err := j.Begin(journal.Intent{
-		At: a.s.clock.Now(), Cluster: a.s.settings.Cluster, Job: int64(a.key.ID), Submitted: a.key.Submitted, Verb: verb, Args: args,
-	})
-	if err != nil {
-		a.failure = err
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
-	defer cancel()
-	begin := a.s.clock.Now()
-	err = action(ctx)
-	a.s.meter.Call(verb, a.s.clock.Now().Sub(begin), err)
-	if failure := j.Finish(id, a.s.clock.Now(), err); failure != nil {
-		a.failure = failure
-		return failure
-	}
-	return err
-}
-
 // save makes a record durable.
 func (s *Sidecar) save(r *managed.Job) error {
 	data, err := r.Encode()
@@ -281,12 +240,8 @@ func (s *Sidecar) sweep(ctx context.Context, v *plan.World) {
 		} else { // some batch systems leave them to us when their parent ends
 			s.log.Debug("an expander has outlived its parent: ended", "cluster", s.settings.Cluster, "job", j.Expands, "expander", j.ID)
 		}
-		a := &acting{s: s, key: key}
 		s.crew.Go(func() {
-			err := a.do(ctx, "end", map[string]any{"why": "left-over expander"}, func(ctx context.Context) error {
-				return s.system.End(ctx, key, "left-over expander")
-			})
-			s.finished <- conclusion{name: "sweep", err: err, journal: a.failure, done: func() error {
+			s.finished <- conclusion{name: "sweep", err: s.acts.End(ctx, key, "left-over expander"), done: func() error {
 				s.strays[key] = ended{begun: s.begun, retry: s.later(sweepAgain)}
 				return nil
 			}}

@@ -49,7 +49,7 @@ func (s *Sidecar) again(ctx context.Context, v *plan.World, r *managed.Job) erro
 		r.Blocked = "other resizes come first"
 		return nil
 	case len(target) < len(r.Nodes):
-		s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]adapter.Part, error) { return a.shrinkTo(ctx, r.Key, target) })
+		s.redo(ctx, r, target, func(ctx context.Context) ([]adapter.Part, error) { return s.acts.ShrinkTo(ctx, r.Key, target) })
 		return nil
 	case v.Now > r.Since+reclaim:
 		r.Again = nil
@@ -62,22 +62,21 @@ func (s *Sidecar) again(ctx context.Context, v *plan.World, r *managed.Job) erro
 	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
 	s.take(reservation)
-	s.redo(ctx, r, target, func(ctx context.Context, a *acting) ([]adapter.Part, error) {
-		err := a.do(ctx, "reserve", reserveArgs(reservation), func(ctx context.Context) error { return s.system.Reserve(ctx, reservation) })
-		if err != nil {
+	s.redo(ctx, r, target, func(ctx context.Context) ([]adapter.Part, error) {
+		if err := s.acts.Reserve(ctx, job.Key, reservation); err != nil {
 			return nil, err
 		}
-		return a.growBy(ctx, &job, add, reservation.Name)
+		return s.acts.GrowBy(ctx, &job, add, reservation.Name)
 	})
 	return nil
 }
 
 // redo is a resize that leads to no other step.
-func (s *Sidecar) redo(ctx context.Context, r *managed.Job, target []string, work func(context.Context, *acting) ([]adapter.Part, error)) {
+func (s *Sidecar) redo(ctx context.Context, r *managed.Job, target []string, work func(context.Context) ([]adapter.Part, error)) {
 	s.resizes++
 	var parts []adapter.Part
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
-		parts, err = work(ctx, a)
+	s.begin(ctx, r, "resize", func(ctx context.Context) (err error) {
+		parts, err = work(ctx)
 		return err
 	}, func() error {
 		r.Hold(target, s.clock.Now().Unix())

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -15,7 +16,7 @@ import (
 
 // brief is a journal that takes so many writes: its sidecar dies at the next.
 type brief struct {
-	Journal
+	act.Journal
 	writes    int
 	events    []string
 	forgotten bool

@@ -40,19 +40,11 @@ func (s *Sidecar) warn(ctx context.Context, v *plan.World, r *managed.Job, late 
 	}
 	why = r.Lateness(late) + "; " + why
 	signal := s.settings.Overrun.Signal
-	s.begin(ctx, r, "warn", func(ctx context.Context, a *acting) error {
-		a.tell(ctx, fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left))
-		return a.signal(ctx, signal)
+	s.begin(ctx, r, "warn", func(ctx context.Context) error {
+		if err := s.acts.Tell(ctx, r.Key, fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left)); err != nil {
+			return err
+		}
+		return s.acts.Signal(ctx, r.Key, signal)
 	}, nil)
 	return s.event(r, "warned", why, map[string]any{"late": late})
-}
-
-// signal sends the job a signal.
-func (a *acting) signal(ctx context.Context, signal string) error {
-	return a.do(ctx, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.s.system.Signal(ctx, a.key, signal) })
-}
-
-// tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done.
-func (a *acting) tell(ctx context.Context, text string) {
-	_ = a.do(ctx, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.s.system.Tell(ctx, a.key, text) })
 }

@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,9 +24,7 @@ const endAgain = 40 * time.Second
 func (s *Sidecar) decideRunning(ctx context.Context, v *plan.World, r *managed.Job) error {
 	r.Blocked = ""
 	if r.Attached {
-		s.begin(ctx, r, "detach", func(ctx context.Context, a *acting) error {
-			return a.do(ctx, "detach", nil, func(ctx context.Context) error { return s.system.Detach(ctx, r.Key) })
-		}, func() error { r.Attached = false; return s.save(r) })
+		s.begin(ctx, r, "detach", func(ctx context.Context) error { return s.acts.Detach(ctx, r.Key) }, func() error { r.Attached = false; return s.save(r) })
 		return nil
 	}
 	r.DropQuestion(s.clock.Now())
@@ -123,14 +120,13 @@ func (s *Sidecar) grow(ctx context.Context, v *plan.World, r *managed.Job, add [
 	s.take(want)
 	v.Take(add, r.ID)
 	var parts []adapter.Part
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
+	s.begin(ctx, r, "resize", func(ctx context.Context) (err error) {
 		if !there {
-			err := a.do(ctx, "reserve", reserveArgs(want), func(ctx context.Context) error { return s.system.Reserve(ctx, want) })
-			if err != nil {
+			if err := s.acts.Reserve(ctx, job.Key, want); err != nil {
 				return err
 			}
 		}
-		parts, err = a.growBy(ctx, &job, add, want.Name)
+		parts, err = s.acts.GrowBy(ctx, &job, add, want.Name)
 		return err
 	}, func() error {
 		r.Nodes, r.Parts = r.NextNodes, parts
@@ -139,61 +135,14 @@ func (s *Sidecar) grow(ctx context.Context, v *plan.World, r *managed.Job, add [
 	return nil
 }
 
-// growBy allocates and merges, and says of which allocations the job is then. When it is not clear whether the merge was done, the
-// job's size decides.
-func (a *acting) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
-	system := a.s.system
-	var expander adapter.Key
-	err := a.do(ctx, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
-		expander, err = system.Expand(ctx, job, add, reservation)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	var parts []adapter.Part
-	err = a.do(ctx, "merge", map[string]any{"expander": expander.ID}, func(ctx context.Context) (err error) {
-		if err = system.Merge(ctx, job.Key, expander); err == nil {
-			parts, err = a.verify(ctx, job.Key, len(job.Nodes)+len(add))
-		}
-		return err
-	})
-	if err == nil {
-		return parts, nil
-	}
-	if !errors.Is(err, adapter.ErrGone) {
-		if parts, lost := a.verify(ctx, job.Key, len(job.Nodes)+len(add)); lost == nil {
-			return parts, nil // the answer was lost, not the merge
-		}
-	}
-	ended := a.do(ctx, "end", map[string]any{"expander": expander.ID, "why": "merge failed"}, func(ctx context.Context) error {
-		return system.End(ctx, expander, "merge failed")
-	})
-	return nil, errors.Join(err, ended)
-}
-
-// verify reads the job back, which must run on so many nodes, and says of which allocations it is.
-func (a *acting) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.s.settings.Deadline)
-	defer cancel()
-	now, err := a.s.system.Inspect(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	if now.State != adapter.Running || len(now.Nodes) != nodes {
-		return nil, fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, adapter.ErrGone)
-	}
-	return now.Parts, nil
-}
-
 // shrink leaves the job with the nodes to keep.
 func (s *Sidecar) shrink(ctx context.Context, r *managed.Job, keep []string) error {
 	if err := s.aim(r, keep); err != nil {
 		return err
 	}
 	var parts []adapter.Part
-	s.begin(ctx, r, "resize", func(ctx context.Context, a *acting) (err error) {
-		parts, err = a.shrinkTo(ctx, r.Key, keep)
+	s.begin(ctx, r, "resize", func(ctx context.Context) (err error) {
+		parts, err = s.acts.ShrinkTo(ctx, r.Key, keep)
 		return err
 	}, func() error {
 		r.Hold(keep, s.clock.Now().Unix())
@@ -202,17 +151,6 @@ func (s *Sidecar) shrink(ctx context.Context, r *managed.Job, keep []string) err
 		return s.resized(r, nil)
 	})
 	return nil
-}
-
-// shrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
-func (a *acting) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
-	err = a.do(ctx, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
-		if err = a.s.system.Shrink(ctx, job, keep); err == nil {
-			parts, err = a.verify(ctx, job, len(keep))
-		}
-		return err
-	})
-	return parts, err
 }
 
 // aim writes down which step a resize leads to, and to which nodes, before it is begun.

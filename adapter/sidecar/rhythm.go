@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"accordion/adapter"
@@ -148,16 +147,7 @@ func (s *Sidecar) observe(ctx context.Context) {
 	number := s.begun
 	s.crew.Go(func() {
 		r := reading{number: number}
-		ctx, admitted, err := s.admit(ctx, "observe")
-		if r.err = err; err == nil {
-			ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
-			defer cancel()
-			begin := s.clock.Now()
-			r.snapshot, r.err = s.system.Observe(ctx)
-			r.took = s.passed(begin, s.clock.Now())
-			s.meter.Call("observe", r.took, r.err)
-			admitted()
-		}
+		r.snapshot, r.took, r.err = s.acts.Observe(ctx)
 		s.readings <- r
 	})
 }
@@ -170,31 +160,3 @@ func (s *Sidecar) refresh() {
 
 // stir notes that something happened to a managed job: more may follow.
 func (s *Sidecar) stir() { s.stirred = s.clock.Now() }
-
-// admit waits for a Pacer's word; the time counts for no deadline. A sidecar that is told to end waits no longer: what it
-// has not begun is as if it had died before it.
-func (s *Sidecar) admit(ctx context.Context, verb string) (context.Context, func(), error) {
-	pacer, ok := s.system.(adapter.Pacer)
-	if !ok {
-		return ctx, func() {}, nil
-	}
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-s.alive:
-			stop()
-		case <-waiting.Done():
-		}
-	}()
-	begin := s.clock.Now()
-	admitted, done, err := pacer.Admit(waiting, verb)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: not begun: %w", verb, err)
-	}
-	if waited := s.clock.Now().Sub(begin); waited >= time.Second && verb != "observe" {
-		s.log.Info("an act waited for its turn: the client programs of this minute were used up", "cluster", s.settings.Cluster,
-			"verb", verb, "seconds", waited.Seconds())
-	}
-	return context.WithoutCancel(admitted), done, nil
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -21,23 +22,23 @@ import (
 // Options are what a Sidecar is made of.
 type Options struct {
 	System   adapter.BatchSystem
-	Journal  Journal
+	Journal  act.Journal
 	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
-	Meter    Meter               // nil: nothing is counted
+	Meter    act.Meter           // nil: nothing is counted
 	Settings managed.Settings
 }
 
 // Sidecar plans and resizes the managed jobs of one batch system.
 type Sidecar struct {
-	system   adapter.BatchSystem
-	journal  Journal
+	acts     *act.Acts
+	journal  act.Journal
 	calls    <-chan session.Call
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
 	clock    adapter.Clock
 	log      hclog.Logger
-	meter    Meter
+	meter    act.Meter
 	settings managed.Settings
 
 	ticked   time.Time // when the clock was last looked at
@@ -52,7 +53,6 @@ type Sidecar struct {
 	stale    bool              // something was done since: the next reading is wanted soon
 	slow     time.Duration     // what the last reading took
 	crawls   bool              // the batch system was slow, as last said
-	alive    <-chan struct{}   // closed when the sidecar is to end
 	failures int               // readings that failed in a row
 	told     map[adapter.Key]string
 	odd      map[adapter.Key]string // what the last reading could not tell of jobs
@@ -92,14 +92,17 @@ func New(o Options) *Sidecar {
 		o.Log = hclog.NewNullLogger()
 	}
 	if o.Meter == nil {
-		o.Meter = deaf{}
+		o.Meter = act.Deaf{}
 	}
 	var changes <-chan struct{}
 	if herald, ok := o.System.(adapter.Herald); ok {
 		changes = herald.Changes()
 	}
 	return &Sidecar{
-		changes: changes, meter: o.Meter, system: o.System, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
+		acts: &act.Acts{
+			System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
+		},
+		changes: changes, meter: o.Meter, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
 		records: map[adapter.Key]*managed.Job{}, told: map[adapter.Key]string{}, wants: map[string]adapter.Reservation{},
 		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{}, strays: map[adapter.Key]ended{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
@@ -112,7 +115,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	s.alive = ctx.Done()
+	s.acts.Ends = ctx.Done()
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
 	defer stop()
 	defer s.crew.Wait()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 )
@@ -56,10 +57,8 @@ func (s *Sidecar) speak(ctx context.Context, v *plan.World, r *managed.Job) (boo
 // listen finds out whether the job asks for its steps itself. One whose script cannot be read is taken to.
 func (s *Sidecar) listen(ctx context.Context, r *managed.Job) {
 	speaks := true
-	s.begin(ctx, r, "listen", func(ctx context.Context, _ *acting) error {
-		ctx, cancel := context.WithTimeout(ctx, s.settings.Deadline)
-		defer cancel()
-		if heard, err := s.system.Speaks(ctx, r.Key); err == nil {
+	s.begin(ctx, r, "listen", func(ctx context.Context) error {
+		if heard, err := s.acts.Speaks(ctx, r.Key); err == nil {
 			speaks = heard
 		}
 		return nil
@@ -91,22 +90,27 @@ func (s *Sidecar) publish(ctx context.Context, r *managed.Job, m message, done f
 	job.Nodes = r.Nodes
 	first, last := r.Unwritten+1 == tries, r.Unwritten+1 >= tries
 	var unwritten error
-	s.begin(ctx, r, "publish", func(ctx context.Context, a *acting) error {
-		args := map[string]any{"generation": m.generation, "nodes": names(m.nodes)}
-		unwritten = a.do(ctx, "publish", args, func(ctx context.Context) error { return s.system.Publish(ctx, &job, text) })
-		if unwritten != nil && !last {
+	s.begin(ctx, r, "publish", func(ctx context.Context) error {
+		unwritten = s.acts.Publish(ctx, &job, text, m.generation, m.nodes)
+		switch {
+		case act.Broken(unwritten) != nil:
+			return unwritten
+		case unwritten != nil && !last:
 			return nil
-		}
-		if unwritten != nil && first {
-			a.tell(ctx, fmt.Sprintf("the hosts file of this job cannot be written: %v", unwritten))
+		case unwritten != nil && first:
+			if err := s.acts.Tell(ctx, job.Key, fmt.Sprintf("the hosts file of this job cannot be written: %v", unwritten)); err != nil {
+				return err
+			}
 		}
 		if m.says != "" {
-			a.tell(ctx, m.says)
+			if err := s.acts.Tell(ctx, job.Key, m.says); err != nil {
+				return err
+			}
 		}
 		if !m.signal {
 			return nil
 		}
-		return a.signal(ctx, s.settings.Silent.Signal)
+		return s.acts.Signal(ctx, job.Key, s.settings.Silent.Signal)
 	}, func() error {
 		if unwritten == nil {
 			r.Unwritten = 0

@@ -38,31 +38,10 @@ func (s *Sidecar) start(ctx context.Context, v *plan.World, r *managed.Job) erro
 	}
 	s.take(reservation)
 	v.Take(r.Nodes, r.ID)
-	s.begin(ctx, r, "start", func(ctx context.Context, a *acting) error {
-		return a.startOn(ctx, r.Key, reservation, adapter.Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
+	s.begin(ctx, r, "start", func(ctx context.Context) error {
+		return s.acts.StartOn(ctx, r.Key, reservation, adapter.Shape{Nodes: first, On: reservation.Nodes, Limit: limit})
 	}, func() error { r.Released = s.clock.Now(); return nil })
 	return nil
-}
-
-func (a *acting) startOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
-	system := a.s.system
-	err := a.do(ctx, "reserve", reserveArgs(r), func(ctx context.Context) error { return system.Reserve(ctx, r) })
-	if err != nil {
-		return err
-	}
-	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
-	if err = a.do(ctx, "shape", args, func(ctx context.Context) error { return system.Shape(ctx, job, shape) }); err != nil {
-		return err
-	}
-	args = map[string]any{"reservation": r.Name}
-	if err = a.do(ctx, "attach", args, func(ctx context.Context) error { return system.Attach(ctx, job, r.Name) }); err != nil {
-		return err
-	}
-	return a.do(ctx, "release", nil, func(ctx context.Context) error { return system.Release(ctx, job) })
-}
-
-func reserveArgs(r adapter.Reservation) map[string]any {
-	return map[string]any{"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle}
 }
 
 // patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.
@@ -85,9 +64,7 @@ func (s *Sidecar) decideStarting(ctx context.Context, v *plan.World, r *managed.
 	if v.Now < r.Planned+patience {
 		return nil
 	}
-	s.begin(ctx, r, "hold", func(ctx context.Context, a *acting) error {
-		return a.do(ctx, "hold", nil, func(ctx context.Context) error { return s.system.Hold(ctx, r.Key) })
-	}, nil)
+	s.begin(ctx, r, "hold", func(ctx context.Context) error { return s.acts.Hold(ctx, r.Key) }, nil)
 	return s.event(r, "held", "did not start in time; its start is planned anew", nil)
 }
 
@@ -102,8 +79,6 @@ func (s *Sidecar) End(ctx context.Context, r *managed.Job, why string) error {
 			return err
 		}
 	}
-	s.begin(ctx, r, "end", func(ctx context.Context, a *acting) error {
-		return a.do(ctx, "end", map[string]any{"why": why}, func(ctx context.Context) error { return s.system.End(ctx, r.Key, why) })
-	}, func() error { r.Retry = s.later(endAgain); return nil })
+	s.begin(ctx, r, "end", func(ctx context.Context) error { return s.acts.End(ctx, r.Key, why) }, func() error { r.Retry = s.later(endAgain); return nil })
 	return nil
 }

@@ -19,7 +19,7 @@ func (s *Sidecar) keepTime() error {
 	if last.IsZero() {
 		return nil
 	}
-	by := now.Round(0).Sub(last.Round(0)) - s.passed(last, now)
+	by := now.Round(0).Sub(last.Round(0)) - adapter.Passed(s.clock, last, now)
 	if by.Abs() < jump {
 		return nil
 	}
@@ -43,12 +43,4 @@ func (s *Sidecar) keepTime() error {
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.log.Warn(text, "cluster", s.settings.Cluster)
 	return s.remark("clock", text, map[string]any{"seconds": by.Seconds()})
-}
-
-// passed is the time between two readings of the clock, whether it was set or not.
-func (s *Sidecar) passed(from, to time.Time) time.Duration {
-	if w, ok := s.clock.(adapter.Stopwatch); ok {
-		return w.Passed(from, to)
-	}
-	return to.Sub(from)
 }

@@ -130,9 +130,7 @@ func (s *Sidecar) nudge(ctx context.Context, v *plan.World) {
 		}
 	}
 	s.log.Warn("nodes are idle and not allocated, or in use by no job: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
-	a := &acting{s: s}
 	s.crew.Go(func() {
-		err := a.do(ctx, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return s.system.Nudge(ctx, nodes) })
-		s.finished <- conclusion{name: "nudge", err: err, journal: a.failure, done: func() error { return nil }}
+		s.finished <- conclusion{name: "nudge", err: s.acts.Nudge(ctx, nodes), done: func() error { return nil }}
 	})
 }

@@ -130,23 +130,23 @@ func (s *Sidecar) take(r adapter.Reservation) {
 }
 
 func (s *Sidecar) write(ctx context.Context, r adapter.Reservation) {
-	s.call(ctx, r, "reserve", reserveArgs(r), func(ctx context.Context) error { return s.system.Reserve(ctx, r) })
+	job := s.owner(r.Name)
+	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.acts.Reserve(ctx, job, r) })
 }
 
 func (s *Sidecar) delete(ctx context.Context, name string) {
-	args := map[string]any{"reservation": name}
-	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", args, func(ctx context.Context) error { return s.system.Unreserve(ctx, name) })
+	job := s.owner(name)
+	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.acts.Unreserve(ctx, job, name) })
 }
 
 // call does one action on a reservation, beside the loop.
-func (s *Sidecar) call(ctx context.Context, r adapter.Reservation, verb string, args map[string]any, action func(context.Context) error) {
+func (s *Sidecar) call(ctx context.Context, r adapter.Reservation, verb string, action func(context.Context) error) {
 	before := s.tending[r.Name]
 	before.busy = true
 	s.tending[r.Name] = before
-	a := &acting{s: s, key: s.owner(r.Name)}
 	s.crew.Go(func() {
-		err := a.do(ctx, verb, args, action)
-		s.finished <- conclusion{name: verb, err: err, journal: a.failure, done: func() error {
+		err := action(ctx)
+		s.finished <- conclusion{name: verb, err: err, done: func() error {
 			s.settle(r, verb, err)
 			return nil
 		}}

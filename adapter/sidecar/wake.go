@@ -20,7 +20,7 @@ const wakeMargin core.Time = 10
 // wake has the nodes boot that jobs need soon: those that come with a step, and those on which a job is to start. A batch system
 // wakes no node because it is reserved.
 func (s *Sidecar) wake(ctx context.Context, v *plan.World) {
-	waker, ok := s.system.(adapter.Waker)
+	waker, ok := s.acts.System.(adapter.Waker)
 	if !ok || waker.BootTime() <= 0 {
 		return
 	}
@@ -51,10 +51,8 @@ func (s *Sidecar) wake(ctx context.Context, v *plan.World) {
 	for _, n := range nodes {
 		s.woken[n] = now
 	}
-	a := &acting{s: s}
 	s.crew.Go(func() {
-		err := a.do(ctx, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
-		s.finished <- conclusion{name: "wake", err: err, journal: a.failure, done: func() error { return nil }}
+		s.finished <- conclusion{name: "wake", err: s.acts.Wake(ctx, waker, nodes), done: func() error { return nil }}
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
@@ -37,7 +38,7 @@ type world struct {
 	calls    chan session.Call
 	mortal   *mortal
 	clock    adapter.Clock       // of the sidecar; nil: the bubble's
-	meter    sidecar.Meter       // nil: nothing is counted
+	meter    act.Meter           // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger        // nil: nowhere
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"accordion/adapter/act"
 	"accordion/adapter/journal"
-	"accordion/adapter/sidecar"
 )
 
 // memory is a journal without a file: the dumb second implementation of *journal.Journal, which every story may use and
@@ -24,7 +24,7 @@ type memory struct {
 
 // book is a journal that can be read: *journal.Journal, or memory.
 type book interface {
-	sidecar.Journal
+	act.Journal
 	Entries(since int64) iter.Seq2[journal.Entry, error]
 }
 
@@ -152,7 +152,7 @@ var errKilled = errors.New("killed")
 
 // pen is the way of one sidecar to the journal. A write takes some time, and may be the last thing that it does.
 type pen struct {
-	sidecar.Journal
+	act.Journal
 	world *world
 	life  *life
 }

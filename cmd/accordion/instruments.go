@@ -7,15 +7,15 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/adapter/act"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/metrics"
-	"accordion/adapter/sidecar"
 )
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
 type instruments struct {
-	meter sidecar.Meter // nil: nothing is counted
+	meter act.Meter // nil: nothing is counted
 	parts []func(context.Context) error
 	ends  []func() error
 }

@@ -1,4 +1,4 @@
-package sidecar
+package act
 
 import (
 	"time"
@@ -29,24 +29,24 @@ type Journal interface {
 
 var _ Journal = (*journal.Journal)(nil)
 
-// deaf is a Meter for those who count nothing.
-type deaf struct{}
+// Deaf is a Meter for those who count nothing.
+type Deaf struct{}
 
-func (deaf) Cycle(time.Duration, time.Time, map[string]int, int) {}
+func (Deaf) Cycle(time.Duration, time.Time, map[string]int, int) {}
 
-func (deaf) Call(string, time.Duration, error) {}
+func (Deaf) Call(string, time.Duration, error) {}
 
-func (deaf) Grew(time.Duration, string) {}
+func (Deaf) Grew(time.Duration, string) {}
 
-func (deaf) Broke(string) {}
+func (Deaf) Broke(string) {}
 
-func (deaf) Spared(int64) {}
+func (Deaf) Spared(int64) {}
 
 // Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
 // several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.
 type Meter interface {
 	// Cycle: one look, plan and act is over. The reading it was made on began at read; shown is how many managed jobs
-	// stand in each phase, as View has them, and waiting how many jobs wait in all.
+	// stand in each phase, as view.Job has them, and waiting how many jobs wait in all.
 	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
 	// Call: one call of the batch system is over; verb is "observe" or an intent's.
 	Call(verb string, took time.Duration, err error)

@@ -1,0 +1,99 @@
+package act
+
+import (
+	"context"
+
+	"accordion/adapter"
+)
+
+// Adopt makes a pending job ours.
+func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
+	return a.do(ctx, job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
+}
+
+// Refuse ends a pending job that can never run.
+func (a *Acts) Refuse(ctx context.Context, job adapter.Key, why string) error {
+	return a.do(ctx, job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
+}
+
+// Reserve makes or changes the reservation, for the job.
+func (a *Acts) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservation) error {
+	args := map[string]any{
+		"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle,
+	}
+	return a.do(ctx, job, "reserve", args, func(ctx context.Context) error { return a.System.Reserve(ctx, r) })
+}
+
+// Unreserve deletes the job's reservation.
+func (a *Acts) Unreserve(ctx context.Context, job adapter.Key, name string) error {
+	return a.do(ctx, job, "unreserve", map[string]any{"reservation": name}, func(ctx context.Context) error { return a.System.Unreserve(ctx, name) })
+}
+
+// StartOn lets a waiting job begin: reservation, size and limit, release.
+func (a *Acts) StartOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
+	if err := a.Reserve(ctx, job, r); err != nil {
+		return err
+	}
+	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
+	if err := a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) }); err != nil {
+		return err
+	}
+	args = map[string]any{"reservation": r.Name}
+	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, r.Name) }); err != nil {
+		return err
+	}
+	return a.do(ctx, job, "release", nil, func(ctx context.Context) error { return a.System.Release(ctx, job) })
+}
+
+// Hold takes a released job back that has not started.
+func (a *Acts) Hold(ctx context.Context, job adapter.Key) error {
+	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })
+}
+
+// Detach unties a running job from its reservation.
+func (a *Acts) Detach(ctx context.Context, job adapter.Key) error {
+	return a.do(ctx, job, "detach", nil, func(ctx context.Context) error { return a.System.Detach(ctx, job) })
+}
+
+// End ends a job for a reason that its user can read.
+func (a *Acts) End(ctx context.Context, job adapter.Key, why string) error {
+	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
+}
+
+// Speaks says whether the job's script asks for its steps itself. It changes nothing and is not in the journal.
+func (a *Acts) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	return a.System.Speaks(ctx, job)
+}
+
+// Signal sends the job a signal.
+func (a *Acts) Signal(ctx context.Context, job adapter.Key, signal string) error {
+	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
+}
+
+// Tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done: the
+// only error is a JournalError.
+func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
+	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
+	if Broken(err) == nil {
+		return nil
+	}
+	return err
+}
+
+// Publish writes the job's hosts file, of a generation and with these nodes in it.
+func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) error {
+	args := map[string]any{"generation": generation, "nodes": names(nodes)}
+	return a.do(ctx, job.Key, "publish", args, func(ctx context.Context) error { return a.System.Publish(ctx, job, text) })
+}
+
+// Nudge makes the batch system look afresh at nodes.
+func (a *Acts) Nudge(ctx context.Context, nodes []string) error {
+	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Nudge(ctx, nodes) })
+}
+
+// Wake has nodes boot that are powered down.
+func (a *Acts) Wake(ctx context.Context, waker adapter.Waker, nodes []string) error {
+	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
+}
