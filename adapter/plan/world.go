@@ -36,7 +36,7 @@ type Note struct {
 // World is the world of one cycle: the newest reading, corrected by what we did since it began.
 type World struct {
 	Input
-	records  map[adapter.Key]*managed.Job
+	Managed  map[adapter.Key]*managed.Job
 	Said     []Note
 	Nodes    []string
 	Index    map[string]int
@@ -77,9 +77,9 @@ const settling core.Time = 2
 
 // look is the world at a second.
 func look(in Input) *World {
-	v := &World{Input: in, records: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}}
+	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}}
 	for _, r := range in.Jobs {
-		v.records[r.Key] = r
+		v.Managed[r.Key] = r
 	}
 	v.Nodes = make([]string, len(v.Snapshot.Nodes))
 	v.taken = make([]Holder, len(v.Snapshot.Nodes))
@@ -109,7 +109,7 @@ func look(in Input) *World {
 func (v *World) lookAtJobs(busy spans) {
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
-		r := v.records[j.Key]
+		r := v.Managed[j.Key]
 		switch {
 		case r != nil && (r.Phase == managed.Running || r.Phase == managed.Starting || r.Phase == managed.Ending):
 			continue
@@ -176,7 +176,7 @@ func (v *World) lookAtQueue() {
 		if j.State != adapter.Pending || j.Blocked || j.Expands != 0 {
 			continue
 		}
-		if r := v.records[j.Key]; r != nil {
+		if r := v.Managed[j.Key]; r != nil {
 			if r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
 				v.Queue = append(v.Queue, v.waits(r))
 			}
@@ -218,7 +218,7 @@ func (v *World) waitsOrdinary(j *adapter.Job) Waiter {
 // Growing says whether an expander of the job may belong to an operation under way, or to one that ended after the
 // reading began.
 func (v *World) Growing(parent core.JobID) bool {
-	for _, r := range v.records {
+	for _, r := range v.Managed {
 		if r.ID == parent && !v.Fresh(r) {
 			return true
 		}

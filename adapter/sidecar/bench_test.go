@@ -96,7 +96,7 @@ func turn(s *Sidecar) error {
 	s.ticked = s.clock.Now()
 	v := plan.Make(s.input())
 	v.Wanted()
-	return s.show(v)
+	return s.show.Write(v)
 }
 
 // The quickest of some rounds is the one that the machine's other work, and the collector, disturbed least.

@@ -183,7 +183,7 @@ func (s *Sidecar) resized(r *managed.Job, fields map[string]any) error {
 		}
 		r.Overran += max(0, r.Asks.At.Unix()-due)
 	}
-	why := s.because(r, meant, now.Unix())
+	why := s.show.Because(r, meant, now.Unix())
 	if now.Unix() > due {
 		if r.MovedBy = cause; cause == managed.Nobody {
 			r.MovedBy = managed.BatchSystem

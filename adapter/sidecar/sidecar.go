@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
+	"accordion/adapter/show"
 	"accordion/core"
 )
 
@@ -33,6 +34,7 @@ type Options struct {
 // Sidecar plans and resizes the managed jobs of one batch system.
 type Sidecar struct {
 	acts     *act.Acts
+	show     *show.Show
 	journal  act.Journal
 	calls    <-chan session.Call
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
@@ -55,10 +57,7 @@ type Sidecar struct {
 	crawls   bool              // the batch system was slow, as last said
 	failures int               // readings that failed in a row
 	told     map[adapter.Key]string
-	odd      map[adapter.Key]string // what the last reading could not tell of jobs
-	shown    string                 // the view as last written
-	shownAt  time.Time
-	past     past                           // what was shown and counted before
+	odd      map[adapter.Key]string         // what the last reading could not tell of jobs
 	strays   map[adapter.Key]ended          // left-over expanders, as far as they were ended
 	shrunk   int                            // readings begun when a job last gave nodes back
 	wants    map[string]adapter.Reservation // what the plan needs, by name
@@ -98,7 +97,7 @@ func New(o Options) *Sidecar {
 	if herald, ok := o.System.(adapter.Herald); ok {
 		changes = herald.Changes()
 	}
-	return &Sidecar{
+	s := &Sidecar{
 		acts: &act.Acts{
 			System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
 		},
@@ -107,6 +106,11 @@ func New(o Options) *Sidecar {
 		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{}, strays: map[adapter.Key]ended{},
 		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
 	}
+	s.show = &show.Show{
+		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.event,
+		Told: func(key adapter.Key) string { return s.told[key] }, GoneSince: s.goneSince,
+	}
+	return s
 }
 
 // Run observes, plans and acts until ctx ends; then it waits for what is under way and returns nil. An error means that
@@ -158,14 +162,13 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		return nil
 	}
 	begin := s.clock.Now()
-	s.past.news = nil
 	v := plan.Make(s.input())
 	s.say(v.Said)
 	for _, part := range []func() error{
-		func() error { return s.account(v) },
-		func() error { return s.estimate(v) },
+		func() error { return s.show.Account(v) },
+		func() error { return s.show.Estimate(v) },
 		func() error { return s.act(ctx, v) },
-		func() error { return s.show(v) },
+		func() error { return s.show.Write(v) },
 	} {
 		if err := part(); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/core"
 )
 
 // Slurm 22.05 sometimes shows a node as idle and allocates it to nobody, for half a minute to three: after a job was
@@ -133,4 +134,14 @@ func (s *Sidecar) nudge(ctx context.Context, v *plan.World) {
 	s.crew.Go(func() {
 		s.finished <- conclusion{name: "nudge", err: s.acts.Nudge(ctx, nodes), done: func() error { return nil }}
 	})
+}
+
+// goneSince says whether a node that is away now went away at that second or later.
+func (s *Sidecar) goneSince(second core.Time) bool {
+	for _, since := range s.away {
+		if since.Unix() >= second {
+			return true
+		}
+	}
+	return false
 }

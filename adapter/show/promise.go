@@ -1,4 +1,4 @@
-package sidecar
+package show
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"accordion/core"
 )
 
-// account compares every promise with what was promised, and counts what evolving jobs do not hold.
-func (s *Sidecar) account(v *plan.World) error {
+// Account compares every promise with what was promised, and counts what evolving jobs do not hold.
+func (s *Show) Account(v *plan.World) error {
 	elapsed := min(max(v.Now-s.past.accounted, 0), 3600) // a clock that jumps must not spoil a counter
 	if s.past.accounted == 0 {
 		elapsed = 0
 	}
 	s.past.accounted = v.Now
 	var spared int64
-	for _, r := range s.sorted() {
+	for _, r := range v.Jobs {
 		if r.Phase == managed.Waiting {
 			r.Vowed, r.Slipped, r.Broke = 0, 0, ""
 			continue
@@ -33,13 +33,13 @@ func (s *Sidecar) account(v *plan.World) error {
 		}
 	}
 	if spared > 0 {
-		s.meter.Spared(spared)
+		s.Meter.Spared(spared)
 	}
 	return nil
 }
 
 // keepVow says so when a promise could not be kept: at first, and again when the delay has doubled since.
-func (s *Sidecar) keepVow(v *plan.World, r *managed.Job) error {
+func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 	slip := r.End() - r.Vowed
 	if r.Vowed == 0 || slip < 0 { // made, or improved: the better one counts from now on
 		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
@@ -50,23 +50,23 @@ func (s *Sidecar) keepVow(v *plan.World, r *managed.Job) error {
 	}
 	cause := string(s.breaker(v, r))
 	if cause != r.Broke {
-		s.meter.Broke(cause)
+		s.Meter.Broke(cause)
 	}
 	r.Slipped, r.Broke, r.MovedBy, r.Dirty = slip, cause, managed.Nobody, true
-	return s.event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
+	return s.Event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
 		map[string]any{"promised": r.Vowed, "end": r.End(), "seconds": slip, "cause": cause})
 }
 
 // breaker is what most likely broke the job's promise.
-func (s *Sidecar) breaker(v *plan.World, r *managed.Job) managed.Obstacle {
+func (s *Show) breaker(v *plan.World, r *managed.Job) managed.Obstacle {
 	switch {
 	case r.Late:
 		return managed.LateApplication
 	case r.MovedBy != managed.Nobody:
 		return r.MovedBy
-	case slices.ContainsFunc(s.snapshot.Jobs, func(j adapter.Job) bool { return s.overran(v, &j) }):
+	case slices.ContainsFunc(v.Snapshot.Jobs, func(j adapter.Job) bool { return overran(v, &j) }):
 		return managed.OrdinaryOverrun
-	case s.goneSince(r.Planned):
+	case s.GoneSince(r.Planned):
 		return managed.LostNode
 	case slices.ContainsFunc(v.Running, func(o *managed.Job) bool { return o != r && o.Late }):
 		return managed.LateShrinker
@@ -75,17 +75,7 @@ func (s *Sidecar) breaker(v *plan.World, r *managed.Job) managed.Obstacle {
 }
 
 // overran says whether an ordinary job holds its nodes for longer than the plan allowed for.
-func (s *Sidecar) overran(v *plan.World, j *adapter.Job) bool {
-	return j.State == adapter.Running && j.Expands == 0 && s.records[j.Key] == nil && j.Limit < core.Forever &&
-		v.Now >= j.Started+j.Limit+s.settings.Guard
-}
-
-// goneSince says whether a node that is away now went away at that second or later.
-func (s *Sidecar) goneSince(second core.Time) bool {
-	for _, since := range s.away {
-		if since.Unix() >= second {
-			return true
-		}
-	}
-	return false
+func overran(v *plan.World, j *adapter.Job) bool {
+	return j.State == adapter.Running && j.Expands == 0 && v.Managed[j.Key] == nil && j.Limit < core.Forever &&
+		v.Now >= j.Started+j.Limit+v.Settings.Guard
 }

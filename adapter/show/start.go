@@ -1,4 +1,4 @@
-package sidecar
+package show
 
 import (
 	"fmt"
@@ -20,10 +20,11 @@ const wordAfter core.Time = 60
 // wordsEach is how many jobs are told in one cycle: each costs two writes to the disk; the others follow.
 const wordsEach = 4
 
-// estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
+// Estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
 // minute and by a tenth of the wait that is left.
-func (s *Sidecar) estimate(v *plan.World) error {
+func (s *Show) Estimate(v *plan.World) error {
 	told := 0
+	s.past.news = nil
 	for _, w := range v.Queue {
 		r := w.Managed
 		if r == nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
@@ -53,20 +54,20 @@ func (s *Sidecar) estimate(v *plan.World) error {
 }
 
 // tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
-func (s *Sidecar) tellStart(v *plan.World, r *managed.Job, start core.Time) error {
+func (s *Show) tellStart(v *plan.World, r *managed.Job, start core.Time) error {
 	if r.Expected == 0 {
-		return s.event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
+		return s.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
 	}
 	distance := core.FormatDuration(start-r.Expected) + " later"
 	if start < r.Expected {
 		distance = core.FormatDuration(r.Expected-start) + " earlier"
 	}
-	return s.event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
+	return s.Event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
 		map[string]any{"start": start, "before": r.Expected, "cause": r.Mover.Why})
 }
 
 // whyMoved is what moved a planned start in this cycle.
-func (s *Sidecar) whyMoved(v *plan.World, r *managed.Job, later bool) string {
+func (s *Show) whyMoved(v *plan.World, r *managed.Job, later bool) string {
 	if s.past.entries == nil {
 		return "the sidecar did not run meanwhile"
 	}
@@ -91,22 +92,22 @@ type rival struct {
 }
 
 // gatherNews compares what this cycle sees with the queue of the cycle before.
-func (s *Sidecar) gatherNews(v *plan.World) *news {
+func (s *Show) gatherNews(v *plan.World) *news {
 	n := &news{rank: map[adapter.Key]int{}, before: map[adapter.Key]int{}}
 	for i, w := range v.Queue {
 		n.rank[w.Seen.Key] = i + 1
 	}
 	s.newsOfNodes(v, n)
-	seen := make(map[adapter.Key]*adapter.Job, len(s.snapshot.Jobs))
-	for i := range s.snapshot.Jobs {
-		seen[s.snapshot.Jobs[i].Key] = &s.snapshot.Jobs[i]
+	seen := make(map[adapter.Key]*adapter.Job, len(v.Snapshot.Jobs))
+	for i := range v.Snapshot.Jobs {
+		seen[v.Snapshot.Jobs[i].Key] = &v.Snapshot.Jobs[i]
 	}
 	for i := range s.past.entries {
 		e := &s.past.entries[i]
 		if e.Rank > 0 {
 			n.before[e.Key()] = e.Rank
 		}
-		s.newsOfJob(v, n, e, seen[e.Key()])
+		newsOfJob(v, n, e, seen[e.Key()])
 	}
 	for i, w := range v.Queue {
 		if n.before[w.Seen.Key] == 0 {
@@ -117,14 +118,14 @@ func (s *Sidecar) gatherNews(v *plan.World) *news {
 }
 
 // newsOfNodes is nodes and reservations that came or went.
-func (s *Sidecar) newsOfNodes(v *plan.World, n *news) {
-	switch more := s.missing() - s.past.missing; {
+func (s *Show) newsOfNodes(v *plan.World, n *news) {
+	switch more := missing(v) - s.past.missing; {
 	case more > 0:
 		n.later = append(n.later, fmt.Sprintf("%s went out of service", plan.NodesWord(more)))
 	case more < 0:
 		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", plan.NodesWord(-more)))
 	}
-	for _, c := range s.closures(v) {
+	for _, c := range closures(v) {
 		if !s.past.closed[c.Name] {
 			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, plan.NodesWord(c.Nodes)))
 		}
@@ -132,10 +133,10 @@ func (s *Sidecar) newsOfNodes(v *plan.World, n *news) {
 }
 
 // missing is how many nodes the plan does without.
-func (s *Sidecar) missing() int {
+func missing(v *plan.World) int {
 	n := 0
-	for _, node := range s.snapshot.Nodes {
-		if s.outOfService(node) {
+	for _, node := range v.Snapshot.Nodes {
+		if v.OutOfService(node) {
 			n++
 		}
 	}
@@ -143,8 +144,8 @@ func (s *Sidecar) missing() int {
 }
 
 // newsOfJob is what became of a job since the cycle before.
-func (s *Sidecar) newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
-	r := s.records[e.Key()]
+func newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
+	r := v.Managed[e.Key()]
 	over := r == nil && (j == nil || j.State == adapter.Done || j.State == adapter.Ending)
 	who := fmt.Sprintf("job %d of %s", e.ID, e.User)
 	switch {
@@ -158,7 +159,7 @@ func (s *Sidecar) newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Jo
 		}
 		n.earlier = append(n.earlier, text)
 	case over:
-	case r == nil && s.overran(v, j):
+	case r == nil && overran(v, j):
 		n.later = append(n.later, who+" is past its limit and holds its nodes")
 	case r != nil && len(r.Promise) > 0 && e.End > 0:
 		switch later := r.End() - e.End; {

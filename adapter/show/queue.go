@@ -1,4 +1,4 @@
-package sidecar
+package show
 
 import (
 	"cmp"
@@ -12,20 +12,21 @@ import (
 	"accordion/adapter/plan"
 	"accordion/adapter/view"
 	"accordion/core"
+	"accordion/core/hostlist"
 )
 
-// putQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
+// PutQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
 // that a plan in which every start drifts does not keep the disk busy.
-func (s *Sidecar) putQueue(v *plan.World, views []view.Job) error {
+func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	q := s.queue(v, views)
 	before := s.past.queued
-	s.past.entries, s.past.missing, s.past.closed = q.Jobs, s.missing(), map[string]bool{}
+	s.past.entries, s.past.missing, s.past.closed = q.Jobs, missing(v), map[string]bool{}
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
 	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
 		return nil
 	}
@@ -34,7 +35,7 @@ func (s *Sidecar) putQueue(v *plan.World, views []view.Job) error {
 		return fmt.Errorf("journal: the queue: %w", err)
 	}
 	s.past.queued = queued{q, now}
-	return s.journal.PutQueue(data)
+	return s.Journal.PutQueue(data)
 }
 
 // pausePerJob bounds what writing the queue costs: writing a job takes some microseconds.
@@ -57,9 +58,9 @@ type past struct {
 }
 
 // queue gathers every job of the pool.
-func (s *Sidecar) queue(v *plan.World, views []view.Job) view.Queue {
-	q := view.Queue{At: v.Now, Cluster: s.settings.Cluster, Nodes: len(v.Nodes), Lead: s.settings.StartLead, Closures: s.closures(v)}
-	for _, n := range s.snapshot.Nodes {
+func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
+	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v)}
+	for _, n := range v.Snapshot.Nodes {
 		if !n.Usable {
 			q.Away++
 		}
@@ -68,19 +69,19 @@ func (s *Sidecar) queue(v *plan.World, views []view.Job) view.Queue {
 	for i := range views {
 		ours[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
 	}
-	q.Jobs = make([]view.Entry, 0, len(s.snapshot.Jobs))
+	q.Jobs = make([]view.Entry, 0, len(v.Snapshot.Jobs))
 	s.addHolders(&q, v, ours)
 	holders := len(q.Jobs)
 	s.addRanked(&q, v, ours)
-	s.addOthers(&q, ours)
+	s.addOthers(&q, v, ours)
 	s.keepDue(v.Now, q.Jobs[holders:])
 	return q
 }
 
 // closures is the reservations of others, as far as they are over nodes of the pool.
-func (s *Sidecar) closures(v *plan.World) []view.Closure {
+func closures(v *plan.World) []view.Closure {
 	all := []view.Closure{}
-	for _, r := range s.snapshot.Reservations {
+	for _, r := range v.Snapshot.Reservations {
 		c := view.Closure{Name: r.Name, Start: r.Start, End: r.End}
 		for _, n := range r.Nodes {
 			if _, ours := v.Index[n]; ours {
@@ -95,17 +96,17 @@ func (s *Sidecar) closures(v *plan.World) []view.Closure {
 }
 
 // addHolders adds the jobs that have nodes, or are being started on them.
-func (s *Sidecar) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
-	for i := range s.snapshot.Jobs {
-		j := &s.snapshot.Jobs[i]
-		if s.records[j.Key] != nil || j.Expands != 0 && v.Growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
+func (s *Show) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+	for i := range v.Snapshot.Jobs {
+		j := &v.Snapshot.Jobs[i]
+		if v.Managed[j.Key] != nil || j.Expands != 0 && v.Growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
 			continue
 		}
-		e := s.entry(j)
-		e.Phase, e.Nodes, e.Size, e.Start = string(j.State), names(j.Nodes), len(j.Nodes), max(j.Started, 1)
+		e := ordinaryEntry(j)
+		e.Phase, e.Nodes, e.Size, e.Start = string(j.State), hostlist.Compact(j.Nodes), len(j.Nodes), max(j.Started, 1)
 		if j.Limit < core.Forever {
 			e.End = j.Started + j.Limit
-			e.Free = e.End + s.settings.Guard
+			e.Free = e.End + s.Settings.Guard
 		}
 		q.Jobs = append(q.Jobs, e)
 	}
@@ -118,7 +119,7 @@ func (s *Sidecar) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]
 }
 
 // addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
-func (s *Sidecar) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
 	places := v.Planned.Jobs // in the order of the queue, without those that have none
 	for i, w := range v.Queue {
 		var place *core.Planned
@@ -138,7 +139,7 @@ func (s *Sidecar) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*
 			q.Jobs = append(q.Jobs, e)
 			continue
 		}
-		e := s.entry(w.Seen)
+		e := ordinaryEntry(w.Seen)
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
 		if place != nil {
 			e.Start = place.Start
@@ -151,10 +152,10 @@ func (s *Sidecar) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*
 }
 
 // addOthers adds the jobs that the plan cannot know yet: held ones, and those that would not start on an empty machine.
-func (s *Sidecar) addOthers(q *view.Queue, ours map[adapter.Key]*view.Job) {
-	for i := range s.snapshot.Jobs {
-		j := &s.snapshot.Jobs[i]
-		if r := s.records[j.Key]; r != nil {
+func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+	for i := range v.Snapshot.Jobs {
+		j := &v.Snapshot.Jobs[i]
+		if r := v.Managed[j.Key]; r != nil {
 			if m := ours[j.Key]; m != nil && m.Phase == string(managed.Waiting) && (r.Seen == nil || r.Seen.Blocked) {
 				e := entryOf(m)
 				e.Phase = "blocked"
@@ -165,12 +166,12 @@ func (s *Sidecar) addOthers(q *view.Queue, ours map[adapter.Key]*view.Job) {
 		if j.State != adapter.Pending || j.Expands != 0 || !j.Held && !j.Blocked {
 			continue
 		}
-		e := s.entry(j)
+		e := ordinaryEntry(j)
 		e.Phase, e.Size = "blocked", j.Want
 		if j.Held {
 			e.Phase = "held"
 		}
-		if told := s.told[j.Key]; told != "" {
+		if told := s.Told(j.Key); told != "" {
 			e.Why = told // such as a request that cannot be read
 		}
 		q.Jobs = append(q.Jobs, e)
@@ -178,7 +179,7 @@ func (s *Sidecar) addOthers(q *view.Queue, ours map[adapter.Key]*view.Job) {
 }
 
 // entry is what is the same for every ordinary job.
-func (s *Sidecar) entry(j *adapter.Job) view.Entry {
+func ordinaryEntry(j *adapter.Job) view.Entry {
 	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
 	if j.State == adapter.Pending {
 		e.Priority, e.Parts = j.Priority, j.Rank
@@ -205,17 +206,17 @@ func entryOf(m *view.Job) view.Entry {
 
 // keepDue keeps the planned start of a job that was due before and still is: otherwise it would be another one each
 // second, until the batch system gets to it.
-func (s *Sidecar) keepDue(now core.Time, waits []view.Entry) {
+func (s *Show) keepDue(now core.Time, waits []view.Entry) {
 	due := map[adapter.Key]core.Time{}
 	for i := range s.past.entries {
-		if e := &s.past.entries[i]; e.Rank > 0 && e.Start > 0 && e.Start <= now+s.settings.StartLead {
+		if e := &s.past.entries[i]; e.Rank > 0 && e.Start > 0 && e.Start <= now+s.Settings.StartLead {
 			due[e.Key()] = e.Start
 		}
 	}
 	for i := range waits {
 		e := &waits[i]
 		was, ok := due[e.Key()]
-		if !ok || e.Start == 0 || e.Start > now+s.settings.StartLead || e.Start <= was {
+		if !ok || e.Start == 0 || e.Start > now+s.Settings.StartLead || e.Start <= was {
 			continue
 		}
 		shift := e.Start - was

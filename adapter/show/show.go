@@ -1,0 +1,101 @@
+// Package show is what people are shown and told of a cluster: the documents of status, queue and explain, why a planned
+// start moved, why a step came when it did, and who broke a promise. It decides nothing and acts on nothing.
+//
+//	err := show.Account(world)  // promises that were broken
+//	err = show.Estimate(world)  // starts that moved
+//	err = show.Write(world)     // status and queue, where they changed
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// heartbeat is how old the view that `accordion status` shows may be while nothing changes.
+const heartbeat = 15 * time.Second
+
+// Show is what people are shown and told of one cluster: it remembers what it showed last.
+type Show struct {
+	Journal  act.Journal
+	Meter    act.Meter
+	Clock    adapter.Clock
+	Settings managed.Settings
+	// Event tells what happened to a job.
+	Event func(job *managed.Job, kind, text string, fields map[string]any) error
+	// Told is what was logged of a job last; "": nothing.
+	Told func(adapter.Key) string
+	// GoneSince says whether a node that is away now went away at that second or later.
+	GoneSince func(second core.Time) bool
+
+	shown   string // the view as last written
+	shownAt time.Time
+	past    past // what was shown and counted before
+}
+
+// Write writes what `accordion status`, queue and explain show, when it changed.
+func (s *Show) Write(v *plan.World) error {
+	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: []view.Job{}}
+	for _, r := range v.Jobs {
+		view.Jobs = append(view.Jobs, JobOf(r))
+	}
+	if err := s.PutQueue(v, view.Jobs); err != nil {
+		return err
+	}
+	return s.putView(v, view)
+}
+
+// Size is how many jobs are remembered of the cycle before, and how many of the queue as last written.
+func (s *Show) Size() (entries, shown int) { return len(s.past.entries), len(s.past.queued.Jobs) }
+
+func (s *Show) putView(v *plan.World, view view.Status) error {
+	data, err := json.Marshal(view)
+	if err != nil {
+		return fmt.Errorf("journal: the view for status: %w", err)
+	}
+	now := s.Clock.Now()
+	if string(data) == s.shown && now.Before(s.shownAt.Add(heartbeat)) {
+		return nil
+	}
+	s.shown, s.shownAt = string(data), now
+	view.At = v.Now
+	if data, err = json.Marshal(view); err != nil {
+		return fmt.Errorf("journal: the view for status: %w", err)
+	}
+	return s.Journal.PutView(data)
+}
+
+// JobOf is a managed job as people are shown it.
+func JobOf(r *managed.Job) view.Job {
+	j := view.Job{
+		ID: r.ID, Submitted: r.Submitted, User: r.User, Name: r.Name, Kind: r.Kind(), Phase: r.Shown(), Request: r.Request,
+		Steps: len(r.EP()), Nodes: hostlist.Compact(r.Nodes), Size: len(r.Nodes), Why: r.Blocked,
+	}
+	if r.Why != "" {
+		j.Why = r.Why
+	}
+	if r.Seen != nil {
+		j.Grows, j.Limit = r.Seen.Grows, r.Limited()
+		if r.Phase == managed.Waiting {
+			j.Priority, j.Rank = r.Seen.Priority, r.Seen.Rank
+		}
+	}
+	switch {
+	case r.Phase != managed.Waiting:
+		j.Start, j.Promised, j.Plan = r.Planned, r.End(), r.Scheduled()
+		if r.Began > 0 {
+			j.Start, j.Step = r.Began, r.Step+1
+		}
+	case r.Course != nil:
+		j.Start, j.Plan = r.Course.Start, r.Course.EP
+	}
+	return j
+}
