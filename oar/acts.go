@@ -9,21 +9,24 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/pass"
+	"accordion/oar/server"
 )
 
 // alter does something to one job in a transaction, which keeps others from changing its state meanwhile. ErrGone when OAR
 // does not know the job.
 func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx, r *record, now core.Time) error) error {
-	return s.db.change(ctx, func(tx *sql.Tx) error {
+	return s.db.Change(ctx, func(tx *sql.Tx) error {
 		lock := fmt.Sprintf("SELECT job_id FROM jobs WHERE job_id = %d FOR UPDATE", job.ID)
-		if err := rows(ctx, tx, "the job", lock, nil, func(*sql.Rows) error { return nil }); err != nil {
+		if err := database.Rows(ctx, tx, "the job", lock, nil, func(*sql.Rows) error { return nil }); err != nil {
 			return err
 		}
 		r, err := s.lookup(ctx, tx, job)
 		if err != nil {
 			return err
 		}
-		now, err := s.db.second(ctx, tx)
+		now, err := s.db.Second(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -33,7 +36,7 @@ func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx,
 
 // pending says what is wrong with a job that should wait and was not launched yet.
 func pending(r *record) error {
-	if r.state != stateWaiting && r.state != stateHold {
+	if r.state != database.StateWaiting && r.state != database.StateHold {
 		return fmt.Errorf("job %d is %s, not waiting any more: %w", r.ID, r.state, adapter.ErrGone)
 	}
 	return nil
@@ -56,7 +59,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		if _, err := adapter.ParseRequest(r.Comment); err != nil {
 			return err
 		}
-		err := run(ctx, tx, "adopting", fmt.Sprintf("DELETE FROM accordion_jobs WHERE job_id = %d OR base = %d", job.ID, job.ID))
+		err := database.Run(ctx, tx, "adopting", fmt.Sprintf("DELETE FROM accordion_jobs WHERE job_id = %d OR base = %d", job.ID, job.ID))
 		if err == nil {
 			err = tidy(ctx, tx, now)
 		}
@@ -64,7 +67,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 			return err
 		}
 		query := fmt.Sprintf("INSERT INTO accordion_jobs (job_id, submitted, mark, base, released, reservation) VALUES (%d, %d, %s, 0, 0, '')",
-			job.ID, job.Submitted, s.db.arg(1))
+			job.ID, job.Submitted, s.db.Arg(1))
 		_, err = tx.ExecContext(ctx, query, adapter.MarkPrefix+r.Comment)
 		return err
 	})
@@ -81,7 +84,7 @@ const remembered core.Time = 24 * 3600
 func tidy(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	const over = "SELECT 1 FROM jobs j WHERE j.state IN ('Terminated', 'Error') AND j.job_id = "
 	const companions = "SELECT 1 FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id WHERE j.state NOT IN ('Terminated', 'Error') AND c.base = "
-	return run(ctx, tx, "forgetting jobs that are over",
+	return database.Run(ctx, tx, "forgetting jobs that are over",
 		"DELETE FROM accordion_places WHERE EXISTS ("+over+"accordion_places.job_id) AND NOT EXISTS ("+companions+"accordion_places.job_id)",
 		fmt.Sprintf("DELETE FROM accordion_jobs WHERE EXISTS (%saccordion_jobs.job_id AND j.stop_time < %d AND j.submission_time < %d)", over, now-remembered, now-remembered))
 }
@@ -97,14 +100,14 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 		if err := pending(r); err != nil {
 			return err
 		}
-		return s.db.frag(ctx, tx, now, int64(job.ID))
+		return s.db.Frag(ctx, tx, now, int64(job.ID))
 	})
 	switch {
 	case errors.Is(err, adapter.ErrGone) && s.unknown(ctx, job), err == nil && !refused:
 		return nil
 	case err == nil:
 		if err = s.await(ctx, s.over(job)); err == nil { // OAR writes a message of its own when it ends it
-			_, err = s.db.sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.arg(1), job.ID), "Accordion refused this job: "+short(why))
+			_, err = s.db.Sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.Arg(1), job.ID), "Accordion refused this job: "+short(why))
 		}
 	}
 	if err != nil {
@@ -120,21 +123,21 @@ func (s *System) over(job adapter.Key) func(context.Context) ([]string, error) {
 		if state := states[job.ID]; err != nil || state == "Terminated" || state == "Error" || state == "" {
 			return nil, err
 		}
-		return []string{ends}, nil
+		return []string{server.Ends}, nil
 	}
 }
 
 // unknown says whether OAR does not know the job.
 func (s *System) unknown(ctx context.Context, job adapter.Key) bool {
-	_, err := s.lookup(ctx, s.db.sql, job)
+	_, err := s.lookup(ctx, s.db.Sql, job)
 	return errors.Is(err, adapter.ErrGone)
 }
 
 // short makes a text fit for jobs.message: on one line, of bounded length.
 func short(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > mostSaid/2 {
-		runes = append(runes[:mostSaid/2], '…')
+	if len(runes) > pass.MostSaid/2 {
+		runes = append(runes[:pass.MostSaid/2], '…')
 	}
 	return string(runes)
 }
@@ -153,7 +156,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 		if err != nil {
 			return err
 		}
-		return s.db.reshape(ctx, tx, int64(job.ID), base, shape.Limit)
+		return s.db.Reshape(ctx, tx, int64(job.ID), base, shape.Limit)
 	})
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)

@@ -9,6 +9,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/server"
 )
 
 // What a companion can be waited for to be: the hosts are its own from when it is to be launched.
@@ -35,9 +37,9 @@ func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []st
 		switch state := states[c.ID]; {
 		case slices.Contains(wanted, state):
 		case state == "toLaunch" || state == "Launching":
-			words = append(words, begins(c.ID))
-		case state == stateWaiting:
-			words = append(words, starts)
+			words = append(words, server.Begins(c.ID))
+		case state == database.StateWaiting:
+			words = append(words, server.Starts)
 		default:
 			return nil, fmt.Errorf("companion %d is %s: %w", c.ID, state, adapter.ErrBusy)
 		}
@@ -48,8 +50,8 @@ func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []st
 // states reads OAR's states of jobs.
 func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID]string, error) {
 	states := map[core.JobID]string{}
-	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + list(numbersOf(jobs)) + ")"
-	err := rows(ctx, s.db.sql, "jobs' states", query, nil, func(row *sql.Rows) error {
+	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + database.List(numbersOf(jobs)) + ")"
+	err := database.Rows(ctx, s.db.Sql, "jobs' states", query, nil, func(row *sql.Rows) error {
 		var id core.JobID
 		var state string
 		err := row.Scan(&id, &state)
@@ -60,7 +62,6 @@ func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID
 }
 
 const (
-	lookEvery = 40 * time.Millisecond   // while something is awaited: OAR tells nobody, but for its database
 	pokeAgain = 1500 * time.Millisecond // a poke that was told while OAR's server was away is lost
 )
 
@@ -68,7 +69,7 @@ const (
 func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(server.LookEvery)
 	defer look.Stop()
 	told := time.Time{}
 	for {
@@ -79,7 +80,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 		if time.Since(told) >= pokeAgain {
 			told = time.Now()
 			for _, word := range words {
-				s.server.poke(word)
+				s.server.Poke(word)
 			}
 		}
 		select {

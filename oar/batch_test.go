@@ -17,7 +17,11 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/conf"
+	"accordion/oar/database"
 	"accordion/oar/labtest"
+	"accordion/oar/server"
+	"accordion/oar/tables"
 )
 
 // insideLab is set in the process that TestTheSidecarsHandOnOAR starts inside the lab, where OAR's database and server are.
@@ -107,7 +111,7 @@ func enter(t testing.TB) *inside {
 	if os.Getenv(insideLab) == "" {
 		t.Skip("this is the part inside the lab: TestTheSidecarsHandOnOAR and benchmarks start it there")
 	}
-	conf, err := ReadConf(DefaultConf)
+	conf, err := conf.Read(conf.DefaultFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +122,11 @@ func enter(t testing.TB) *inside {
 		if !strings.Contains(err.Error(), "accordion oar install") {
 			t.Fatalf("without Accordion's tables: %v", err)
 		}
-		db, err := open(conf)
+		db, err := database.Open(conf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(db.makeTables(ctx), db.close()); err != nil {
+		if err := errors.Join(tables.Tables{DB: db}.MakeTables(ctx), db.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if s, err = Open(ctx, conf, options); err != nil {
@@ -139,9 +143,9 @@ func (in *inside) clean() {
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
 	for _, id := range strings.Fields(in.answer("SELECT j.job_id FROM jobs j WHERE " + isLive + " AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)")) {
-		in.must(in.db.change(in.ctx, func(tx *sql.Tx) error { return in.db.frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
+		in.must(in.db.Change(in.ctx, func(tx *sql.Tx) error { return in.db.Frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
 	}
-	in.server.poke(ends)
+	in.server.Poke(server.Ends)
 	in.quiet()
 	for _, r := range snapshot.Reservations {
 		if r.Ours() {
@@ -211,8 +215,8 @@ func number(in *inside, text string) uint32 {
 	return uint32(n)
 }
 
-// submit gives oarsub a job of the queue, and gives its type to OAR past the admission rules when it evolves.
-func (in *inside) submit(name, profile, command string, options ...string) adapter.Key {
+// Submit gives oarsub a job of the queue, and gives its type to OAR past the admission rules when it evolves.
+func (in *inside) Submit(name, profile, command string, options ...string) adapter.Key {
 	in.Helper()
 	all := append([]string{"-q", "evolve"}, options...)
 	if profile != "" {
@@ -227,18 +231,18 @@ func (in *inside) submit(name, profile, command string, options ...string) adapt
 	id, err := strconv.ParseInt(m[1], 10, 64)
 	in.must(err)
 	key.ID = core.JobID(id)
-	in.must(in.db.sql.QueryRowContext(in.ctx, "SELECT submission_time FROM jobs WHERE job_id = "+m[1]).Scan(&key.Submitted))
+	in.must(in.db.Sql.QueryRowContext(in.ctx, "SELECT submission_time FROM jobs WHERE job_id = "+m[1]).Scan(&key.Submitted))
 	if profile != "" {
 		in.exec(fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, 'ep=%s')", key.ID, profile))
 		in.as(name, "oarresume", m[1])
-		in.wait(stateWaiting, func() string { return in.answer("SELECT state FROM jobs WHERE job_id = " + m[1]) })
+		in.wait(database.StateWaiting, func() string { return in.answer("SELECT state FROM jobs WHERE job_id = " + m[1]) })
 	}
 	return key
 }
 
 func (in *inside) exec(query string) {
 	in.Helper()
-	_, err := in.db.sql.ExecContext(in.ctx, query)
+	_, err := in.db.Sql.ExecContext(in.ctx, query)
 	in.must(err)
 }
 
@@ -246,7 +250,7 @@ func (in *inside) exec(query string) {
 func (in *inside) answer(query string) string {
 	in.Helper()
 	var all []string
-	in.must(rows(in.ctx, in.db.sql, "an answer", query, nil, func(r *sql.Rows) error {
+	in.must(database.Rows(in.ctx, in.db.Sql, "an answer", query, nil, func(r *sql.Rows) error {
 		columns, err := r.Columns()
 		if err != nil {
 			return err

@@ -12,6 +12,8 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/server"
 )
 
 // outlives is by how many seconds a companion's walltime is longer than its base's: it is ended with the base, and OAR must not do
@@ -37,22 +39,22 @@ func (s *System) layers(r *record, above int, hosts []string) [][]string {
 
 // companion makes a job that holds hosts for its base, to be started at once.
 func (s *System) companion(ctx context.Context, tx *sql.Tx, base *record, hosts []string, lasts core.Time, mark, reservation string, now core.Time) (adapter.Key, error) {
-	places, err := s.resources(ctx, tx, hosts)
+	places, err := s.db.Resources(ctx, tx, hosts)
 	if err != nil {
 		return adapter.Key{}, err
 	}
-	j := noop{user: base.User, project: base.project, name: fmt.Sprintf("ep-%d", base.ID), queue: s.queue, hosts: len(hosts), walltime: lasts,
-		base: int64(base.ID), message: fmt.Sprintf("companion of evolving job %d", base.ID)}
-	id, err := s.db.submit(ctx, tx, j, now)
+	j := database.Noop{User: base.User, Project: base.project, Name: fmt.Sprintf("ep-%d", base.ID), Queue: s.queue, Hosts: len(hosts), Walltime: lasts,
+		Base: int64(base.ID), Message: fmt.Sprintf("companion of evolving job %d", base.ID)}
+	id, err := s.db.Submit(ctx, tx, j, now)
 	if err != nil {
 		return adapter.Key{}, err
 	}
 	query := fmt.Sprintf("INSERT INTO accordion_jobs (job_id, submitted, mark, base, released, reservation) VALUES (%d, %d, '%s', %d, 1, %s)",
-		id, now, mark, base.ID, s.db.arg(1))
+		id, now, mark, base.ID, s.db.Arg(1))
 	if _, err := tx.ExecContext(ctx, query, reservation); err != nil {
 		return adapter.Key{}, err
 	}
-	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.place(ctx, tx, id, places)
+	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.Place(ctx, tx, id, places)
 }
 
 // running says what is wrong with a job that should run.
@@ -94,12 +96,12 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			if err != nil {
 				return err
 			}
-			if err := s.keeper.note(ctx, tx, int64(r.ID), int64(one.ID), layer); err != nil {
+			if err := s.keeper.Note(ctx, tx, int64(r.ID), int64(one.ID), layer); err != nil {
 				return err
 			}
 			made = append(made, one)
 		}
-		err = run(ctx, tx, "marking the companions", fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s%d' WHERE job_id IN (%s)", coming, made[0].ID, list(numbersOf(made))))
+		err = database.Run(ctx, tx, "marking the companions", fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s%d' WHERE job_id IN (%s)", coming, made[0].ID, database.List(numbersOf(made))))
 		if err == nil && atOnce {
 			err = s.launch(ctx, tx, made, now)
 		}
@@ -120,7 +122,7 @@ func (s *System) made(ctx context.Context, tx *sql.Tx, base *record, nodes []str
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.records(ctx, tx, "j.job_id IN ("+list(ids)+")")
+	all, err := s.records(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +157,7 @@ func sameHosts(a, b []string) bool {
 }
 
 // occupied says which of the nodes cannot be had now.
-func (s *System) occupied(ctx context.Context, from querier, nodes []string) error {
+func (s *System) occupied(ctx context.Context, from database.Querier, nodes []string) error {
 	known, err := s.nodes(ctx, from)
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapt
 		both.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, s.timeout)
 			defer cancel()
-			return s.keeper.ready(ctx, int64(base.ID), hosts, whole)
+			return s.keeper.Ready(ctx, int64(base.ID), hosts, whole)
 		})
 		err = both.Wait()
 	}
@@ -205,7 +207,7 @@ func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapt
 	for _, c := range companions {
 		err = errors.Join(err, s.End(ending, c, ""))
 	}
-	if r, gone := s.lookup(ending, s.db.sql, base); errors.Is(gone, adapter.ErrGone) || gone == nil && running(r) != nil {
+	if r, gone := s.lookup(ending, s.db.Sql, base); errors.Is(gone, adapter.ErrGone) || gone == nil && running(r) != nil {
 		err = fmt.Errorf("%w: job %d is over (%w)", adapter.ErrGone, base.ID, err)
 	}
 	return err
@@ -228,7 +230,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case e.State != adapter.Running:
 			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.state, adapter.ErrGone)
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = %s AND reservation = %s", grown, job.ID, s.db.arg(1), s.db.arg(2)), e.with, e.group)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET mark = '%s' WHERE base = %d AND mark = %s AND reservation = %s", grown, job.ID, s.db.Arg(1), s.db.Arg(2)), e.with, e.group)
 		return err
 	})
 	if err != nil {
@@ -257,7 +259,7 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 			}
 			for _, c := range leave {
 				if state := states[c.ID]; state != "Terminated" && state != "Error" {
-					return []string{ends}, nil
+					return []string{server.Ends}, nil
 				}
 			}
 			return startUp(stay, states, runs)
@@ -272,17 +274,17 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 // leave cleans the nodes that a running job is to give back, while they are still its own: what runs there is ended before another job can
 // have them.
 func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) error {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err == nil {
 		err = keeps(r, keep)
 	}
 	if err != nil {
 		return err
 	}
-	where, args := s.keeper.on(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
+	where, args := s.keeper.On(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.keeper.cleaned(ctx, int64(job.ID), where, args...)
+	return s.keeper.Cleaned(ctx, int64(job.ID), where, args...)
 }
 
 // keeps says what is wrong with the nodes that a running job is to keep: they must be its own, and its base's among them.
@@ -334,12 +336,12 @@ func (s *System) divide(ctx context.Context, tx *sql.Tx, r *record, keep []strin
 	if len(split) > 0 {
 		one, err := s.companion(ctx, tx, r, split, max(r.ends()-now, 0)+outlives, grown, r.group, now)
 		if err == nil {
-			err = s.keeper.pass(ctx, tx, int64(r.ID), int64(one.ID), split)
+			err = s.keeper.Pass(ctx, tx, int64(r.ID), int64(one.ID), split)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		stay = append(stay, one)
 	}
-	return leave, stay, s.db.frag(ctx, tx, now, fragged...)
+	return leave, stay, s.db.Frag(ctx, tx, now, fragged...)
 }

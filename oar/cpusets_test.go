@@ -65,19 +65,19 @@ type story struct {
 }
 
 var stories = []story{
-	{"what runs on a node that leaves is ended before another job has it", nodesThatLeave},
-	{"a job with a key of its own", aJobKey},
-	{"an MPI program over oarsh", mpiOverOarsh},
-	{"a silent job is told when it can reach its nodes", aSilentJobReaches},
-	{"a companion is deleted", func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, true) }},
-	{"a companion is deleted while there is no sidecar", func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, false) }},
-	{"the sidecar is dead when the job ends", noSidecarAtTheEnd},
-	{"the sidecar is killed before a cpuset is made", func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init before") }},
-	{"the sidecar is killed when a cpuset is made", func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init after") }},
-	{"the sidecar is killed before a cpuset is cleaned", func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean before") }},
-	{"the sidecar is killed when a cpuset is cleaned", func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean after") }},
-	{"a node dies and comes back", aNodeDies},
-	{"a node is dead, and OAR takes it for alive", aDeadNodeIsTaken},
+	{name: "what runs on a node that leaves is ended before another job has it", test: nodesThatLeave},
+	{name: "a job with a key of its own", test: aJobKey},
+	{name: "an MPI program over oarsh", test: mpiOverOarsh},
+	{name: "a silent job is told when it can reach its nodes", test: aSilentJobReaches},
+	{name: "a companion is deleted", test: func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, true) }},
+	{name: "a companion is deleted while there is no sidecar", test: func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, false) }},
+	{name: "the sidecar is dead when the job ends", test: noSidecarAtTheEnd},
+	{name: "the sidecar is killed before a cpuset is made", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init before") }},
+	{name: "the sidecar is killed when a cpuset is made", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init after") }},
+	{name: "the sidecar is killed before a cpuset is cleaned", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean before") }},
+	{name: "the sidecar is killed when a cpuset is cleaned", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean after") }},
+	{name: "a node dies and comes back", test: aNodeDies},
+	{name: "a node is dead, and OAR takes it for alive", test: aDeadNodeIsTaken},
 }
 
 // Whatever happens to a job and to the sidecar, what the job has on nodes is there as long as the nodes are its own, and no longer.

@@ -40,12 +40,12 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 		name, database string
 		mix
 	}
-	worlds := []world{{"a small crowd", labtest.PostgreSQL, mix{3, 3, 8, 1}}}
+	worlds := []world{{name: "a small crowd", database: labtest.PostgreSQL, mix: mix{evolving: 3, moldable: 3, rigid: 8, kills: 1}}}
 	if *everything {
 		full := mix{evolving: 20, moldable: 30, rigid: 100}
 		killed := full
 		killed.kills = 12
-		worlds = []world{{"PostgreSQL", labtest.PostgreSQL, full}, {"MariaDB", labtest.MariaDB, full}, {"its sidecar is killed", labtest.PostgreSQL, killed}}
+		worlds = []world{{name: "PostgreSQL", database: labtest.PostgreSQL, mix: full}, {name: "MariaDB", database: labtest.MariaDB, mix: full}, {name: "its sidecar is killed", database: labtest.PostgreSQL, mix: killed}}
 	}
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func latencies(t *testing.T, lab *labtest.Lab) []float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stays = append(stays, stay{id, f[1], end})
+		stays = append(stays, stay{job: id, host: f[1], end: end})
 	}
 	held := map[int64][]string{}
 	var all []float64

@@ -1,26 +1,18 @@
-// Package oar is Accordion's hand on OAR 2.5: the scheduler that OAR calls for a queue (Schedule), the batch system that the
-// sidecar works with (System), and what both need in an OAR, which Setup adds and takes away again.
+// Package oar is OAR 2.5 and 2.6 as a batch system (System): it writes what the sidecar decides into Accordion's tables in OAR's
+// database, and tells OAR's server. It is not the scheduler that OAR calls for the queue (package pass), nor what is installed
+// in an OAR (package setup), nor what OAR calls when a job begins or is over (package hooks).
 //
-// OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after the other, and reads from the
-// database what that has planned. OAR checks none of it, neither sizes nor overlaps, and waits for as long as it takes.
-// So a pass reads everything in a few flat queries, plans (package gantt, and core/queue where hosts are alike), checks the
-// plan as if somebody else had made it, and writes it in one transaction, within a deadline of its own.
-//
-// Jobs that evolve are not its to plan: the sidecar does so (System), and both meet in tables of Accordion's own in OAR's
-// database. A pass lets a released job begin on exactly the places that the sidecar has given it, with all of its
-// first companions or not at all, and keeps the others out of the sidecar's reservations, which it shows to queues below.
-//
-//	conf, err := oar.ReadConf(oar.DefaultConf)
+//	c, err := conf.Read(conf.DefaultFile)
 //	if err != nil {
 //		return err
 //	}
-//	report, err := oar.Schedule(ctx, conf, oar.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second})
-//	for _, l := range report.Launches {
-//		fmt.Println(l) // SCHEDRUN JOB_ID=7 MOLDABLE_JOB_ID=9 RESOURCES=3,4
-//	}
-//	fmt.Println(report) // queue evolve: 12 planned, 3 of them now; 1 without a place; 0.08 s
-//	time.Sleep(report.Rest)
+//	system, err := oar.Open(ctx, c, oar.Options{Queue: "evolve"})
 //
-// Schedule starts no job: OAR does, when it reads that. It does not see besteffort jobs that run, unless its queue holds such
-// jobs: OAR ends them where a plan wants their resources.
+//	acts.go        adopted, refused, shaped
+//	start.go       attached, released, held; launch.go: beside OAR's pass
+//	companions.go  a growth's companion jobs, merged and given back; lengthen.go: as long as their job
+//	observe.go     the reading; record.go: a job of it; ends.go: why one ended
+//	reserve.go     reservations
+//	reach.go       an application is spoken with: its script, signals, hosts and node files
+//	await.go       what OAR was asked for is waited for
 package oar

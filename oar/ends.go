@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/oar/database"
 )
 
 // told is for how long a job that is over is shown: the sidecar may be about something else when it is shown first.
@@ -55,7 +56,7 @@ func (s *System) tellEnds(ctx context.Context, tx *sql.Tx, records []*record) ([
 		}
 	}
 	if missing := s.lately.without(now); len(missing) > 0 {
-		gone, err := s.records(ctx, tx, "j.job_id IN ("+list(missing)+")")
+		gone, err := s.records(ctx, tx, "j.job_id IN ("+database.List(missing)+")")
 		if err != nil {
 			return nil, err
 		}
@@ -78,9 +79,9 @@ func (s *System) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*rec
 	if len(ending) == 0 {
 		return nil
 	}
-	query := "SELECT e.job_id, e.description FROM event_logs e WHERE e.job_id IN (" + list(slices.Collect(maps.Keys(ending))) + `)
+	query := "SELECT e.job_id, e.description FROM event_logs e WHERE e.job_id IN (" + database.List(slices.Collect(maps.Keys(ending))) + `)
 		AND e.type IN ('FRAG_JOB_REQUEST', 'WALLTIME', 'RESUBMIT_JOB_AUTOMATICALLY') ORDER BY e.event_id`
-	return rows(ctx, tx, "why jobs end", query, nil, func(row *sql.Rows) error {
+	return database.Rows(ctx, tx, "why jobs end", query, nil, func(row *sql.Rows) error {
 		var id int64
 		var said string
 		err := row.Scan(&id, &said)

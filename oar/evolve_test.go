@@ -150,7 +150,7 @@ func sightings(t *testing.T, lab *labtest.Lab, owner, job string) []seen {
 		}
 		hosts := strings.Split(f[2], ",")
 		slices.Sort(hosts)
-		all = append(all, seen{at, step, hosts})
+		all = append(all, seen{at: at, step: step, hosts: hosts})
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func during(t *testing.T, lab *labtest.Lab, command string) {
 
 // otherPlansAreRespected: advance reservations, and a queue that OAR plans before ours.
 func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
-	s := driver{t, lab}
+	s := driver{t: t, lab: lab}
 	holder := s.reserve("accordion-far", 3600, 3600, 0, "n1", "n2", "n3")
 	wait := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=5,walltime=2:0:0") // so that there is a pass
 	lab.Await(t, long, "the reservation is in OAR's plan", func() bool { in, _ := s.planned(holder); return in > 0 })
@@ -117,7 +117,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *labtest.Lab) {
 	state("Running")
 	// oarhold -r and oarresume do no more, but want cpusets, which a lab has not.
 	ask := func(what string) {
-		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, driver{t, lab}.now()))
+		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, driver{t: t, lab: lab}.now()))
 		lab.Run(t, "root", "oarnotify", "ChState")
 	}
 	ask("HOLD_RUNNING_JOB")
@@ -129,7 +129,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *labtest.Lab) {
 	lab.Run(t, "alice", "touch", "enough")
 	ends(t, lab, other)
 	state("Running")
-	driver{t, lab}.end(rests)
+	driver{t: t, lab: lab}.end(rests)
 }
 
 // OAR waits for its database, and a pass that finds it gone costs nothing.

@@ -9,10 +9,12 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/hooks"
 )
 
 func aWaitingJob(in *inside) {
-	job := in.submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.exec(fmt.Sprintf("UPDATE jobs SET job_name = 'it''s; --' WHERE job_id = %d", job.ID)) // oarsub itself stumbles over it
 	j, err := in.Inspect(in.ctx, job)
 	in.must(err)
@@ -44,9 +46,9 @@ func aWaitingJob(in *inside) {
 	in.must(in.Refuse(in.ctx, job, "again"))
 	in.mustBe(in.Adopt(in.ctx, job), adapter.ErrGone)
 
-	unfit := in.submit("alice", "2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0", "-t", "besteffort")
+	unfit := in.Submit("alice", "2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0", "-t", "besteffort")
 	in.mustFail(in.Adopt(in.ctx, unfit), "a job of type besteffort cannot grow or shrink")
-	plain := in.submit("alice", "", "sleep 1000", "--hold", "-l", "nodes=2,walltime=0:10:0")
+	plain := in.Submit("alice", "", "sleep 1000", "--hold", "-l", "nodes=2,walltime=0:10:0")
 	in.mustFail(in.Adopt(in.ctx, plain), "no type ep=")
 	in.must(in.End(in.ctx, plain, "enough"))
 	in.must(in.End(in.ctx, unfit, "enough"))
@@ -61,9 +63,9 @@ func (in *inside) mustFail(err error, says string) {
 
 // A hold of the user's stays his; a start that is taken back leaves nothing.
 func aHold(in *inside) {
-	job := in.submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.as("alice", "oarhold", fmt.Sprint(job.ID))
-	in.wait(stateHold, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
+	in.wait(database.StateHold, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 	j, err := in.Inspect(in.ctx, job)
 	in.must(err)
 	if !j.Held || !j.HeldByUser {
@@ -77,7 +79,7 @@ func aHold(in *inside) {
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
 	in.mustBe(in.Release(in.ctx, job), adapter.ErrBusy)
 	in.as("alice", "oarresume", fmt.Sprint(job.ID))
-	in.wait(stateWaiting, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
+	in.wait(database.StateWaiting, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 
 	// It cannot start: of its three nodes one is absent.
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
@@ -85,7 +87,7 @@ func aHold(in *inside) {
 	in.must(in.Release(in.ctx, job))
 	in.until(job, "pending")
 	left := func(want int) {
-		if files, err := filepath.Glob(in.on("n1", "/var/lib/oar/*"+comingNodes)); err != nil || len(files) != want {
+		if files, err := filepath.Glob(in.on("n1", "/var/lib/oar/*"+hooks.ComingNodes)); err != nil || len(files) != want {
 			in.Errorf("for a prologue there is left %v (%v), want %d", files, err, want)
 		}
 	}
@@ -96,7 +98,7 @@ func aHold(in *inside) {
 	in.until(job, "pending held")
 
 	// Neither does one that is deleted before it begins.
-	gone := in.submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	gone := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.must(in.Adopt(in.ctx, gone))
 	in.must(in.Attach(in.ctx, gone, "accordion-9-0"))
 	in.must(in.Release(in.ctx, gone))
@@ -126,9 +128,9 @@ func reservations(in *inside) {
 			(SELECT COUNT(*) FROM job_resource_groups), (SELECT COUNT(*) FROM job_resource_descriptions), (SELECT COUNT(*) FROM challenges),
 			(SELECT COUNT(*) FROM job_state_logs), (SELECT COUNT(*) FROM accordion_places), (SELECT COUNT(*) FROM accordion_reservations)`)
 	}
-	ordinary := in.submit("bob", "", "sleep 1000", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
+	ordinary := in.Submit("bob", "", "sleep 1000", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
 	in.until(ordinary, "running n1")
-	managed := in.submit("alice", "1x60s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	managed := in.Submit("alice", "1x60s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(managed, 600, "n2")
 	before := tables()
 	now := time.Now().Unix()
@@ -206,14 +208,14 @@ func (in *inside) sees(want string, now core.Time) {
 }
 
 func whatIsSeen(in *inside) {
-	besteffort := in.submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
-	elsewhere := in.submit("bob", "", "sleep 1000", "-q", "default", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n2'")
+	besteffort := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
+	elsewhere := in.Submit("bob", "", "sleep 1000", "-q", "default", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n2'")
 	for _, job := range []adapter.Key{besteffort, elsewhere} {
 		in.wait("running", func() string { return strings.Fields(in.shows(job))[0] })
 	}
-	wide := in.submit("bob", "", "sleep 1000", "-l", "nodes=9,walltime=0:7:0")
-	after := in.submit("bob", "", "sleep 1000", "-l", "nodes=2,walltime=0:3:0", "-l", "nodes=1,walltime=0:5:0", "-a", fmt.Sprint(wide.ID))
-	held := in.submit("bob", "", "sleep 1000", "--hold", "-l", "nodes=1,walltime=0:1:0")
+	wide := in.Submit("bob", "", "sleep 1000", "-l", "nodes=9,walltime=0:7:0")
+	after := in.Submit("bob", "", "sleep 1000", "-l", "nodes=2,walltime=0:3:0", "-l", "nodes=1,walltime=0:5:0", "-a", fmt.Sprint(wide.ID))
+	held := in.Submit("bob", "", "sleep 1000", "--hold", "-l", "nodes=1,walltime=0:1:0")
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
 	in.exec("UPDATE resources SET drain = 'YES' WHERE network_address = 'n4'")
 	in.exec("UPDATE resources SET state = 'Dead' WHERE network_address = 'n9'")
@@ -254,7 +256,7 @@ func aJobIsReached(in *inside) {
 	home := in.as("alice", "sh", "-c", "pwd")
 	home = strings.TrimSpace(home)
 	in.as("alice", "sh", "-c", `printf '#!/bin/sh\ntrap "echo caught" USR1\ntouch ready; while :; do sleep 0.1; done\n# accordion step\n' >its.sh; chmod 755 its.sh`)
-	job := in.submit("alice", "2x20s,3x20s", "sh -e ./its.sh", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "2x20s,3x20s", "sh -e ./its.sh", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n2", "n3")
 	in.wait("true", func() string { _, err := os.Stat(home + "/ready"); return fmt.Sprint(err == nil) })
 	in.must(in.Tell(in.ctx, job, "it's\n$HOME `id`"))
@@ -275,7 +277,7 @@ func aJobIsReached(in *inside) {
 	if speaks, err := in.Speaks(in.ctx, job); err != nil || !speaks {
 		in.Errorf("a script with `accordion step` speaks: %v, %v", speaks, err)
 	}
-	silent := in.submit("bob", "2x20s,3x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	silent := in.Submit("bob", "2x20s,3x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	_, err = in.Speaks(in.ctx, silent)
 	in.mustBe(err, adapter.ErrGone)
 	in.mustBe(in.Tell(in.ctx, silent, "hello"), adapter.ErrGone)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/oar/labtest"
+	"accordion/oar/server"
 )
 
 // BenchmarkGrowth is how long a running job waits for its growth by three nodes, from the call on: on a quiet OAR, and on one
@@ -47,7 +48,7 @@ func TestGrowthsInsideTheLab(t *testing.T) {
 // growths measures twenty of them.
 func (in *inside) growths(load string) {
 	in.Helper()
-	job := in.submit("alice", "1x20s,4x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:30:0")
+	job := in.Submit("alice", "1x20s,4x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:30:0")
 	in.start(job, 1000, "n2")
 	over := make(chan struct{})
 	done := make(chan struct{})
@@ -59,7 +60,7 @@ func (in *inside) growths(load string) {
 				return
 			case <-time.After(700 * time.Millisecond):
 			}
-			if err := tell(in.ctx, in.server.address, starts); err != nil {
+			if err := server.Tell(in.ctx, in.server.Address, server.Starts); err != nil {
 				in.Error(err)
 			}
 		}
@@ -120,7 +121,7 @@ func BenchmarkReading(b *testing.B) {
 	in := enter(b)
 	in.exec("UPDATE queues SET state = 'notActive'") // nothing of it shall run
 	series := "generate_series(1001, 3000) AS s(i)"
-	if in.db.conf.Type == "mysql" {
+	if in.db.Conf.Type == "mysql" {
 		series = "(SELECT seq AS i FROM seq_1001_to_3000) AS s"
 	}
 	if in.answer("SELECT COUNT(*) FROM jobs WHERE job_id > 1000") == "0" {

@@ -8,13 +8,14 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/server"
 )
 
 // Nobody but a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
 func aGrowthOntoABesteffortJob(in *inside) {
-	other := in.submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:30:0", "-p", "network_address='n4'")
+	other := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:30:0", "-p", "network_address='n4'")
 	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", other.ID)) })
-	job := in.submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	in.timeout = longest // OAR starts a dozen programs to end a job and begin another; where the machine is loaded each may take seconds
 	begin := time.Now()
@@ -30,11 +31,11 @@ func aGrowthOntoABesteffortJob(in *inside) {
 // A pass begins by throwing OAR's plan away, and then writes who has resources. It must find the companions once: what another
 // transaction has written while it waited for that, PostgreSQL does not throw away. (With MariaDB it waits for the table of jobs first.)
 func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
-	job := in.submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	name := fmt.Sprintf("accordion-%d-1", job.ID)
 	in.reserve(name, 0, 100, "n3", "n4")
-	in.db.abandoned = longest // the pass may be long in coming
+	in.db.Abandoned = longest // the pass may be long in coming
 	var made adapter.Key
 	in.wait("launched", func() string {
 		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
@@ -48,7 +49,7 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 			if err := in.launch(in.ctx, tx, []adapter.Key{made}, now); err != nil {
 				return err
 			}
-			in.server.poke(starts)
+			in.server.Poke(server.Starts)
 			in.wait("1", func() string {
 				return in.answer("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%DELETE FROM gantt_jobs_predictions%'")
 			})

@@ -33,13 +33,13 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 // OAR's programs lock several of MariaDB's tables at once. One that has the first of them, and waits for another that we have read
 // already, would wait for ever: the database ends our reading.
 func aReadingThatTheDatabaseEnds(in *inside) {
-	if in.db.conf.Type != "mysql" {
+	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")
 		return
 	}
 	tries := 0
 	var locking sync.WaitGroup
-	in.must(in.db.atOneInstant(in.ctx, func(tx *sql.Tx) error {
+	in.must(in.db.AtOneInstant(in.ctx, func(tx *sql.Tx) error {
 		var n int
 		if err := tx.QueryRowContext(in.ctx, "SELECT count(*) FROM jobs").Scan(&n); err != nil {
 			return err
@@ -60,7 +60,7 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 
 // lockTables locks as OAR does, and lets go.
 func (in *inside) lockTables() {
-	conn, err := in.db.sql.Conn(in.ctx)
+	conn, err := in.db.Sql.Conn(in.ctx)
 	if err != nil {
 		in.Error(err)
 		return
@@ -75,15 +75,15 @@ func (in *inside) lockTables() {
 
 // A sidecar that is stopped in the middle of a transaction does not stop OAR.
 func aTransactionThatIsLeftAlone(in *inside) {
-	defer func(was time.Duration) { in.db.abandoned = was }(in.db.abandoned)
-	in.db.abandoned = time.Second
-	job := in.submit("bob", "", "sleep 1000", "--hold", "-l", "nodes=1,walltime=0:10:0")
-	err := in.db.transaction(in.ctx, func(tx *sql.Tx) error {
+	defer func(was time.Duration) { in.db.Abandoned = was }(in.db.Abandoned)
+	in.db.Abandoned = time.Second
+	job := in.Submit("bob", "", "sleep 1000", "--hold", "-l", "nodes=1,walltime=0:10:0")
+	err := in.db.Transaction(in.ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'ours' WHERE job_id = %d", job.ID)); err != nil {
 			return err
 		}
 		in.wait("written", func() string { // it waits for the row, for no longer than a transaction of ours
-			if _, err := in.db.sql.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'OAR''s' WHERE job_id = %d", job.ID)); err != nil {
+			if _, err := in.db.Sql.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'OAR''s' WHERE job_id = %d", job.ID)); err != nil {
 				return err.Error()
 			}
 			return "written"
@@ -109,7 +109,7 @@ func aHolderNeverBegins(in *inside) {
 	defer in.exec("DROP FUNCTION soon() CASCADE")
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	for range 3 { // each is another pass
-		job := in.submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
+		job := in.Submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
 		in.wait("Terminated", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 	}
 	in.wait("true", func() string { // a pass begins by throwing OAR's plan away

@@ -11,7 +11,7 @@ import (
 )
 
 func aJobGrowsAndShrinks(in *inside) {
-	job := in.submit("alice", "2x20s,5x20s,3x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "2x20s,5x20s,3x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.until(job, "pending held")
 	in.start(job, 500, "n2", "n3")
 	running, err := in.Inspect(in.ctx, job)
@@ -43,7 +43,7 @@ func aJobGrowsAndShrinks(in *inside) {
 
 // The profile does not divide the layer, so that one companion holds it; the application does.
 func aCompanionIsDivided(in *inside) {
-	job := in.submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3", "n4", "n5")
 	if got := in.companions(job); got != 1 {
@@ -78,14 +78,14 @@ func (in *inside) grow(job adapter.Key, nodes ...string) {
 
 func (in *inside) companions(job adapter.Key) int {
 	in.Helper()
-	r, err := in.lookup(in.ctx, in.db.sql, job)
+	r, err := in.lookup(in.ctx, in.db.Sql, job)
 	in.must(err)
 	return len(r.joined)
 }
 
 // All of its nodes or none: the script must not run on the base alone.
 func aJobBeginsAboveItsBase(in *inside) {
-	job := in.submit("alice", "5x20s,3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	job := in.Submit("alice", "5x20s,3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2", "n3", "n4", "n5")
 	if got := in.companions(job); got != 3 {
 		in.Errorf("%d companions, want one on each node: the profile divides them", got)
@@ -101,8 +101,8 @@ func aJobBeginsAboveItsBase(in *inside) {
 }
 
 func growthsThatFail(in *inside) {
-	in.start(in.submit("bob", "1x60s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0"), 500, "n5")
-	job := in.submit("alice", "2x20s,5x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.start(in.Submit("bob", "1x60s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0"), 500, "n5")
+	job := in.Submit("alice", "2x20s,5x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	running := &adapter.Job{Key: job}
 	_, err := in.Expand(in.ctx, running, []string{"n3"}, "accordion-9-1")
 	in.mustBe(err, adapter.ErrGone)
@@ -148,7 +148,7 @@ func growthsThatFail(in *inside) {
 
 // A sidecar that died between an Expand and its Merge, and a job that ended while it had companions.
 func whatIsLeftOver(in *inside) {
-	job := in.submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	running, err := in.Inspect(in.ctx, job)
 	in.must(err)
@@ -209,7 +209,7 @@ func (in *inside) expanders() string {
 
 // OAR ends every job whose node is absent, but not a noop job: its nodes are the job's no more.
 func aLostNode(in *inside) {
-	job := in.submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3", "n4")
 	in.exec("UPDATE resources SET state = 'Suspected' WHERE network_address = 'n2'")
@@ -222,7 +222,7 @@ func aLostNode(in *inside) {
 
 // oarwalltime makes the base longer; its companions outlive it all the same.
 func aJobIsMadeLonger(in *inside) {
-	job := in.submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	job := in.Submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3")
 	in.as("root", "oarwalltime", fmt.Sprint(job.ID), "+0:30:0")

@@ -384,18 +384,18 @@ func whatIsWrongIsFound(t *testing.T, lab *labtest.Lab) {
 	const epilogue = `SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`
 	type change struct{ says, spoil, mend string } // says begins with fail, warn or note
 	changes := []change{
-		{"warn  OAR plans the queue evolve (priority 2) not before all others: the jobs of admin (10), default (2) may take nodes",
-			"accordion oar install --priority 2", "accordion oar install --priority 20"},
-		{"warn  the queue evolve is switched off", "oarnotify -d evolve", "oarnotify -e evolve"},
-		{"fail  OAR's scheduler for the queue cannot be run", "ln -sfn /nowhere " + link, "ln -sfn $(which accordion) " + link},
-		{"fail  SERVER_EPILOGUE_EXEC_FILE names a file that cannot be run", "echo '" + epilogue + "' >>/etc/oar/oar.conf; chmod 600 /etc/oar/accordion_epilogue",
-			"sed -i '$d' /etc/oar/oar.conf; chmod 755 /etc/oar/accordion_epilogue"},
-		{"warn  OAR puts idle nodes to sleep", "echo ENERGY_SAVING_INTERNAL=yes >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
-		{"note  SCHEDULER_JOB_SECURITY_TIME is 60 s", "echo SCHEDULER_JOB_SECURITY_TIME=60 >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
-		{"warn  PROLOGUE_EXEC_FILE is \"/site\"", "echo PROLOGUE_EXEC_FILE=/site >>/etc/oar/oar.conf", "sed -i '$d' /etc/oar/oar.conf"},
-		{"fail  the queue evolve has the scheduler other", "oarnotify --remove-queue evolve; oarnotify --add-queue evolve,20,other",
-			"oarnotify --remove-queue evolve; accordion oar install"},
-		{"fail  OAR has no queue evolve", "oarnotify --remove-queue evolve", "accordion oar install"},
+		{says: "warn  OAR plans the queue evolve (priority 2) not before all others: the jobs of admin (10), default (2) may take nodes",
+			spoil: "accordion oar install --priority 2", mend: "accordion oar install --priority 20"},
+		{says: "warn  the queue evolve is switched off", spoil: "oarnotify -d evolve", mend: "oarnotify -e evolve"},
+		{says: "fail  OAR's scheduler for the queue cannot be run", spoil: "ln -sfn /nowhere " + link, mend: "ln -sfn $(which accordion) " + link},
+		{says: "fail  SERVER_EPILOGUE_EXEC_FILE names a file that cannot be run", spoil: "echo '" + epilogue + "' >>/etc/oar/oar.conf; chmod 600 /etc/oar/accordion_epilogue",
+			mend: "sed -i '$d' /etc/oar/oar.conf; chmod 755 /etc/oar/accordion_epilogue"},
+		{says: "warn  OAR puts idle nodes to sleep", spoil: "echo ENERGY_SAVING_INTERNAL=yes >>/etc/oar/oar.conf", mend: "sed -i '$d' /etc/oar/oar.conf"},
+		{says: "note  SCHEDULER_JOB_SECURITY_TIME is 60 s", spoil: "echo SCHEDULER_JOB_SECURITY_TIME=60 >>/etc/oar/oar.conf", mend: "sed -i '$d' /etc/oar/oar.conf"},
+		{says: "warn  PROLOGUE_EXEC_FILE is \"/site\"", spoil: "echo PROLOGUE_EXEC_FILE=/site >>/etc/oar/oar.conf", mend: "sed -i '$d' /etc/oar/oar.conf"},
+		{says: "fail  the queue evolve has the scheduler other", spoil: "oarnotify --remove-queue evolve; oarnotify --add-queue evolve,20,other",
+			mend: "oarnotify --remove-queue evolve; accordion oar install"},
+		{says: "fail  OAR has no queue evolve", spoil: "oarnotify --remove-queue evolve", mend: "accordion oar install"},
 	}
 	usual, err := find()
 	if err != nil || strings.Contains(usual, "fail  ") || !strings.Contains(usual, "ok    fit for the sidecar") {
@@ -413,11 +413,11 @@ func whatIsWrongIsFound(t *testing.T, lab *labtest.Lab) {
 		lab.Run(t, "root", "sh", "-c", c.mend)
 	}
 	inDatabase := []change{
-		{"warn  the admission rule that takes the profile is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is switched off",
-			"update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'", ""},
-		{"puts the profile back is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is not there",
-			"delete from admission_rules where priority = 1000", ""},
-		{"warn  of 3 triggers in OAR's database there are 2", "alter table jobs disable trigger accordion_job_state", ""},
+		{says: "warn  the admission rule that takes the profile is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is switched off",
+			spoil: "update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'", mend: ""},
+		{says: "puts the profile back is not as it should be, and evolving jobs are refused or taken for ordinary ones: it is not there",
+			spoil: "delete from admission_rules where priority = 1000", mend: ""},
+		{says: "warn  of 3 triggers in OAR's database there are 2", spoil: "alter table jobs disable trigger accordion_job_state", mend: ""},
 	}
 	for _, c := range inDatabase {
 		lab.SQL(t, c.spoil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"accordion/adapter"
+	"accordion/oar/database"
 )
 
 // lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.
@@ -22,5 +23,5 @@ func (s *System) lengthen(ctx context.Context, shown []*record) error {
 	if len(longer) == 0 {
 		return nil
 	}
-	return s.db.change(ctx, func(tx *sql.Tx) error { return run(ctx, tx, "making companions longer", longer...) })
+	return s.db.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "making companions longer", longer...) })
 }

@@ -22,6 +22,7 @@ import (
 	"accordion/core"
 	"accordion/core/queue"
 	"accordion/oar"
+	"accordion/oar/conf"
 	"accordion/oar/labtest"
 	"accordion/shim/seal"
 )
@@ -85,7 +86,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := oar.ReadConf(oar.DefaultConf)
+	conf, err := conf.Read(conf.DefaultFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,9 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/pass"
+	"accordion/oar/server"
 )
 
 // Observe reads the pool at one instant: the hosts with resources of type default, the jobs on them, and the jobs that
@@ -19,11 +22,11 @@ import (
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*record
-	err := s.db.atOneInstant(ctx, func(tx *sql.Tx) (err error) {
+	err := s.db.AtOneInstant(ctx, func(tx *sql.Tx) (err error) {
 		if snapshot, shown, err = s.observe(ctx, tx); err != nil {
 			return err
 		}
-		return s.keeper.look(ctx, tx)
+		return s.keeper.Look(ctx, tx)
 	})
 	s.hasten(shown...)
 	if err == nil {
@@ -36,14 +39,14 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing OAR: %w", err)
 	}
 	for i := range snapshot.Jobs {
-		s.users.name(ctx, &snapshot.Jobs[i])
+		s.users.Name(ctx, &snapshot.Jobs[i])
 	}
 	return snapshot, nil
 }
 
 func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*record, error) {
 	snapshot := &adapter.Snapshot{At: time.Now()}
-	if err := s.db.many(ctx, tx); err != nil {
+	if err := s.db.Many(ctx, tx); err != nil {
 		return nil, nil, err
 	}
 	nodes, err := s.nodes(ctx, tx)
@@ -51,7 +54,7 @@ func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []
 		return nil, nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s) AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)",
-		isHolding, s.db.arg(1), isWaiting)
+		isHolding, s.db.Arg(1), isWaiting)
 	records, err := s.records(ctx, tx, where, s.queue)
 	if err != nil {
 		return nil, nil, err
@@ -96,21 +99,11 @@ func (s *System) observe(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []
 	return snapshot, shown, nil
 }
 
-// many tells the database that many jobs are read. PostgreSQL, while it does not know yet how many there are, looks for the rows
-// of each job by itself: 2,000 of them took a minute.
-func (d *database) many(ctx context.Context, tx *sql.Tx) error {
-	if d.conf.Type == "mysql" {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off")
-	return err
-}
-
 // nodes reads the hosts. One is usable when all that belongs to it is; a dead one is none any more.
-func (s *System) nodes(ctx context.Context, from querier) (map[string]*adapter.Node, error) {
+func (s *System) nodes(ctx context.Context, from database.Querier) (map[string]*adapter.Node, error) {
 	nodes := map[string]*adapter.Node{}
-	query := "SELECT r.network_address, r.state, r.drain FROM resources r WHERE " + onHost + " AND r.state <> 'Dead' GROUP BY r.network_address, r.state, r.drain"
-	err := rows(ctx, from, "the nodes", query, nil, func(row *sql.Rows) error {
+	query := "SELECT r.network_address, r.state, r.drain FROM resources r WHERE " + database.OnHost + " AND r.state <> 'Dead' GROUP BY r.network_address, r.state, r.drain"
+	err := database.Rows(ctx, from, "the nodes", query, nil, func(row *sql.Rows) error {
 		var host, state, drain string
 		err := row.Scan(&host, &state, &drain)
 		n := nodes[host]
@@ -212,13 +205,13 @@ func (r *record) complete() {
 
 // wait says why a job waits. One that evolves waits for us; a hold of its user's is his, and ours stays with it.
 func (r *record) wait() {
-	userHolds := r.state == stateHold
+	userHolds := r.state == database.StateHold
 	if userHolds && r.Why == "" {
 		r.Why = "its user holds it (oarhold)"
 	}
 	if !r.evolving() {
 		r.Held, r.HeldByUser = userHolds, userHolds
-		if strings.Contains(r.message, said) {
+		if strings.Contains(r.message, pass.Said) {
 			r.Blocked, r.Why = true, r.message
 		}
 		return
@@ -233,12 +226,12 @@ func (r *record) wait() {
 
 // Inspect reads one job as it is now, whatever has become of it.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err != nil {
 		return nil, err
 	}
 	s.hasten(r)
-	s.users.name(ctx, &r.Job)
+	s.users.Name(ctx, &r.Job)
 	return &r.Job, nil
 }
 
@@ -246,19 +239,19 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 // look again when it does.
 func (s *System) hasten(shown ...*record) {
 	for _, r := range shown {
-		if r.state == "Running" && slices.ContainsFunc(r.joined, func(c *record) bool { return c.mark == atStart && c.state == stateWaiting }) {
-			s.server.poke(starts)
+		if r.state == "Running" && slices.ContainsFunc(r.joined, func(c *record) bool { return c.mark == atStart && c.state == database.StateWaiting }) {
+			s.server.Poke(server.Starts)
 		}
 	}
 }
 
 // lookup reads one job with its companions. ErrGone when OAR knows no such job.
-func (s *System) lookup(ctx context.Context, from querier, job adapter.Key) (*record, error) {
+func (s *System) lookup(ctx context.Context, from database.Querier, job adapter.Key) (*record, error) {
 	ids, err := companionsOf(ctx, from, int64(job.ID))
 	if err != nil {
 		return nil, fmt.Errorf("job %d: %w", job.ID, err)
 	}
-	records, err := s.records(ctx, from, "j.job_id IN ("+list(append(ids, int64(job.ID)))+")")
+	records, err := s.records(ctx, from, "j.job_id IN ("+database.List(append(ids, int64(job.ID)))+")")
 	if err != nil {
 		return nil, fmt.Errorf("job %d: %w", job.ID, err)
 	}
@@ -284,17 +277,17 @@ func (s *System) lookup(ctx context.Context, from querier, job adapter.Key) (*re
 }
 
 // closures reads what keeps us off nodes for a time: advance reservations, and what queues of a higher priority have planned.
-func (s *System) closures(ctx context.Context, from querier) ([]adapter.Reservation, error) {
+func (s *System) closures(ctx context.Context, from database.Querier) ([]adapter.Reservation, error) {
 	query := `SELECT j.job_id, j.job_user, p.start_time, m.moldable_walltime, r.network_address
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN gantt_jobs_predictions_visu p ON p.moldable_job_id = m.moldable_id
 		JOIN gantt_jobs_resources_visu g ON g.moldable_job_id = m.moldable_id JOIN resources r ON r.resource_id = g.resource_id
-		WHERE j.state IN ('Waiting', 'toAckReservation') AND ` + onHost + ` AND (j.reservation = 'Scheduled' OR j.queue_name IN (SELECT q.queue_name FROM queues q
-		WHERE q.priority > (SELECT o.priority FROM queues o WHERE o.queue_name = ` + s.db.arg(1) + `)))
+		WHERE j.state IN ('Waiting', 'toAckReservation') AND ` + database.OnHost + ` AND (j.reservation = 'Scheduled' OR j.queue_name IN (SELECT q.queue_name FROM queues q
+		WHERE q.priority > (SELECT o.priority FROM queues o WHERE o.queue_name = ` + s.db.Arg(1) + `)))
 		GROUP BY j.job_id, j.job_user, p.start_time, m.moldable_walltime, r.network_address ORDER BY j.job_id, r.network_address`
 	var all []adapter.Reservation
 	last := int64(0)
-	err := rows(ctx, from, "the plans of others", query, []any{s.queue}, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the plans of others", query, []any{s.queue}, func(row *sql.Rows) error {
 		var id int64
 		var who, host string
 		var start, lasts core.Time

@@ -1,79 +1,22 @@
 package oar
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"accordion/adapter"
+	"accordion/oar/database"
+	"accordion/oar/node"
 )
 
 // This file reaches a job on its first node: as OAR's account by the command that OAR uses itself (OPENSSH_CMD), and from there
 // as the job's user by oardodo, as OAR does.
-
-// oarsAccount owns OAR's files on every node.
-const oarsAccount = "oar"
-
-// remote reaches nodes as OAR's account.
-type remote struct{ command string } // OPENSSH_CMD
-
-// run carries a command line out on a node, with input, and gives what it printed; options are more ones for ssh.
-func (r remote) run(ctx context.Context, host, line, input string, options ...string) (string, error) {
-	command := strings.Fields(r.command)
-	if len(command) == 0 {
-		return "", fmt.Errorf("OPENSSH_CMD is empty")
-	}
-	c := program(ctx, command[0], slices.Concat(command[1:], []string{"-x", "-T"}, options, []string{host, line})...)
-	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + oarsAccount, "LOGNAME=" + oarsAccount}, "/"
-	if os.Geteuid() == 0 {
-		uid, gid, err := lookup(ctx, oarsAccount)
-		if err != nil {
-			return "", err
-		}
-		c.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
-	}
-	c.Stdin = strings.NewReader(input)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		return out.String(), fmt.Errorf("on node %s: %w: %s", host, err, strings.Join(strings.Fields(errs.String()), " "))
-	}
-	return out.String(), nil
-}
-
-// onNode runs a shell script on a node as OAR's account, with arguments and input.
-func (s *System) onNode(ctx context.Context, host, script, input string, args ...string) (string, error) {
-	words := []string{"sh", "-c", quote(script), "sh"}
-	for _, a := range args {
-		words = append(words, quote(a))
-	}
-	return s.reach.run(ctx, host, strings.Join(words, " "), input)
-}
-
-// program is one that ends with ctx, together with all that it has started: a child that keeps our pipe open, as one that writes
-// into a user's pipe which nobody reads, would keep us waiting.
-func program(ctx context.Context, name string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, name, args...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = time.Second
-	return c
-}
-
-// quote makes a word for a shell.
-func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
-
-// asUser begins a script that goes on as the user of its first argument.
-const asUser = `PATH=$PATH:/usr/lib/oar/oardodo:/usr/local/lib/oar/oardodo; export PATH; OARDO_BECOME_USER=$1; export OARDO_BECOME_USER; shift; `
 
 // scriptHost is the node on which a running job's script runs.
 func scriptHost(r *record) (string, error) {
@@ -87,11 +30,11 @@ func scriptHost(r *record) (string, error) {
 var steps = regexp.MustCompile(`accordion\s+step`)
 
 // readScript prints the beginnings of the files that a command names, as its user sees them: a megabyte of all, whatever he names.
-const readScript = asUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
+const readScript = node.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
 
 // Speaks looks whether the job's command, or a file that it names, mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err != nil {
 		return false, fmt.Errorf("reading the script: %w", err)
 	}
@@ -106,7 +49,7 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("job %d: reading its script: %w", job.ID, err)
 	}
-	text, err := s.onNode(ctx, host, readScript, "", r.User, words.directory, words.command)
+	text, err := s.reach.Script(ctx, host, readScript, "", r.User, words.directory, words.command)
 	if err != nil {
 		return false, fmt.Errorf("job %d: reading its script: %w", job.ID, err)
 	}
@@ -119,7 +62,7 @@ type words struct{ command, directory, errors string }
 func (s *System) words(ctx context.Context, r *record) (words, error) {
 	var w words
 	query := fmt.Sprintf("SELECT COALESCE(command, ''), launching_directory, COALESCE(stderr_file, '') FROM jobs WHERE job_id = %d", r.ID)
-	err := s.db.sql.QueryRowContext(ctx, query).Scan(&w.command, &w.directory, &w.errors)
+	err := s.db.Sql.QueryRowContext(ctx, query).Scan(&w.command, &w.directory, &w.errors)
 	w.errors = strings.ReplaceAll(w.errors, "%jobid%", strconv.FormatInt(int64(r.ID), 10))
 	return w, err
 }
@@ -127,7 +70,7 @@ func (s *System) words(ctx context.Context, r *record) (words, error) {
 // Signal has OAR send a signal to the job's command (oardel -s), which gets it with all that it has started: "B:URG" and "URG" are
 // the same.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err == nil {
 		_, err = scriptHost(r)
 	}
@@ -135,7 +78,7 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
 	}
 	name := strings.TrimPrefix(signal, "B:")
-	out, err := program(ctx, s.oardel(), "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
+	out, err := node.Program(ctx, s.oardel(), "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("signalling job %d: oardel -s %s: %w: %s", job.ID, name, err, strings.Join(strings.Fields(string(out)), " "))
 	}
@@ -150,11 +93,11 @@ func (s *System) oardel() string {
 }
 
 // appendLine adds its input to a file of the user's, which he names from his directory.
-const appendLine = asUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
+const appendLine = node.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
 
 // Tell writes a line for its user into a running job's standard error, as he himself.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err == nil {
 		err = s.say(ctx, r, "accordion: "+text)
 	}
@@ -173,7 +116,7 @@ func (s *System) say(ctx context.Context, r *record, text string) error {
 	if err != nil || w.errors == "" {
 		return err
 	}
-	_, err = s.onNode(ctx, host, appendLine, strings.Join(strings.Fields(text), " ")+"\n", r.User, w.directory, w.errors)
+	_, err = s.reach.Script(ctx, host, appendLine, strings.Join(strings.Fields(text), " ")+"\n", r.User, w.directory, w.errors)
 	return err
 }
 
@@ -182,14 +125,14 @@ const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && 
 
 // writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
 // there could lead the write elsewhere.
-const writeHosts = asUser + `cd / && exec oardodo sh -c 'umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
+const writeHosts = node.AsUser + `cd / && exec oardodo sh -c 'umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
 	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d belongs to another user or is a link: remove it" >&2; exit 77; fi; ` +
 	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"' sh "$1"`
 
 // Publish writes /tmp/accordion-UID/SERVER-JOBID.hosts on the job's first node, as its user, and the node file that OAR
 // made for it there ($OAR_NODEFILE): a line for each resource, host by host.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
-	r, err := s.lookup(ctx, s.db.sql, job.Key)
+	r, err := s.lookup(ctx, s.db.Sql, job.Key)
 	var host string
 	if err == nil {
 		host, err = scriptHost(r)
@@ -200,7 +143,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	if err := s.publishNodes(ctx, host, job); err != nil {
 		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	if _, err := s.onNode(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.conf.Server, job.ID)); err != nil {
+	if _, err := s.reach.Script(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.Conf.Server, job.ID)); err != nil {
 		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
 	return nil
@@ -209,7 +152,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
 	text, err := s.nodefile(ctx, job.Nodes)
 	if err == nil {
-		_, err = s.onNode(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
+		_, err = s.reach.Script(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
 	}
 	return err
 }
@@ -220,7 +163,7 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	slices.Sort(nodes)
 	var lines strings.Builder
 	for _, node := range nodes {
-		resources, err := s.resources(ctx, s.db.sql, []string{node})
+		resources, err := s.db.Resources(ctx, s.db.Sql, []string{node})
 		if err != nil {
 			return "", err
 		}
@@ -245,10 +188,10 @@ const foretellWithin = 5 * time.Second
 // firstOf is the one of some hosts on which OAR would run a job's script, the first in the database's order, which need not be that of
 // the bytes: where it follows a language, node-10.site comes before node-1.site.
 func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err error) {
-	resources, err := s.resources(ctx, s.db.sql, hosts)
+	resources, err := s.db.Resources(ctx, s.db.Sql, hosts)
 	if err == nil {
-		query := "SELECT MIN(r.network_address) FROM resources r WHERE r.resource_id IN (" + list(resources) + ")"
-		err = s.db.sql.QueryRowContext(ctx, query).Scan(&first)
+		query := "SELECT MIN(r.network_address) FROM resources r WHERE r.resource_id IN (" + database.List(resources) + ")"
+		err = s.db.Sql.QueryRowContext(ctx, query).Scan(&first)
 	}
 	return first, err
 }
@@ -259,7 +202,7 @@ func (s *System) retract(ctx context.Context, job adapter.Key, base []string) {
 	defer cancel()
 	first, err := s.firstOf(ctx, base)
 	if err == nil {
-		_, err = s.onNode(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
+		_, err = s.reach.Script(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
 	}
 	if err != nil {
 		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "error", err)
@@ -272,11 +215,11 @@ func (s *System) foretell(ctx context.Context, job adapter.Key) {
 	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
 	defer cancel()
 	err := func() error {
-		r, err := s.lookup(ctx, s.db.sql, job)
+		r, err := s.lookup(ctx, s.db.Sql, job)
 		if err != nil || pending(r) != nil || r.Reservation == "" {
 			return nil // Release says it
 		}
-		all, err := s.reservations(ctx, s.db.sql, r.Reservation)
+		all, err := s.reservations(ctx, s.db.Sql, r.Reservation)
 		if err != nil || len(all) == 0 {
 			return nil
 		}
@@ -291,7 +234,7 @@ func (s *System) foretell(ctx context.Context, job adapter.Key) {
 		}
 		first, err := s.firstOf(ctx, hosts[:base])
 		if err == nil {
-			_, err = s.onNode(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.conf.Manager.Runtime)
+			_, err = s.reach.Script(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
 		}
 		return err
 	}()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/oar/node"
+	"accordion/oar/setup"
 )
 
 // A user may name a pipe that nobody reads as his job's standard error: what writes there is a child of the program that we run.
@@ -15,7 +17,7 @@ func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := program(ctx, "sh", "-c", "sleep 600 & sleep 600").CombinedOutput()
+		_, err := node.Program(ctx, "sh", "-c", "sleep 600 & sleep 600").CombinedOutput()
 		done <- err
 	}()
 	select {
@@ -31,19 +33,19 @@ func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	away := errors.New("it does not answer")
 	var says error
-	a := newAccounts()
-	a.look = func(context.Context, string) (uint32, uint32, error) { return 7, 8, says }
+	a := node.NewAccounts()
+	a.Look = func(context.Context, string) (uint32, uint32, error) { return 7, 8, says }
 	again := func() (uid, gid uint32) {
-		for name, known := range a.known {
-			known.until = time.Time{}
-			a.known[name] = known
+		for name, known := range a.Known {
+			known.Until = time.Time{}
+			a.Known[name] = known
 		}
-		return a.of(t.Context(), "alice")
+		return a.Of(t.Context(), "alice")
 	}
 	for _, step := range []struct {
 		says     error
 		uid, gid uint32
-	}{{away, stranger, stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
+	}{{away, node.Stranger, node.Stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
 			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
@@ -56,7 +58,7 @@ func TestAClockIsComparedWithWhatAnotherShowedAroundIt(t *testing.T) {
 		at, before, after, apart core.Time
 		where                    string
 	}{{100, 100, 100, 0, "ahead of"}, {103, 100, 105, 0, "ahead of"}, {130, 100, 105, 25, "ahead of"}, {70, 100, 105, 30, "behind"}} {
-		if apart, where := apart(c.at, c.before, c.after); apart != c.apart || where != c.where {
+		if apart, where := setup.Apart(c.at, c.before, c.after); apart != c.apart || where != c.where {
 			t.Errorf("%d between %d and %d is %d s %s, want %d s %s", c.at, c.before, c.after, apart, where, c.apart, c.where)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/pass"
 )
 
 // record is one job as OAR and Accordion's tables have it. What the sidecar is shown of it, stand makes of several.
@@ -44,12 +46,6 @@ const (
 // the same growth may still be there, which has failed, and must not become the job's with them.
 const coming = "coming "
 
-// OAR's states, as far as we act on them.
-const (
-	stateWaiting = "Waiting"
-	stateHold    = "Hold"
-)
-
 // Conditions on a job's state.
 const (
 	isWaiting = "j.state IN ('Waiting', 'Hold', 'toAckReservation')"
@@ -61,7 +57,7 @@ const (
 // which has its nodes together only when it really runs.
 func (r *record) stand() adapter.State {
 	switch r.state {
-	case stateWaiting, stateHold, "toAckReservation":
+	case database.StateWaiting, database.StateHold, "toAckReservation":
 		return adapter.Pending
 	case "toLaunch", "Launching":
 		if r.evolving() || r.base != 0 {
@@ -96,13 +92,13 @@ func typeName(t string) string {
 func (r *record) ends() core.Time { return r.Started + r.Limit }
 
 // companionsOf gives the numbers of a job's companions, over or not.
-func companionsOf(ctx context.Context, from querier, base int64) ([]int64, error) {
-	return numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
+func companionsOf(ctx context.Context, from database.Querier, base int64) ([]int64, error) {
+	return database.Numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
 // records reads the jobs for which a condition holds, by number. Text stands in the condition as arguments. Of a job that is over
 // OAR has put away (LOG) all but its own row: those of a history of years are not looked through.
-func (s *System) records(ctx context.Context, from querier, where string, args ...any) ([]*record, error) {
+func (s *System) records(ctx context.Context, from database.Querier, where string, args ...any) ([]*record, error) {
 	var all []*record
 	byID := map[int64]*record{}
 	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.project, j.queue_name, j.state, j.reservation, j.start_time,
@@ -110,7 +106,7 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 		COALESCE(a.reservation, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
 		LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job AND m.moldable_index = 'CURRENT' WHERE ` + where + " ORDER BY j.job_id"
-	err := rows(ctx, from, "the jobs", query, args, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the jobs", query, args, func(row *sql.Rows) error {
 		r := &record{}
 		var reservation, tied string
 		var base int64
@@ -154,9 +150,9 @@ func (s *System) records(ctx context.Context, from querier, where string, args .
 }
 
 // readKinds reads the jobs' types, and the profiles among them.
-func (s *System) readKinds(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
+func (s *System) readKinds(ctx context.Context, from database.Querier, byID map[int64]*record, where string, args []any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE t.types_index = 'CURRENT' AND (" + where + ") ORDER BY t.job_type_id"
-	err := rows(ctx, from, "the jobs' types", query, args, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the jobs' types", query, args, func(row *sql.Rows) error {
 		var id int64
 		var kind string
 		err := row.Scan(&id, &kind)
@@ -204,11 +200,11 @@ func unfit(r *record) string {
 }
 
 // readHolds reads the hosts that jobs hold.
-func (s *System) readHolds(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
+func (s *System) readHolds(ctx context.Context, from database.Querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job
-		JOIN resources r ON r.resource_id = a.resource_id WHERE a.assigned_resource_index = 'CURRENT' AND ` + onHost + " AND " + isHolding +
+		JOIN resources r ON r.resource_id = a.resource_id WHERE a.assigned_resource_index = 'CURRENT' AND ` + database.OnHost + " AND " + isHolding +
 		" AND (" + where + ") GROUP BY j.job_id, r.network_address ORDER BY j.job_id, r.network_address"
-	return rows(ctx, from, "the jobs' hosts", query, args, func(row *sql.Rows) error {
+	return database.Rows(ctx, from, "the jobs' hosts", query, args, func(row *sql.Rows) error {
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
@@ -219,14 +215,11 @@ func (s *System) readHolds(ctx context.Context, from querier, byID map[int64]*re
 	})
 }
 
-// onHost is true of a resource that is a part of a node.
-const onHost = "r.type = 'default' AND r.network_address <> ''"
-
 // readPlaces reads the hosts that released jobs are to have.
-func (s *System) readPlaces(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
+func (s *System) readPlaces(ctx context.Context, from database.Querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN accordion_places p ON p.job_id = j.job_id
-		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + onHost + " AND (" + where + ") GROUP BY j.job_id, r.network_address"
-	err := rows(ctx, from, "the jobs' places", query, args, func(row *sql.Rows) error {
+		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND (" + where + ") GROUP BY j.job_id, r.network_address"
+	err := database.Rows(ctx, from, "the jobs' places", query, args, func(row *sql.Rows) error {
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
@@ -242,14 +235,14 @@ func (s *System) readPlaces(ctx context.Context, from querier, byID map[int64]*r
 }
 
 // readWishes reads what waiting jobs ask for: in the configuration that is planned for them, else in the first.
-func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
+func (s *System) readWishes(ctx context.Context, from database.Querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 1)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions d ON d.res_job_group_id = g.res_group_id
 		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND d.res_job_index = 'CURRENT' AND ` + isWaiting +
 		" AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime ORDER BY j.job_id, m.moldable_id"
-	err := rows(ctx, from, "the jobs' configurations", query, args, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the jobs' configurations", query, args, func(row *sql.Rows) error {
 		var id, moldable int64
 		var walltime core.Time
 		var nodes int
@@ -265,8 +258,8 @@ func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*r
 	query = `SELECT j.job_id, m.moldable_walltime, COUNT(DISTINCT r.network_address)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN gantt_jobs_resources_visu g ON g.moldable_job_id = m.moldable_id JOIN resources r ON r.resource_id = g.resource_id
-		WHERE m.moldable_index = 'CURRENT' AND ` + onHost + " AND " + isWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime"
-	return rows(ctx, from, "OAR's plan", query, args, func(row *sql.Rows) error {
+		WHERE m.moldable_index = 'CURRENT' AND ` + database.OnHost + " AND " + isWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime"
+	return database.Rows(ctx, from, "OAR's plan", query, args, func(row *sql.Rows) error {
 		var id int64
 		var walltime core.Time
 		var nodes int
@@ -279,10 +272,10 @@ func (s *System) readWishes(ctx context.Context, from querier, byID map[int64]*r
 }
 
 // readWaitsFor notes which jobs would not start on an empty machine.
-func (s *System) readWaitsFor(ctx context.Context, from querier, byID map[int64]*record, where string, args []any) error {
+func (s *System) readWaitsFor(ctx context.Context, from database.Querier, byID map[int64]*record, where string, args []any) error {
 	query := `SELECT j.job_id, p.job_id_required FROM jobs j JOIN job_dependencies p ON p.job_id = j.job_id JOIN jobs o ON o.job_id = p.job_id_required
 		WHERE p.job_dependency_index = 'CURRENT' AND ` + strings.ReplaceAll(isLive, "j.", "o.") + " AND " + isWaiting + " AND (" + where + ")"
-	err := rows(ctx, from, "the jobs' dependencies", query, args, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the jobs' dependencies", query, args, func(row *sql.Rows) error {
 		var id, on int64
 		err := row.Scan(&id, &on)
 		if r := byID[id]; r != nil {
@@ -292,13 +285,15 @@ func (s *System) readWaitsFor(ctx context.Context, from querier, byID map[int64]
 	})
 	for _, r := range byID {
 		if k, err := readKindsOf(r); err == nil {
-			r.Begin = k.postpone
+			r.Begin = k.Postpone
 		}
 	}
 	return err
 }
 
 // readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honour are no error.
-func readKindsOf(r *record) (kinds, error) {
-	return readTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool { return slices.Contains(notHonoured, typeName(t)) || strings.HasPrefix(t, "ep") }))
+func readKindsOf(r *record) (pass.Kinds, error) {
+	return pass.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
+		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep")
+	}))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	"accordion/oar/database"
+	"accordion/oar/node"
 )
 
 // A cast is written as jobs: NUMBER STATE[ of BASE][ MARK][ HOSTS][ on PLACES].
@@ -180,7 +182,7 @@ func TestAJobThatCannotBeResizedSoundlyIsNamed(t *testing.T) {
 
 func TestNumbersForAConditionAreNeverNone(t *testing.T) {
 	for want, ids := range map[string][]int64{"-1": nil, "7": {7}, "1, 2, 3": {1, 2, 3}} {
-		if got := list(ids); got != want {
+		if got := database.List(ids); got != want {
 			t.Errorf("%v is written %q", ids, got)
 		}
 	}
@@ -188,7 +190,7 @@ func TestNumbersForAConditionAreNeverNone(t *testing.T) {
 
 func TestAWordOfAUsersIsOneWordForAShell(t *testing.T) {
 	for _, word := range []string{"plain", "it's", "$HOME `id` \"x\" \\", "''", ""} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quote(word)).Output()
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+node.Quote(word)).Output()
 		if err != nil || string(out) != word {
 			t.Errorf("%q arrives as %q, %v", word, out, err)
 		}

@@ -132,7 +132,7 @@ func (s driver) end(ids ...string) {
 }
 
 func whatTheSidecarHasDecided(t *testing.T, lab *labtest.Lab) {
-	s := driver{t, lab}
+	s := driver{t: t, lab: lab}
 	reservationsAreKept(s)
 	releasedJobsStartOnTheirPlaces(s)
 	nothingStartsOnPlacesThatAreTaken(s)

@@ -10,6 +10,8 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/tables"
 )
 
 // reservationRow is one of ours, with the job that shows it in OAR's plan.
@@ -19,15 +21,15 @@ type reservationRow struct {
 }
 
 // reservations reads ours: all, or that of a name.
-func (s *System) reservations(ctx context.Context, from querier, name string) ([]*reservationRow, error) {
+func (s *System) reservations(ctx context.Context, from database.Querier, name string) ([]*reservationRow, error) {
 	where, args := "1 = 1", []any(nil)
 	if name != "" {
-		where, args = "v.name = "+s.db.arg(1), []any{name}
+		where, args = "v.name = "+s.db.Arg(1), []any{name}
 	}
 	var all []*reservationRow
 	byHolder := map[int64]*reservationRow{}
 	query := "SELECT v.name, v.owner, v.start_time, v.end_time, v.over_managed, v.idle, v.holder FROM accordion_reservations v WHERE " + where + " ORDER BY v.name"
-	err := rows(ctx, from, "the reservations", query, args, func(row *sql.Rows) error {
+	err := database.Rows(ctx, from, "the reservations", query, args, func(row *sql.Rows) error {
 		r := &reservationRow{}
 		err := row.Scan(&r.Name, &r.User, &r.Start, &r.End, &r.OverManaged, &r.Idle, &r.holder)
 		byHolder[r.holder] = r
@@ -38,8 +40,8 @@ func (s *System) reservations(ctx context.Context, from querier, name string) ([
 		return nil, err
 	}
 	query = `SELECT v.holder, r.network_address FROM accordion_reservations v JOIN accordion_places p ON p.job_id = v.holder
-		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + onHost + " AND " + where + " GROUP BY v.holder, r.network_address"
-	err = rows(ctx, from, "the reservations' nodes", query, args, func(row *sql.Rows) error {
+		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND " + where + " GROUP BY v.holder, r.network_address"
+	err = database.Rows(ctx, from, "the reservations' nodes", query, args, func(row *sql.Rows) error {
 		var holder int64
 		var host string
 		err := row.Scan(&holder, &host)
@@ -70,7 +72,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	case r.End <= r.Start:
 		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
 	}
-	err := s.db.change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
+	err := s.db.Change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -80,7 +82,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 const mostName = 100 // characters of jobs.job_name
 
 func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) error {
-	now, err := s.db.second(ctx, tx)
+	now, err := s.db.Second(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		}
 	}
 	r.Start = max(r.Start, min(old.Start, now))
-	places, err := s.resources(ctx, tx, r.Nodes)
+	places, err := s.db.Resources(ctx, tx, r.Nodes)
 	if err != nil {
 		return err
 	}
@@ -108,26 +110,26 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	}
 	columns := map[bool]int{true: 1}
 	if old.holder == 0 {
-		holder := noop{user: "oar", name: r.Name, queue: s.queue, hosts: len(r.Nodes), walltime: r.End - r.Start, message: "keeps nodes free for Accordion"}
-		if old.holder, err = s.db.submit(ctx, tx, holder, now); err != nil {
+		holder := database.Noop{User: "oar", Name: r.Name, Queue: s.queue, Hosts: len(r.Nodes), Walltime: r.End - r.Start, Message: "keeps nodes free for Accordion"}
+		if old.holder, err = s.db.Submit(ctx, tx, holder, now); err != nil {
 			return err
 		}
 		query := fmt.Sprintf("INSERT INTO accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder) VALUES (%s, %s, %d, %d, %d, %d, %d)",
-			s.db.arg(1), s.db.arg(2), r.Start, r.End, columns[r.OverManaged], r.Idle, old.holder)
+			s.db.Arg(1), s.db.Arg(2), r.Start, r.End, columns[r.OverManaged], r.Idle, old.holder)
 		if _, err := tx.ExecContext(ctx, query, r.Name, r.User); err != nil {
 			return err
 		}
 	} else {
 		query := fmt.Sprintf("UPDATE accordion_reservations SET owner = %s, start_time = %d, end_time = %d, over_managed = %d, idle = %d WHERE name = %s",
-			s.db.arg(1), r.Start, r.End, columns[r.OverManaged], r.Idle, s.db.arg(2))
+			s.db.Arg(1), r.Start, r.End, columns[r.OverManaged], r.Idle, s.db.Arg(2))
 		if _, err := tx.ExecContext(ctx, query, r.User, r.Name); err != nil {
 			return err
 		}
-		if err := s.db.reshape(ctx, tx, old.holder, len(r.Nodes), r.End-r.Start); err != nil {
+		if err := s.db.Reshape(ctx, tx, old.holder, len(r.Nodes), r.End-r.Start); err != nil {
 			return err
 		}
 	}
-	return s.db.place(ctx, tx, old.holder, places)
+	return s.db.Place(ctx, tx, old.holder, places)
 }
 
 // obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose
@@ -171,15 +173,15 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	err := s.db.change(ctx, func(tx *sql.Tx) error {
+	err := s.db.Change(ctx, func(tx *sql.Tx) error {
 		all, err := s.reservations(ctx, tx, name)
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		if err := removeJob(ctx, tx, all[0].holder); err != nil {
+		if err := tables.RemoveJob(ctx, tx, all[0].holder); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM accordion_reservations WHERE name = "+s.db.arg(1), name)
+		_, err = tx.ExecContext(ctx, "DELETE FROM accordion_reservations WHERE name = "+s.db.Arg(1), name)
 		return err
 	})
 	if err != nil {

@@ -215,7 +215,7 @@ func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
 		for _, s := range ep {
 			least = min(least, s.Nodes)
 		}
-		want := admitted{Types: []string{"ep=" + strings.Trim(text, " \t\r\n\v\f")}, Requests: []ask{{fmt.Sprintf("network_address=%d", least), ep.Total()}}}
+		want := admitted{Types: []string{"ep=" + strings.Trim(text, " \t\r\n\v\f")}, Requests: []ask{{Levels: fmt.Sprintf("network_address=%d", least), Walltime: ep.Total()}}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%.60q, which the planner reads as %v (-want +got)\n%s", text, ep, diff)
 		}
@@ -239,7 +239,7 @@ func checkRefused(t *testing.T, text, said string, want error) {
 
 func TestAnEvolvingJobAsksForTheLeastNodesAndTheWholeTime(t *testing.T) {
 	const profile = "ep=2x20s,5x20s,3x20s"
-	one := admitted{Types: []string{profile}, Requests: []ask{{"network_address=2", 60}}}
+	one := admitted{Types: []string{profile}, Requests: []ask{{Levels: "network_address=2", Walltime: 60}}}
 	for name, test := range map[string]struct {
 		submission
 		want admitted
@@ -249,15 +249,15 @@ func TestAnEvolvingJobAsksForTheLeastNodesAndTheWholeTime(t *testing.T) {
 		"agreeing nodes":               {submission{Types: []string{profile}, Requests: []any{request(0, "network_address", 2)}}, one},
 		"an agreeing walltime":         {submission{Types: []string{profile}, Requests: []any{request(60, "resource_id", 1)}}, one},
 		"white space":                  {submission{Types: []string{" ep = 2x20s,5x20s,3x20s "}}, one},
-		"alone with a number":          {submission{Types: []string{"ep1=2x20s"}}, admitted{Types: []string{"ep1=2x20s"}, Requests: []ask{{"network_address=2", 20}}}},
+		"alone with a number":          {submission{Types: []string{"ep1=2x20s"}}, admitted{Types: []string{"ep1=2x20s"}, Requests: []ask{{Levels: "network_address=2", Walltime: 20}}}},
 		"an array of one":              {submission{Types: []string{profile}, Array: 1}, one},
 		"another type, which it keeps": {submission{Types: []string{"idempotent", profile}}, admitted{Types: []string{"idempotent", profile}, Requests: one.Requests}},
 		"alternatives": {submission{Types: []string{"ep2=4x40m,16x40m", "ep1=2x1h,8x1h"}},
-			admitted{Types: []string{"ep1=2x1h,8x1h", "ep2=4x40m,16x40m"}, Requests: []ask{{"network_address=2", 7200}, {"network_address=4", 4800}}}},
+			admitted{Types: []string{"ep1=2x1h,8x1h", "ep2=4x40m,16x40m"}, Requests: []ask{{Levels: "network_address=2", Walltime: 7200}, {Levels: "network_address=4", Walltime: 4800}}}},
 		"alternatives with a request for each": {submission{Types: []string{"ep1=2x1h", "ep2=4x30m"}, Requests: []any{request(3600, "network_address", 2), request(1800, "network_address", 4)}},
-			admitted{Types: []string{"ep1=2x1h", "ep2=4x30m"}, Requests: []ask{{"network_address=2", 3600}, {"network_address=4", 1800}}}},
-		"an ordinary job":                  {submission{Requests: []any{request(5, "core", 3)}}, admitted{Requests: []ask{{"core=3", 5}}}},
-		"a type that only begins like one": {submission{Types: []string{"epilogue=x"}}, admitted{Types: []string{"epilogue=x"}, Requests: []ask{{"resource_id=1", 0}}}},
+			admitted{Types: []string{"ep1=2x1h", "ep2=4x30m"}, Requests: []ask{{Levels: "network_address=2", Walltime: 3600}, {Levels: "network_address=4", Walltime: 1800}}}},
+		"an ordinary job":                  {submission{Requests: []any{request(5, "core", 3)}}, admitted{Requests: []ask{{Levels: "core=3", Walltime: 5}}}},
+		"a type that only begins like one": {submission{Types: []string{"epilogue=x"}}, admitted{Types: []string{"epilogue=x"}, Requests: []ask{{Levels: "resource_id=1", Walltime: 0}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.Queue = "evolve"
@@ -359,8 +359,8 @@ func TestARuleOfTheSiteThatEndsAllRulesCostsNoProfile(t *testing.T) {
 		{Types: []string{"idempotent"}, Queue: "evolve"},
 	})
 	want := []admitted{
-		{Types: []string{"idempotent", "ep=2x20s,5x20s"}, Requests: []ask{{"network_address=2", 40}}},
-		{Types: []string{"idempotent"}, Requests: []ask{{"resource_id=1", 0}}},
+		{Types: []string{"idempotent", "ep=2x20s,5x20s"}, Requests: []ask{{Levels: "network_address=2", Walltime: 40}}},
+		{Types: []string{"idempotent"}, Requests: []ask{{Levels: "resource_id=1", Walltime: 0}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -11,6 +11,9 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/cpuset"
+	"accordion/oar/database"
+	"accordion/oar/server"
 )
 
 // Attach ties a waiting job to a reservation, on whose nodes Release starts it.
@@ -29,7 +32,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 		if len(all) == 0 {
 			return fmt.Errorf("there is no reservation %s", reservation)
 		}
-		query := fmt.Sprintf("UPDATE accordion_jobs SET reservation = %s WHERE job_id = %d", s.db.arg(1), job.ID)
+		query := fmt.Sprintf("UPDATE accordion_jobs SET reservation = %s WHERE job_id = %d", s.db.Arg(1), job.ID)
 		_, err = tx.ExecContext(ctx, query, reservation)
 		return err
 	})
@@ -52,7 +55,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		switch {
 		case r.State == adapter.Running, r.released && r.State == adapter.Pending:
 			return nil
-		case r.state == stateHold:
+		case r.state == database.StateHold:
 			return fmt.Errorf("its user holds it (oarhold): %w", adapter.ErrBusy)
 		case pending(r) != nil:
 			return pending(r)
@@ -71,7 +74,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	if err != nil {
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
-	s.server.poke(starts)
+	s.server.Poke(server.Starts)
 	return nil
 }
 
@@ -80,37 +83,37 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *record, hosts []str
 	if err != nil {
 		return err
 	}
-	places, err := s.resources(ctx, tx, hosts[:base])
+	places, err := s.db.Resources(ctx, tx, hosts[:base])
 	if err != nil {
 		return err
 	}
-	if err := s.db.place(ctx, tx, int64(r.ID), places); err != nil {
+	if err := s.db.Place(ctx, tx, int64(r.ID), places); err != nil {
 		return err
 	}
 	lasts := r.Limit + outlives
 	for _, layer := range s.layers(r, base, hosts[base:]) {
 		one, err := s.companion(ctx, tx, r, layer, lasts, atStart, r.Reservation, now)
 		if err == nil {
-			err = s.keeper.pass(ctx, tx, int64(r.ID), int64(one.ID), layer)
+			err = s.keeper.Pass(ctx, tx, int64(r.ID), int64(one.ID), layer)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", r.ID))
+	return database.Run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", r.ID))
 }
 
 // prepare has a job's cpuset and key made on the nodes above its base on which it is to begin: its script may go there at once, and OAR makes
 // them on the base's only. A node on which another job is still, as one that OAR ends when this one begins, is for Detach.
 func (s *System) prepare(ctx context.Context, job adapter.Key) error {
-	if !s.keeper.used() {
+	if !s.keeper.Used() {
 		return nil
 	}
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err != nil || pending(r) != nil || r.released || r.Reservation == "" {
 		return nil // Release says it
 	}
-	all, err := s.reservations(ctx, s.db.sql, r.Reservation)
+	all, err := s.reservations(ctx, s.db.Sql, r.Reservation)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -120,10 +123,10 @@ func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 		return err
 	}
 	above := whole[base:]
-	if err := s.keeper.expect(ctx, int64(r.ID), above); err != nil {
+	if err := s.keeper.Expect(ctx, int64(r.ID), above); err != nil {
 		return err
 	}
-	holders, err := s.records(ctx, s.db.sql, isHolding)
+	holders, err := s.records(ctx, s.db.Sql, isHolding)
 	if err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 	})
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.keeper.ready(ctx, int64(r.ID), free, whole)
+	return s.keeper.Ready(ctx, int64(r.ID), free, whole)
 }
 
 // Hold takes a released job back that has not started, without its companions and its reservation.
@@ -146,7 +149,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 				waits = append(waits, int64(c.ID))
 			}
 		}
-		if err := s.db.frag(ctx, tx, now, waits...); err != nil {
+		if err := s.db.Frag(ctx, tx, now, waits...); err != nil {
 			return err
 		}
 		if pending(r) != nil {
@@ -159,21 +162,21 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 			base = r.places
 		}
 		withdrawn := append(slices.Clone(waits), int64(job.ID))
-		choices, err := numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)
+		choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)
 		if err != nil {
 			return err
 		}
-		return run(ctx, tx, "holding",
+		return database.Run(ctx, tx, "holding",
 			fmt.Sprintf("UPDATE accordion_jobs SET released = 0, reservation = '' WHERE job_id = %d", job.ID),
-			fmt.Sprintf("UPDATE accordion_jobs SET released = 0 WHERE job_id IN (%s)", list(waits)),
-			fmt.Sprintf("DELETE FROM accordion_places WHERE job_id IN (%s)", list(withdrawn)),
-			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id IN (%s)", list(choices)),
-			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id IN (%s)", list(choices)))
+			fmt.Sprintf("UPDATE accordion_jobs SET released = 0 WHERE job_id IN (%s)", database.List(waits)),
+			fmt.Sprintf("DELETE FROM accordion_places WHERE job_id IN (%s)", database.List(withdrawn)),
+			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id IN (%s)", database.List(choices)),
+			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id IN (%s)", database.List(choices)))
 	})
-	s.server.poke(ends)
+	s.server.Poke(server.Ends)
 	if err == nil {
 		var r *record
-		if r, err = s.lookup(ctx, s.db.sql, job); err == nil {
+		if r, err = s.lookup(ctx, s.db.Sql, job); err == nil {
 			err = pending(r)
 		}
 	}
@@ -189,20 +192,20 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 // Detach unties a running job from the reservation that it began in, which would not end it anyway. Where nobody has put all nodes of
 // the first step into the job's node file before it began (see Prologue), they are there from now on.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
-	r, err := s.lookup(ctx, s.db.sql, job)
+	r, err := s.lookup(ctx, s.db.Sql, job)
 	if err == nil {
 		err = running(r)
 	}
 	if err == nil && r.Reservation != "" {
 		if len(r.Nodes) > len(r.holds) {
-			if err := s.keeper.ready(ctx, int64(job.ID), r.Nodes[len(r.holds):], r.Nodes); err != nil {
+			if err := s.keeper.Ready(ctx, int64(job.ID), r.Nodes[len(r.holds):], r.Nodes); err != nil {
 				s.log.Warn("a job cannot reach all of its nodes", "job", job.ID, "error", err)
 			}
 			if err := s.publishNodes(ctx, r.holds[0], &r.Job); err != nil {
 				s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
 			}
 		}
-		_, err = s.db.sql.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET reservation = '' WHERE job_id = %d", job.ID))
+		_, err = s.db.Sql.ExecContext(ctx, fmt.Sprintf("UPDATE accordion_jobs SET reservation = '' WHERE job_id = %d", job.ID))
 	}
 	if err != nil {
 		return fmt.Errorf("detaching job %d: %w", job.ID, err)
@@ -230,13 +233,13 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		if r.over() {
 			return nil
 		}
-		return s.db.frag(ctx, tx, now, base)
+		return s.db.Frag(ctx, tx, now, base)
 	})
 	if errors.Is(err, adapter.ErrGone) {
 		return nil
 	}
 	if err == nil && len(companions) > 0 {
-		s.server.poke(ends)
+		s.server.Poke(server.Ends)
 		err = s.endCompanions(ctx, base, companions)
 	}
 	if err != nil {
@@ -248,7 +251,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
 		}
 	}
-	s.server.poke(ends)
+	s.server.Poke(server.Ends)
 	return nil
 }
 
@@ -263,21 +266,21 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*record) e
 	}
 	waits, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := s.keeper.cleaned(waits, base, of(companions...)); err != nil {
+	if err := s.keeper.Cleaned(waits, base, cpuset.Of(companions...)); err != nil {
 		return err
 	}
-	return s.db.change(ctx, func(tx *sql.Tx) error {
-		now, err := s.db.second(ctx, tx)
+	return s.db.Change(ctx, func(tx *sql.Tx) error {
+		now, err := s.db.Second(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return s.db.frag(ctx, tx, now, companions...)
+		return s.db.Frag(ctx, tx, now, companions...)
 	})
 }
 
 // neverBegan takes back what was left for the prologue of a job that ends before it began.
 func (s *System) neverBegan(ctx context.Context, job int64) {
-	found, err := s.records(ctx, s.db.sql, fmt.Sprintf("j.job_id = %d", job))
+	found, err := s.records(ctx, s.db.Sql, fmt.Sprintf("j.job_id = %d", job))
 	if err != nil {
 		s.log.Warn("whether a job has begun cannot be read: what was left for its prologue stays", "job", job, "error", err)
 	}
@@ -298,7 +301,7 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]*record
 	if err != nil {
 		return nil, err
 	}
-	companions, err := s.records(ctx, tx, "j.job_id IN ("+list(ids)+")")
+	companions, err := s.records(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
 	if err != nil {
 		return nil, err
 	}
@@ -309,6 +312,6 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *record) ([]*record
 
 // Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
 func (s *System) Nudge(context.Context, []string) error {
-	s.server.poke(starts)
+	s.server.Poke(server.Starts)
 	return nil
 }

@@ -2,16 +2,20 @@ package oar
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/conf"
+	"accordion/oar/cpuset"
+	"accordion/oar/database"
+	"accordion/oar/node"
+	"accordion/oar/server"
+	"accordion/oar/tables"
 )
 
 // Options say which part of OAR is ours.
@@ -29,17 +33,17 @@ type Options struct {
 // type noop that hold the other nodes. Accounting stays right job by job, and nothing of OAR's own tables is changed but as
 // its own programs do it.
 type System struct {
-	db      *database
+	db      tables.Tables
 	queue   string
 	timeout time.Duration
 	bin     string
 	log     hclog.Logger
-	server  *poker
-	users   *accounts
-	herald  *herald
+	server  *server.Poker
+	users   *node.Accounts
+	herald  *server.Herald
 	lately  *lately
-	reach   remote
-	keeper  *keeper
+	reach   node.Remote
+	keeper  *cpuset.Keeper
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -48,7 +52,7 @@ var _ adapter.BatchSystem = (*System)(nil)
 const atOnce = 6
 
 // Open connects to OAR's database and looks whether Accordion's tables are there (see Setup).
-func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
+func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	if o.Queue == "" {
 		return nil, errors.New("oar: no queue given: name the one that Accordion schedules")
 	}
@@ -61,39 +65,40 @@ func Open(ctx context.Context, conf Conf, o Options) (*System, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	db, err := open(conf)
+	opened, err := database.Open(conf)
 	if err != nil {
 		return nil, fmt.Errorf("oar: %w", err)
 	}
-	db.sql.SetMaxOpenConns(atOnce)
-	db.sql.SetMaxIdleConns(atOnce)
-	there, err := db.installed(ctx, db.sql)
+	db := tables.Tables{DB: opened}
+	db.Sql.SetMaxOpenConns(atOnce)
+	db.Sql.SetMaxIdleConns(atOnce)
+	there, err := db.Installed(ctx, db.Sql)
 	if err == nil && !there {
 		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
 	}
 	if err == nil {
-		db.dialect, err = db.speaks(ctx)
+		db.Dialect, err = db.Speaks(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.close())
+		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
-	server, reach := newPoker(conf.Server, conf.ServerPort, o.Log), remote{conf.Remote}
-	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: server, reach: reach, users: newAccounts(), herald: newHerald(conf, o.Log),
-		lately: &lately{}, keeper: newKeeper(cpusets{db, manager{conf.Manager, reach, o.Log}}, server, o.Log)}, nil
+	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
+	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
+		lately: &lately{}, keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 
 // Close ends the connections. Nothing may be called after it.
 func (s *System) Close() {
-	s.herald.close()
-	s.keeper.close()
-	s.server.close()
-	if err := s.db.close(); err != nil {
+	s.herald.Close()
+	s.keeper.Close()
+	s.server.Close()
+	if err := s.db.Close(); err != nil {
 		s.log.Warn("closing OAR's database", "error", err)
 	}
 }
 
 // Name is OAR's server: OAR gives a cluster no other name.
-func (s *System) Name(context.Context) (string, error) { return s.db.conf.Server, nil }
+func (s *System) Name(context.Context) (string, error) { return s.db.Conf.Server, nil }
 
 // lateKill is by how many seconds OAR is late, at most, when it ends a job that has reached its walltime: its server looks
 // every ten seconds for such jobs.
@@ -103,40 +108,13 @@ const lateKill core.Time = 12
 // (SCHEDULER_JOB_SECURITY_TIME) are no part of it: the scheduler leaves them before a reservation too.
 func (s *System) Guard(context.Context) (core.Time, error) { return lateKill, nil }
 
-// second is the database's second: the one that OAR's own programs write.
-func (d *database) second(ctx context.Context, from querier) (core.Time, error) {
-	query := "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())) AS BIGINT)"
-	if d.conf.Type == "mysql" {
-		query = "SELECT UNIX_TIMESTAMP()"
-	}
-	var now core.Time
-	err := rows(ctx, from, "the database's clock", query, nil, func(r *sql.Rows) error { return r.Scan(&now) })
-	return now, err
-}
+var _ adapter.Herald = (*System)(nil)
 
-// insert adds a row and gives the number that the database gave it.
-func (d *database) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, values ...any) (int64, error) {
-	places := make([]string, len(values))
-	for i := range values {
-		places[i] = d.arg(i + 1)
-	}
-	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", "))
-	if d.conf.Type == "mysql" {
-		done, err := tx.ExecContext(ctx, query, values...)
-		if err != nil {
-			return 0, err
-		}
-		return done.LastInsertId()
-	}
-	var number int64
-	err := tx.QueryRowContext(ctx, query+" RETURNING "+id, values...).Scan(&number)
-	return number, err
-}
+// Changes has a message soon after a job or a node of OAR's has another state, so that a submission is noticed at once.
+func (s *System) Changes() <-chan struct{} { return s.herald.Changes }
 
-// list writes numbers for a condition: 1, 2, 3.
-func list(ids []int64) string {
-	if len(ids) == 0 {
-		return "-1" // nobody's
-	}
-	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
+// Identity names the queue whose jobs are managed, for everybody who can reach it alike.
+func (s *System) Identity(context.Context) (string, error) {
+	c := s.db.Conf
+	return fmt.Sprintf("oar-%s-%d-%s-%s", c.Host, c.Port, c.Database, s.queue), nil
 }

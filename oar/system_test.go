@@ -152,7 +152,7 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 		}
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
-	driver{t, lab}.says(level, `"x'; delete from jobs; --" is no property of resources)`)
+	driver{t: t, lab: lab}.says(level, `"x'; delete from jobs; --" is no property of resources)`)
 	lab.Run(t, "alice", "oardel", level)
 }
 

@@ -11,25 +11,27 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/oar"
+	"accordion/oar/conf"
+	"accordion/oar/setup"
 )
 
 // connectOAR makes the batch system of an OAR, and reads from its database whether Accordion is installed there.
-func connectOAR(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
-	c, err := oar.ReadConf(oarConf(conf.OAR.Conf))
+func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (*cluster, error) {
+	c, err := conf.Read(oarConf(settings.OAR.Conf))
 	if err != nil {
 		return nil, err
 	}
-	s, err := oar.Open(ctx, c, oar.Options{Queue: conf.OAR.Queue, Timeout: conf.OAR.Timeout, Bin: conf.OAR.Bin, Log: log.Named("oar")})
+	s, err := oar.Open(ctx, c, oar.Options{Queue: settings.OAR.Queue, Timeout: settings.OAR.Timeout, Bin: settings.OAR.Bin, Log: log.Named("oar")})
 	if err != nil {
 		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // PostgreSQL's client says it in several lines
 	}
-	setup := oar.Setup{Conf: c, Queue: conf.OAR.Queue, File: oarConf(conf.OAR.Conf), OARDir: oarDir()}
+	parts := setup.Setup{Conf: c, Queue: settings.OAR.Queue, File: oarConf(settings.OAR.Conf), OARDir: oarDir()}
 	preflight := func(ctx context.Context) []adapter.Finding {
-		found := append(setup.Preflight(ctx), checkSession(ctx, conf.Session)...)
+		found := append(parts.Preflight(ctx), checkSession(ctx, settings.Session)...)
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "queue " + conf.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity,
-		deadline: 2 * conf.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
+	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity,
+		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
 }

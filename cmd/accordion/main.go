@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar"
+	"accordion/oar/setup"
 	"accordion/shim/agent"
 )
 
@@ -23,7 +23,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if filepath.Base(os.Args[0]) == oar.SchedulerName {
+	if filepath.Base(os.Args[0]) == setup.SchedulerName {
 		return runScheduler(ctx)
 	}
 	root := command()

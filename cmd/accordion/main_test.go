@@ -9,12 +9,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"accordion/oar"
+	"accordion/oar/setup"
 	"accordion/shim/agent"
 )
 
 // programs are what the scripts may run: accordion itself, by all its names, and helpers that other test files add.
-var programs = map[string]func(){"accordion": program, oar.SchedulerName: program, agent.Name: program}
+var programs = map[string]func(){"accordion": program, setup.SchedulerName: program, agent.Name: program}
 
 func program() { os.Exit(run()) }
 

@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar"
+	"accordion/oar/conf"
+	"accordion/oar/pass"
 )
 
 func init() { subcommands = append(subcommands, oarCommand) }
@@ -89,7 +90,7 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		if *deadline < 100*time.Millisecond {
 			return usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
-		pass := oar.Pass{Queue: args[0], Now: now, Patience: *deadline}
+		pass := pass.Pass{Queue: args[0], Now: now, Patience: *deadline}
 		if *caller == 0 {
 			return oarPass(cmd, oarConf(*file), pass)
 		}
@@ -107,13 +108,13 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 // outlive is what is done by a process whose caller was killed: it lets OAR go on, which now switches the queue off, and
 // switches it on.
 func outlive(file, queue string) error {
-	conf, err := oar.ReadConf(file)
+	conf, err := conf.Read(file)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), offPatience)
 	defer cancel()
-	return oar.Reactivate(ctx, conf, queue, func() error {
+	return pass.Reactivate(ctx, conf, queue, func() error {
 		nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			return fmt.Errorf("leaving OAR's pipe: %w", err)
@@ -129,26 +130,26 @@ func outlive(file, queue string) error {
 
 // oarConfFlag is --conf; oarConf gives what it means.
 func oarConfFlag(c *cobra.Command) *string {
-	return c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+oar.DefaultConf+")")
+	return c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+conf.DefaultFile+")")
 }
 
-func oarConf(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), oar.DefaultConf) }
+func oarConf(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), conf.DefaultFile) }
 
 // oarPass does a pass, and gives up soon after its deadline though a call may ignore it.
-func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
-	conf, err := oar.ReadConf(file)
+func oarPass(cmd *cobra.Command, file string, which pass.Pass) error {
+	conf, err := conf.Read(file)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), pass.Patience+time.Second)
+	ctx, cancel := context.WithTimeout(cmd.Context(), which.Patience+time.Second)
 	defer cancel()
 	type result struct {
-		oar.Report
+		pass.Report
 		error
 	}
 	done := make(chan result, 1)
 	go func() {
-		report, err := oar.Schedule(ctx, conf, pass)
+		report, err := pass.Schedule(ctx, conf, which)
 		done <- result{report, err}
 	}()
 	select {
@@ -170,6 +171,6 @@ func oarPass(cmd *cobra.Command, file string, pass oar.Pass) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", pass.Queue, pass.Patience)
+		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", which.Queue, which.Patience)
 	}
 }

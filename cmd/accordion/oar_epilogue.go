@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar"
+	"accordion/oar/conf"
+	"accordion/oar/hooks"
 )
 
 func oarEpilogueCommand() *cobra.Command {
@@ -39,7 +40,7 @@ func oarEpilogue(cmd *cobra.Command, file string, args []string) error {
 	if err != nil || job < 1 {
 		return fmt.Errorf("%q is no job's number", args[0])
 	}
-	conf, err := oar.ReadConf(file)
+	conf, err := conf.Read(file)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func oarEpilogue(cmd *cobra.Command, file string, args []string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), conf.EpiloguePatience()+2*time.Second)
 	defer cancel()
 	go func() {
-		ended, err := oar.Epilogue(ctx, conf, job)
+		ended, err := hooks.Epilogue(ctx, conf, job)
 		done <- result{ended, err}
 	}()
 	select {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar"
+	"accordion/oar/conf"
+	"accordion/oar/setup"
 )
 
 // installPatience bounds an installation: a table that a program has locked is waited for no longer.
@@ -26,7 +27,7 @@ has is run after it), and the two admission rules that take "-t ep=5x500s,10x1h"
 again after each upgrade of Accordion. "accordion oar uninstall" takes all of it away.`,
 		Args: noArguments,
 	}
-	priority := c.Flags().Int("priority", oar.AsItIs, fmt.Sprintf("of the queue; OAR plans those of higher priority first (default: as it is, %d for a new one)", oar.DefaultPriority))
+	priority := c.Flags().Int("priority", setup.AsItIs, fmt.Sprintf("of the queue; OAR plans those of higher priority first (default: as it is, %d for a new one)", setup.DefaultPriority))
 	setup := oarSetupFlags(c)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("priority") && (*priority < 0 || *priority > 1<<20) {
@@ -66,22 +67,22 @@ the queue nothing is removed, and the exit status is 1.`,
 }
 
 // oarSetupFlags are what both have; the function gives what they mean.
-func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error) {
+func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) {
 	file := oarConfFlag(c)
-	queue := c.Flags().String("queue", oar.DefaultQueue, "the queue whose jobs Accordion plans")
+	queue := c.Flags().String("queue", setup.DefaultQueue, "the queue whose jobs Accordion plans")
 	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue or not to; a copy is left beside it")
-	return func(cmd *cobra.Command) (oar.Setup, error) {
-		s := oar.Setup{Queue: *queue, File: oarConf(*file), Epilogue: *epilogue, OARDir: oarDir(),
+	return func(cmd *cobra.Command) (setup.Setup, error) {
+		s := setup.Setup{Queue: *queue, File: oarConf(*file), Epilogue: *epilogue, OARDir: oarDir(),
 			Tell: func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }}
-		if err := oar.NewQueue(*queue); err != nil {
+		if err := setup.NewQueue(*queue); err != nil {
 			return s, usage(fmt.Errorf("oar %s: --queue: %w", cmd.Name(), err))
 		}
 		var err error
 		if s.Program, err = os.Executable(); err != nil {
 			return s, fmt.Errorf("where is this program? %w", err)
 		}
-		s.Conf, err = oar.ReadConf(s.File)
-		var wrong *oar.ConfError
+		s.Conf, err = conf.Read(s.File)
+		var wrong *conf.Error
 		if errors.As(err, &wrong) {
 			err = usage(err)
 		}
@@ -90,4 +91,4 @@ func oarSetupFlags(c *cobra.Command) func(cmd *cobra.Command) (oar.Setup, error)
 }
 
 // oarDir is where OAR's own programs are.
-func oarDir() string { return cmp.Or(os.Getenv("OARDIR"), oar.DefaultOARDir) }
+func oarDir() string { return cmp.Or(os.Getenv("OARDIR"), conf.DefaultOARDir) }

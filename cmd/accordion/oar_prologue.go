@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar"
+	"accordion/oar/hooks"
 )
 
 func oarPrologueCommand() *cobra.Command {
@@ -25,7 +25,7 @@ its last line, with its own arguments. The exit status is 0 though it fails: a f
 				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: oar prologue: want JOB USER NODEFILE [WALLTIME], as OAR gives them; there are %d arguments\n", len(args))
 				return nil
 			}
-			if err := oar.Prologue(args[2]); err != nil {
+			if err := hooks.Prologue(args[2]); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: job %s: %v\n", args[0], err)
 			}
 			return nil

@@ -1,0 +1,257 @@
+// Package cpuset has the cpusets and keys of evolving jobs made and cleaned on nodes that OAR does not know to be theirs, by
+// OAR's own job resource manager. It decides nothing of jobs: who holds which node is told to it.
+//
+//	sets := cpuset.New(tables, conf.Manager, reach, log)
+//	err := sets.Expect(ctx, job, hosts)
+package cpuset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/oar/conf"
+	"accordion/oar/database"
+	"accordion/oar/node"
+	"accordion/oar/tables"
+)
+
+// Sets has the cpuset and the key of a job made on nodes that OAR does not know to be its, those of companions, and has them cleaned,
+// by OAR's own manager. Where they are stands in a table before they are made, so that whoever comes by cleans them: the sidecar, one
+// that takes its place, or the server's epilogue. Two of them never have to do with the same job at once.
+type Sets struct {
+	db      tables.Tables
+	manager manager
+}
+
+// New is the cpusets of the jobs in these tables, made by this manager on nodes that are reached so.
+func New(db tables.Tables, c conf.Manager, nodes node.Remote, log hclog.Logger) Sets {
+	return Sets{db: db, manager: manager{conf: c, nodes: nodes, log: log}}
+}
+
+// Used says whether OAR makes any.
+func (c Sets) Used() bool { return c.manager.conf.Used() }
+
+// Note writes down that a job is to have its cpuset on hosts, which a companion holds for it; 0: none yet.
+func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
+	if !c.Used() {
+		return nil
+	}
+	for _, host := range hosts {
+		for _, query := range []string{
+			fmt.Sprintf("DELETE FROM accordion_cpusets WHERE base = %d AND host = %s", base, c.db.Arg(1)),
+			fmt.Sprintf("INSERT INTO accordion_cpusets (base, host, companion, made) VALUES (%d, %s, %d, 0)", base, c.db.Arg(1), companion),
+		} {
+			if _, err := tx.ExecContext(ctx, query, host); err != nil {
+				return fmt.Errorf("noting the cpuset on %s: %w", host, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Expect notes hosts on which a job is to begin and for which it has no companions yet; not while those of an earlier try are cleaned.
+func (c Sets) Expect(ctx context.Context, base int64, hosts []string) error {
+	return c.db.WithLock(ctx, cpusetsOf(base), func() error {
+		return c.db.Change(ctx, func(tx *sql.Tx) error { return c.Note(ctx, tx, base, 0, hosts) })
+	})
+}
+
+// Pass writes down that another companion holds hosts from now on.
+func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
+	if !c.Used() {
+		return nil
+	}
+	where, args := c.On(hosts)
+	query := fmt.Sprintf("UPDATE accordion_cpusets SET companion = %d WHERE base = %d AND %s", companion, base, where)
+	if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+		return fmt.Errorf("passing cpusets on: %w", err)
+	}
+	return nil
+}
+
+// On is the condition that a row is of one of some hosts.
+func (c Sets) On(hosts []string) (where string, args []any) {
+	places := make([]string, len(hosts))
+	for i, host := range hosts {
+		places[i], args = c.db.Arg(i+1), append(args, host)
+	}
+	if len(hosts) == 0 {
+		return "1 = 0", nil
+	}
+	return "host IN (" + strings.Join(places, ", ") + ")", args
+}
+
+// Of is the condition that a row is of one of some companions.
+func Of(companions ...int64) string { return "companion IN (" + database.List(companions) + ")" }
+
+// make has the job's cpuset and key made where they are noted and not made, of some hosts; whole are all hosts of the job. It gives
+// the nodes on which that failed.
+func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad []BadNode, err error) {
+	if !c.Used() {
+		return nil, nil
+	}
+	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
+		where, args := c.On(hosts)
+		rows, err := c.rows(ctx, base, "made < 2 AND "+where, args)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		job, err := c.describe(ctx, base, hostsOf(rows), whole)
+		if err == nil {
+			err = c.write(ctx, base, rows, "UPDATE accordion_cpusets SET made = 1")
+		}
+		if err == nil {
+			bad, err = c.manager.send(ctx, MakeReady, hostsOf(rows), job)
+		}
+		if err == nil {
+			err = c.write(ctx, base, without(rows, bad), "UPDATE accordion_cpusets SET made = 2")
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("making the cpuset of job %d on %s: %w", base, strings.Join(hosts, ", "), err)
+	}
+	return bad, err
+}
+
+// Clean has the job's cpusets and keys taken away where a condition holds, with all that runs in them, and gives the nodes on which that
+// failed. A node that is switched off is left for later: what is noted stays noted.
+func (c Sets) Clean(ctx context.Context, base int64, where string, args ...any) (bad []BadNode, err error) {
+	if !c.Used() {
+		return nil, nil
+	}
+	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
+		rows, err := c.rows(ctx, base, "("+where+")", args)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		begun := slices.DeleteFunc(slices.Clone(rows), func(r cpuset) bool { return r.made == 0 })
+		if len(begun) > 0 {
+			bad, err = c.take(ctx, base, hostsOf(begun))
+		}
+		if err == nil {
+			err = c.write(ctx, base, without(rows, bad), "DELETE FROM accordion_cpusets")
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("cleaning the cpusets of job %d: %w", base, err)
+	}
+	return bad, err
+}
+
+// take has the manager clean hosts. Where it fails it has to make there first what it is to clean: OAR 2.6's fails where there is nothing,
+// as when it had cleaned the node already and who asked for it was killed before he could write that down.
+func (c Sets) take(ctx context.Context, base int64, hosts []string) (still []BadNode, err error) {
+	job, err := c.describe(ctx, base, hosts, nil)
+	if err != nil {
+		return nil, err
+	}
+	bad, err := c.manager.send(ctx, MakeClean, hosts, job)
+	if err != nil {
+		return nil, err
+	}
+	var answered []string
+	for _, b := range bad {
+		if b.answered() {
+			answered = append(answered, b.host)
+		} else {
+			still = append(still, b)
+		}
+	}
+	if len(answered) == 0 {
+		return still, nil
+	}
+	if _, err := c.manager.send(ctx, MakeReady, answered, job); err != nil {
+		return nil, err
+	}
+	more, err := c.manager.send(ctx, MakeClean, answered, job)
+	return append(still, more...), err
+}
+
+// A cpuset is one that is noted.
+type cpuset struct {
+	host      string
+	companion int64
+	made      int
+}
+
+func hostsOf(rows []cpuset) []string {
+	hosts := make([]string, len(rows))
+	for i, r := range rows {
+		hosts[i] = r.host
+	}
+	return hosts
+}
+
+// without leaves bad nodes out.
+func without(rows []cpuset, bad []BadNode) (good []cpuset) {
+	failed := map[string]bool{}
+	for _, b := range bad {
+		failed[b.host] = true
+	}
+	for _, r := range rows {
+		if !failed[r.host] {
+			good = append(good, r)
+		}
+	}
+	return good
+}
+
+// rows reads which of a job's are noted, for which a condition holds, on nodes that OAR has and does not take for switched off.
+func (c Sets) rows(ctx context.Context, base int64, where string, args []any) (found []cpuset, err error) {
+	query := fmt.Sprintf(`SELECT c.host, c.companion, c.made FROM accordion_cpusets c WHERE c.base = %d AND %s
+		AND EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state IN ('Alive', 'Suspected')) ORDER BY c.host`, base, where)
+	err = database.Rows(ctx, c.db.Sql, "the cpusets", query, args, func(row *sql.Rows) error {
+		var one cpuset
+		err := row.Scan(&one.host, &one.companion, &one.made)
+		found = append(found, one)
+		return err
+	})
+	return found, err
+}
+
+// write changes rows that are as they were read: another companion may have been given the host since. It is done though a node has taken
+// all the time that there was.
+func (c Sets) write(ctx context.Context, base int64, rows []cpuset, change string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for _, r := range rows {
+		query := fmt.Sprintf("%s WHERE base = %d AND host = %s AND companion = %d", change, base, c.db.Arg(1), r.companion)
+		if _, err := c.db.Sql.ExecContext(ctx, query, r.host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cpusetsOf is the lock of those who have to do with a job's cpusets.
+func cpusetsOf(base int64) int64 { return 0x6370757365740000 ^ base }
+
+// A BadNode says why a node could not be made ready, or clean.
+type BadNode struct {
+	host string
+	Err  error
+}
+
+// answered says whether the node was reached, and what ran there failed.
+func (b BadNode) answered() bool {
+	var exit *exec.ExitError
+	return errors.As(b.Err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() != sshFailed
+}
+
+func NamesOf(bad []BadNode) []string {
+	hosts := make([]string, len(bad))
+	for i, b := range bad {
+		hosts[i] = b.host
+	}
+	return hosts
+}

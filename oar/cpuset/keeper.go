@@ -1,0 +1,181 @@
+package cpuset
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/singleflight"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/server"
+)
+
+// Keeper has cpusets made and cleaned for the sidecar. OAR's manager may take minutes on a slow node: who does not wait any more asks
+// again, and then waits for the same. A node that cannot be made ready, or clean, is suspected, as OAR does it: no other job gets it.
+type Keeper struct {
+	Sets
+	server *server.Poker
+	log    hclog.Logger
+
+	life    context.Context
+	stop    context.CancelFunc
+	under   sync.WaitGroup // who waits for what is under way
+	flights singleflight.Group
+	left    chan []leftover
+}
+
+// A leftover is a job that has left cpusets behind.
+type leftover struct {
+	job   int64
+	alive bool // on a node that OAR takes for well; else on suspected ones only
+}
+
+func NewKeeper(c Sets, server *server.Poker, log hclog.Logger) *Keeper {
+	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []leftover, 1)}
+	k.life, k.stop = context.WithCancel(context.Background())
+	k.under.Go(k.clear)
+	return k
+}
+
+func (k *Keeper) Close() {
+	k.stop()
+	k.under.Wait()
+}
+
+// Ready has a job's cpuset and key made on those of some hosts where they are noted and not made; whole are all hosts of the job.
+// ErrBusy: not on all of them, or not yet.
+func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) error {
+	if !k.Used() {
+		return nil
+	}
+	bad, err := k.flight(ctx, fmt.Sprint(MakeReady, base, hosts), base, func(ctx context.Context) ([]BadNode, error) { return k.make(ctx, base, hosts, whole) })
+	if err == nil && len(bad) > 0 {
+		err = fmt.Errorf("the cpuset of job %d cannot be made on %s: %w: %w", base, hostlist.Compact(NamesOf(bad)), bad[0].Err, adapter.ErrBusy)
+	}
+	return err
+}
+
+// Cleaned has a job's cpusets and keys taken away where a condition holds, and what runs in them ended. ErrBusy: not yet.
+func (k *Keeper) Cleaned(ctx context.Context, base int64, where string, args ...any) error {
+	if !k.Used() {
+		return nil
+	}
+	_, err := k.flight(ctx, fmt.Sprint(MakeClean, base, where, args), base, func(ctx context.Context) ([]BadNode, error) { return k.Clean(ctx, base, where, args...) })
+	return err
+}
+
+// flight waits for what is begun, or was begun by another who asked for the same, for as long as ctx lets it.
+func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(context.Context) ([]BadNode, error)) ([]BadNode, error) {
+	began := k.flights.DoChan(what, func() (any, error) {
+		ctx, cancel := context.WithTimeout(k.life, k.manager.conf.Patience)
+		defer cancel()
+		bad, err := do(ctx)
+		if len(bad) > 0 && k.life.Err() == nil {
+			k.suspect(job, bad)
+		}
+		return bad, err
+	})
+	over := make(chan singleflight.Result, 1)
+	k.under.Go(func() { over <- <-began })
+	select {
+	case r := <-over:
+		bad, _ := r.Val.([]BadNode)
+		return bad, r.Err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("OAR's job resource manager takes longer: %w", adapter.ErrBusy)
+	}
+}
+
+// suspectedWithin is how long OAR's server is waited for to suspect a node.
+const suspectedWithin = 5 * time.Second
+
+// suspect has OAR suspect nodes, and waits until it does: whoever gives one back must not do so before.
+func (k *Keeper) suspect(job int64, bad []BadNode) {
+	ctx, cancel := context.WithTimeout(k.life, suspectedWithin)
+	defer cancel()
+	alive, err := k.db.Suspect(ctx, job, NamesOf(bad), bad[0].Err)
+	if err != nil {
+		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
+	}
+	for _, b := range bad {
+		if slices.Contains(alive, b.host) { // else OAR knows
+			k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.Err)
+		}
+	}
+	look := time.NewTicker(server.LookEvery)
+	defer look.Stop()
+	for len(alive) > 0 {
+		k.server.Poke(server.Checks)
+		if alive, err = k.db.Alive(ctx, k.db.Sql, alive); err != nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// leftBehind is the condition that a cpuset's companion is over or, where it has none yet, that its job does not begin.
+const leftBehind = `(c.companion <> 0 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_id = c.companion AND j.state NOT IN ('Terminated', 'Error'))
+	OR c.companion = 0 AND NOT EXISTS (SELECT 1 FROM jobs j JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
+		WHERE j.job_id = c.base AND j.state IN ('Waiting', 'Hold') AND a.reservation <> ''))`
+
+// Look reads which jobs have left cpusets behind on nodes that are there, as when a companion was deleted and nobody else has cleaned
+// up after it, and has them cleaned.
+func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
+	if !k.Used() {
+		return nil
+	}
+	var found []leftover
+	query := `SELECT c.base, MAX(CASE WHEN r.state = 'Alive' THEN 1 ELSE 0 END) FROM accordion_cpusets c JOIN resources r ON r.network_address = c.host
+		WHERE r.state IN ('Alive', 'Suspected') AND (` + leftBehind + ") GROUP BY c.base"
+	err := database.Rows(ctx, from, "the cpusets that are left", query, nil, func(r *sql.Rows) error {
+		var one leftover
+		err := r.Scan(&one.job, &one.alive)
+		found = append(found, one)
+		return err
+	})
+	if len(found) > 0 {
+		select {
+		case k.left <- found:
+		default: // it is at the last ones still, and the next look will tell
+		}
+	}
+	return err
+}
+
+// suspectsAgain is how often it is tried to clean nodes that OAR suspects: they may be dead, and nobody gets them meanwhile.
+const suspectsAgain = 30 * time.Second
+
+// clear cleans what look finds.
+func (k *Keeper) clear() {
+	tried := map[int64]time.Time{}
+	for {
+		select {
+		case <-k.life.Done():
+			return
+		case found := <-k.left:
+			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > suspectsAgain })
+			for _, one := range found {
+				if _, lately := tried[one.job]; lately && !one.alive {
+					continue
+				}
+				tried[one.job] = time.Now()
+				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.job)
+				if err := k.Cleaned(k.life, one.job, leftBehind); err != nil && k.life.Err() == nil {
+					k.log.Warn("cpusets are left", "job", one.job, "error", err)
+				}
+			}
+		}
+	}
+}

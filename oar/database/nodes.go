@@ -1,0 +1,144 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+)
+
+// OnHost is true of a resource that is a part of a node.
+const OnHost = "r.type = 'default' AND r.network_address <> ''"
+
+// Resources gives the numbers of the resources that belong to hosts, host by host.
+func (d *DB) Resources(ctx context.Context, from Querier, hosts []string) ([]int64, error) {
+	if len(hosts) == 0 {
+		return nil, nil
+	}
+	of := map[string][]int64{}
+	places := make([]string, len(hosts))
+	args := make([]any, len(hosts))
+	for i, host := range hosts {
+		places[i], args[i] = d.Arg(i+1), host
+	}
+	query := "SELECT r.network_address, r.resource_id FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND r.network_address IN (" +
+		strings.Join(places, ", ") + ") ORDER BY r.resource_id"
+	err := Rows(ctx, from, "the nodes' resources", query, args, func(row *sql.Rows) error {
+		var host string
+		var id int64
+		err := row.Scan(&host, &id)
+		of[host] = append(of[host], id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for _, host := range hosts {
+		if len(of[host]) == 0 {
+			return nil, fmt.Errorf("OAR has no node %s: %w", hostlist.Compact([]string{host}), adapter.ErrBusy)
+		}
+		all = append(all, of[host]...)
+	}
+	return all, nil
+}
+
+// ResourceRows reads all properties of the resources of some hosts; one without a value is nil.
+func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[string]any, err error) {
+	if len(hosts) == 0 {
+		return nil, nil
+	}
+	places, args := make([]string, len(hosts)), make([]any, len(hosts))
+	for i, host := range hosts {
+		places[i], args[i] = d.Arg(i+1), host
+	}
+	query := "SELECT r.* FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND r.network_address IN (" + strings.Join(places, ", ") + ") ORDER BY r.resource_id"
+	err = Rows(ctx, d.Sql, "the nodes' resources", query, args, func(row *sql.Rows) error {
+		columns, err := row.Columns()
+		if err != nil {
+			return err
+		}
+		values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		one := map[string]any{}
+		err = row.Scan(into...)
+		for i, name := range columns {
+			if one[name] = nil; values[i].Valid {
+				one[name] = values[i].String
+			}
+		}
+		found = append(found, one)
+		return err
+	})
+	return found, err
+}
+
+// Alive are those of some hosts that OAR takes for well, or any resource of theirs.
+func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) (well []string, err error) {
+	places, args := make([]string, len(hosts)), make([]any, len(hosts))
+	for i, host := range hosts {
+		places[i], args[i] = d.Arg(i+1), host
+	}
+	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND network_address IN (" + strings.Join(places, ", ") + ") ORDER BY network_address"
+	err = Rows(ctx, from, "the nodes' states", query, args, func(r *sql.Rows) error {
+		var host string
+		err := r.Scan(&host)
+		well = append(well, host)
+		return err
+	})
+	return well, err
+}
+
+// Suspect writes down for OAR's server that it is to suspect those of some nodes that are alive, and says which: by the event of a node
+// that fails when a job is over, which changes no job, and after which OAR's own check of nodes (finaud) may find it well again.
+func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) (alive []string, err error) {
+	err = d.Change(ctx, func(tx *sql.Tx) (err error) {
+		if alive, err = d.Alive(ctx, tx, hosts); err != nil || len(alive) == 0 {
+			return err
+		}
+		now, err := d.Second(ctx, tx)
+		if err != nil {
+			return err
+		}
+		text := []rune(fmt.Sprintf("[Accordion] OAR suspects %s: job %d: %s", strings.Join(alive, " "), job, OneLine(why)))
+		event, err := d.insert(ctx, tx, "event_logs", "event_id", "type, job_id, date, description",
+			"PING_CHECKER_NODE_SUSPECTED_END_JOB", job, now, string(text[:min(len(text), mostExplained)]))
+		if err != nil {
+			return err
+		}
+		for _, host := range alive {
+			query := fmt.Sprintf("INSERT INTO event_log_hostnames (event_id, hostname) VALUES (%d, %s)", event, d.Arg(1))
+			if _, err := tx.ExecContext(ctx, query, host); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return alive, err
+}
+
+// mostExplained is how many characters OAR has room for.
+const mostExplained = 254
+
+// Quoted is a column's name as the database wants it.
+func (d *DB) Quoted(name string) string {
+	if d.Conf.Type == "mysql" {
+		return "`" + name + "`"
+	}
+	return `"` + name + `"`
+}
+
+// Many tells the database that many jobs are read. PostgreSQL, while it does not know yet how many there are, looks for the rows
+// of each job by itself: 2,000 of them took a minute.
+func (d *DB) Many(ctx context.Context, tx *sql.Tx) error {
+	if d.Conf.Type == "mysql" {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off")
+	return err
+}

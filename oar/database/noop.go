@@ -1,0 +1,127 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"accordion/core"
+)
+
+// Noop is a job that only occupies hosts: a companion, or what shows a reservation.
+type Noop struct {
+	User, Project, properties string
+	Name                      string
+	Queue                     string
+	Hosts                     int
+	Walltime                  core.Time
+	Base                      int64 // the job that it makes larger; 0: it shows a reservation, and never begins
+	Message                   string
+}
+
+// A dialect is how a release of OAR understands types.
+type dialect int
+
+const (
+	// dialect25 launches no job of type inner=N unless job N runs.
+	dialect25 dialect = iota
+	// dialect26, of OAR 2.6 with PostgreSQL, means to do the same. But what its query makes of the names of types is wrong, so that it
+	// launches every job that has any type but a bare "inner", and none that has only this.
+	dialect26
+)
+
+// types are OAR's types of such a job. A companion is inner to its base, so that it does not begin before that runs, where OAR looks at it.
+// What shows a reservation is never launched, whatever OAR's plan says.
+func (j Noop) types(id int64, d dialect) []string {
+	switch {
+	case j.Base != 0:
+		return []string{"noop", fmt.Sprintf("inner=%d", j.Base)}
+	case d == dialect26:
+		return []string{"inner"}
+	}
+	return []string{"noop", fmt.Sprintf("inner=%d", id)}
+}
+
+// Speaks reads which dialect it is, by the number of the tables' form: 2.5.10 is OAR 2.6's. With MariaDB all are the same.
+func (d *DB) Speaks(ctx context.Context) (dialect, error) {
+	spoken := dialect25
+	if d.Conf.Type == "mysql" {
+		return spoken, nil
+	}
+	err := Rows(ctx, d.Sql, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
+		var version string
+		err := r.Scan(&version)
+		var major, minor, patch int
+		if _, failed := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); failed == nil && slices.Compare([]int{major, minor, patch}, []int{2, 5, 10}) >= 0 {
+			spoken = dialect26
+		}
+		return err
+	})
+	return spoken, err
+}
+
+// Submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
+// limit of jobs for each user.
+func (d *DB) Submit(ctx context.Context, tx *sql.Tx, j Noop, now core.Time) (int64, error) {
+	id, err := d.insert(ctx, tx, "jobs", "job_id",
+		"initial_request, job_name, job_env, job_type, info_type, state, reservation, message, scheduler_info, job_user, project, job_group, command, "+
+			"queue_name, properties, launching_directory, submission_time, start_time, stop_time, checkpoint_signal",
+		"made by Accordion", j.Name, "", "PASSIVE", "localhost:0", StateWaiting, "None", j.Message, "", j.User, j.Project, "", "",
+		j.Queue, j.properties, "/", now, 0, 0, 12)
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	moldable, err := d.insert(ctx, tx, "moldable_job_descriptions", "moldable_id", "moldable_job_id, moldable_walltime", id, j.Walltime)
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	group, err := d.insert(ctx, tx, "job_resource_groups", "res_group_id", "res_group_moldable_id, res_group_property", moldable, "type = 'default'")
+	if err != nil {
+		return 0, fmt.Errorf("making a noop job: %w", err)
+	}
+	statements := []string{
+		fmt.Sprintf("UPDATE jobs SET array_id = %d WHERE job_id = %d", id, id),
+		fmt.Sprintf("INSERT INTO challenges (job_id, challenge, ssh_private_key, ssh_public_key) VALUES (%d, '%d', '', '')", id, rand.Int64()),
+		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.Hosts),
+		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, StateWaiting, now),
+	}
+	for _, kind := range j.types(id, d.Dialect) {
+		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, '%s')", id, kind))
+	}
+	return id, Run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
+}
+
+// Reshape gives a waiting job so many hosts and a walltime, in each of its configurations.
+func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, walltime core.Time) error {
+	choices, err := Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
+	if err != nil {
+		return err
+	}
+	groups, err := Numbers(ctx, tx, "SELECT res_group_id FROM job_resource_groups WHERE res_group_moldable_id", choices)
+	if err != nil {
+		return err
+	}
+	return Run(ctx, tx, fmt.Sprintf("shaping job %d", job),
+		fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_job_id = %d", walltime, job),
+		fmt.Sprintf("UPDATE job_resource_descriptions SET res_job_value = %d WHERE res_job_resource_type = 'network_address' AND res_job_group_id IN (%s)", hosts, List(groups)))
+}
+
+// Frag asks OAR to end jobs, as oardel does: its server does it at the next poke.
+func (d *DB) Frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
+	ignore, conflict := "", " ON CONFLICT DO NOTHING"
+	if d.Conf.Type == "mysql" {
+		ignore, conflict = " IGNORE", ""
+	}
+	for _, id := range jobs {
+		err := Run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),
+			fmt.Sprintf("INSERT%s INTO frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)%s", ignore, id, now, conflict),
+			fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', %d, %d, 'Accordion requested to frag the job', 'NO')", id, now))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

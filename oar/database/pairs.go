@@ -1,0 +1,28 @@
+package database
+
+import (
+	"strconv"
+)
+
+// Pairs is a statement that inserts pairs of numbers.
+type Pairs struct {
+	Into string
+	Text []byte
+	Rows int
+}
+
+func (p *Pairs) Add(a, b int64) {
+	if p.Rows == 0 {
+		p.Text = append(p.Text, "INSERT INTO "+p.Into+" VALUES ("...)
+	} else {
+		p.Text = append(p.Text, ",("...)
+	}
+	p.Rows++
+	p.Text = strconv.AppendInt(p.Text, a, 10)
+	p.Text = append(p.Text, ',')
+	p.Text = strconv.AppendInt(p.Text, b, 10)
+	p.Text = append(p.Text, ')')
+}
+
+// RowsAtOnce is how many rows one statement inserts at most.
+const RowsAtOnce = 5000

@@ -1,0 +1,36 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// queue is a queue of OAR.
+type queue struct {
+	Policy, State string
+	Priority      int
+}
+
+// Queue reads one; there says whether it is.
+func (d *DB) Queue(ctx context.Context, name string) (q queue, there bool, err error) {
+	query := "SELECT scheduler_policy, state, priority FROM queues WHERE queue_name = " + d.Arg(1)
+	err = Rows(ctx, d.Sql, "the queues", query, []any{name}, func(r *sql.Rows) error {
+		there = true
+		return r.Scan(&q.Policy, &q.State, &q.Priority)
+	})
+	return q, there, err
+}
+
+// Above are the active queues that OAR does not plan after a queue of this priority, with theirs.
+func (d *DB) Above(ctx context.Context, name string, priority int) (names []string, err error) {
+	query := fmt.Sprintf("SELECT queue_name, priority FROM queues WHERE state = 'Active' AND priority >= %d AND queue_name <> %s ORDER BY priority DESC, queue_name", priority, d.Arg(1))
+	err = Rows(ctx, d.Sql, "the queues", query, []any{name}, func(r *sql.Rows) error {
+		var other string
+		var its int
+		err := r.Scan(&other, &its)
+		names = append(names, fmt.Sprintf("%s (%d)", other, its))
+		return err
+	})
+	return names, err
+}

@@ -1,0 +1,132 @@
+package pass
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/oar/database"
+)
+
+// eligibility finds the resources that a user's SQL means. Each text is asked once a pass, with the account that may only
+// read, and ended when it takes long; of who wrote such a text no other is asked in this pass, and of nobody's when the time
+// for all of them is over.
+type eligibility struct {
+	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
+	patience time.Duration // of one text
+	over     func() bool   // the time for all of them is
+	found    map[string]eligible
+	slow     map[string]bool // users
+}
+
+type eligible struct {
+	resources []int64
+	why       error
+}
+
+var (
+	errSlow = errors.New("it takes too long")
+	errOver = errors.New("there was no time left to look for them")
+)
+
+func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, error), patience time.Duration, over func() bool) *eligibility {
+	return &eligibility{ask: ask, patience: patience, over: over, found: map[string]eligible{}, slow: map[string]bool{}}
+}
+
+// wish is a text, and who wrote it.
+type wish struct{ user, text string }
+
+// wishOf is what a job and a part of its request together want of resources.
+func wishOf(w *waiting, g *group) wish {
+	return wish{w.user, condition(w.properties) + " AND " + condition(g.properties)}
+}
+
+// all asks for what all jobs want, first for what most of them do: whoever writes what takes long does not take the time
+// of those who want what is usual.
+func (e *eligibility) all(ctx context.Context, jobs []*waiting) {
+	times := map[wish]int{}
+	var wishes []wish
+	for _, w := range jobs {
+		for _, c := range w.choices {
+			for _, g := range c.groups {
+				one := wishOf(w, g)
+				if times[one] == 0 {
+					wishes = append(wishes, one)
+				}
+				times[one]++
+			}
+		}
+	}
+	sum := map[string]int{}
+	for one, n := range times {
+		sum[one.text] += n
+	}
+	slices.SortStableFunc(wishes, func(a, b wish) int { return sum[b.text] - sum[a.text] })
+	for _, one := range wishes {
+		_, _ = e.of(ctx, one) // what went wrong is kept for those who want it
+	}
+}
+
+// of gives the numbers of the resources that a wish means.
+func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
+	if known, asked := e.found[one.text]; asked {
+		return known.resources, known.why
+	}
+	if e.slow[one.user] {
+		return nil, errSlow
+	}
+	if e.over() {
+		return nil, errOver
+	}
+	ids, err := e.ask(ctx, one.text, e.patience)
+	if errors.Is(err, errSlow) {
+		e.slow[one.user] = true
+	}
+	e.found[one.text] = eligible{ids, err}
+	return ids, err
+}
+
+// condition is a user's text as a part of a condition.
+func condition(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(1 = 1)"
+	}
+	return "(" + text + ")"
+}
+
+// eligible asks the database, in a transaction that can change nothing and ends in time.
+func (d store) eligible(ctx context.Context, text string, patience time.Duration) ([]int64, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	tx, err := d.Users.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", patience.Milliseconds())
+	if d.Conf.Type == "mysql" {
+		limit = fmt.Sprintf("SET SESSION max_statement_time = %.3f", patience.Seconds())
+	}
+	if _, err = tx.ExecContext(ctx, limit); err != nil {
+		return nil, fmt.Errorf("limiting the time of a request's properties: %w", err)
+	}
+	var ids []int64
+	query := "SELECT resource_id FROM resources WHERE " + text
+	err = database.Rows(ctx, tx, "properties", query, nil, func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	switch {
+	case err == nil:
+		return ids, nil
+	case errors.Is(context.Cause(ctx), errSlow), strings.Contains(err.Error(), "statement timeout"), strings.Contains(err.Error(), "max_statement_time"):
+		return nil, errSlow
+	}
+	return nil, errors.Unwrap(err)
+}

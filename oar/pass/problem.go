@@ -1,0 +1,274 @@
+package pass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/conf"
+	"accordion/oar/database"
+	"accordion/oar/gantt"
+)
+
+// problem is what a pass has to plan, in the planner's words.
+type problem struct {
+	ids    []int64 // of the resources, by their index
+	usable gantt.Set
+	claims []gantt.Claim // OAR's plan
+	jobs   []gantt.Job
+	refuse map[int64]string // jobs that are not planned, and why: one line
+
+	claimants []int64 // the jobs of the claims
+	fixed     fixed
+	between   core.Time // two jobs on a resource
+}
+
+// translator makes the problem of what was read.
+type translator struct {
+	conf       conf.Conf
+	now        core.Time
+	state      *state
+	eligible   *eligibility
+	index      map[int64]int // of a resource's number
+	properties map[string]gantt.Property
+	trees      map[string]*gantt.Tree
+	sets       map[string]gantt.Set
+}
+
+// translate reads the requests. A job whose request is not honoured is refused; an error is the database's.
+func (t *translator) translate(ctx context.Context) (*problem, error) {
+	n := len(t.state.resources)
+	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime}
+	t.index, t.trees, t.sets = map[int64]int{}, map[string]*gantt.Tree{}, map[string]gantt.Set{}
+	for i, r := range t.state.resources {
+		t.index[r.id] = i
+		p.ids = append(p.ids, r.id)
+		if r.alive {
+			p.usable.Add(i)
+		}
+	}
+	t.arrange()
+	for _, c := range t.state.claims {
+		p.claims = append(p.claims, t.claim(c))
+		p.claimants = append(p.claimants, c.job)
+	}
+	others := t.fix(p)
+	t.eligible.all(ctx, others)
+	mine := map[int64]bool{}
+	for _, w := range others {
+		j, err := t.job(ctx, w, mine)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("reading the requests: %w", context.Cause(ctx))
+		}
+		if err != nil {
+			p.refuse[w.id] = database.OneLine(err)
+			continue
+		}
+		mine[w.id] = true
+		p.jobs = append(p.jobs, j)
+	}
+	return p, nil
+}
+
+// arrange gives the values of each column numbers.
+func (t *translator) arrange() {
+	t.properties = map[string]gantt.Property{}
+	for k, name := range t.state.levels {
+		numbers := map[string]int32{}
+		of := make(gantt.Property, len(t.state.resources))
+		for i, r := range t.state.resources {
+			of[i] = -1
+			if value := r.values[k]; value != "" {
+				number, known := numbers[value]
+				if !known {
+					number = int32(len(numbers))
+					numbers[value] = number
+				}
+				of[i] = number
+			}
+		}
+		t.properties[name] = of
+	}
+	each := make(gantt.Property, len(t.state.resources))
+	for i := range each {
+		each[i] = int32(i)
+	}
+	t.properties["resource_id"] = each
+}
+
+func (t *translator) claim(c claim) gantt.Claim {
+	held := gantt.NewSet(len(t.state.resources))
+	for _, id := range c.resources {
+		i, known := t.index[id]
+		if known && !(c.state == "Suspended" && slices.Contains(t.conf.SuspendedFree, t.state.resources[i].kind)) {
+			held.Add(i)
+		}
+	}
+	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
+}
+
+// job reads one request; mine are the jobs before it that will be planned.
+func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (gantt.Job, error) {
+	j := gantt.Job{ID: w.id, Gap: 2 * t.conf.SecurityTime}
+	kind, err := ReadTypes(w.types)
+	if err != nil {
+		return j, err
+	}
+	if kind.expire > 0 && t.now > kind.expire {
+		return j, errors.New("it expired before it could start")
+	}
+	j.Begin, j.Deadline = kind.Postpone, kind.deadline
+	if kind.deadline > 0 {
+		j.Deadline += t.conf.SecurityTime
+	}
+	if err := t.depend(&j, w, mine); err != nil {
+		return j, err
+	}
+	for _, c := range w.choices {
+		made := gantt.Choice{ID: c.id, Duration: c.walltime + t.conf.SecurityTime}
+		if kind.besteffort {
+			made.Duration = t.conf.Besteffort
+		}
+		if c.walltime < 1 || c.walltime > core.MaxTotal {
+			return j, fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
+		}
+		for _, g := range c.groups {
+			group, err := t.group(ctx, w, g)
+			if err != nil {
+				return j, err
+			}
+			made.Groups = append(made.Groups, group)
+		}
+		j.Choices = append(j.Choices, made)
+	}
+	if len(j.Choices) == 0 {
+		return j, errors.New("its request names no resources")
+	}
+	return j, nil
+}
+
+// depend reads what the job waits for.
+func (t *translator) depend(j *gantt.Job, w *waiting, mine map[int64]bool) error {
+	for _, on := range w.after {
+		if on.state == "Terminated" || on.state == "Error" {
+			continue
+		}
+		if mine[on.job] {
+			j.After = append(j.After, on.job)
+			continue
+		}
+		i := slices.IndexFunc(t.state.claims, func(c claim) bool { return c.job == on.job })
+		if i < 0 {
+			return fmt.Errorf("it waits for job %d, which has no planned start", on.job)
+		}
+		c := t.state.claims[i]
+		j.Begin = max(j.Begin, c.from+c.walltime+c.suspended+2*t.conf.SecurityTime)
+	}
+	return nil
+}
+
+// group reads a part of a request.
+func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Group, error) {
+	made := gantt.Group{}
+	columns := make([]string, 0, len(g.levels))
+	levels := make([]gantt.Property, 0, len(g.levels))
+	for _, l := range g.levels {
+		of, err := t.level(l)
+		if err != nil {
+			return made, err
+		}
+		columns, levels, made.Counts = append(columns, l.column), append(levels, of), append(made.Counts, l.count)
+	}
+	one := wishOf(w, g)
+	key := one.text
+	eligible, known := t.sets[key]
+	if !known {
+		ids, err := t.eligible.of(ctx, one)
+		if err != nil {
+			return made, fmt.Errorf("its properties: %w", err)
+		}
+		eligible = gantt.NewSet(len(t.state.resources))
+		for _, id := range ids {
+			if i, here := t.index[id]; here {
+				eligible.Add(i)
+			}
+		}
+		t.sets[key] = eligible
+	}
+	key += "\x00" + strings.Join(columns, "/")
+	if t.trees[key] == nil {
+		t.trees[key] = gantt.NewTree(eligible, levels...)
+	}
+	made.Tree = t.trees[key]
+	return made, nil
+}
+
+// level is the column that a level of a request names.
+func (t *translator) level(l level) (gantt.Property, error) {
+	of, known := t.properties[l.column]
+	if !known {
+		return nil, fmt.Errorf("%s is no property of resources", core.Shown(l.column))
+	}
+	if l.count < gantt.BestHalf || l.count == 0 {
+		return nil, fmt.Errorf("%s=%d is no number of resources from 1", l.column, l.count)
+	}
+	return of, nil
+}
+
+// Kinds is what the types of a job mean to a scheduler.
+type Kinds struct {
+	besteffort                 bool
+	Postpone, expire, deadline core.Time // 0: none
+}
+
+// NotHonoured are the types that OAR's own schedulers honour and this one does not: such a job is refused rather than run
+// in another way than it was meant.
+var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
+
+// profile is the type of a job that evolves; a number says for which configuration.
+var profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
+
+func isProfile(kind string) bool { return profile.MatchString(kind) }
+
+// ReadTypes reads a job's types. Those that are not for schedulers are left alone.
+func ReadTypes(types []string) (Kinds, error) {
+	var k Kinds
+	for _, one := range types {
+		name, value, _ := strings.Cut(one, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if slices.Contains(NotHonoured, name) || isProfile(name) {
+			return k, fmt.Errorf("the type %s is not honoured in this queue", core.Shown(name))
+		}
+		var err error
+		switch name {
+		case "besteffort":
+			k.besteffort = true
+		case "postpone":
+			k.Postpone, err = instant(value)
+		case "expire":
+			k.expire, err = instant(value)
+		case "deadline":
+			k.deadline, err = instant(value)
+		}
+		if err != nil {
+			return k, fmt.Errorf("type %s: %w", name, err)
+		}
+	}
+	return k, nil
+}
+
+// instant reads a local time as OAR's users write it; OAR lets them leave out the seconds, or the time of the day.
+func instant(text string) (core.Time, error) {
+	joined := strings.Join(strings.Fields(text), " ")
+	for _, layout := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, joined, time.Local); err == nil {
+			return at.Unix(), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is no time; write YYYY-MM-DD HH:MM:SS", core.Shown(text))
+}

@@ -1,0 +1,239 @@
+package pass
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/conf"
+	"accordion/oar/database"
+	"accordion/oar/gantt"
+)
+
+func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
+	for _, types := range [][]string{
+		{"container"}, {"inner=12"}, {"timesharing"}, {"timesharing=user,name"}, {"placeholder=x"}, {"allowed=x"},
+		{"state=permissive"}, {"ep=2x10s"}, {"deploy", "container"}, {"postpone=soon"}, {"deadline=2026-13-01 00:00:00"},
+	} {
+		if _, err := ReadTypes(types); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v, want a line that says why", types, err)
+		}
+	}
+	k, err := ReadTypes([]string{"deploy", "noop", "besteffort", "postpone=2026-11-22 03:00:00", "deadline=2026-11-22 04:00:00"})
+	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.Local).Unix()
+	if want := (Kinds{besteffort: true, Postpone: at, deadline: at + 3600}); err != nil || k != want {
+		t.Errorf("%+v, %v; want %+v", k, err, want)
+	}
+	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // rule 16 lets them pass
+		if k, err := ReadTypes([]string{"postpone=" + text}); err != nil || k.Postpone != want {
+			t.Errorf("postpone=%s is second %d (%v), want %d", text, k.Postpone, err, want)
+		}
+	}
+}
+
+// OAR's columns are integers of 32 bits: one row beyond them, and PostgreSQL refuses the statement with all the others.
+func TestAStartForWhichOARHasNoRoomIsNotWritten(t *testing.T) {
+	late := request(1, 60, level{"network_address", 1})
+	late.types = []string{"postpone=9999-12-31 23:59:59"}
+	tr := cluster(late, request(2, 60, level{"network_address", 1}))
+	p, err := tr.translate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := decided(tr.state, p, p.plan(tr.now, func() bool { return false }))
+	if len(o.starts) != 1 || o.starts[0].moldable != 102 {
+		t.Errorf("planned are %v, want job 2 alone", o.starts)
+	}
+	if len(o.messages) != 1 || o.messages[0].job != 1 || !strings.Contains(o.messages[0].text, afterLatest) {
+		t.Errorf("said is %v, want of job 1 that %s", o.messages, afterLatest)
+	}
+}
+
+func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {
+	f.Add("postpone=2026-11-22 03:00:00")
+	f.Add("deadline=\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := ReadTypes([]string{text}); err != nil && (strings.Contains(database.OneLine(err), "\n") || len(database.OneLine(err)) > 300) {
+			t.Errorf("%q is refused with %q", text, database.OneLine(err))
+		}
+		if got := message("R=1", text); len([]rune(got)) > MostSaid {
+			t.Errorf("a message of %d characters", len([]rune(got)))
+		}
+	})
+}
+
+func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
+	for _, test := range []struct{ now, why, want string }{
+		{"R=2,W=0:1:0", "", "R=2,W=0:1:0"},
+		{"R=2,W=0:1:0", "too big", "R=2,W=0:1:0 (Accordion: too big)"},
+		{"R=2,W=0:1:0 (Accordion: too big)", "too long", "R=2,W=0:1:0 (Accordion: too long)"},
+		{"R=2,W=0:1:0 (Accordion: too big)", "", "R=2,W=0:1:0"},
+	} {
+		if got := message(test.now, test.why); got != test.want {
+			t.Errorf("%q with %q is %q, want %q", test.now, test.why, got, test.want)
+		}
+	}
+	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != MostSaid || !strings.HasSuffix(got, ")") {
+		t.Errorf("a long message has %d characters: %s", len([]rune(got)), got)
+	}
+}
+
+// cluster is what was read of three hosts with two cores each, one core of the last not alive; both properties of the
+// requests are known without a database.
+func cluster(jobs ...*waiting) *translator {
+	s := &state{levels: []string{"network_address"}, waiting: jobs}
+	e := newEligibility(nil, time.Second, func() bool { return false })
+	everything := eligible{}
+	for id := int64(1); id <= 6; id++ {
+		host := []string{"n1", "n2", "n3"}[(id-1)/2]
+		s.resources = append(s.resources, resource{id: 10 * id, alive: id != 6, values: []string{host}})
+		everything.resources = append(everything.resources, 10*id)
+	}
+	e.found["(1 = 1) AND (type = 'default')"] = everything
+	return &translator{conf: conf.Conf{SecurityTime: 5, Besteffort: 300}, now: 1000, state: s, eligible: e}
+}
+
+func request(id int64, walltime core.Time, levels ...level) *waiting {
+	return &waiting{id: id, user: "alice", choices: []*choice{{id: 100 + id, walltime: walltime, groups: []*group{{properties: "type = 'default'", levels: levels}}}}}
+}
+
+func TestAPassPlansInOARsNumbers(t *testing.T) {
+	tr := cluster(request(1, 60, level{"network_address", 2}), request(2, 60, level{"network_address", 1}, level{"resource_id", 1}), request(3, 60, level{"rack", 1}))
+	tr.state.claims = []claim{{job: 9, from: 900, walltime: 200, resources: []int64{10}}}
+	p, err := tr.translate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := p.plan(tr.now, func() bool { return false })
+	if err := gantt.Check(p.usable, tr.now, p.claims, p.jobs, plan); err != nil {
+		t.Fatal(err)
+	}
+	o := decided(tr.state, p, plan)
+	want := []start{ // those first that start first
+		{moldable: 102, at: 1000, resources: []int64{20}},
+		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 is not whole, n1 is claimed until 1100 and 5 s more
+	}
+	if len(o.starts) != len(want) {
+		t.Fatalf("%+v, want %+v", o.starts, want)
+	}
+	for i, w := range want {
+		if got := o.starts[i]; got.moldable != w.moldable || got.at != w.at || !slices.Equal(got.resources, w.resources) {
+			t.Errorf("%+v, want %+v", got, w)
+		}
+	}
+	if want := []jobMessage{{3, ` (Accordion: "rack" is no property of resources)`}}; !slices.Equal(o.messages, want) {
+		t.Errorf("the messages are %v", o.messages)
+	}
+}
+
+func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
+	refused := map[string]*waiting{
+		"a walltime of 0":      request(1, 0, level{"network_address", 1}),
+		"no number of hosts":   request(1, 60, level{"network_address", 0}),
+		"an unknown number":    request(1, 60, level{"network_address", -4}),
+		"no resources":         {id: 1, user: "alice"},
+		"a type":               {id: 1, user: "alice", types: []string{"container"}, choices: request(1, 60, level{"network_address", 1}).choices},
+		"a job that vanished":  {id: 1, user: "alice", after: []dependency{{77, "Waiting"}}, choices: request(1, 60, level{"network_address", 1}).choices},
+		"an expired job":       {id: 1, user: "alice", types: []string{"expire=2001-01-01 00:00:00"}, choices: request(1, 60, level{"network_address", 1}).choices},
+		"a century's walltime": request(1, 1<<40, level{"network_address", 1}),
+	}
+	for name, w := range refused {
+		tr := cluster(w, request(2, 60, level{"network_address", 1}))
+		if name == "an expired job" {
+			tr.now = 1 << 31
+		}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := p.refuse[1]; why == "" || strings.Contains(why, "\n") {
+			t.Errorf("%s: refused with %q, want a line", name, why)
+		}
+		if len(p.jobs) != 1 || p.jobs[0].ID != 2 {
+			t.Errorf("%s: the other job is not planned: %+v", name, p.jobs)
+		}
+	}
+}
+
+// Mallory writes much that takes long, before all others; ask tells the time that passes.
+func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
+	spent, asked := 0, []string{}
+	e := newEligibility(func(_ context.Context, text string, _ time.Duration) ([]int64, error) {
+		asked = append(asked, text)
+		if strings.Contains(text, "slow") {
+			spent++
+			return nil, errSlow
+		}
+		return []int64{1}, nil
+	}, time.Second, func() bool { return spent >= 2 })
+	var jobs []*waiting
+	add := func(user, text string) {
+		w := request(int64(len(jobs)+1), 60, level{"network_address", 1})
+		w.user, w.properties = user, text
+		jobs = append(jobs, w)
+	}
+	for i := range 5 {
+		add("mallory", "slow"+strings.Repeat(" ", i))
+	}
+	add("eve", "slow eve")
+	add("trent", "slow trent")
+	add("alice", "usual")
+	add("bob", "usual")
+	add("carol", "rare")
+	e.all(t.Context(), jobs)
+	for i, want := range []error{errSlow, errSlow, errSlow, errSlow, errSlow, errSlow, errOver, nil, nil, errOver} {
+		if _, err := e.of(t.Context(), wishOf(jobs[i], jobs[i].choices[0].groups[0])); !errors.Is(err, want) {
+			t.Errorf("%s's %q: %v, want %v", jobs[i].user, jobs[i].properties, err, want)
+		}
+	}
+	if len(asked) != 3 {
+		t.Errorf("the database was asked %d times, want 3: once for what is usual, and twice in vain: %q", len(asked), asked)
+	}
+}
+
+func TestPairsAreOneStatement(t *testing.T) {
+	p := database.Pairs{Into: "t (a, b)"}
+	p.Add(1, -2)
+	p.Add(3, 4)
+	if got, want := string(p.Text), "INSERT INTO t (a, b) VALUES (1,-2),(3,4)"; got != want || p.Rows != 2 {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestADependencyIsKept(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		after dependency
+		start core.Time
+	}{
+		{"on a job that is over", dependency{50, "Terminated"}, 1000},
+		{"on a job that failed", dependency{50, "Error"}, 1000},
+		{"on a job that runs", dependency{9, "Running"}, 1110},
+		{"on a job that waits before it", dependency{1, "Waiting"}, 1075},
+	} {
+		second := request(2, 60, level{"resource_id", 1})
+		second.after = []dependency{test.after}
+		tr := cluster(request(1, 60, level{"network_address", 1}), second)
+		tr.state.claims = []claim{{job: 9, from: 900, walltime: 200, resources: []int64{60}}}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := p.plan(tr.now, func() bool { return false })
+		if got := plan[1]; got.Start != test.start || got.Why != "" {
+			t.Errorf("%s: it starts at %d (%s), want %d", test.name, got.Start, got.Why, test.start)
+		}
+	}
+}
+
+func TestAProfileIsATypeOfItsOwn(t *testing.T) {
+	for text, want := range map[string]bool{"ep=2x20s": true, "ep1=2x20s": true, " ep = 2x20s": true, "ep": true, "epoch=7": false, "deploy": false, "step=1": false, "ep1x=2": false} {
+		if got := isProfile(text); got != want {
+			t.Errorf("%q is a profile: %t", text, got)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// Package server is a word to OAR's server, and word of changes in its database. Nobody hears whether a word was of use: who
+// sends it, looks at the database.
+//
+//	poke := server.NewPoker(conf.Server, conf.ServerPort, log)
+//	poke.Poke(server.Starts)
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/core"
+)
+
+// What OAR's server is told, a line each. After it has ended jobs it schedules by itself.
+const (
+	Ends   = "Qdel"       // end the jobs that were asked to end
+	Starts = "Scheduling" // plan, and start what is due
+	Checks = "ChState"    // look at the events, and suspect the nodes that they name
+)
+
+// Begins is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.
+func Begins(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
+
+// pokeEvery is the least time between two words that make OAR schedule: its clock goes ahead by a second with each
+// pass, and a pass that finds it two seconds ahead sleeps as long.
+const pokeEvery = time.Second
+
+// Poker tells OAR's server that there is something to do. What is asked for within a second is told once, but for
+// launches, which are told at once. Nobody hears whether it was of use: who asks, looks at the database.
+type Poker struct {
+	Address string
+	log     hclog.Logger
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+	kick    chan struct{}
+
+	mu       sync.Mutex
+	launches []string
+	wanted   []string // ends, starts
+}
+
+func NewPoker(host string, port int, log hclog.Logger) *Poker {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Poker{Address: net.JoinHostPort(host, strconv.Itoa(port)), log: log, stop: cancel, kick: make(chan struct{}, 1)}
+	p.stopped.Go(func() { p.run(ctx) })
+	return p
+}
+
+func (p *Poker) Close() {
+	p.stop()
+	p.stopped.Wait()
+}
+
+// Poke asks for a word to be told soon.
+func (p *Poker) Poke(word string) {
+	p.mu.Lock()
+	list := &p.launches
+	if word == Ends || word == Starts {
+		list = &p.wanted
+	}
+	if !slices.Contains(*list, word) {
+		*list = append(*list, word)
+	}
+	p.mu.Unlock()
+	select {
+	case p.kick <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// run tells what is wanted.
+func (p *Poker) run(ctx context.Context) {
+	var rest <-chan time.Time // until it may make OAR schedule again; nil: it may
+	for {
+		launches, word := p.take(rest == nil)
+		for _, one := range append(launches, word) {
+			if err := Tell(ctx, p.Address, one); err != nil && ctx.Err() == nil {
+				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
+			}
+		}
+		if word != "" {
+			rest = time.After(pokeEvery)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.kick:
+		case <-rest:
+			rest = nil
+		}
+	}
+}
+
+// take is what is to be told now: all launches and, where it may be, the one word that does for all others.
+func (p *Poker) take(schedule bool) (launches []string, word string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	launches, p.launches = p.launches, nil
+	if schedule && len(p.wanted) > 0 {
+		if word = p.wanted[0]; slices.Contains(p.wanted, Ends) {
+			word = Ends
+		}
+		p.wanted = nil
+	}
+	return launches, word
+}
+
+// Tell writes a line to OAR's server at an address, which does not answer. An empty one is nothing.
+func Tell(ctx context.Context, address, line string) error {
+	if line == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if by, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(by); err != nil {
+			return err
+		}
+	}
+	_, err = conn.Write([]byte(line + "\n"))
+	return err
+}
+
+// LookEvery is how often the database is looked at while something is awaited: OAR tells nobody, but for its database.
+const LookEvery = 40 * time.Millisecond

@@ -1,0 +1,175 @@
+// Package setup adds what Accordion needs in an OAR, takes it away again, and looks whether all of it is there: tables, the
+// queue, admission rules, triggers, and the epilogue of the server.
+//
+//	parts := setup.Setup{Conf: c, Queue: "evolve", File: "/etc/oar/oar.conf", OARDir: conf.DefaultOARDir, Tell: tell}
+//	err := parts.Install(ctx)
+package setup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"accordion/oar/conf"
+	"accordion/oar/database"
+	"accordion/oar/tables"
+)
+
+// SchedulerName is what the program is called when it is the scheduler of a queue: OAR gives arguments and no subcommand.
+const SchedulerName = "accordion_oar"
+
+// Setup is what Accordion adds to an OAR: what `accordion oar install` makes and `accordion oar uninstall` takes away. Either
+// can be done again and again, and goes on where it was interrupted.
+type Setup struct {
+	Conf     conf.Conf
+	Queue    string // the one whose jobs Accordion plans; see NewQueue
+	Priority int    // of the queue; AsItIs: not changed, and DefaultPriority for one that is made
+	Program  string // the path of this program, which OAR is to call
+	OARDir   string // where OAR's own programs are, with the folder schedulers
+	File     string // oar.conf; the server's epilogue lies beside it
+	Epilogue bool   // oar.conf may be edited to name, or not to name, the server's epilogue; a copy is left beside it
+
+	// Tell is given a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
+	Tell func(line string)
+}
+
+const (
+	// AsItIs is the Priority that leaves a queue's as it is.
+	AsItIs = -1
+	// DefaultPriority is that of a queue that is made: above OAR's queues default (2) and admin (10).
+	DefaultPriority = 20
+	// DefaultQueue is the queue's name.
+	DefaultQueue = "evolve"
+)
+
+// NewQueue says why a name cannot be a managed queue's, or nil.
+func NewQueue(name string) error {
+	if !queueName.MatchString(name) {
+		return fmt.Errorf("%q is no name for a queue: want a letter, then up to 30 letters, digits, _ and -", name)
+	}
+	return nil
+}
+
+// part is one thing that Setup makes: both ways give the line that says what was done.
+type part struct {
+	put, take func(ctx context.Context, d setupStore) (string, error)
+}
+
+// parts are all of them, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
+// rules are; undone is in the other order.
+func (s Setup) parts() []part {
+	all := []part{{s.makeTables, s.removeTables}}
+	if s.Conf.Type == "Pg" { // MariaDB tells nothing: the sidecar looks each second
+		all = append(all, part{s.makeTriggers, s.removeTriggers})
+	}
+	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
+	for _, r := range Rules(s.Queue) {
+		all = append(all, part{r.install, r.uninstall})
+	}
+	return all
+}
+
+// setupStore is what is set up in OAR's database.
+type setupStore struct{ tables.Tables }
+
+// Install makes what is missing and mends what is not as it should be. The error names what could not be made; what comes
+// after it is not there then.
+func (s Setup) Install(ctx context.Context) error {
+	opened, err := database.Open(s.Conf)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	d := setupStore{tables.Tables{DB: opened}}
+	return d.WithLock(ctx, installing, func() error {
+		for _, p := range s.parts() {
+			line, err := p.put(ctx, d)
+			if err != nil {
+				return err
+			}
+			s.Tell(line)
+		}
+		return nil
+	})
+}
+
+// installing is the lock of those who install or uninstall: two at once would both find a rule missing, and make it twice.
+const installing = 4207811536
+
+// ErrJobs is that jobs are in the queue.
+var ErrJobs = errors.New("jobs are in the queue")
+
+// Uninstall takes everything away again. Nothing is changed while jobs are in the queue (ErrJobs), or while oar.conf names the
+// epilogue and may not be edited (ErrNamed).
+func (s Setup) Uninstall(ctx context.Context) error {
+	opened, err := database.Open(s.Conf)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	d := setupStore{tables.Tables{DB: opened}}
+	return d.WithLock(ctx, installing, func() error { return s.uninstall(ctx, d) })
+}
+
+func (s Setup) uninstall(ctx context.Context, d setupStore) error {
+	jobs := s.empty(ctx, d)
+	if jobs != nil {
+		jobs = fmt.Errorf("nothing was removed: %w", jobs)
+	}
+	if err := errors.Join(jobs, s.unnamed()); err != nil {
+		return err
+	}
+	all := s.parts()
+	for i := len(all) - 1; i >= 0; i-- {
+		line, err := all[i].take(ctx, d)
+		if err != nil {
+			return err
+		}
+		s.Tell(line)
+	}
+	return nil
+}
+
+// empty says that no job is in the queue, besides those that show a reservation in OAR's plan.
+func (s Setup) empty(ctx context.Context, d setupStore) error {
+	there, err := d.Installed(ctx, d.Sql)
+	if err != nil {
+		return err
+	}
+	query := "SELECT COUNT(*), COALESCE(MIN(job_id), 0) FROM jobs WHERE state NOT IN ('Terminated', 'Error') AND queue_name = " + d.Arg(1)
+	if there {
+		query += " AND job_id NOT IN (SELECT holder FROM accordion_reservations)"
+	}
+	var jobs, first int64
+	err = database.Rows(ctx, d.Sql, "the jobs of the queue", query, []any{s.Queue}, func(r *sql.Rows) error { return r.Scan(&jobs, &first) })
+	if err == nil && jobs > 0 {
+		err = fmt.Errorf("%w: %d of %s, the first of them %d: wait for their end, or end them (oardel), and try again", ErrJobs, jobs, s.Queue, first)
+	}
+	return err
+}
+
+// tablesLine names the tables, for the lines that are told.
+const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets and accordion_places"
+
+func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
+	there, err := d.Installed(ctx, d.Sql)
+	if err != nil || there {
+		return "there: " + tablesLine, err
+	}
+	return "made: " + tablesLine, d.MakeTables(ctx)
+}
+
+func (s Setup) removeTables(ctx context.Context, d setupStore) (string, error) {
+	there, err := d.Installed(ctx, d.Sql)
+	if err != nil {
+		return "", err
+	}
+	if err := d.DropTables(ctx); err != nil {
+		return "", err
+	}
+	if !there {
+		return "not there: " + tablesLine, nil
+	}
+	return "removed: " + tablesLine, nil
+}

@@ -1,0 +1,140 @@
+package setup
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"accordion/oar/database"
+)
+
+// The admission rules of evolving jobs, in Perl. OAR joins all rules in the order of their priorities and runs them in each
+// oarsub: the first takes the types -t ep=… out before OAR's own rule (16) refuses them as unknown, the second puts them back.
+var (
+	//go:embed rules/take.pl
+	takeRule string
+	//go:embed rules/restore.pl
+	restoreRule string
+)
+
+// rule is one of them, as it stands in OAR's database.
+type rule struct {
+	name     string // for messages
+	title    string // the line that it is known by, whatever its version
+	priority int
+	Text     string
+}
+
+// MostProfile is how many characters the profiles of a job may have together: OAR writes all types of a job into its message,
+// which has room for 255 characters.
+const MostProfile = 190
+
+// Rules are those of a queue.
+func Rules(queue string) []rule {
+	made := []rule{
+		{"takes the profile", "# Accordion, 1 of 2:", 10, takeRule},
+		{"puts the profile back", "# Accordion, 2 of 2:", 1000, restoreRule},
+	}
+	for i := range made {
+		made[i].Text = strings.ReplaceAll(made[i].Text, "QUEUE_NAME", queue)
+	}
+	return made
+}
+
+// queueName is a name that may stand in a rule, in a query and on a command line.
+var queueName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,30}$`)
+
+// known is a rule of ours that is in the database.
+type known struct {
+	id       int64
+	priority int
+	enabled  bool
+	text     string
+}
+
+// find reads what the database has of a rule: none, or one, or copies of it.
+func (r rule) find(ctx context.Context, d setupStore) ([]known, error) {
+	var all []known
+	query := "SELECT id, priority, enabled, rule FROM admission_rules WHERE rule LIKE " + d.Arg(1) + " ORDER BY id"
+	err := database.Rows(ctx, d.Sql, "the admission rules", query, []any{"%" + r.title + "%"}, func(found *sql.Rows) error {
+		var k known
+		var enabled string
+		err := found.Scan(&k.id, &k.priority, &enabled, &k.text)
+		k.enabled = enabled == "YES"
+		all = append(all, k)
+		return err
+	})
+	return all, err
+}
+
+// as says how a rule of the database differs from what it should be; "" when it does not.
+func (r rule) as(k known) string {
+	switch {
+	case k.text != r.Text:
+		return "it is of another version of Accordion, or of another queue"
+	case !k.enabled:
+		return "it is switched off"
+	case k.priority != r.priority:
+		return fmt.Sprintf("its priority is %d, not %d", k.priority, r.priority)
+	}
+	return ""
+}
+
+// install puts the rule into the database, or mends the one that is there, and says which.
+func (r rule) install(ctx context.Context, d setupStore) (string, error) {
+	found, err := r.find(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		query := fmt.Sprintf("INSERT INTO admission_rules (priority, enabled, rule) VALUES (%d, 'YES', %s)", r.priority, d.Arg(1))
+		if _, err := d.Sql.ExecContext(ctx, query, r.Text); err != nil {
+			return "", fmt.Errorf("making the admission rule that %s: %w", r.name, err)
+		}
+		return fmt.Sprintf("made: admission rule (priority %d) that %s", r.priority, r.name), nil
+	}
+	for _, copied := range found[1:] {
+		if err := d.drop(ctx, r, copied.id); err != nil {
+			return "", err
+		}
+	}
+	why := r.as(found[0])
+	if why == "" && len(found) == 1 {
+		return fmt.Sprintf("there: admission rule %d that %s", found[0].id, r.name), nil
+	}
+	if why == "" {
+		why = "it was there more than once"
+	}
+	query := fmt.Sprintf("UPDATE admission_rules SET priority = %d, enabled = 'YES', rule = %s WHERE id = %d", r.priority, d.Arg(1), found[0].id)
+	if _, err := d.Sql.ExecContext(ctx, query, r.Text); err != nil {
+		return "", fmt.Errorf("mending admission rule %d: %w", found[0].id, err)
+	}
+	return fmt.Sprintf("mended: admission rule %d that %s: %s", found[0].id, r.name, why), nil
+}
+
+// uninstall takes the rule out of the database, and says so.
+func (r rule) uninstall(ctx context.Context, d setupStore) (string, error) {
+	found, err := r.find(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	for _, k := range found {
+		if err := d.drop(ctx, r, k.id); err != nil {
+			return "", err
+		}
+	}
+	if len(found) == 0 {
+		return "not there: admission rule that " + r.name, nil
+	}
+	return "removed: admission rule that " + r.name, nil
+}
+
+func (d setupStore) drop(ctx context.Context, r rule, id int64) error {
+	if _, err := d.Sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM admission_rules WHERE id = %d", id)); err != nil {
+		return fmt.Errorf("removing admission rule %d, which %s: %w", id, r.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// Orders is what the sidecar has decided, as it stands in Accordion's tables.
+type Orders struct {
+	Jobs         map[int64]Order // evolving jobs and their companions that are not over
+	Reservations []Reservation   // in the order of their names
+	Places       map[int64][]int64
+}
+
+// Order is what is to become of an evolving job, or of a companion.
+type Order struct {
+	Base        int64 // of a companion: the job that it makes larger
+	Released    bool  // it is to start now, on its places
+	Reservation string
+	State       string // OAR's
+}
+
+// Begun says whether the job has its resources, and a companion may be started beside it.
+func (o Order) Begun() bool {
+	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
+}
+
+// Reservation keeps resources, the places of its holder, for jobs that the sidecar starts.
+type Reservation struct {
+	Name     string
+	From, To core.Time
+	Idle     core.Time // without a job of its own it ends so long after its begin; 0: it does not
+	Holder   int64
+}
+
+// Whole is the job that a companion is a part of, or the job itself.
+func (o *Orders) Whole(job int64) int64 {
+	if base := o.Jobs[job].Base; base != 0 {
+		return base
+	}
+	return job
+}
+
+// Over says whether a reservation holds no more: it has ended, or nobody has come, as when the sidecar is dead.
+func (o *Orders) Over(r Reservation, now core.Time) bool {
+	if r.To <= now {
+		return true
+	}
+	if r.Idle <= 0 || now <= r.From+r.Idle {
+		return false
+	}
+	for _, one := range o.Jobs {
+		if one.Reservation == r.Name && (one.Released || one.State != "Waiting" && one.State != "Hold") {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadOrders reads what the sidecar has decided; nothing, where Accordion's tables are not installed.
+func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Orders, err error) {
+	there, err := d.Installed(ctx, from)
+	if err != nil || !there {
+		return nil, err
+	}
+	o = &Orders{Jobs: map[int64]Order{}, Places: map[int64][]int64{}}
+	err = database.Rows(ctx, from, "the evolving jobs", `SELECT a.job_id, a.base, a.released, a.reservation, j.state
+		FROM accordion_jobs a JOIN jobs j ON j.job_id = a.job_id AND j.submission_time = a.submitted
+		WHERE j.state NOT IN ('Terminated', 'Error')`, nil, func(r *sql.Rows) error {
+		var id, released int64
+		var one Order
+		err := r.Scan(&id, &one.Base, &released, &one.Reservation, &one.State)
+		one.Released = released != 0
+		o.Jobs[id] = one
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = database.Rows(ctx, from, "the reservations", "SELECT name, start_time, end_time, idle, holder FROM accordion_reservations ORDER BY name", nil, func(r *sql.Rows) error {
+		var one Reservation
+		err := r.Scan(&one.Name, &one.From, &one.To, &one.Idle, &one.Holder)
+		o.Reservations = append(o.Reservations, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = database.Rows(ctx, from, "the places", "SELECT job_id, resource_id FROM accordion_places ORDER BY job_id, resource_id", nil, func(r *sql.Rows) error {
+		var job, resource int64
+		err := r.Scan(&job, &resource)
+		o.Places[job] = append(o.Places[job], resource)
+		return err
+	})
+	return o, err
+}
+
+// Holders are the jobs that show reservations.
+func (o *Orders) Holders() map[int64]bool {
+	all := map[int64]bool{}
+	if o == nil {
+		return all
+	}
+	for _, r := range o.Reservations {
+		all[r.Holder] = true
+	}
+	return all
+}
+
+// Place writes which resources a job is to have.
+func (d Tables) Place(ctx context.Context, tx *sql.Tx, job int64, resources []int64) error {
+	if err := database.Run(ctx, tx, fmt.Sprintf("placing job %d", job), fmt.Sprintf("DELETE FROM accordion_places WHERE job_id = %d", job)); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(resources, database.RowsAtOnce) {
+		rows := database.Pairs{Into: "accordion_places (job_id, resource_id)"}
+		for _, r := range part {
+			rows.Add(job, r)
+		}
+		if err := database.Run(ctx, tx, fmt.Sprintf("placing job %d", job), string(rows.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
