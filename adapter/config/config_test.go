@@ -69,6 +69,7 @@ nodes = 7
 [plan]
 interval = "250ms"
 rest = "7s"
+policy = "repeated"
 algorithm = "infX+c"
 expand_limit = 1.5
 start_lead = "5s"
@@ -106,7 +107,7 @@ listen = "127.0.0.1:9820"
 		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7},
-		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
+		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
@@ -142,6 +143,7 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:2: [overrun] least = "-3s" is wrong: it must be a duration from 0s to 24h0m0s, such as "30s"`},
 		{"another algorithm", "[plan]\nalgorithm = \"rigid\"",
 			`f.toml:2: [plan] algorithm = "rigid" is wrong: it must be noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as "1.5X"`},
+		{"a policy that plans no live cluster", "[plan]\npolicy = \"easy\"", `f.toml:2: [plan] policy = "easy" is wrong: it must be repeated`},
 		{"an algorithm below 1", "[plan]\nalgorithm = \"0.5X\"", `f.toml:2: [plan] algorithm = "0.5X" is wrong: it must be noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as "1.5X"`},
 		{"an expand limit below 1", "[plan]\nexpand_limit = 0.5",
 			`f.toml:2: [plan] expand_limit = 0.5 is wrong: it must be 0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or "inf"`},

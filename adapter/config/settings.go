@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/core/evolve"
+	"accordion/core/policy"
 )
 
 // setting is one key of the file: where it stands, what it takes, and what is said of anything else.
@@ -50,6 +51,8 @@ var settings = []setting{
 	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
+	text("plan", "policy", strings.Join(policy.LiveNames(), " or "), func(name string) bool { return slices.Contains(policy.LiveNames(), name) },
+		func(c *Config) *string { return &c.Plan.Policy }),
 	text("plan", "algorithm", "noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as \"1.5X\"", algorithm,
 		func(c *Config) *string { return &c.Plan.Algorithm }),
 	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"accordion/core/policy"
 	"accordion/traces/compare"
 	"accordion/traces/replay"
 )
@@ -20,9 +22,10 @@ import (
 func init() { subcommands = append(subcommands, replayCommand) }
 
 // policyHelp says what the policies are.
-const policyHelp = `Policies: fcfs; easy and conservative back-filling; repeated back-filling, as the sidecar does it; evolving:ALG, which
-places a job as it evolves, ALG as in "accordion schedule" (evolving:2X+c); moldable, which starts a moldable job on the size that
-ends first. fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable one as the log has it.`
+var policyHelp = `Policies:
+` + policy.Help() + `
+ALG is as in "accordion schedule". fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable
+one as the log has it.`
 
 func replayCommand() *cobra.Command {
 	var r replayFlags
@@ -49,7 +52,7 @@ machine; the others are counted by reason. A job runs at most its requested time
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	r.register(c)
-	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: fcfs, easy, conservative, repeated, evolving:ALG, moldable")
+	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
 	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
 	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
 	complete(c, "policy", "fcfs", "easy", "conservative", "repeated", "evolving:2X+c", "moldable")
@@ -107,7 +110,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 }
 
 // one replays one log; of several, its files have a folder of their own.
-func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []replay.Policy, several bool) (replay.Metrics, error) {
+func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []policy.Policy, several bool) (replay.Metrics, error) {
 	runs, err := replayed(cmd.Context(), w, policy)
 	if err != nil {
 		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
@@ -126,7 +129,7 @@ func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []replay.Polic
 }
 
 // only writes jobs.csv to standard output: nothing is measured.
-func (r *replayFlags) only(cmd *cobra.Command, w *workload, p replay.Policy) error {
+func (r *replayFlags) only(cmd *cobra.Command, w *workload, p policy.Policy) error {
 	w.log = nil // a log is larger than what is replayed of it
 	result, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
@@ -209,7 +212,7 @@ func (f *workloadFlags) report(folder string, w *workload, runs []compare.Run, p
 }
 
 // replayed replays a workload under some policies, with a bar on standard error when that is a terminal.
-func replayed(ctx context.Context, w *workload, policies []replay.Policy) ([]compare.Run, error) {
+func replayed(ctx context.Context, w *workload, policies []policy.Policy) ([]compare.Run, error) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return compare.Replay(ctx, w.Workload, policies, nil)
 	}

@@ -19,7 +19,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/policy"
 	"accordion/shim/seal"
 )
 
@@ -154,12 +154,15 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return managed.Settings{}, err
 	}
-	a := conf.Plan.Fit()
+	planner, err := policy.Live(conf.Plan.Policy, conf.Plan.Fit())
+	if err != nil {
+		return managed.Settings{}, err
+	}
 	return managed.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
-		Policy:    queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste},
+		Policy:    planner,
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,

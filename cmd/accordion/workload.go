@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/core"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
@@ -149,14 +150,14 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s replay.Selection, x replay.
 }
 
 // policies reads names of policies.
-func (f *workloadFlags) policies(names ...string) ([]replay.Policy, error) {
+func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 	order, err := queue.ParseOrder(f.order)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--order: %w", err))
 	}
-	all := make([]replay.Policy, len(names))
+	all := make([]policy.Policy, len(names))
 	for i, name := range names {
-		if all[i], err = replay.ParsePolicy(name, order); err != nil {
+		if all[i], err = policy.Named(name, order); err != nil {
 			return nil, usage(err)
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/evolve"
 	"accordion/core/place"
-	"accordion/core/queue"
+	"accordion/core/policy"
 )
 
 // PlanAlike is Plan for a queue in which every job asks for whole parts of the first level of one tree, for so many hosts
@@ -20,7 +21,11 @@ func PlanAlike(usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Pl
 		return nil, false
 	}
 	h := newHosts(tree, usable, now, claims)
-	state := queue.Repeated{}.New(core.Machine{Nodes: len(tree.children)})
+	planner, err := policy.Live(policy.Default, evolve.Algorithm{})
+	if err != nil {
+		return nil, false
+	}
+	state := planner.New(core.Machine{Nodes: len(tree.children)})
 	for i, c := range h.busy {
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}

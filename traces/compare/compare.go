@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"accordion/core/policy"
 	"accordion/traces/replay"
 )
 
@@ -26,7 +27,7 @@ type Run struct {
 // Replay replays the workload under every policy, as many at a time as there are cores. It tells how many jobs are over, of
 // all policies together, from time to time and from several goroutines; told may be nil. When the context ends it returns
 // at once; replays under way go on, for nobody.
-func Replay(ctx context.Context, w replay.Workload, policies []replay.Policy, told func(over int)) ([]Run, error) {
+func Replay(ctx context.Context, w replay.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
@@ -63,7 +64,7 @@ func Replay(ctx context.Context, w replay.Workload, policies []replay.Policy, to
 }
 
 // Once is Replay under one policy that measures nothing.
-func Once(ctx context.Context, w replay.Workload, p replay.Policy) (replay.Result, error) {
+func Once(ctx context.Context, w replay.Workload, p policy.Policy) (replay.Result, error) {
 	var result replay.Result
 	if err := until(ctx, func() { result = replay.Run(w, p) }); err != nil {
 		return replay.Result{}, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
@@ -20,11 +21,11 @@ var three = replay.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs
 	{Number: 3, Submit: 2, Run: 50, Request: 50, Size: 1},
 }}
 
-func policies(t *testing.T, names ...string) []replay.Policy {
+func policies(t *testing.T, names ...string) []policy.Policy {
 	t.Helper()
-	all := make([]replay.Policy, len(names))
+	all := make([]policy.Policy, len(names))
 	for i, name := range names {
-		p, err := replay.ParsePolicy(name, queue.FirstCome)
+		p, err := policy.Named(name, queue.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestAComparisonIsInterruptedWhileAPolicyThinks(t *testing.T) {
 func TestOnceIsReplayUnderOnePolicy(t *testing.T) {
 	for _, p := range policies(t, "fcfs", "easy") {
 		result, err := Once(context.Background(), three, p)
-		runs, err2 := Replay(context.Background(), three, []replay.Policy{p}, nil)
+		runs, err2 := Replay(context.Background(), three, []policy.Policy{p}, nil)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}

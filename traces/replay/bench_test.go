@@ -3,6 +3,7 @@ package replay_test
 import (
 	"testing"
 
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/replay"
 )
@@ -17,7 +18,7 @@ func BenchmarkReplay(b *testing.B) {
 				if err != nil {
 					b.Skip(err)
 				}
-				p, err := replay.ParsePolicy(name, queue.FirstCome)
+				p, err := policy.Named(name, queue.FirstCome)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/policy"
 	"accordion/core/queue"
 )
 
@@ -25,7 +26,7 @@ func RunWatched(w Workload, p queue.Policy, watch func(over int)) Result {
 		jobs:     w.Jobs,
 		state:    p.New(w.Machine),
 		outcomes: make([]Outcome, len(w.Jobs)),
-		asAsked:  knowsRigidOnly(p),
+		asAsked:  policy.RigidOnly(p),
 		watch:    watch,
 	}
 	e.promiser, _ = e.state.(queue.Promiser)

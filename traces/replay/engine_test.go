@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"accordion/core/policy"
 )
 
 // drawWorkload draws rigid jobs, of which some come, run and end at the same time as others.
@@ -46,12 +48,12 @@ func drawChoices(t *rapid.T, w *replay.Workload) {
 	}
 }
 
-func policies(t testing.TB) []replay.Policy {
-	var all []replay.Policy
+func policies(t testing.TB) []policy.Policy {
+	var all []policy.Policy
 	for _, name := range []string{"fcfs", "easy", "conservative", "moldable", "repeated", "evolving:rigid", "evolving:noX",
 		"evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+opt"} {
 		for _, order := range []queue.Order{queue.FirstCome, queue.ShortestFirst, queue.LongestFirst} {
-			p, err := replay.ParsePolicy(name, order)
+			p, err := policy.Named(name, order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +169,7 @@ func TestAnExpandedStepWaitsAndOnlyRequestedSecondsCount(t *testing.T) {
 			{Number: 1, Submit: 0, Run: 15, Request: 15, Size: 3},
 			{Number: 2, Submit: 0, Run: c.run, Request: 20, Size: 5, Choices: []core.EP{ep}},
 		}}
-		p, err := replay.ParsePolicy(c.policy, queue.FirstCome)
+		p, err := policy.Named(c.policy, queue.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/model"
 	"accordion/traces/replay"
@@ -89,7 +90,7 @@ func measureReplay(log string, w replay.Workload, name string) string {
 		turns  = 30
 		enough = 3 * time.Second // for all of them
 	)
-	p, err := replay.ParsePolicy(name, queue.FirstCome)
+	p, err := policy.Named(name, queue.FirstCome)
 	if err != nil {
 		panic(err) // it is one of ours
 	}

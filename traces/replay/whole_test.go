@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
@@ -27,7 +28,7 @@ func FuzzWholeReplay(f *testing.F) {
 		}
 		whatIf := replay.WhatIf{Evolving: 0.5, Moldable: 0.3, Seed: seed, Shape: replay.Shape(how % 5), Same: replay.Same(how / 5 % 2)}
 		whatIf.Apply(&s.Workload)
-		policy, err := replay.ParsePolicy([]string{"fcfs", "easy", "conservative", "moldable", "evolving:2X+c"}[how/10%5], queue.FirstCome)
+		policy, err := policy.Named([]string{"fcfs", "easy", "conservative", "moldable", "evolving:2X+c"}[how/10%5], queue.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

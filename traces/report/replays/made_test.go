@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/model"
 	"accordion/traces/replay"
@@ -37,7 +38,7 @@ func replayed(t testing.TB, w replay.Workload, policies ...string) *Report {
 		Begin: time.Date(2006, 11, 3, 8, 0, 0, 0, time.UTC), Workload: w,
 	}
 	for _, name := range policies {
-		p, err := replay.ParsePolicy(name, queue.FirstCome)
+		p, err := policy.Named(name, queue.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

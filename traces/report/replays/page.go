@@ -81,7 +81,7 @@ type shown struct {
 	Title, Note string
 	Style       template.CSS
 	Script      template.JS
-	Policies    []policy
+	Policies    []shownPolicy
 	Columns     int // of the table
 	Lead        *lead
 	Table       []group
@@ -90,8 +90,8 @@ type shown struct {
 	Chart       bool  // somebody knows who held which nodes
 }
 
-// policy is one column of the table.
-type policy struct {
+// shownPolicy is one column of the table.
+type shownPolicy struct {
 	Name string
 	Key  int // of its colour
 }
@@ -99,7 +99,7 @@ type policy struct {
 func (r *Report) show() (*shown, error) {
 	s := &shown{Title: r.Title, Note: r.Note, Notes: r.Notes, Lead: r.lead(), Table: r.table(), Facts: r.facts(), Columns: len(r.Replays) + 1}
 	for i := range r.Replays {
-		s.Policies = append(s.Policies, policy{Name: r.Replays[i].Result.Policy, Key: i % len(policyColour)})
+		s.Policies = append(s.Policies, shownPolicy{Name: r.Replays[i].Result.Policy, Key: i % len(policyColour)})
 		s.Chart = s.Chart || r.Replays[i].Held != nil
 	}
 	style, err := pageFiles.ReadFile("page/page.css")

@@ -1,4 +1,4 @@
-package replay
+package policy
 
 // nearest is the name that takes the fewest letters to change, add or leave out to become it; "" when that is more than half
 // of the longer one.

@@ -1,8 +1,11 @@
-package replay
+package policy
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"accordion/core/evolve"
 	"accordion/core/queue"
 )
 
@@ -17,9 +20,28 @@ func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
 		"evolvin:2X+c": `policy "evolvin:2X+c" is not one of ` + known + `; did you mean evolving:ALG?`,
 		"priority":     `policy "priority" is not one of ` + known,
 	} {
-		if _, err := ParsePolicy(name, queue.FirstCome); err == nil || err.Error() != want {
+		if _, err := Named(name, queue.FirstCome); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}
+	}
+}
+
+func TestEveryPolicyHasALineOfHelpAndIsFoundByItsName(t *testing.T) {
+	for _, e := range table {
+		name := e.name
+		if e.algorithm {
+			name += ":2X+c"
+		}
+		p, err := Named(name, queue.ShortestFirst)
+		if err != nil || p.Name != name || p.AsRequested != e.asRequested || e.help == "" || !strings.Contains(Help(), e.help) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		if _, err := Live(e.name, evolve.Algorithm{}); (err == nil) != e.live {
+			t.Errorf("%s on a live cluster: %v", e.name, err)
+		}
+	}
+	if !slices.Contains(LiveNames(), Default) {
+		t.Errorf("the default, %s, plans no live cluster", Default)
 	}
 }
 

@@ -1,0 +1,144 @@
+// Package policy is the names of planning policies: for replays, for a live cluster, and for the scheduler that OAR calls. A new
+// policy is one more line of its table. How each of them plans is core/queue's.
+//
+//	easy, err := policy.Named("easy", queue.FirstCome)
+//	live, err := policy.Live("repeated", algorithm)
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+)
+
+// Policy is a queue.Policy with its name.
+type Policy struct {
+	Name string // as Named reads it
+	queue.Policy
+	AsRequested bool // every job is rigid to it: Size nodes for Request seconds
+}
+
+// String is the policy's name.
+func (p Policy) String() string { return p.Name }
+
+// entry is one line of the table.
+type entry struct {
+	name string
+	help string // one line
+	// asRequested: it sees every job as it was requested, and so plans no live cluster, whose jobs evolve.
+	asRequested bool
+	algorithm   bool // it takes an algorithm of package evolve: NAME:ALG
+	live        bool // it plans a live cluster: it keeps promises, guards and margins
+	make        func(a evolve.Algorithm, order queue.Order) queue.Policy
+}
+
+// Default is the policy of a live cluster that names none.
+const Default = "repeated"
+
+var table = []entry{
+	{name: "fcfs", help: "first come, first served", asRequested: true,
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.FCFS{Order: o} }},
+	{name: "easy", help: "EASY back-filling", asRequested: true,
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.EASY{Order: o} }},
+	{name: "conservative", help: "conservative back-filling", asRequested: true,
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+	{name: "repeated", help: "repeated back-filling, as the sidecar does it", live: true,
+		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
+			return queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
+		}},
+	{name: "evolving", help: "conservative back-filling of jobs as they evolve, placed by an algorithm such as 2X+c", algorithm: true,
+		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
+			return queue.Conservative{Algorithm: a, Order: o}
+		}},
+	{name: "moldable", help: "conservative back-filling, a moldable job on the size that ends first",
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+}
+
+func rigid(o queue.Order) queue.Policy {
+	return queue.Conservative{Algorithm: evolve.Algorithm{Rigid: true}, Order: o}
+}
+
+// shown is its name for messages and help.
+func (e entry) shown() string {
+	if e.algorithm {
+		return e.name + ":ALG"
+	}
+	return e.name
+}
+
+// Names are the names of the policies, for messages and help.
+func Names() []string {
+	all := make([]string, len(table))
+	for i, e := range table {
+		all[i] = e.shown()
+	}
+	return all
+}
+
+// LiveNames are the names of those that plan a live cluster.
+func LiveNames() []string {
+	var all []string
+	for _, e := range table {
+		if e.live {
+			all = append(all, e.name)
+		}
+	}
+	return all
+}
+
+// Help is a line for each policy: its name, and what it is.
+func Help() string {
+	var text strings.Builder
+	for _, e := range table {
+		fmt.Fprintf(&text, "  %-14s %s\n", e.shown(), e.help)
+	}
+	return text.String()
+}
+
+// Named gives the policy of a name, with the order of its queue. The error names the known ones, and the nearest to what was
+// written.
+func Named(name string, order queue.Order) (Policy, error) {
+	kind, algorithm, has := strings.Cut(name, ":")
+	for _, e := range table {
+		if e.name != kind || e.algorithm != has {
+			continue
+		}
+		var a evolve.Algorithm
+		if has {
+			var err error
+			if a, err = evolve.ParseAlgorithm(algorithm); err != nil {
+				return Policy{}, fmt.Errorf("policy %s: %w", core.Shown(name), err)
+			}
+		}
+		return Policy{name, e.make(a, order), e.asRequested}, nil
+	}
+	hint := ""
+	if n := nearest(name, Names()); n != "" {
+		hint = "; did you mean " + n + "?"
+	}
+	return Policy{}, fmt.Errorf("policy %s is not one of %s%s", core.Shown(name), strings.Join(Names(), ", "), hint)
+}
+
+// Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
+func Live(name string, a evolve.Algorithm) (queue.Policy, error) {
+	for _, e := range table {
+		if e.name == name && e.live {
+			return e.make(a, queue.FirstCome), nil
+		}
+	}
+	return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s", core.Shown(name), strings.Join(LiveNames(), ", "))
+}
+
+// RigidOnly says whether a policy is to see every job as it was requested.
+func RigidOnly(p queue.Policy) bool {
+	switch p := p.(type) {
+	case Policy:
+		return p.AsRequested || RigidOnly(p.Policy)
+	case queue.FCFS, queue.EASY:
+		return true
+	}
+	return false
+}
