@@ -77,7 +77,7 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 }
 
 // save writes the report, and each policy's files, all of it or nothing.
-func (f *compareFlags) save(w *workload, runs []compare.Run) error {
+func (f *compareFlags) save(w *selectedLog, runs []compare.Run) error {
 	if f.out == "" {
 		return nil
 	}

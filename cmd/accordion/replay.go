@@ -75,7 +75,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	if r.csv != "" && len(paths) > 1 {
 		return usage(errors.New("--csv is for one log; with several take -o DIR"))
 	}
-	all := make([]*workload, len(paths))
+	all := make([]*selectedLog, len(paths))
 	folders := map[string]string{}
 	for i, path := range paths {
 		if all[i], err = r.load(cmd, path); err != nil {
@@ -110,7 +110,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 }
 
 // one replays one log; of several, its files have a folder of their own.
-func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []policy.Policy, several bool) (replay.Metrics, error) {
+func (r *replayFlags) one(cmd *cobra.Command, w *selectedLog, policy []policy.Policy, several bool) (replay.Metrics, error) {
 	runs, err := replayed(cmd.Context(), w, policy)
 	if err != nil {
 		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
@@ -129,7 +129,7 @@ func (r *replayFlags) one(cmd *cobra.Command, w *workload, policy []policy.Polic
 }
 
 // only writes jobs.csv to standard output: nothing is measured.
-func (r *replayFlags) only(cmd *cobra.Command, w *workload, p policy.Policy) error {
+func (r *replayFlags) only(cmd *cobra.Command, w *selectedLog, p policy.Policy) error {
 	w.log = nil // a log is larger than what is replayed of it
 	result, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *replayFlags) only(cmd *cobra.Command, w *workload, p policy.Policy) err
 }
 
 // save writes what the flags ask for, all of it or nothing.
-func (r *replayFlags) save(cmd *cobra.Command, w *workload, run compare.Run, folder string) error {
+func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, folder string) error {
 	if folder == "" && r.csv == "" {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (r *replayFlags) save(cmd *cobra.Command, w *workload, run compare.Run, fol
 }
 
 // results are the files of one replay in a folder.
-func results(folder string, w *workload, run compare.Run, placed *replay.Placement) []replay.File {
+func results(folder string, w *selectedLog, run compare.Run, placed *replay.Placement) []replay.File {
 	at := func(name string, write func(io.Writer) error) replay.File {
 		return replay.File{Path: filepath.Join(folder, name), Write: write}
 	}
@@ -189,7 +189,7 @@ func results(folder string, w *workload, run compare.Run, placed *replay.Placeme
 }
 
 // report is the page that shows some replays, and, where they are wanted, its figures, in a folder.
-func (f *workloadFlags) report(folder string, w *workload, runs []compare.Run, placed []*replay.Placement) ([]replay.File, error) {
+func (f *workloadFlags) report(folder string, w *selectedLog, runs []compare.Run, placed []*replay.Placement) ([]replay.File, error) {
 	page := compare.Report(w.Workload, runs, placed)
 	page.Note = w.about()
 	if begin, ok := w.log.Header.UnixStart(); ok {
@@ -212,7 +212,7 @@ func (f *workloadFlags) report(folder string, w *workload, runs []compare.Run, p
 }
 
 // replayed replays a workload under some policies, with a bar on standard error when that is a terminal.
-func replayed(ctx context.Context, w *workload, policies []policy.Policy) ([]compare.Run, error) {
+func replayed(ctx context.Context, w *selectedLog, policies []policy.Policy) ([]compare.Run, error) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return compare.Replay(ctx, w.Workload, policies, nil)
 	}

@@ -11,9 +11,9 @@ import (
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/core/queue"
-	"accordion/traces/replay"
 	"accordion/traces/report/replays"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // workloadFlags say what of a log is replayed.
@@ -44,23 +44,23 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
 	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: draw each figure of the report as SVG and PNG as well, into DIR/figures")
 	complete(c, "order", "fcfs", "sjf", "ljf")
-	complete(c, "shape", replay.ShapeNames()...)
+	complete(c, "shape", workload.ShapeNames()...)
 	complete(c, "same", "peak", "area")
 	complete(c, "estimates", "requested", "actual", "x2")
 }
 
 var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
 
-// workload is a log and what of it is replayed.
-type workload struct {
+// selectedLog is a log and what of it is replayed.
+type selectedLog struct {
 	log *swf.Log
-	*replay.Selected
-	supposed replay.Supposed
+	*workload.Selected
+	supposed workload.Supposed
 	notes    []replays.Note // for the report
 }
 
 // load reads a log, or standard input where the path is -. Its errors are the user's.
-func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error) {
+func (f *workloadFlags) load(cmd *cobra.Command, path string) (*selectedLog, error) {
 	selection, whatIf, err := f.parse(cmd)
 	if err != nil {
 		return nil, usage(err)
@@ -78,7 +78,7 @@ func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error)
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", line)
 	}
 	if f.window != "" {
-		if selection.Window, err = replay.ParseWindow(f.window, &log.Header); err != nil {
+		if selection.Window, err = workload.ParseWindow(f.window, &log.Header); err != nil {
 			return nil, usage(fmt.Errorf("--window: %w", err))
 		}
 	}
@@ -86,7 +86,7 @@ func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error)
 	if err != nil {
 		return nil, usage(err)
 	}
-	w := &workload{
+	w := &selectedLog{
 		log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload),
 		notes: []replays.Note{{Name: "Command", Text: "accordion " + strings.Join(os.Args[1:], " ")}},
 	}
@@ -100,30 +100,30 @@ func (f *workloadFlags) load(cmd *cobra.Command, path string) (*workload, error)
 }
 
 // parse reads the flags but for the window, which may be written in dates that only the log can tell.
-func (f *workloadFlags) parse(cmd *cobra.Command) (s replay.Selection, x replay.WhatIf, err error) {
-	fail := func(flag string, err error) (replay.Selection, replay.WhatIf, error) {
+func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workload.WhatIf, err error) {
+	fail := func(flag string, err error) (workload.Selection, workload.WhatIf, error) {
 		return s, x, fmt.Errorf("--%s: %w", flag, err)
 	}
 	for _, n := range []struct {
 		flag  string
 		value int
 		most  int
-	}{{"machine", f.machine, replay.MaxNodes}, {"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
+	}{{"machine", f.machine, workload.MaxNodes}, {"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
 		if cmd.Flags().Changed(n.flag) && (n.value < 1 || n.value > n.most) {
 			return fail(n.flag, fmt.Errorf("%d is not 1 to %d", n.value, n.most))
 		}
 	}
-	s = replay.Selection{Machine: f.machine, ProcsPerNode: f.procsPerNode, Limit: f.limit}
-	if s.Estimates, err = replay.ParseEstimates(f.estimates); err != nil {
+	s = workload.Selection{Machine: f.machine, ProcsPerNode: f.procsPerNode, Limit: f.limit}
+	if s.Estimates, err = workload.ParseEstimates(f.estimates); err != nil {
 		return fail("estimates", err)
 	}
 	if f.scale != "" {
-		if s.ScaleLoad, err = replay.ParseFactor("load", f.scale); err != nil {
+		if s.ScaleLoad, err = workload.ParseFactor("load", f.scale); err != nil {
 			return fail("scale-load", err)
 		}
 	}
 	if f.rate != "" {
-		if s.ArrivalRate, err = replay.ParseFactor("arrival rate", f.rate); err != nil {
+		if s.ArrivalRate, err = workload.ParseFactor("arrival rate", f.rate); err != nil {
 			return fail("arrival-rate", err)
 		}
 	}
@@ -131,19 +131,19 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s replay.Selection, x replay.
 		return s, x, fmt.Errorf("--scale-load and --arrival-rate both say when jobs arrive; give one")
 	}
 	x.Seed = f.seed
-	if x.Evolving, err = replay.ParseShare("share of jobs", f.evolving); err != nil {
+	if x.Evolving, err = workload.ParseShare("share of jobs", f.evolving); err != nil {
 		return fail("evolving", err)
 	}
-	if x.Moldable, err = replay.ParseShare("share of jobs", f.moldable); err != nil {
+	if x.Moldable, err = workload.ParseShare("share of jobs", f.moldable); err != nil {
 		return fail("moldable", err)
 	}
 	if x.Evolving+x.Moldable > 1 {
 		return s, x, fmt.Errorf("--evolving %s and --moldable %s are more than all jobs", f.evolving, f.moldable)
 	}
-	if x.Shape, err = replay.ParseShape(f.shape); err != nil {
+	if x.Shape, err = workload.ParseShape(f.shape); err != nil {
 		return fail("shape", err)
 	}
-	if x.Same, err = replay.ParseSame(f.same); err != nil {
+	if x.Same, err = workload.ParseSame(f.same); err != nil {
 		return fail("same", err)
 	}
 	return s, x, nil
@@ -165,12 +165,12 @@ func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 }
 
 // String says in one line what is replayed, and what is not.
-func (w *workload) String() string { return w.Name + ": " + w.about() }
+func (w *selectedLog) String() string { return w.Name + ": " + w.about() }
 
 // about is what String says after the log's name.
-func (w *workload) about() string {
+func (w *selectedLog) about() string {
 	text := fmt.Sprintf("%d %s on %d nodes", len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
-	if x := w.supposed; x != (replay.Supposed{}) {
+	if x := w.supposed; x != (workload.Supposed{}) {
 		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
 		if n := x.AsBefore; n > 0 {
 			text += fmt.Sprintf(" (%d of those drawn %s)", n, plural(n, "stays as it is", "stay as they are"))

@@ -16,6 +16,7 @@ import (
 
 	"accordion/core/policy"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // Run is one policy's replay.
@@ -27,7 +28,7 @@ type Run struct {
 // Replay replays the workload under every policy, as many at a time as there are cores. It tells how many jobs are over, of
 // all policies together, from time to time and from several goroutines; told may be nil. When the context ends it returns
 // at once; replays under way go on, for nobody.
-func Replay(ctx context.Context, w replay.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
+func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
@@ -64,7 +65,7 @@ func Replay(ctx context.Context, w replay.Workload, policies []policy.Policy, to
 }
 
 // Once is Replay under one policy that measures nothing.
-func Once(ctx context.Context, w replay.Workload, p policy.Policy) (replay.Result, error) {
+func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Result, error) {
 	var result replay.Result
 	if err := until(ctx, func() { result = replay.Run(w, p) }); err != nil {
 		return replay.Result{}, err

@@ -12,10 +12,11 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
+	"accordion/traces/workload"
 )
 
 // three is a workload on which the policies differ: a wide job in the way of a short one.
-var three = replay.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs: []replay.Job{
+var three = workload.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 	{Number: 1, Submit: 0, Run: 100, Request: 100, Size: 3},
 	{Number: 2, Submit: 1, Run: 100, Request: 100, Size: 4},
 	{Number: 3, Submit: 2, Run: 50, Request: 50, Size: 1},

@@ -3,11 +3,12 @@ package compare
 import (
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
+	"accordion/traces/workload"
 )
 
 // Report is the page that shows the runs: their metrics, differences to the first, who held which nodes (placed, beside the
 // runs), and what a reader should know besides.
-func Report(w replay.Workload, runs []Run, placed []*replay.Placement) *replays.Report {
+func Report(w workload.Workload, runs []Run, placed []*replay.Placement) *replays.Report {
 	report := &replays.Report{Title: w.Name, Workload: w}
 	for i, run := range runs {
 		report.Replays = append(report.Replays, replays.Replay{Result: run.Result, Held: held(w, run.Result, placed[i])})
@@ -23,7 +24,7 @@ func Report(w replay.Workload, runs []Run, placed []*replay.Placement) *replays.
 }
 
 // held is who held which nodes, in the page's words.
-func held(w replay.Workload, r replay.Result, p *replay.Placement) [][]replays.Stretch {
+func held(w workload.Workload, r replay.Result, p *replay.Placement) [][]replays.Stretch {
 	all := make([][]replays.Stretch, len(w.Jobs))
 	for i := range all {
 		steps := p.Steps(i, r)

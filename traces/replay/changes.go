@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // change is one job's number of nodes from one second on.
@@ -18,7 +19,7 @@ type change struct {
 }
 
 // changes are those of all jobs, each job's by time.
-func changes(w Workload, r Result) []change {
+func changes(w workload.Workload, r Result) []change {
 	n := 0
 	for _, o := range r.Outcomes {
 		n += max(2, len(o.Held)+1)

@@ -7,6 +7,7 @@ import (
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/core/queue"
+	"accordion/traces/workload"
 )
 
 // Run replays a workload under a policy, in virtual time.
@@ -18,10 +19,10 @@ import (
 //
 // A policy that knows rigid jobs only sees every job as it was requested: Size nodes for Request seconds. A job that it
 // never starts (it exceeds the machine) has a Start of −1.
-func Run(w Workload, p queue.Policy) Result { return RunWatched(w, p, nil) }
+func Run(w workload.Workload, p queue.Policy) Result { return RunWatched(w, p, nil) }
 
 // RunWatched is Run that tells from time to time how many jobs are over, for a progress bar.
-func RunWatched(w Workload, p queue.Policy, watch func(over int)) Result {
+func RunWatched(w workload.Workload, p queue.Policy, watch func(over int)) Result {
 	e := engine{
 		jobs:     w.Jobs,
 		state:    p.New(w.Machine),
@@ -40,7 +41,7 @@ func RunWatched(w Workload, p queue.Policy, watch func(over int)) Result {
 
 // engine is a replay under way.
 type engine struct {
-	jobs     []Job
+	jobs     []workload.Job
 	next     int // the first one not submitted yet
 	state    queue.State
 	promiser queue.Promiser // nil when the state is none
@@ -137,7 +138,7 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 }
 
 // choose finds out when a job with choices will end in the one that it got, and what it holds until then.
-func (e *engine) choose(j *Job, o *Outcome, id core.JobID) {
+func (e *engine) choose(j *workload.Job, o *Outcome, id core.JobID) {
 	run, requested := j.Run, j.Choices[o.Choice]
 	if j.Runs != nil {
 		run = j.Runs[o.Choice]

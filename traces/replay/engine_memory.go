@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // end is the end of a running job to come.
@@ -110,7 +111,7 @@ func (s *seats) leave(number uint32) { s.left = append(s.left, number) }
 func (s *seats) at(number uint32) *seat { return &s.rows[number/row][number%row] }
 
 // rigid has the job as it was requested: its size for its requested time.
-func (s *seat) rigid(j *Job) {
+func (s *seat) rigid(j *workload.Job) {
 	s.job.Submit = j.Submit
 	s.step[0] = core.Step{Duration: j.Request, Nodes: j.Size}
 }

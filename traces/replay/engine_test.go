@@ -12,16 +12,17 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core/policy"
+	"accordion/traces/workload"
 )
 
 // drawWorkload draws rigid jobs, of which some come, run and end at the same time as others.
-func drawWorkload(t *rapid.T) replay.Workload {
-	w := replay.Workload{Machine: core.Machine{Nodes: rapid.IntRange(1, 8).Draw(t, "machine")}}
+func drawWorkload(t *rapid.T) workload.Workload {
+	w := workload.Workload{Machine: core.Machine{Nodes: rapid.IntRange(1, 8).Draw(t, "machine")}}
 	var now core.Time
 	for i := range rapid.IntRange(0, 25).Draw(t, "jobs") {
 		now += max(0, rapid.Int64Range(-3, 4).Draw(t, "after"))
 		request := rapid.Int64Range(1, 12).Draw(t, "request")
-		w.Jobs = append(w.Jobs, replay.Job{
+		w.Jobs = append(w.Jobs, workload.Job{
 			Number: int64(i + 1), Submit: now, Request: request, Run: rapid.Int64Range(1, request).Draw(t, "run"),
 			Size: rapid.IntRange(1, w.Machine.Nodes).Draw(t, "size"),
 		})
@@ -30,7 +31,7 @@ func drawWorkload(t *rapid.T) replay.Workload {
 }
 
 // drawChoices makes some of the jobs evolving, and some moldable.
-func drawChoices(t *rapid.T, w *replay.Workload) {
+func drawChoices(t *rapid.T, w *workload.Workload) {
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		step := func() core.Step {
@@ -64,7 +65,7 @@ func policies(t testing.TB) []policy.Policy {
 }
 
 // dumbReplay goes from second to second, and asks at each. What comes and ends is looked for in all jobs.
-func dumbReplay(w replay.Workload, p queue.Policy) []core.Time {
+func dumbReplay(w workload.Workload, p queue.Policy) []core.Time {
 	state, starts, ended, order := p.New(w.Machine), make([]core.Time, len(w.Jobs)), make([]bool, len(w.Jobs)), []int(nil)
 	for i := range starts {
 		starts[i] = -1
@@ -165,7 +166,7 @@ func TestAnExpandedStepWaitsAndOnlyRequestedSecondsCount(t *testing.T) {
 		{"easy", 18, replay.Outcome{Start: 15, End: 33, Choice: replay.AsRequested}},
 	} {
 		ep := core.EP{{Duration: 2, Nodes: 1}, {Duration: 8, Nodes: 2}, {Duration: 10, Nodes: 5}}
-		w := replay.Workload{Machine: core.Machine{Nodes: 5}, Jobs: []replay.Job{
+		w := workload.Workload{Machine: core.Machine{Nodes: 5}, Jobs: []workload.Job{
 			{Number: 1, Submit: 0, Run: 15, Request: 15, Size: 3},
 			{Number: 2, Submit: 0, Run: c.run, Request: 20, Size: 5, Choices: []core.EP{ep}},
 		}}

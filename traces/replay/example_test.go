@@ -8,6 +8,7 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // A log of three jobs on four processors, by EASY: the third overtakes the second, which waits for the first.
@@ -22,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	selected, err := replay.Selection{}.Select(log)
+	selected, err := workload.Selection{}.Select(log)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,14 +13,15 @@ import (
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // A measure is a workload and the policies whose speed on it is measured.
 type measure struct {
 	name     string // as it is printed
 	file     string // of the log; "" for the generated one
-	chosen   replay.Selection
-	whatIf   *replay.WhatIf
+	chosen   workload.Selection
+	whatIf   *workload.WhatIf
 	policies []string
 }
 
@@ -35,24 +36,24 @@ var measures = []measure{
 	{name: "KTH-unfiltered", file: "KTH-SP2-1996-unfiltered", policies: both[:1]}, // whose schedule is published
 	{name: "CTC", file: "CTC-SP2-1996-3.1-cln", policies: both},
 	{name: "generated", policies: both},
-	{name: "Curie", file: "CEA-Curie-2011-2.1-cln", chosen: replay.Selection{Machine: 80640}, policies: both[:1]},
-	{name: "Atlas*1.5", file: "LLNL-Atlas-2006-2.1-cln", chosen: replay.Selection{ScaleLoad: 1_500_000}, policies: both},
-	{name: "Atlas*1.25+30%", file: "LLNL-Atlas-2006-2.1-cln", chosen: replay.Selection{ScaleLoad: 1_250_000},
-		whatIf: &replay.WhatIf{Evolving: 0.3, Shape: replay.Mountain, Seed: 1}, policies: evolving},
+	{name: "Curie", file: "CEA-Curie-2011-2.1-cln", chosen: workload.Selection{Machine: 80640}, policies: both[:1]},
+	{name: "Atlas*1.5", file: "LLNL-Atlas-2006-2.1-cln", chosen: workload.Selection{ScaleLoad: 1_500_000}, policies: both},
+	{name: "Atlas*1.25+30%", file: "LLNL-Atlas-2006-2.1-cln", chosen: workload.Selection{ScaleLoad: 1_250_000},
+		whatIf: &workload.WhatIf{Evolving: 0.3, Shape: workload.Mountain, Seed: 1}, policies: evolving},
 }
 
 // workload reads and selects the jobs.
-func (m *measure) workload() (replay.Workload, error) {
+func (m *measure) workload() (workload.Workload, error) {
 	log := model.Generated(10_000, model.GeneratedSeed)
 	if m.file != "" {
 		var err error
 		if log, err = swf.ReadFile(filepath.Join(logs(), m.file+".swf.gz"), swf.Options{}); err != nil {
-			return replay.Workload{}, err
+			return workload.Workload{}, err
 		}
 	}
 	s, err := m.chosen.Select(log)
 	if err != nil {
-		return replay.Workload{}, err
+		return workload.Workload{}, err
 	}
 	if m.whatIf != nil {
 		m.whatIf.Apply(&s.Workload)
@@ -64,7 +65,7 @@ func (m *measure) workload() (replay.Workload, error) {
 // that of a process.
 func measureReplays(which string) (status int) {
 	for _, m := range measures {
-		var w replay.Workload
+		var w workload.Workload
 		for _, name := range m.policies {
 			if which != "all" && !strings.Contains(m.name+"/"+name, which) {
 				continue
@@ -85,7 +86,7 @@ func measureReplays(which string) (status int) {
 
 // measureReplay is the line of one replay: the best of some turns, in processor time, for other work on the machine can only
 // make it slower.
-func measureReplay(log string, w replay.Workload, name string) string {
+func measureReplay(log string, w workload.Workload, name string) string {
 	const (
 		turns  = 30
 		enough = 3 * time.Second // for all of them

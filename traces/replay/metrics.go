@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // Metrics are the figures of one replay: the content of metrics.json. Times and their means are seconds, areas
@@ -115,7 +116,7 @@ func BoundedSlowdown(submit, start, end core.Time) float64 {
 }
 
 // Measure computes the metrics of a result.
-func Measure(w Workload, r Result) Metrics {
+func Measure(w workload.Workload, r Result) Metrics {
 	m := Metrics{Trace: w.Name, Policy: r.Policy, Nodes: w.Machine.Nodes, Jobs: len(w.Jobs)}
 	var (
 		all     samples
@@ -128,9 +129,9 @@ func Measure(w Workload, r Result) Metrics {
 		if o.Start < 0 {
 			continue
 		}
-		held := float64(j.held(o))
+		held := float64(o.held(j))
 		m.HeldArea += held
-		m.WorkedArea += float64(j.worked(o))
+		m.WorkedArea += float64(o.worked(j))
 		all.add(j, o, held)
 		sizes[SizeClasses.Of(int64(j.Size))].add(j, o, held)
 		lengths[LengthClasses.Of(j.Run)].add(j, o, held)
@@ -155,11 +156,11 @@ func Measure(w Workload, r Result) Metrics {
 }
 
 // count notes what kind of job it is, and when it ended.
-func (m *Metrics) count(j *Job, o Outcome) {
+func (m *Metrics) count(j *workload.Job, o Outcome) {
 	switch j.Kind() {
-	case Evolving:
+	case workload.Evolving:
 		m.Evolving++
-	case Moldable:
+	case workload.Moldable:
 		m.Moldable++
 	}
 	if j.Cut {
@@ -193,7 +194,7 @@ type samples struct {
 	held                          float64
 }
 
-func (s *samples) add(j *Job, o Outcome, held float64) {
+func (s *samples) add(j *workload.Job, o Outcome, held float64) {
 	s.waits = append(s.waits, float64(o.Start-j.Submit))
 	s.turnarounds = append(s.turnarounds, float64(o.End-j.Submit))
 	s.slowdowns = append(s.slowdowns, BoundedSlowdown(j.Submit, o.Start, o.End))
@@ -234,7 +235,7 @@ func sum(values []float64) float64 {
 }
 
 // weeks is the weekly series from one second to another.
-func weeks(w Workload, r Result, from, to core.Time) []Week {
+func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 	n := int(min((to-from+week-1)/week, MaxWeeks))
 	all := make([]Week, n)
 	for k := range all {
@@ -252,7 +253,7 @@ func weeks(w Workload, r Result, from, to core.Time) []Week {
 		}
 		spread(all, j.Submit, o.Start, func(k *Week, seconds float64) { k.Queue += seconds })
 		at := o.Start
-		for s := range j.sizes(o) {
+		for s := range o.sizes(j) {
 			spread(all, at, at+s.Duration, func(k *Week, seconds float64) { k.Held += seconds * float64(s.Nodes) })
 			at += s.Duration
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // near says whether two figures are the same but for rounding.
@@ -16,7 +17,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs
 
 // Two jobs on four nodes, reckoned by hand: the second waits 90 s for the first, and evolves.
 func TestTheMetricsOfTwoJobs(t *testing.T) {
-	w := Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []Job{
+	w := workload.Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Submit: 100, Run: 100, Request: 120, Size: 4, Cut: true},
 		{Number: 2, Submit: 110, Run: 40, Request: 40, Size: 3, Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 30, Nodes: 3}}}},
 		{Number: 3, Submit: 111, Run: 1, Request: 1, Size: 1},
@@ -59,7 +60,7 @@ func TestTheMetricsOfTwoJobs(t *testing.T) {
 
 // An evolving job that is run rigidly holds its peak throughout; what it needed is the same.
 func TestARigidRunOfAnEvolvingJobWastesWhatLiesAboveItsProfile(t *testing.T) {
-	w := Workload{Machine: core.Machine{Nodes: 4}, Jobs: []Job{
+	w := workload.Workload{Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Run: 25, Request: 40, Size: 4, Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 30, Nodes: 4}}}},
 	}}
 	m := Measure(w, Result{Outcomes: []Outcome{{Start: 0, End: 25, Choice: AsRequested}}})
@@ -141,7 +142,7 @@ func TestWeeksAddUpWhatIsCountedSecondBySecond(t *testing.T) {
 				o.Held[k].Duration *= day
 			}
 		}
-		slices.SortFunc(w.Jobs, func(a, b Job) int { return int(a.Submit - b.Submit) })
+		slices.SortFunc(w.Jobs, func(a, b workload.Job) int { return int(a.Submit - b.Submit) })
 		slices.SortFunc(r.Outcomes, func(a, b Outcome) int { return int(a.Start - b.Start) })
 		for i := range w.Jobs { // sorting parted sizes from their outcomes: one size for all without a profile
 			if w.Jobs[i].Choices = nil; r.Outcomes[i].Held != nil {
@@ -220,7 +221,7 @@ func TestTheMetricsAreThoseOfAPlainCount(t *testing.T) {
 }
 
 func TestNothingIsMeasuredOfNoJobs(t *testing.T) {
-	m := Measure(Workload{Machine: core.Machine{Nodes: 4}}, Result{})
+	m := Measure(workload.Workload{Machine: core.Machine{Nodes: 4}}, Result{})
 	if m.Utilisation != 0 || m.Waste != 0 || m.Waiting != (Distribution{}) || len(m.Weeks) != 0 {
 		t.Errorf("the metrics of no jobs are %+v", m)
 	}
@@ -228,7 +229,7 @@ func TestNothingIsMeasuredOfNoJobs(t *testing.T) {
 
 // A job of 300 years is a mistake, but no reason to fill the memory with weeks.
 func TestTheWeeklySeriesEndsAfterAHundredYears(t *testing.T) {
-	w, r := hand(2, Outcome{Start: 0, End: MaxTime, Choice: 1})
+	w, r := hand(2, Outcome{Start: 0, End: workload.MaxTime, Choice: 1})
 	if m := Measure(w, r); len(m.Weeks) != MaxWeeks || !near(m.Utilisation, 50) {
 		t.Errorf("%d weeks, utilisation %v; want %d and 50", len(m.Weeks), m.Utilisation, MaxWeeks)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // Span is nodes with neighbouring numbers, First to Last, both included.
@@ -57,7 +58,7 @@ type Placement struct {
 
 // Place gives every job of a result its nodes. It fails when jobs together hold more nodes than the machine has, which
 // no result of Run does.
-func Place(w Workload, r Result) (*Placement, error) {
+func Place(w workload.Workload, r Result) (*Placement, error) {
 	p := &Placement{fixed: make([]stored, len(w.Jobs)), evolved: map[int][]Stretch{}}
 	var (
 		free  = newFreeNodes(w.Machine.Nodes)
@@ -92,7 +93,7 @@ func Place(w Workload, r Result) (*Placement, error) {
 	return p, nil
 }
 
-func overbooked(w Workload, c change, free int) error {
+func overbooked(w workload.Workload, c change, free int) error {
 	return fmt.Errorf("placing job %d at second %d: it holds %d nodes from then on, and only %d of %d are free", w.Jobs[c.job].Number, c.at, c.nodes, free, w.Machine.Nodes)
 }
 

@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
+	"accordion/traces/workload"
 )
 
 // hand is a replay written by hand: jobs of one size, and evolving ones with what they held.
-func hand(nodes int, jobs ...Outcome) (Workload, Result) {
-	w := Workload{Name: "hand", Machine: core.Machine{Nodes: nodes}}
+func hand(nodes int, jobs ...Outcome) (workload.Workload, Result) {
+	w := workload.Workload{Name: "hand", Machine: core.Machine{Nodes: nodes}}
 	for i, o := range jobs {
-		j := Job{Number: int64(i + 1), Submit: o.Start, Run: o.End - o.Start, Request: o.End - o.Start, Size: o.Choice}
+		j := workload.Job{Number: int64(i + 1), Submit: o.Start, Run: o.End - o.Start, Request: o.End - o.Start, Size: o.Choice}
 		if o.Held != nil {
 			j.Choices, j.Size = []core.EP{o.Held}, o.Held.Peak()
 		}
@@ -26,7 +27,7 @@ func hand(nodes int, jobs ...Outcome) (Workload, Result) {
 }
 
 // picture draws who holds which node when, a row a node and a column a second; jobs are letters.
-func picture(w Workload, r Result, p *Placement) string {
+func picture(w workload.Workload, r Result, p *Placement) string {
 	last := core.Time(0)
 	for _, o := range r.Outcomes {
 		last = max(last, o.End)
@@ -130,7 +131,7 @@ func TestAJobThatNeverBeganHasNoNodes(t *testing.T) {
 
 // drawReplay draws a result that fits its machine: each job begins at the first second from a drawn one at which its
 // sizes are free.
-func drawReplay(t *rapid.T) (Workload, Result) {
+func drawReplay(t *rapid.T) (workload.Workload, Result) {
 	nodes := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(60, 200)).Draw(t, "nodes")
 	const horizon = 200
 	var used [3 * horizon]int
@@ -172,7 +173,7 @@ func drawReplay(t *rapid.T) (Workload, Result) {
 
 // dumbPlacement is Place as one would say it: second by second, first everyone frees, then everyone takes, from a list of
 // nodes.
-func dumbPlacement(w Workload, r Result) [][][]int {
+func dumbPlacement(w workload.Workload, r Result) [][][]int {
 	var (
 		last   core.Time
 		free   = make([]bool, w.Machine.Nodes)

@@ -13,6 +13,7 @@ import (
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // jobsHeader are the columns of jobs.csv: Batsim's, as evalys reads them.
@@ -24,12 +25,12 @@ const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_res
 // requested resources are the nodes of a rigid job, those of the chosen size of a moldable one, and the peak of an
 // evolving one, whose allocated resources are all nodes that it ever held: which ones when is in steps.csv. What a job that
 // never began has not got is empty.
-func WriteJobs(out io.Writer, s *Selected, r Result, p *Placement) error {
+func WriteJobs(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	w.WriteString(jobsHeader)
 	name := quoted(s.Name)
 	var row []byte
-	for _, i := range s.inLogOrder() {
+	for _, i := range inLogOrder(s) {
 		row = appendJob(row[:0], &s.Jobs[i], r.Outcomes[i], name)
 		row = append(p.Job(i).Append(row), '\n')
 		w.Write(row) // an error stays with the writer
@@ -38,11 +39,11 @@ func WriteJobs(out io.Writer, s *Selected, r Result, p *Placement) error {
 }
 
 // appendJob appends a row up to the allocated resources.
-func appendJob(row []byte, j *Job, o Outcome, name string) []byte {
+func appendJob(row []byte, j *workload.Job, o Outcome, name string) []byte {
 	number := func(n int64) { row = append(strconv.AppendInt(row, n, 10), ',') }
 	text := func(s string) { row = append(append(row, s...), ',') }
 	nodes, request := j.Size, j.Request
-	if j.Kind() == Moldable && o.Choice >= 0 && o.Start >= 0 {
+	if j.Kind() == workload.Moldable && o.Choice >= 0 && o.Start >= 0 {
 		nodes, request = o.Nodes(j), j.Choices[o.Choice].Total()
 	}
 	number(j.Number)
@@ -72,8 +73,8 @@ func appendJob(row []byte, j *Job, o Outcome, name string) []byte {
 func appendMillionths(text []byte, a, b int64) []byte {
 	const places = 1_000_000
 	b = max(b, 1)
-	whole, rest := a/b, mulDiv(a%b, places, b)
-	if twice := mulDiv(a%b, 2*places, b); twice-2*rest == 1 { // half of the last place, or more
+	whole, rest := a/b, workload.MulDiv(a%b, places, b)
+	if twice := workload.MulDiv(a%b, 2*places, b); twice-2*rest == 1 { // half of the last place, or more
 		rest++
 	}
 	if rest == places {
@@ -95,7 +96,7 @@ func quoted(field string) string {
 }
 
 // inLogOrder are the places of the jobs in the order of the log.
-func (s *Selected) inLogOrder() []int {
+func inLogOrder(s *workload.Selected) []int {
 	order := make([]int, len(s.Jobs))
 	for i := range order {
 		order[i] = i
@@ -111,11 +112,11 @@ const stepsHeader = "job_id,step,starting_time,execution_time,finish_time,reques
 
 // WriteSteps writes steps.csv: a row for each stretch of time in which an evolving job held the same nodes, jobs in the
 // order of the log, steps from 0. A job that was run rigidly has one.
-func WriteSteps(out io.Writer, s *Selected, r Result, p *Placement) error {
+func WriteSteps(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	w := bufio.NewWriter(out)
 	w.WriteString(stepsHeader)
-	for _, i := range s.inLogOrder() {
-		if s.Jobs[i].Kind() != Evolving {
+	for _, i := range inLogOrder(s) {
+		if s.Jobs[i].Kind() != workload.Evolving {
 			continue
 		}
 		for k, step := range p.Steps(i, r) {
@@ -134,11 +135,11 @@ type metricsFile struct {
 }
 
 // WriteMetrics writes metrics.json.
-func WriteMetrics(out io.Writer, m Metrics, s *Selected) error {
+func WriteMetrics(out io.Writer, m Metrics, s *workload.Selected) error {
 	file := metricsFile{Metrics: m, Records: len(s.Jobs) + s.LeftOut.Total(), LeftOut: map[string]int{}, Estimates: s.Selection.Estimates.String()}
 	for why, n := range s.LeftOut {
 		if n > 0 {
-			file.LeftOut[Reason(why).Key()] = n
+			file.LeftOut[workload.Reason(why).Key()] = n
 		}
 	}
 	e := json.NewEncoder(out)
@@ -149,7 +150,7 @@ func WriteMetrics(out io.Writer, m Metrics, s *Selected) error {
 // WriteSWF writes replayed.swf: the jobs of the replay in the order of submission, with what became of them. Wait time, run time
 // and allocated processors are those of the replay, in the nodes that it counted; so is what they asked for. Evolving jobs have the
 // profiles that they asked for (swf.Log.EPs). Everything else is as in the log. A job that never began has −1 for all three.
-func WriteSWF(out io.Writer, log *swf.Log, s *Selected, r Result) error {
+func WriteSWF(out io.Writer, log *swf.Log, s *workload.Selected, r Result) error {
 	header := swf.Header{Lines: slices.Clone(log.Header.Lines)}
 	nodes := strconv.Itoa(s.Machine.Nodes)
 	header.Set("MaxJobs", strconv.Itoa(len(s.Jobs)))
@@ -159,7 +160,7 @@ func WriteSWF(out io.Writer, log *swf.Log, s *Selected, r Result) error {
 	header.Add("Note", "replayed by accordion under "+r.Policy+": wait, run time and allocated processors are not the log's")
 	eps := map[int64]core.EP{}
 	for i := range s.Jobs {
-		if j := &s.Jobs[i]; j.Kind() == Evolving && evolve.Check(j.Choices[0], s.Machine.Nodes) == nil {
+		if j := &s.Jobs[i]; j.Kind() == workload.Evolving && evolve.Check(j.Choices[0], s.Machine.Nodes) == nil {
 			eps[j.Number] = j.Choices[0]
 		}
 	}

@@ -17,16 +17,17 @@ import (
 
 	"accordion/core"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // written is a small replay, of a log in which job 4 comes before job 3.
-func written(t *testing.T) (*swf.Log, *Selected, Result, *Placement) {
+func written(t *testing.T) (*swf.Log, *workload.Selected, Result, *Placement) {
 	t.Helper()
-	l := log(t, " Computer: none\n MaxProcs: 8 (all)",
+	l := logOf(t, " Computer: none\n MaxProcs: 8 (all)",
 		[5]int64{10, 100, 4, 4, 120}, [5]int64{20, 90, 5, 5, 40}, [5]int64{40, 30, 4, 4, 40}, [5]int64{30, 9, 3, 3, 9}, [5]int64{50, 0, 1, 1, 1},
 	)
 	l.Name = `a,"b"`
-	s, err := Selection{}.Select(l)
+	s, err := workload.Selection{}.Select(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestAMoldableJobIsWrittenInTheSizeThatItGot(t *testing.T) {
 	w.Jobs[0].Submit = 0
 	w.Jobs[0].Choices = []core.EP{{{Duration: 50, Nodes: 2}}, {{Duration: 30, Nodes: 6}}}
 	r.Outcomes[0].Choice = 1
-	s := &Selected{Workload: w, Records: []int32{0}}
+	s := &workload.Selected{Workload: w, Records: []int32{0}}
 	for choice, want := range map[int]string{1: "1,hand,0,6,30,1,5,20,25,5,25,1.250000,-1,0-5\n", AsRequested: "1,hand,0,4,20,1,5,20,25,5,25,1.250000,-1,0-3\n"} {
 		r.Outcomes[0].Choice = choice
 		p, err := Place(w, r)
@@ -199,4 +200,16 @@ func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
 	if got, _ := os.ReadFile(at("a")); string(got) != "new a" {
 		t.Errorf("a has %q", got)
 	}
+}
+
+// logOf is a log of jobs: submit, run, allocated, requested processors, requested time.
+func logOf(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
+	t.Helper()
+	l := &swf.Log{Name: "log", Header: swf.Header{Lines: strings.Split(header, "\n")}}
+	for i, j := range jobs {
+		l.Records = append(l.Records, swf.Record{
+			Number: int64(i + 1), Submit: j[0], Wait: swf.Unknown, Run: j[1], Processors: int32(j[2]), RequestedProcessors: int32(j[3]), RequestedTime: j[4], User: 3,
+		})
+	}
+	return l
 }

@@ -10,6 +10,7 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // realLog reads one of the logs, or skips the test where they are not.
@@ -26,7 +27,7 @@ func realLog(t *testing.T, name string) *swf.Log {
 }
 
 func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
-	s, err := replay.Selection{}.Select(realLog(t, "KTH-SP2-1996-unfiltered"))
+	s, err := workload.Selection{}.Select(realLog(t, "KTH-SP2-1996-unfiltered"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
 	if slowdown := strconv.FormatFloat(m.Slowdown.Mean, 'g', 15, 64); slowdown != "92.5765397336295" {
 		t.Errorf("the mean bounded slowdown is %s, published 92.5765397336295", slowdown)
 	}
-	if len(s.Jobs) != 28481 || s.LeftOut[replay.NoRun] != 8 || s.LeftOut.Total() != 8 {
+	if len(s.Jobs) != 28481 || s.LeftOut[workload.NoRun] != 8 || s.LeftOut.Total() != 8 {
 		t.Errorf("%d jobs, left out %s; want 28481, and 8 that did not run", len(s.Jobs), s.LeftOut)
 	}
 	if _, err := replay.Place(s.Workload, r); err != nil {
@@ -54,7 +55,7 @@ func TestOfRealLogsAsManyJobsAreKeptAsOthersCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := realLog(t, name)
-			s, err := replay.Selection{}.Select(log)
+			s, err := workload.Selection{}.Select(log)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // logs is the directory of the real logs: ACCORDION_TRACES, else ../shared/traces beside the repository.
@@ -35,7 +36,7 @@ func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 	for _, r := range published.Records {
 		want[r.Number] = r.Submit + r.Wait
 	}
-	w, err := replay.Selection{}.Select(log)
+	w, err := workload.Selection{}.Select(log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +59,8 @@ func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 }
 
 // generated is the log of the bounds.
-func generated(t testing.TB) replay.Workload {
-	w, err := replay.Selection{}.Select(model.Generated(10_000, model.GeneratedSeed))
+func generated(t testing.TB) workload.Workload {
+	w, err := workload.Selection{}.Select(model.Generated(10_000, model.GeneratedSeed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func hash(r replay.Result) uint64 {
 	return h
 }
 
-func meanWait(w replay.Workload, r replay.Result) float64 {
+func meanWait(w workload.Workload, r replay.Result) float64 {
 	var sum int64
 	for i, o := range r.Outcomes {
 		sum += o.Start - w.Jobs[i].Submit

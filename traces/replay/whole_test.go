@@ -10,6 +10,7 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
+	"accordion/traces/workload"
 )
 
 // Whatever a log says, what is replayed of it fits the machine, can be placed, measured and written, and nothing panics.
@@ -22,11 +23,11 @@ func FuzzWholeReplay(f *testing.F) {
 		if err != nil || len(log.Records) > 200 {
 			return
 		}
-		s, err := replay.Selection{Machine: 64, ProcsPerNode: 1 + int(how%3)}.Select(log)
+		s, err := workload.Selection{Machine: 64, ProcsPerNode: 1 + int(how%3)}.Select(log)
 		if err != nil {
 			return
 		}
-		whatIf := replay.WhatIf{Evolving: 0.5, Moldable: 0.3, Seed: seed, Shape: replay.Shape(how % 5), Same: replay.Same(how / 5 % 2)}
+		whatIf := workload.WhatIf{Evolving: 0.5, Moldable: 0.3, Seed: seed, Shape: workload.Shape(how % 5), Same: workload.Same(how / 5 % 2)}
 		whatIf.Apply(&s.Workload)
 		policy, err := policy.Named([]string{"fcfs", "easy", "conservative", "moldable", "evolving:2X+c"}[how/10%5], queue.FirstCome)
 		if err != nil {

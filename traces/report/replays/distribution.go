@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // waited is how long a job waited, in seconds, and slowdown its bounded slowdown; neither for one that never began.
-func waited(j *replay.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
+func waited(j *workload.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
-func slowdown(j *replay.Job, o *replay.Outcome) float64 {
+func slowdown(j *workload.Job, o *replay.Outcome) float64 {
 	return replay.BoundedSlowdown(j.Submit, o.Start, o.End)
 }
 
@@ -22,7 +23,7 @@ type quantity struct {
 	title string
 	unit  string // "seconds" or "": the page's scripts and the figures know what ticks become it
 	least float64
-	of    func(*replay.Job, *replay.Outcome) float64
+	of    func(*workload.Job, *replay.Outcome) float64
 }
 
 var (
@@ -103,12 +104,12 @@ type classing struct {
 	name string
 	unit string // after each class's name
 	replay.Classes
-	of func(*replay.Job) int64
+	of func(*workload.Job) int64
 }
 
 var (
-	bySize   = classing{"size", " nodes", replay.SizeClasses, func(j *replay.Job) int64 { return int64(j.Size) }}
-	byLength = classing{"length", "", replay.LengthClasses, func(j *replay.Job) int64 { return j.Run }}
+	bySize   = classing{"size", " nodes", replay.SizeClasses, func(j *workload.Job) int64 { return int64(j.Size) }}
+	byLength = classing{"length", "", replay.LengthClasses, func(j *workload.Job) int64 { return j.Run }}
 )
 
 // means is a quantity's mean by class; classes without jobs are left out.

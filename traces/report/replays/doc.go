@@ -7,9 +7,9 @@
 // It computes no metrics and places no jobs: who replays (package replay) hands over the table's rows and who held which
 // nodes. Charts of what really ran, from accounting, are package report's.
 //
-//	workload := replay.Workload{
+//	workload := workload.Workload{
 //		Name: "two jobs", Machine: core.Machine{Nodes: 4},
-//		Jobs: []replay.Job{
+//		Jobs: []workload.Job{
 //			{Number: 1, Submit: 0, Run: 600, Request: 900, Size: 4},
 //			{Number: 2, Submit: 60, Run: 300, Request: 300, Size: 2},
 //		},

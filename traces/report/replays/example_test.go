@@ -7,12 +7,13 @@ import (
 	"accordion/core"
 	"accordion/traces/replay"
 	"accordion/traces/report/replays"
+	"accordion/traces/workload"
 )
 
 func Example() {
-	workload := replay.Workload{
+	workload := workload.Workload{
 		Name: "two jobs", Machine: core.Machine{Nodes: 4},
-		Jobs: []replay.Job{
+		Jobs: []workload.Job{
 			{Number: 1, Submit: 0, Run: 600, Request: 900, Size: 4},
 			{Number: 2, Submit: 60, Run: 300, Request: 300, Size: 2},
 		},

@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/traces/replay"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"accordion/traces/workload"
 )
 
 // crisp is up to how many rectangles a Gantt chart as SVG has a path for each job; beyond, it has a picture of them, which
@@ -72,7 +73,7 @@ func (r *Report) kinds() []entry {
 	var all []entry
 	for k, c := range kindColour {
 		if there[k] {
-			all = append(all, entry{kindName(replay.Kind(k)), c})
+			all = append(all, entry{kindName(workload.Kind(k)), c})
 		}
 	}
 	return all
@@ -97,7 +98,7 @@ func (r *Report) ganttSVG(b *bytes.Buffer, policy int) error {
 		}
 		fill := kindColour[j.Kind()]
 		fmt.Fprintf(b, `<path fill="#%02x%02x%02x"`, fill.R, fill.G, fill.B)
-		if j.Kind() == replay.Evolving {
+		if j.Kind() == workload.Evolving {
 			b.WriteString(` class="evolving"`)
 		}
 		b.WriteString(` d="`)
@@ -119,7 +120,7 @@ func (r *Report) ganttSVG(b *bytes.Buffer, policy int) error {
 	return nil
 }
 
-func kindName(k replay.Kind) string { return [...]string{"rigid", "moldable", "evolving"}[k] }
+func kindName(k workload.Kind) string { return [...]string{"rigid", "moldable", "evolving"}[k] }
 
 // sizes is "2 → 8 → 4".
 func sizes(ep core.EP) string {

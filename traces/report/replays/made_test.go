@@ -12,15 +12,16 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/model"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // made is a workload of the generated log's jobs, with some users, every evolve-th job a mountain of three steps; denser
 // than the log by a factor. It is replayed under each policy.
 func made(t testing.TB, jobs, evolve int, denser int64, policies ...string) *Report {
 	t.Helper()
-	w := replay.Workload{Name: "made", Machine: core.Machine{Nodes: model.GeneratedNodes}}
+	w := workload.Workload{Name: "made", Machine: core.Machine{Nodes: model.GeneratedNodes}}
 	for i, rec := range model.Generated(jobs, model.GeneratedSeed).Records {
-		j := replay.Job{Number: rec.Number, Submit: rec.Submit / denser, Run: rec.Run, Request: rec.RequestedTime, Size: int(rec.Processors), User: int32(i * i % 23)}
+		j := workload.Job{Number: rec.Number, Submit: rec.Submit / denser, Run: rec.Run, Request: rec.RequestedTime, Size: int(rec.Processors), User: int32(i * i % 23)}
 		if evolve > 0 && i%evolve == 0 && j.Size >= 4 && j.Run > 1200 {
 			third := j.Run / 3
 			ep := core.EP{{Duration: third, Nodes: j.Size / 4}, {Duration: third, Nodes: j.Size}, {Duration: j.Run - 2*third, Nodes: j.Size / 2}}
@@ -31,7 +32,7 @@ func made(t testing.TB, jobs, evolve int, denser int64, policies ...string) *Rep
 	return replayed(t, w, policies...)
 }
 
-func replayed(t testing.TB, w replay.Workload, policies ...string) *Report {
+func replayed(t testing.TB, w workload.Workload, policies ...string) *Report {
 	t.Helper()
 	r := &Report{
 		Title: "A made workload", Note: fmt.Sprintf("%d jobs on %d nodes", len(w.Jobs), w.Machine.Nodes),
@@ -66,7 +67,7 @@ func mean(values []float64) float64 {
 }
 
 // placed gives every job the lowest free nodes, one by one.
-func placed(w replay.Workload, r replay.Result) [][]Stretch {
+func placed(w workload.Workload, r replay.Result) [][]Stretch {
 	type change struct {
 		at   core.Time
 		job  int
@@ -81,7 +82,7 @@ func placed(w replay.Workload, r replay.Result) [][]Stretch {
 		at, held := o.Start, o.Held
 		if held == nil {
 			size := w.Jobs[i].Size
-			if w.Jobs[i].Kind() == replay.Moldable {
+			if w.Jobs[i].Kind() == workload.Moldable {
 				size = w.Jobs[i].Choices[o.Choice].Peak()
 			}
 			held = core.EP{{Duration: o.End - o.Start, Nodes: size}}

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // odd are reports at the edges of what there is to show.
@@ -60,7 +61,7 @@ func odd() map[string]*Report {
 		}),
 		"one node": with(func(r *Report) {
 			r.Workload.Machine.Nodes = 1
-			r.Workload.Jobs = []replay.Job{{Number: 1, Run: 5, Request: 5, Size: 1}}
+			r.Workload.Jobs = []workload.Job{{Number: 1, Run: 5, Request: 5, Size: 1}}
 			for i := range r.Replays {
 				r.Replays[i].Result.Outcomes = []replay.Outcome{{Start: 0, End: 5}}
 				r.Replays[i].Held = [][]Stretch{{{From: 0, To: 5, Nodes: []Span{{0, 0}}}}}

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // pack collects whole numbers, each in as few bytes as it needs (LEB128; negative ones folded between the positive ones).
@@ -50,7 +51,7 @@ func (p *pack) deflated() []byte {
 }
 
 // packJobs is what the workload says of its jobs, whatever became of them.
-func packJobs(jobs []replay.Job) []byte {
+func packJobs(jobs []workload.Job) []byte {
 	var p pack
 	p.count(len(jobs))
 	number, submit := int64(0), core.Time(0)
@@ -82,7 +83,7 @@ func packJobs(jobs []replay.Job) []byte {
 		p.natural(kind)
 	}
 	for i := range jobs {
-		if jobs[i].Kind() == replay.Rigid {
+		if jobs[i].Kind() == workload.Rigid {
 			continue
 		}
 		p.count(len(jobs[i].Choices))
@@ -94,7 +95,7 @@ func packJobs(jobs []replay.Job) []byte {
 }
 
 // packTimes is when the jobs began and ended, and the sizes of those that evolved.
-func packTimes(jobs []replay.Job, outcomes []replay.Outcome) []byte {
+func packTimes(jobs []workload.Job, outcomes []replay.Outcome) []byte {
 	var p pack
 	for i := range jobs { // 0: never began; else its wait, folded, and 1
 		if outcomes[i].Start < 0 {
@@ -110,7 +111,7 @@ func packTimes(jobs []replay.Job, outcomes []replay.Outcome) []byte {
 		}
 	}
 	for i := range jobs {
-		if outcomes[i].Start >= 0 && jobs[i].Kind() != replay.Rigid {
+		if outcomes[i].Start >= 0 && jobs[i].Kind() != workload.Rigid {
 			p.count(outcomes[i].Choice)
 			p.profile(outcomes[i].Held)
 		}

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/traces/replay"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"accordion/traces/workload"
 )
 
 // chart is where the Gantt chart stands on the screen and what it shows.
@@ -134,7 +135,7 @@ func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
 	j, o := &r.Workload.Jobs[job], &r.Replays[policy].Result.Outcomes[job]
 	tip := p.text("#tip")
 	wants := []string{
-		fmt.Sprintf("Job %d, %s", j.Number, map[replay.Kind]string{replay.Rigid: "rigid", replay.Moldable: "moldable", replay.Evolving: "evolving"}[j.Kind()]),
+		fmt.Sprintf("Job %d, %s", j.Number, map[workload.Kind]string{workload.Rigid: "rigid", workload.Moldable: "moldable", workload.Evolving: "evolving"}[j.Kind()]),
 		length(float64(o.Start - j.Submit)), length(float64(o.End - o.Start)), length(float64(j.Request)),
 		fmt.Sprint(j.User),
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // kindColour are the colours of rigid, moldable and evolving jobs.
-var kindColour = [...]color.NRGBA{{0x93, 0xa0, 0xb4, 0xff}, {0x1f, 0x9d, 0x8a, 0xff}, {0xe8, 0x81, 0x1a, 0xff}}
+var kindColour = [...]color.NRGBA{{R: 0x93, G: 0xa0, B: 0xb4, A: 0xff}, {R: 0x1f, G: 0x9d, B: 0x8a, A: 0xff}, {R: 0xe8, G: 0x81, B: 0x1a, A: 0xff}}
 
 // raster sums up in each pixel what was held in it: a pixel takes the colours of the jobs in it by the node-time that they
 // had there. So no job hides another, however many there are.

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // Report is what a page shows: one workload, replayed under one policy or several. The first is what the others are
@@ -15,7 +16,7 @@ type Report struct {
 	Title    string
 	Note     string    // one line under the title: what was replayed, and how
 	Begin    time.Time // the date of the workload's second 0, in the site's zone; zero: unknown, days are counted
-	Workload replay.Workload
+	Workload workload.Workload
 	Replays  []Replay
 	Table    []Row
 	Notes    []Note // what a reader should know besides: what was left out and why, the command, the seed

@@ -8,6 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // two is a rigid job, and one that evolves from 1 over 3 to 2 nodes, of four, under a policy and under another that let
@@ -23,7 +24,7 @@ func two() *Report {
 	}
 	return &Report{
 		Title: "Two", Note: "two jobs", Begin: time.Date(2006, 11, 3, 8, 0, 0, 0, time.UTC),
-		Workload: replay.Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []replay.Job{
+		Workload: workload.Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 			{Number: 7, Submit: 0, Run: 50, Request: 60, Size: 1, User: 3, Cut: true},
 			{Number: 8, Submit: 5, Run: 100, Request: 100, Size: 3, User: -1, Choices: []core.EP{profile}},
 		}},

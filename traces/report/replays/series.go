@@ -5,6 +5,7 @@ import (
 
 	"accordion/core"
 	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
 // change is by how much a number changes at a second.
@@ -14,7 +15,7 @@ type change struct {
 }
 
 // held is the node counts that a job had from its start on, of one that began.
-func held(j *replay.Job, o *replay.Outcome) core.EP {
+func held(j *workload.Job, o *replay.Outcome) core.EP {
 	if len(o.Held) > 0 {
 		return o.Held
 	}

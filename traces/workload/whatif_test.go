@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"fmt"
@@ -81,7 +81,7 @@ func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
 				t.Fatalf("its profile %v has a step that is none", ep)
 			}
 		}
-		work := j.worked(Outcome{})
+		work := j.Need()
 		switch x.Same {
 		case SamePeak:
 			if j.Size != before.Size || j.Run != before.Run || j.Request != before.Request {
@@ -228,7 +228,7 @@ func TestShapesAndSharesAreRead(t *testing.T) {
 		t.Error("both is read")
 	}
 	for text, want := range map[string]float64{"30%": 0.3, "0.3": 0.3, "0": 0, "1": 1, "100%": 1, "12.5%": 0.125} {
-		if got, err := ParseShare("share", text); err != nil || !near(got, want) {
+		if got, err := ParseShare("share", text); err != nil || math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is read as %v, error %v", text, got, err)
 		}
 	}

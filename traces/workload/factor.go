@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"fmt"
@@ -40,13 +40,13 @@ func (f Factor) String() string {
 }
 
 // Divide is the whole part of n / f, for n ≥ 0.
-func (f Factor) Divide(n int64) int64 { return mulDiv(n, int64(one), int64(f)) }
+func (f Factor) Divide(n int64) int64 { return MulDiv(n, int64(one), int64(f)) }
 
 // Multiply is the whole part of n · f, for n ≥ 0.
-func (f Factor) Multiply(n int64) int64 { return mulDiv(n, int64(f), int64(one)) }
+func (f Factor) Multiply(n int64) int64 { return MulDiv(n, int64(f), int64(one)) }
 
-// mulDiv is the whole part of a·b/c, exactly; core.Forever when that is larger still.
-func mulDiv(a, b, c int64) int64 {
+// MulDiv is the whole part of a·b/c, exactly; core.Forever when that is larger still.
+func MulDiv(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high >= uint64(c) {
 		return core.Forever

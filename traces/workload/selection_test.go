@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// log is a log of lines "submit run allocated requested request", jobs numbered from 1, with the header lines before it.
-func log(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
+// logOf is a log of lines "submit run allocated requested request", jobs numbered from 1, with the header lines before it.
+func logOf(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
 	t.Helper()
 	l := &swf.Log{Name: "log", Header: swf.Header{Lines: strings.Split(header, "\n")}}
 	for i, j := range jobs {
@@ -27,7 +27,7 @@ func log(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
 }
 
 func TestWhatIsKeptOfALog(t *testing.T) {
-	got, err := Selection{}.Select(log(t, " MaxNodes: 7\n MaxProcs: 10 (of 12)",
+	got, err := Selection{}.Select(logOf(t, " MaxNodes: 7\n MaxProcs: 10 (of 12)",
 		[5]int64{5, 60, -1, 4, 100}, // 1: kept
 		[5]int64{5, 200, 4, 6, 100}, // 2: runs into its limit, has what it requested
 		[5]int64{5, 60, 4, -1, 100}, // 3: no requested processors: the allocated ones
@@ -84,7 +84,7 @@ func TestTheMachineIsWhatTheHeaderSaysOrTheUser(t *testing.T) {
 		{"whole nodes of which the last is not whole", " MaxProcs: 5", Selection{ProcsPerNode: 2}, 2, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.s.Select(log(t, c.header, [5]int64{0, 1, 1, 1, 1}, [5]int64{0, 1, 3, 3, 1}, [5]int64{0, 1, 5, 5, 1}))
+			got, err := c.s.Select(logOf(t, c.header, [5]int64{0, 1, 1, 1, 1}, [5]int64{0, 1, 3, 3, 1}, [5]int64{0, 1, 5, 5, 1}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,14 +94,14 @@ func TestTheMachineIsWhatTheHeaderSaysOrTheUser(t *testing.T) {
 		})
 	}
 	for _, header := range []string{"", " MaxProcs: -1", " MaxNodes: many"} {
-		if _, err := (Selection{}).Select(log(t, header, [5]int64{0, 1, 1, 1, 1})); !errors.Is(err, ErrNoMachine) {
+		if _, err := (Selection{}).Select(logOf(t, header, [5]int64{0, 1, 1, 1, 1})); !errors.Is(err, ErrNoMachine) {
 			t.Errorf("header %q: %v, want %v", header, err, ErrNoMachine)
 		}
 	}
 }
 
 func TestWithoutAnyRequestedTimeTheRunTimeStandsIn(t *testing.T) {
-	all := log(t, " MaxProcs: 9", [5]int64{0, 70, 1, -1, -1}, [5]int64{1, 80, 1, -1, 0})
+	all := logOf(t, " MaxProcs: 9", [5]int64{0, 70, 1, -1, -1}, [5]int64{1, 80, 1, -1, 0})
 	got, err := Selection{}.Select(all)
 	if err != nil || !got.RunOnly || len(got.Jobs) != 2 || got.Jobs[0].Request != 70 || got.Jobs[1].Request != 80 || got.Jobs[0].Cut {
 		t.Errorf("kept %+v, error %v", got, err)
@@ -126,7 +126,7 @@ func TestEstimatesChangeTheRequestAfterTheRules(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		got, err := Selection{Estimates: e}.Select(log(t, " MaxProcs: 9", [5]int64{0, 60, 1, 1, 100}, [5]int64{0, 80, 1, 1, 50}, [5]int64{0, 9, 1, 1, 0}))
+		got, err := Selection{Estimates: e}.Select(logOf(t, " MaxProcs: 9", [5]int64{0, 60, 1, 1, 100}, [5]int64{0, 80, 1, 1, 50}, [5]int64{0, 9, 1, 1, 0}))
 		if err != nil || len(got.Jobs) != 2 {
 			t.Fatalf("%s: %d jobs, error %v", text, len(got.Jobs), err)
 		}
@@ -166,7 +166,7 @@ func TestArrivals(t *testing.T) {
 		{"a window, then load", Selection{Window: Window{From: 102}, ScaleLoad: factor("4")}, []core.Time{102, 102, 105}, []int64{2, 6, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.s.Select(log(t, " MaxProcs: 9", jobs...))
+			got, err := c.s.Select(logOf(t, " MaxProcs: 9", jobs...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestSelectionIsThatOfPlainFilters(t *testing.T) {
 }
 
 func TestALogsOwnProfilesAreEvolvingJobs(t *testing.T) {
-	l := log(t, " MaxProcs: 8", [5]int64{0, 60, 4, 4, 100}, [5]int64{0, 120, 4, 4, 100}, [5]int64{0, 10, 4, 4, 100}, [5]int64{0, 10, 8, 8, 100})
+	l := logOf(t, " MaxProcs: 8", [5]int64{0, 60, 4, 4, 100}, [5]int64{0, 120, 4, 4, 100}, [5]int64{0, 10, 4, 4, 100}, [5]int64{0, 10, 8, 8, 100})
 	l.EPs = map[int64]core.EP{
 		1: {{Duration: 40, Nodes: 3}, {Duration: 60, Nodes: 5}},
 		2: {{Duration: 40, Nodes: 3}, {Duration: 20, Nodes: 5}},   // shorter than requested: the last step goes on
@@ -272,12 +272,12 @@ func TestALogsOwnProfilesAreEvolvingJobs(t *testing.T) {
 }
 
 func TestALogWithoutUsableJobsIsAnError(t *testing.T) {
-	_, err := Selection{}.Select(log(t, " MaxProcs: 8", [5]int64{0, 0, 4, 4, 100}, [5]int64{0, 10, 9, 4, 100}))
+	_, err := Selection{}.Select(logOf(t, " MaxProcs: 8", [5]int64{0, 0, 4, 4, 100}, [5]int64{0, 10, 9, 4, 100}))
 	const want = "log: none of 2 jobs can be replayed: 1 that did not run, 1 larger than the machine"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if _, err := (Selection{}).Select(log(t, " MaxProcs: 8")); err == nil || err.Error() != "log: the log has a header and no jobs" {
+	if _, err := (Selection{}).Select(logOf(t, " MaxProcs: 8")); err == nil || err.Error() != "log: the log has a header and no jobs" {
 		t.Errorf("of a log without jobs: error %v", err)
 	}
 }

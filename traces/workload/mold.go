@@ -1,4 +1,4 @@
-package replay
+package workload
 
 import (
 	"math/bits"
@@ -26,7 +26,7 @@ func moldable(j *Job, machine int, d *draw) bool {
 		if run > MaxTime || len(runs) > 0 && run >= runs[len(runs)-1] {
 			return
 		}
-		request := min(max(mulDiv(run, j.Request, j.Run), run), MaxTime)
+		request := min(max(MulDiv(run, j.Request, j.Run), run), MaxTime)
 		choices = append(choices, core.EP{{Duration: request, Nodes: int(n)}})
 		runs = append(runs, run)
 	}

@@ -1,0 +1,73 @@
+package replay
+
+import (
+	"iter"
+	"strconv"
+
+	"accordion/core"
+	"accordion/traces/workload"
+)
+
+// Outcome is what became of one job.
+type Outcome struct {
+	Start  core.Time // −1: it never began
+	End    core.Time
+	Choice int     // which of its choices; AsRequested when the policy did not look at them
+	Held   core.EP // an evolving job's sizes from Start to End, as it held them; nil: one size throughout
+}
+
+// AsRequested is the Choice of a job with choices under a policy that knows rigid jobs only: Size nodes.
+const AsRequested = -1
+
+// Nodes is how many nodes a job held at its peak; 0 when it never began.
+func (o *Outcome) Nodes(j *workload.Job) int {
+	switch {
+	case o.Start < 0:
+		return 0
+	case o.Held != nil:
+		return o.Held.Peak()
+	case len(j.Choices) == 0 || o.Choice == AsRequested:
+		return j.Size
+	}
+	return j.Choices[o.Choice].Peak()
+}
+
+// held is the area that the job occupied in an outcome, in node-seconds.
+func (o *Outcome) held(j *workload.Job) int64 {
+	if o.Held != nil {
+		return o.Held.Area()
+	}
+	return int64(o.Nodes(j)) * (o.End - o.Start)
+}
+
+// worked is the area that the job needed for what it did in an outcome, in node-seconds: what it held, but of an evolving
+// job what its profile asks for in the time that it worked, however it was run.
+func (o *Outcome) worked(j *workload.Job) int64 {
+	if j.Kind() != workload.Evolving {
+		return o.held(j)
+	}
+	return j.Need()
+}
+
+// sizes are the steps in which the job held nodes, from its start to its end.
+func (o *Outcome) sizes(j *workload.Job) iter.Seq[core.Step] {
+	return func(yield func(core.Step) bool) {
+		if o.Held == nil {
+			yield(core.Step{Duration: o.End - o.Start, Nodes: o.Nodes(j)})
+			return
+		}
+		for _, s := range o.Held {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+func appendInt(text []byte, n int64) []byte { return strconv.AppendInt(text, n, 10) }
+
+// Result is a whole replay.
+type Result struct {
+	Policy   string    // as the user named it
+	Outcomes []Outcome // beside Workload.Jobs
+}
