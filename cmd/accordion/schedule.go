@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/cmd/accordion/problem"
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/order"
@@ -123,7 +124,7 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // place schedules the problem in the order that the flags ask for.
-func (s *scheduleFlags) place(ctx context.Context, problem *evolve.Problem, a evolve.Algorithm) (order.Result, error) {
+func (s *scheduleFlags) place(ctx context.Context, problem *problem.Problem, a evolve.Algorithm) (order.Result, error) {
 	eps := problem.Profiles()
 	if rule, ok := orders[s.order]; ok {
 		plan, err := evolve.Schedule(problem.Profile(), eps, rule(eps), a)
@@ -190,7 +191,7 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
 const largestProblem = 256 << 20
 
 // read reads the problem; what is wrong with it is said in one line with file and line.
-func (s *scheduleFlags) read(stdin io.Reader, file string) (*evolve.Problem, error) {
+func (s *scheduleFlags) read(stdin io.Reader, file string) (*problem.Problem, error) {
 	from, name := stdin, "standard input"
 	if file != "-" {
 		f, err := os.Open(file)
@@ -207,13 +208,13 @@ func (s *scheduleFlags) read(stdin io.Reader, file string) (*evolve.Problem, err
 	if len(text) > largestProblem {
 		return nil, usage(fmt.Errorf("%s: more than %d MiB; split the problem", name, largestProblem>>20))
 	}
-	problem, err := evolve.ParseProblem(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), s.nodes)
-	var wrong *evolve.ProblemError
+	read, err := problem.Parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), s.nodes)
+	var wrong *problem.Error
 	switch {
 	case errors.As(err, &wrong) && wrong.Field == "":
 		return nil, usage(fmt.Errorf("%s:%d: %w", name, wrong.Line, wrong.Err))
 	case errors.As(err, &wrong):
 		return nil, usage(fmt.Errorf("%s:%d: %s: %w", name, wrong.Line, wrong.Field, wrong.Err))
 	}
-	return problem, err
+	return read, err
 }

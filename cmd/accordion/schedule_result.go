@@ -1,6 +1,7 @@
 package main
 
 import (
+	"accordion/cmd/accordion/problem"
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/order"
@@ -58,7 +59,7 @@ type scheduleRelative struct {
 	Waiting     *float64 `json:"waiting"`
 }
 
-func report(p *evolve.Problem, a evolve.Algorithm, found order.Result, rigid []core.Allocation) *schedule {
+func report(p *problem.Problem, a evolve.Algorithm, found order.Result, rigid []core.Allocation) *schedule {
 	m := evolve.Measure(p.Nodes, p.Profiles(), found.Plan)
 	r := m.RelativeTo(evolve.Measure(p.Nodes, p.Profiles(), rigid))
 	relative := scheduleRelative{known(r.Reservation), known(r.Makespan), known(r.Completion), known(r.Waiting)}
@@ -91,7 +92,7 @@ func known(ratio float64) *float64 {
 }
 
 // name gives every step its node IDs. What occupies the machine already takes part, for it needs nodes too.
-func (s *schedule) name(p *evolve.Problem, plan []core.Allocation) error {
+func (s *schedule) name(p *problem.Problem, plan []core.Allocation) error {
 	all := append(plan[:len(plan):len(plan)], core.Allocation{Job: core.JobID(len(plan)), EP: p.Busy})
 	named, err := place.Assign(p.Nodes, all, nil)
 	if err != nil {

@@ -36,7 +36,7 @@ func everyPlace(ep core.EP, p *profile.Profile, limit evolve.Limit, notBefore, h
 			case !last:
 				place(i+1, end, waste)
 			case end < b.completion:
-				b, ok = best{end, starts[0], waste, slices.Clone(starts)}, true
+				b, ok = best{completion: end, latest: starts[0], waste: waste, starts: slices.Clone(starts)}, true
 			default:
 				b.latest = max(b.latest, starts[0])
 				if waste < b.waste || waste == b.waste && slices.Compare(starts, b.starts) > 0 {

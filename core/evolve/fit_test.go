@@ -75,7 +75,7 @@ func TestFitIsThePrintedAlgorithmStepByStep(t *testing.T) {
 		}
 		limit := []evolve.Limit{evolve.NoExpansion, 1_130_000, evolve.Twice, 5_000_000, evolve.Unlimited}[n%5]
 		start, got, ok := evolve.Fit(ep, p, limit, 0)
-		want, wantEP := printed{ep, p, limit, horizon}.fit(0, 0)
+		want, wantEP := printed{ep: ep, p: p, limit: limit, horizon: horizon}.fit(0, 0)
 		if !ok || start != want || !cmp.Equal(got, wantEP) {
 			t.Fatalf("test %d, limit %v: %v on %v\n got %d %v %t\nwant %d %v", n, limit, ep, p.Steps(0), start, got, ok, want, wantEP)
 		}

@@ -56,15 +56,15 @@ func Format(ep core.EP) string {
 	return b.String()
 }
 
-// A stepError is about one step of a profile.
-type stepError struct {
-	step int // from 0
+// A StepError is about one step of a profile.
+type StepError struct {
+	Step int // from 0
 	why  string
 }
 
 // Error counts steps from 1.
-func (e *stepError) Error() string {
-	return fmt.Sprintf("evolution profile, step %d: %s", e.step+1, e.why)
+func (e *StepError) Error() string {
+	return fmt.Sprintf("evolution profile, step %d: %s", e.Step+1, e.why)
 }
 
 // Check says why a profile that did not come from Parse (a file, a message) cannot be requested, or nil. maxNodes is
@@ -80,12 +80,12 @@ func Check(ep core.EP, maxNodes int) error {
 	for i, s := range ep {
 		switch {
 		case s.Duration <= 0 || s.Duration > core.MaxTotal:
-			return &stepError{i, fmt.Sprintf("duration %d is not 1 to %d seconds", s.Duration, core.MaxTotal)}
+			return &StepError{i, fmt.Sprintf("duration %d is not 1 to %d seconds", s.Duration, core.MaxTotal)}
 		case s.Nodes <= 0 || s.Nodes > maxNodes:
-			return &stepError{i, fmt.Sprintf("%d nodes are not 1 to %d, the machine's size", s.Nodes, maxNodes)}
+			return &StepError{i, fmt.Sprintf("%d nodes are not 1 to %d, the machine's size", s.Nodes, maxNodes)}
 		}
 		if total += s.Duration; total > core.MaxTotal {
-			return &stepError{i, fmt.Sprintf("the total exceeds %d seconds (3650 days)", core.MaxTotal)}
+			return &StepError{i, fmt.Sprintf("the total exceeds %d seconds (3650 days)", core.MaxTotal)}
 		}
 	}
 	return nil

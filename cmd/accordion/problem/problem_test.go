@@ -1,4 +1,4 @@
-package evolve_test
+package problem_test
 
 import (
 	"errors"
@@ -10,22 +10,24 @@ import (
 	"accordion/core/evolve"
 
 	"github.com/google/go-cmp/cmp"
+
+	"accordion/cmd/accordion/problem"
 )
 
 func TestAProblemIsReadInBothForms(t *testing.T) {
-	got, err := evolve.ParseProblem([]byte(`{"nodes":100,"busy":[[1200,10],[5,0]],
+	got, err := problem.Parse([]byte(`{"nodes":100,"busy":[[1200,10],[5,0]],
 		"applications":[{"id":"a","ep":[[500,5],[3600,10]]},{"ep":"5x500s","id":"b"}]}`), 0)
-	want := &evolve.Problem{Nodes: 100, Busy: core.EP{{Duration: 1200, Nodes: 10}, {Duration: 5}}, Applications: []evolve.Application{
+	want := &problem.Problem{Nodes: 100, Busy: core.EP{{Duration: 1200, Nodes: 10}, {Duration: 5}}, Applications: []problem.Application{
 		{ID: "a", EP: core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}},
 		{ID: "b", EP: core.EP{{Duration: 500, Nodes: 5}}},
 	}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("%v (-want +got):\n%s", err, diff)
 	}
-	if got, err := evolve.ParseProblem([]byte(`{"applications":[]}`), 7); err != nil || got.Nodes != 7 || len(got.Applications) != 0 {
+	if got, err := problem.Parse([]byte(`{"applications":[]}`), 7); err != nil || got.Nodes != 7 || len(got.Applications) != 0 {
 		t.Errorf("the size from outside: %+v, %v", got, err)
 	}
-	if got, err := evolve.ParseProblem([]byte(`{"nodes":3,"applications":[]}`), 7); err != nil || got.Nodes != 7 {
+	if got, err := problem.Parse([]byte(`{"nodes":3,"applications":[]}`), 7); err != nil || got.Nodes != 7 {
 		t.Errorf("the size from outside goes before the one inside: %+v, %v", got, err)
 	}
 }
@@ -83,8 +85,8 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 		{`{"nodes":9,"busy":[` + strings.Repeat("[1,1],", 1_000_000) + `[1,1]],` + one + `}`, "busy: 1000001 steps; at most 100000"},
 		{`{"nodes":1000000,"applications":[` + manyYears(4000) + `]}`, "applications[3655].ep: the applications may last so long"},
 	} {
-		_, err := evolve.ParseProblem([]byte(test.text), 0)
-		var wrong *evolve.ProblemError
+		_, err := problem.Parse([]byte(test.text), 0)
+		var wrong *problem.Error
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\r") {
 			t.Errorf("%.200s\n got %v\nwant %s", test.text, err, test.want)
 		}
@@ -108,7 +110,7 @@ func FuzzParseProblem(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := evolve.ParseProblem(text, 0)
+		p, err := problem.Parse(text, 0)
 		if err != nil {
 			if i := strings.IndexFunc(err.Error(), func(r rune) bool { return r < ' ' }); i >= 0 {
 				t.Fatalf("not one line: %q", err)
@@ -119,8 +121,12 @@ func FuzzParseProblem(f *testing.F) {
 			return
 		}
 		for _, name := range evolve.Names() {
+			a, err := evolve.ParseAlgorithm(name)
+			if err != nil {
+				t.Fatal(err)
+			}
 			machine := p.Profile()
-			if _, err := evolve.Schedule(machine, p.Profiles(), nil, algorithm(t, name)); err != nil {
+			if _, err := evolve.Schedule(machine, p.Profiles(), nil, a); err != nil {
 				t.Fatalf("%s: an accepted problem cannot be scheduled: %v", name, err)
 			}
 			if used := machine.Max(-core.Forever, core.Forever); used > p.Nodes {

@@ -1,4 +1,9 @@
-package evolve
+// Package problem is the JSON that `accordion schedule` reads: a machine, what is busy on it, and applications that evolve. What is
+// wrong with it is said with its line and path. It schedules nothing (core/evolve).
+//
+//	p, err := problem.Parse(text, 0)
+//	var wrong *problem.Error // with Line and Field
+package problem
 
 import (
 	"bytes"
@@ -7,6 +12,7 @@ import (
 	"fmt"
 
 	"accordion/core"
+	"accordion/core/evolve"
 	"accordion/core/profile"
 )
 
@@ -25,15 +31,15 @@ type Application struct {
 	EP core.EP // requested; as written: equal neighbours are not joined when it is given as pairs
 }
 
-// A ProblemError says where in a problem's text something is wrong.
-type ProblemError struct {
+// A Error says where in a problem's text something is wrong.
+type Error struct {
 	Line  int    // from 1
 	Field string // such as applications[3].ep; "" when the text is not JSON at all
 	Err   error
 }
 
 // Error is one line.
-func (e *ProblemError) Error() string {
+func (e *Error) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
 	}
@@ -41,11 +47,11 @@ func (e *ProblemError) Error() string {
 }
 
 // Unwrap is the reason.
-func (e *ProblemError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// ParseProblem reads a problem from JSON. nodes replaces the size of the machine given there; 0 leaves it. Unknown and
+// Parse reads a problem from JSON. nodes replaces the size of the machine given there; 0 leaves it. Unknown and
 // repeated fields are errors. Errors are of type *ProblemError.
-func ParseProblem(text []byte, nodes int) (*Problem, error) {
+func Parse(text []byte, nodes int) (*Problem, error) {
 	r := &reader{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	if err := r.valid(); err != nil {
 		return nil, err
@@ -90,7 +96,7 @@ type reader struct {
 
 // fail is an error about the value at an offset.
 func (r *reader) fail(offset int, field string, err error) error {
-	return &ProblemError{Line: 1 + bytes.Count(r.text[:min(offset, len(r.text))], []byte("\n")), Field: field, Err: err}
+	return &Error{Line: 1 + bytes.Count(r.text[:min(offset, len(r.text))], []byte("\n")), Field: field, Err: err}
 }
 
 // next moves to the beginning of the next value.
@@ -200,7 +206,7 @@ func (r *reader) profile(field string, most int) (core.EP, error) {
 	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
-		ep, err := Parse(text)
+		ep, err := evolve.Parse(text)
 		if err != nil {
 			return nil, r.fail(at, field, err)
 		}
@@ -298,11 +304,11 @@ func (r *reader) check(nodes int) error {
 	named := map[string]bool{}
 	for i, a := range r.Applications {
 		field := fmt.Sprintf("applications[%d]", i)
-		if err := Check(a.EP, r.Nodes); err != nil {
+		if err := evolve.Check(a.EP, r.Nodes); err != nil {
 			path := field + ".ep"
-			var wrong *stepError
+			var wrong *evolve.StepError
 			if errors.As(err, &wrong) && r.paired[i] {
-				path = fmt.Sprintf("%s[%d]", path, wrong.step)
+				path = fmt.Sprintf("%s[%d]", path, wrong.Step)
 			}
 			return r.fail(r.starts[i], path, err)
 		}

@@ -1,4 +1,4 @@
-package evolve
+package problem
 
 import (
 	"bytes"
