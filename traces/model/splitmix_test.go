@@ -44,7 +44,7 @@ func TestTheBundledLogIsWhatTheGeneratorMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Generated(200, GeneratedSeed).Records, bundled.Records); diff != "" {
-		t.Errorf("make it anew (accordion trace generate --jobs 200): it differs (-want +got):\n%s", diff)
+	if diff := cmp.Diff(Generated(2000, GeneratedSeed).Records, bundled.Records); diff != "" {
+		t.Errorf("make it anew (accordion trace generate --jobs 2000): it differs (-want +got):\n%s", diff)
 	}
 }
