@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
@@ -63,7 +64,7 @@ func markFor(comment string) (string, error) {
 
 // jobCommand runs scontrol COMMAND JOB.
 func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string) error {
-	err := s.run.scontrol(ctx, command, s.name(job))
+	err := s.run.Scontrol(ctx, command, s.name(job))
 	if over(err) {
 		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
 	}
@@ -132,7 +133,7 @@ func (s *System) withdraw(ctx context.Context, e *record) error {
 
 // cancel is scancel; a job that is over already is nil.
 func (s *System) cancel(ctx context.Context, job adapter.Key) error {
-	_, err := s.run.run(ctx, call{program: "scancel", args: []string{s.name(job)}})
+	_, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: []string{s.name(job)}})
 	if err != nil && !over(err) {
 		return fmt.Errorf("job %d: %w", job.ID, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // An allocation is what Slurm is asked for beside a running job, in the name of its owner: nodes without steps.
@@ -62,22 +63,22 @@ const owned = 2302
 // Slurm's next pass (defer), it must be the owner's own: the word that a job was granted can be read by its owner only, and a salloc of
 // root's that cannot read it gives the job up.
 func (s *System) allocateNow(ctx context.Context, site site, a allocation) (*record, error) {
-	c := call{program: "salloc", args: a.arguments(), until: granted.MatchString}
+	c := client.Call{Program: "salloc", Args: a.arguments(), Until: granted.MatchString}
 	if site.release < owned && !site.deferred {
-		c.args = append(c.args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.parent.UID), fmt.Sprintf("--gid=%d", a.parent.GID))
+		c.Args = append(c.Args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.parent.UID), fmt.Sprintf("--gid=%d", a.parent.GID))
 	} else {
-		c.as = &user{a.parent.UID, a.parent.GID}
+		c.As = &client.User{Uid: a.parent.UID, Gid: a.parent.GID}
 	}
 	if !site.deferred {
-		c.args = append(c.args, "--immediate")
+		c.Args = append(c.Args, "--immediate")
 	}
-	out, err := s.run.run(ctx, c)
+	out, err := s.run.Run(ctx, c)
 	if err != nil {
-		return nil, errors.Join(s.notAllocated(ctx, a, err), s.unqueue(ctx, out.stderr))
+		return nil, errors.Join(s.notAllocated(ctx, a, err), s.unqueue(ctx, out.Stderr))
 	}
-	m := granted.FindStringSubmatch(out.stderr)
+	m := granted.FindStringSubmatch(out.Stderr)
 	if m == nil {
-		return nil, fmt.Errorf("salloc does not say which job it made: %q: %w", out.stderr, errForm)
+		return nil, fmt.Errorf("salloc does not say which job it made: %q: %w", out.Stderr, errForm)
 	}
 	id, err := strconv.ParseInt(m[1], 10, 64)
 	if err != nil {
@@ -102,9 +103,9 @@ func (s *System) unqueue(ctx context.Context, said string) error {
 	if m == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.run.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.run.Timeout)
 	defer cancel()
-	_, err := s.run.run(ctx, call{program: "scancel", args: []string{m[1]}})
+	_, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: []string{m[1]}})
 	if err != nil && !over(err) {
 		return fmt.Errorf("allocation %s, which waits: %w", m[1], err)
 	}
@@ -114,19 +115,19 @@ func (s *System) unqueue(ctx context.Context, said string) error {
 // notAllocated reads salloc's refusal.
 func (s *System) notAllocated(ctx context.Context, a allocation, err error) error {
 	switch {
-	case says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority", "queued and waiting"):
+	case client.Says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority", "queued and waiting"):
 		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
-	case says(err, "dependency problem"):
+	case client.Says(err, "dependency problem"):
 		if _, gone := s.running(ctx, a.parent.Key); gone != nil {
 			return fmt.Errorf("%w (%w)", gone, err)
 		}
 		return fmt.Errorf("%w; is permit_job_expansion in SchedulerParameters? `accordion preflight` tells", err)
-	case says(err, "accounting/qos policy"):
+	case client.Says(err, "accounting/qos policy"):
 		s.mu.Lock()
 		s.rulesAt = time.Time{} // the next reading says which limit it is
 		s.mu.Unlock()
 		return fmt.Errorf("%w (%w)", adapter.ErrLimit, err)
-	case says(err, "is not for users"):
+	case client.Says(err, "is not for users"):
 		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
 	}
 	return err

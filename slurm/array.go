@@ -75,7 +75,7 @@ func (s *System) split(ctx context.Context, jobs []record) {
 		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) {
 			for _, task := range firstTasks(r.taskIDs, waitingTasks-wait[r.array]) {
 				// What fails is tried at the next reading: Slurm may have made a job of the task already.
-				_ = s.run.scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.array, task), "AdminComment="+r.Mark)
+				_ = s.run.Scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.array, task), "AdminComment="+r.Mark)
 			}
 		}
 		r.Mark, r.Comment, r.Held, r.Rank = "", "", true, nil

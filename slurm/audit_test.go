@@ -128,7 +128,7 @@ func tenures(rows []account, shared string) []tenure {
 	who := make([]tenant, len(rows))
 	latest := map[int64]tenant{} // of each id, in the order of submission
 	for i, r := range rows {
-		who[i] = tenant{r.id, r.submit}
+		who[i] = tenant{id: r.id, submit: r.submit}
 		if i > 0 && rows[i-1].id == r.id && rows[i-1].state == "RESIZING" && r.submit == rows[i-1].end {
 			who[i], rows[i].start = who[i-1], max(r.start, r.submit)
 		}
@@ -146,7 +146,7 @@ func tenures(rows []account, shared string) []tenure {
 		to := r.ended()
 		for _, node := range r.nodes {
 			if r.start < to {
-				all = append(all, tenure{owner, node, r.start, to, r.partition != shared})
+				all = append(all, tenure{tenant: owner, node: node, from: r.start, to: to, alone: r.partition != shared})
 			}
 		}
 	}
@@ -356,7 +356,7 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 		t.Errorf("found what is not there: %q", found)
 	}
 	for _, h := range held {
-		if want := (tenant{1, 60}); h.id == 1 && h.tenant != want {
+		if want := (tenant{id: 1, submit: 60}); h.id == 1 && h.tenant != want {
 			t.Errorf("the hold of %s from %d is %s's, want %s's", h.node, h.from, h.tenant, want)
 		}
 	}

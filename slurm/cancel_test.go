@@ -86,11 +86,11 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	const never = -1
 	fates := []fate{
 		// Those that live longest come first: they get the first nodes, and grow by nodes behind the one that runs their script.
-		{"shrink", never}, {"shrink", 50 * time.Millisecond},
-		{"attach", never}, {"release", never}, {"release", 0}, {"detach", never}, {"detach", 0},
-		{"expand", never}, {"expand", 0},
+		{call: "shrink", after: never}, {call: "shrink", after: 50 * time.Millisecond},
+		{call: "attach", after: never}, {call: "release", after: never}, {call: "release", after: 0}, {call: "detach", after: never}, {call: "detach", after: 0},
+		{call: "expand", after: never}, {call: "expand", after: 0},
 		// A merge takes 0.3 to 0.5 s. Cancelled in it, a job may end with an empty list of nodes, while its nodes are allocated to nobody.
-		{"merge", never}, {"merge", 0}, {"merge", 30 * time.Millisecond}, {"merge", 100 * time.Millisecond}, {"merge", 300 * time.Millisecond},
+		{call: "merge", after: never}, {call: "merge", after: 0}, {call: "merge", after: 30 * time.Millisecond}, {call: "merge", after: 100 * time.Millisecond}, {call: "merge", after: 300 * time.Millisecond},
 	}
 	t.Run("each call", func(t *testing.T) { cancelAt(t, fates) })
 	if !*long {
@@ -100,7 +100,7 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	for round := range 10 {
 		fates = fates[:0]
 		for range 12 {
-			fates = append(fates, fate{"merge", time.Duration(random.IntN(600)) * time.Millisecond})
+			fates = append(fates, fate{call: "merge", after: time.Duration(random.IntN(600)) * time.Millisecond})
 		}
 		t.Run(fmt.Sprintf("merges, round %d", round+1), func(t *testing.T) { cancelAt(t, fates) })
 	}

@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // A companion is a job of its own beside the one that it makes larger: never merged into it, shown to the sidecar as part of
@@ -124,11 +125,11 @@ func (s *System) endWith(ctx context.Context, job, companion adapter.Key) error 
 	if err != nil {
 		return err
 	}
-	scancel, err := exec.LookPath(s.run.path("scancel"))
+	scancel, err := exec.LookPath(s.run.Path("scancel"))
 	if err != nil {
 		return fmt.Errorf("looking for scancel: %w", err)
 	}
-	_, err = s.run.run(ctx, call{program: "strigger", as: as, args: []string{
+	_, err = s.run.Run(ctx, client.Call{Program: "strigger", As: as, Args: []string{
 		"--set", fmt.Sprintf("--jobid=%d", job.ID), "--fini", fmt.Sprintf("--program=%s %d", scancel, companion.ID)}})
 	if over(err) {
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, err)
@@ -140,16 +141,16 @@ func (s *System) endWith(ctx context.Context, job, companion adapter.Key) error 
 }
 
 // slurmUser is the account that slurmctld runs under, written as slurm(64030).
-func (c configuration) slurmUser() (*user, error) {
+func (c configuration) slurmUser() (*client.User, error) {
 	_, number, _ := strings.Cut(strings.TrimSuffix(c["SlurmUser"], ")"), "(")
 	uid, err := strconv.ParseUint(number, 10, 32)
 	if err != nil {
 		return nil, fmt.Errorf("SlurmUser is %q: no number in it", c["SlurmUser"])
 	}
-	as := &user{uid: uint32(uid), gid: uint32(uid)}
+	as := &client.User{Uid: uint32(uid), Gid: uint32(uid)}
 	if known, err := osuser.LookupId(number); err == nil {
 		if gid, err := strconv.ParseUint(known.Gid, 10, 32); err == nil {
-			as.gid = uint32(gid)
+			as.Gid = uint32(gid)
 		}
 	}
 	return as, nil
@@ -244,12 +245,12 @@ func (r *record) count(companions []adapter.Part) {
 
 // quench ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
 func (s *System) quench(ctx context.Context, job adapter.Key) error {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
 	if err != nil && !over(err) {
 		return fmt.Errorf("the steps of companion %d: %w", job.ID, err)
 	}
 	var steps []string
-	for line := range strings.SplitSeq(out.stdout, "\n") {
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
 		id, number, _ := strings.Cut(field(line, "StepId"), ".")
 		if _, err := strconv.Atoi(number); err == nil && id == fmt.Sprint(job.ID) {
 			steps = append(steps, id+"."+number)
@@ -257,7 +258,7 @@ func (s *System) quench(ctx context.Context, job adapter.Key) error {
 	}
 	if len(steps) > 0 {
 		// Those that end by themselves meanwhile make it fail: what is left the next one ends.
-		_, _ = s.run.run(ctx, call{program: "scancel", args: append([]string{"--signal=KILL"}, steps...)})
+		_, _ = s.run.Run(ctx, client.Call{Program: "scancel", Args: append([]string{"--signal=KILL"}, steps...)})
 	}
 	return s.cancel(ctx, job)
 }

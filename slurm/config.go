@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // A configuration is what `scontrol show config` prints: slurmctld's settings as they are in force.
@@ -21,11 +22,11 @@ type configuration map[string]string
 
 // configuration reads it: some 6 ms.
 func (s *System) configuration(ctx context.Context) (configuration, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"show", "config"}, kind: listing})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}, Kind: client.Listing})
 	if err != nil {
 		return nil, fmt.Errorf("reading Slurm's configuration: %w", err)
 	}
-	c, err := parseConfiguration(out.stdout)
+	c, err := parseConfiguration(out.Stdout)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // This file finds out where in a console's answer to `show job` the records of the jobs begin. Each is on a line of its own,
@@ -89,7 +90,7 @@ func begins(text string, from int) []begin {
 		}
 		at := from + i
 		from = at + len("JobId=")
-		line := strings.TrimSuffix(text[:at], prompt)
+		line := strings.TrimSuffix(text[:at], client.Prompt)
 		if line != "" && line[len(line)-1] != '\n' {
 			continue
 		}

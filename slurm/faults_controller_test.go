@@ -28,7 +28,7 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 		acts = acts[:3]
 	}
 	lab := faultLab(t, 4*len(acts)) // nobody waits for nodes: what is late is late because of slurmctld
-	g := &gate{t, lab, newClients(t)}
+	g := &gate{t: t, lab: lab, clients: newClients(t)}
 	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // as 20.11 need not
 	sizes := []int{2, 4, 1}
 	var jobs []string

@@ -12,6 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"accordion/slurm/client"
 )
 
 // A failer is a test, by examples or by random cases.
@@ -106,7 +108,7 @@ func (c *cluster) read(t failer, known *testimony) map[core.JobID]record {
 func (c *cluster) lie(t *rapid.T, label string) string {
 	pieces := append([]string{
 		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
-		"root(0)", "RUNNING", "1", " Reservation=accordion-1-1", " BatchHost=n1", " ArrayJobId=7", " HetJobId=7", " HetJobIdSet=7", prompt, "|", "(null)", "\x00",
+		"root(0)", "RUNNING", "1", " Reservation=accordion-1-1", " BatchHost=n1", " ArrayJobId=7", " HetJobId=7", " HetJobIdSet=7", client.Prompt, "|", "(null)", "\x00",
 	}, keys[:]...)
 	var b strings.Builder
 	for range rapid.IntRange(0, 5).Draw(t, label+": pieces") {

@@ -152,13 +152,13 @@ func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *t
 func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) {
 	for growth, deaths := range map[slurm.Growth][]death{
 		slurm.Overlap: {
-			{"during", 1, "'salloc '*accordion-grow-*"}, {"before", 1, "*Flags+=IGNORE_JOBS*"}, {"before", 1, "'salloc '*accordion-over-*"},
-			{"during", 1, "'salloc '*accordion-over-*"}, {"before", 1, "*' NumNodes=0'"}, {"after", 1, "*' NumNodes=0'"},
-			{"before", 2, "*' NumNodes=0'"}, {"after", 2, "*' NumNodes=0'"}, {"during", 1, "*' NodeList=n'*"},
+			{when: "during", at: 1, call: "'salloc '*accordion-grow-*"}, {when: "before", at: 1, call: "*Flags+=IGNORE_JOBS*"}, {when: "before", at: 1, call: "'salloc '*accordion-over-*"},
+			{when: "during", at: 1, call: "'salloc '*accordion-over-*"}, {when: "before", at: 1, call: "*' NumNodes=0'"}, {when: "after", at: 1, call: "*' NumNodes=0'"},
+			{when: "before", at: 2, call: "*' NumNodes=0'"}, {when: "after", at: 2, call: "*' NumNodes=0'"}, {when: "during", at: 1, call: "*' NodeList=n'*"},
 		},
 		slurm.Companions: {
-			{"before", 1, "'salloc '*accordion-with-*"}, {"during", 1, "'salloc '*accordion-with-*"}, {"before", 1, "*AdminComment=accordion-with=*"},
-			{"after", 1, "*AdminComment=accordion-with=*"}, {"before", 1, "'scancel '*"}, {"during", 1, "'scancel '*"},
+			{when: "before", at: 1, call: "'salloc '*accordion-with-*"}, {when: "during", at: 1, call: "'salloc '*accordion-with-*"}, {when: "before", at: 1, call: "*AdminComment=accordion-with=*"},
+			{when: "after", at: 1, call: "*AdminComment=accordion-with=*"}, {when: "before", at: 1, call: "'scancel '*"}, {when: "during", at: 1, call: "'scancel '*"},
 		},
 	} {
 		t.Run(string(growth), func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/slurm/client"
 )
 
 // This file says which nodes of the pool are of one kind, and on which kinds a job can run. Processors, memory and generic
@@ -163,9 +164,9 @@ func (s *System) means(ctx context.Context, r *record, of *node, in *inventory, 
 		return false, false
 	}
 	*asks--
-	_, err := s.run.run(ctx, call{program: "sbatch", args: []string{
+	_, err := s.run.Run(ctx, client.Call{Program: "sbatch", Args: []string{
 		"--test-only", "--partition=" + p.name, "--constraint=" + r.features, "--nodes=1", "--nodelist=" + free, "--wrap=true"}})
-	if f := (*Failure)(nil); err != nil && (!errors.As(err, &f) || !says(err, "not available", "feature")) {
+	if f := (*client.Failure)(nil); err != nil && (!errors.As(err, &f) || !client.Says(err, "not available", "feature")) {
 		return false, false
 	}
 	s.mu.Lock()

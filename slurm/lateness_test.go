@@ -113,7 +113,7 @@ func latenessTable(all []growth) string {
 	}
 	groups := map[line][]growth{}
 	for _, g := range all {
-		l := line{min(g.at, 2), g.cause}
+		l := line{at: min(g.at, 2), cause: g.cause}
 		if g.early {
 			l.cause += ", early"
 		}
@@ -143,7 +143,7 @@ func latenessTable(all []growth) string {
 type bounds struct{ median, most, each float64 }
 
 // boundsOf are those that are promised for each way to grow.
-var boundsOf = map[slurm.Growth]bounds{slurm.Merge: {1, 2, 0.5}, slurm.Companions: {1, 2, 0.5}, slurm.Overlap: {1.5, 3, 0.75}}
+var boundsOf = map[slurm.Growth]bounds{slurm.Merge: {median: 1, most: 2, each: 0.5}, slurm.Companions: {median: 1, most: 2, each: 0.5}, slurm.Overlap: {median: 1.5, most: 3, each: 0.75}}
 
 // exceeded says which bounds on growths do not hold, each of them multiplied by slack; with medianOnly the first alone is judged.
 func exceeded(all []growth, of bounds, slack float64, medianOnly bool) []string {
@@ -185,10 +185,10 @@ func exceeded(all []growth, of bounds, slack float64, medianOnly bool) []string 
 
 func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
 	held := []tenure{
-		{tenant{9, 0}, "n3", 50, 99, true},   // an ordinary job that was gone in time
-		{tenant{8, 0}, "n4", 50, 102, true},  // one that was not
-		{tenant{7, 0}, "n5", 50, 101, true},  // a managed job
-		{tenant{6, 0}, "n3", 104, 120, true}, // who came afterwards
+		{tenant: tenant{id: 9, submit: 0}, node: "n3", from: 50, to: 99, alone: true},   // an ordinary job that was gone in time
+		{tenant: tenant{id: 8, submit: 0}, node: "n4", from: 50, to: 102, alone: true},  // one that was not
+		{tenant: tenant{id: 7, submit: 0}, node: "n5", from: 50, to: 101, alone: true},  // a managed job
+		{tenant: tenant{id: 6, submit: 0}, node: "n3", from: 104, to: 120, alone: true}, // who came afterwards
 	}
 	for name, test := range map[string]struct {
 		nodes        string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/slurm/client"
 )
 
 // policiesLast is how long a reading of associations and QOS is taken to be true. Of a site with ten thousand users it is some megabytes.
@@ -24,11 +25,11 @@ func (s *System) policies(ctx context.Context, c configuration) (policies, error
 		return known, nil
 	}
 	begin := time.Now()
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "assoc_mgr", "flags=assoc,qos"}, kind: listing})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "assoc_mgr", "flags=assoc,qos"}, Kind: client.Listing})
 	if err != nil {
 		return policies{}, err
 	}
-	p := parsePolicies(out.stdout)
+	p := parsePolicies(out.Stdout)
 	each := s.qualities(ctx)
 	for i := range p.qualities {
 		p.qualities[i].each = each[p.qualities[i].name]
@@ -50,11 +51,11 @@ func (s *System) qualities(ctx context.Context) map[string][]limits {
 	if time.Since(at) < qualitiesLast {
 		return known
 	}
-	out, err := s.run.run(ctx, call{program: "sacctmgr", args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
+	out, err := s.run.Run(ctx, client.Call{Program: "sacctmgr", Args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.eachAt = time.Now(); err == nil {
-		s.each = parseEach(out.stdout)
+		s.each = parseEach(out.Stdout)
 	}
 	return s.each
 }

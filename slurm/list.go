@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // This file asks for jobs: a console, which needs no program of its own and prints what users wrote between the fields, or
@@ -29,17 +30,17 @@ const manyJobs = 3000
 
 // list reads all jobs that are not over.
 func (s *System) list(ctx context.Context) ([]record, error) {
-	if s.known.long() || !s.run.talk.speaks() {
+	if s.known.long() || !s.run.Talk.Speaks() {
 		return s.listBySqueue(ctx)
 	}
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job"}, kind: listing, stamped: true})
-	if errors.Is(err, errSilent) {
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job"}, Kind: client.Listing, Stamped: true})
+	if errors.Is(err, client.ErrSilent) {
 		return s.listBySqueue(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	jobs, undecided, err := parseShown(out.stdout, out.stamp, s.known.job)
+	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
 	if err != nil { // Slurm writes records otherwise than it did
 		return s.listBySqueue(ctx)
 	}
@@ -91,17 +92,17 @@ func (h hearing) all(strange bool) ([]record, error) {
 // show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
 // console. ErrGone when Slurm does not know the job.
 func (s *System) show(ctx context.Context, id core.JobID) (*shown, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, stamped: true})
-	if errors.Is(err, errSilent) {
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, Stamped: true})
+	if errors.Is(err, client.ErrSilent) {
 		return nil, nil
 	}
-	if says(err, "invalid job id") {
+	if client.Says(err, "invalid job id") {
 		return nil, unknown(id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	jobs, _, err := parseShown(out.stdout, out.stamp, s.known.job)
+	jobs, _, err := parseShown(out.Stdout, out.Stamp, s.known.job)
 	if err != nil {
 		return nil, nil // of another release: squeue tells
 	}
@@ -150,7 +151,7 @@ func (s *System) sworn(ctx context.Context, id core.JobID) (*record, error) {
 // ask has squeue tell of one job; a console has shown it as j, or could not.
 func (s *System) ask(ctx context.Context, id core.JobID, j *shown) (*record, error) {
 	all, err := s.squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
-	if says(err, "invalid job id") {
+	if client.Says(err, "invalid job id") {
 		return nil, unknown(id)
 	}
 	if err != nil {

@@ -65,7 +65,7 @@ func worldOn(t *testing.T, lab *labtest.Lab) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(sys.Close)
-	return &world{t, lab, sys, t.Context()}
+	return &world{T: t, lab: lab, sys: sys, ctx: t.Context()}
 }
 
 // ordinaryJobs submits one of each kind.

@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // externStep is the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes (PrologFlags=Contain). All
@@ -37,7 +38,7 @@ func (s *System) merge(ctx context.Context, site site, e *record, next ...*recor
 		}
 		preparing := r.configuring || site.prologs && r.Why == "Prolog"
 		if !preparing {
-			if err = s.update(ctx, e.Key, "NumNodes=0"); err == nil || !says(err, "step already exists") {
+			if err = s.update(ctx, e.Key, "NumNodes=0"); err == nil || !client.Says(err, "step already exists") {
 				return err
 			}
 			if now := time.Now(); !now.Before(again) {
@@ -63,7 +64,7 @@ func (s *System) endSteps(ctx context.Context, expanders []*record) error {
 	for _, e := range expanders {
 		steps = append(steps, fmt.Sprintf("%d.%d", e.ID, externStep))
 	}
-	_, err := s.run.run(ctx, call{program: "scancel", args: steps})
+	_, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: steps})
 	if err != nil && !over(err) {
 		return fmt.Errorf("ending the steps %s, which Slurm made: %w", strings.Join(steps, " "), err)
 	}
@@ -92,11 +93,11 @@ func (s *System) settled(ctx context.Context, site site, nodes []string) error {
 // completed waits until no job is being cleaned up after on the nodes.
 func (s *System) completed(ctx context.Context, nodes []string) error {
 	for {
-		out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
+		out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
 		if err != nil {
 			return fmt.Errorf("looking for epilogs on %s: %w", hostlist.Compact(nodes), err)
 		}
-		busy := slices.ContainsFunc(strings.Split(out.stdout, "\n"), func(line string) bool {
+		busy := slices.ContainsFunc(strings.Split(out.Stdout, "\n"), func(line string) bool {
 			return slices.Contains(strings.Split(field(line, "State"), "+"), "COMPLETING")
 		})
 		if !busy {
@@ -193,7 +194,7 @@ func (s *System) widen(ctx context.Context, reservation string, nodes []string) 
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	for _, change := range []string{"Flags+=IGNORE_JOBS", "Nodes=" + hostlist.Compact(nodes)} {
-		if err := s.run.scontrol(ctx, "update", "reservation", "ReservationName="+reservation, change); err != nil {
+		if err := s.run.Scontrol(ctx, "update", "reservation", "ReservationName="+reservation, change); err != nil {
 			return fmt.Errorf("reservation %s: %s: %w", reservation, change, err)
 		}
 	}

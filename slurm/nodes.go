@@ -76,7 +76,7 @@ func (s *System) reconfigure(ctx context.Context) error {
 	if wait := s.config.Reconfigure - time.Since(s.reconfigured); !s.reconfigured.IsZero() && wait > 0 {
 		return fmt.Errorf("`scontrol reconfigure` was run a short time ago and is run again in %s at the earliest", wait.Round(time.Second))
 	}
-	if err := s.run.scontrol(ctx, "reconfigure"); err != nil {
+	if err := s.run.Scontrol(ctx, "reconfigure"); err != nil {
 		return err
 	}
 	s.reconfigured = time.Now()
@@ -118,7 +118,7 @@ func (s *System) Nudge(ctx context.Context, nodes []string) error {
 		}
 	}
 	if len(idle) > 0 {
-		if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
+		if err := s.run.Scontrol(ctx, "update", "NodeName="+hostlist.Compact(idle), "State=UNDRAIN"); err != nil {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
 	}

@@ -289,7 +289,7 @@ func (s *System) mayAsk(ctx context.Context, strange bool) (asking context.Conte
 	if !first && !strange && time.Since(s.known.asked) < oathPause {
 		return ctx, nil, false
 	}
-	asking, done, may = s.run.pace.try(ctx, s.run.pace.limit/2)
+	asking, done, may = s.run.Pace.Try(ctx, s.run.Pace.Limit/2)
 	if may {
 		s.known.asked = time.Now()
 	}

@@ -12,6 +12,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // Observe reads the pool: the jobs, and all else. The jobs are read a few milliseconds earlier or later than the nodes; a
@@ -57,11 +58,11 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 
 // inventory reads nodes, reservations and partitions.
 func (s *System) inventory(ctx context.Context) (inventory, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all"}, input: inventoryCommands, kind: listing})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all"}, Input: inventoryCommands, Kind: client.Listing})
 	if err != nil {
 		return inventory{}, err
 	}
-	return parseInventory(out.stdout)
+	return parseInventory(out.Stdout)
 }
 
 // assemble makes the snapshot of the pool out of what the cluster showed.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/slurm/client"
 )
 
 // A managed job waits parked: tied to a reservation in the far future instead of held. So it keeps the rank that the site
@@ -30,7 +31,7 @@ func (r *record) stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Wh
 func (s *System) park(ctx context.Context, r *record) error {
 	if !r.parked() {
 		err := s.update(ctx, r.Key, "ReservationName="+Park)
-		if says(err, "reservation is invalid") {
+		if client.Says(err, "reservation is invalid") {
 			if err = s.makePark(ctx); err == nil {
 				err = s.update(ctx, r.Key, "ReservationName="+Park)
 			}
@@ -59,9 +60,9 @@ func (s *System) makePark(ctx context.Context) error {
 		if !pool[n.Name] {
 			continue
 		}
-		err := s.run.scontrol(ctx, "create", "reservation", "ReservationName="+Park, fmt.Sprintf("StartTime=now+%ddays", parkAhead),
+		err := s.run.Scontrol(ctx, "create", "reservation", "ReservationName="+Park, fmt.Sprintf("StartTime=now+%ddays", parkAhead),
 			"Duration=1", "Nodes="+n.Name, "Users=-root", "Flags=OVERLAP,IGNORE_JOBS")
-		if err == nil || says(err, "duplicate", "already") { // another act made it just now
+		if err == nil || client.Says(err, "duplicate", "already") { // another act made it just now
 			return nil
 		}
 		return fmt.Errorf("reservation %s, in which managed jobs wait: %w", Park, err)

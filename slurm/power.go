@@ -8,6 +8,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // Slurm powers idle nodes down, and wakes them for jobs and not for reservations. An expander that is granted on such a node
@@ -30,12 +31,12 @@ func (s *System) BootTime() core.Time {
 // Wake has nodes boot that are powered down. One that boots already is left alone: told again it would begin anew.
 func (s *System) Wake(ctx context.Context, nodes []string) error {
 	doing := "waking " + hostlist.Compact(nodes)
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	var down []string
-	for line := range strings.SplitSeq(out.stdout, "\n") {
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
 		if p := nodePower(field(line, "State")); p == asleep || p == fallAsleep {
 			down = append(down, field(line, "NodeName"))
 		}
@@ -43,7 +44,7 @@ func (s *System) Wake(ctx context.Context, nodes []string) error {
 	if len(down) == 0 {
 		return nil
 	}
-	if err := s.run.scontrol(ctx, "update", "NodeName="+hostlist.Compact(down), "State=POWER_UP"); err != nil {
+	if err := s.run.Scontrol(ctx, "update", "NodeName="+hostlist.Compact(down), "State=POWER_UP"); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil

@@ -30,7 +30,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 		return append(found, adapter.Finding{Severity: adapter.Fatal, What: err.Error(),
 			Fix: "Is slurmctld up? `scontrol ping` tells"})
 	}
-	if !s.run.talk.speaks() {
+	if !s.run.Talk.Speaks() {
 		found = append(found, adapter.Finding{Severity: adapter.Note, What: "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
 			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late"})
 	}
@@ -47,7 +47,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 func (s *System) checkHere() []adapter.Finding {
 	var found []adapter.Finding
 	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel", "srun"} {
-		if _, err := exec.LookPath(s.run.path(program)); err != nil {
+		if _, err := exec.LookPath(s.run.Path(program)); err != nil {
 			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("Slurm's %s is not here (%v)", program, err),
 				Fix: "Install Slurm's clients (Debian: slurm-client), or say in which directory they are"})
 		}

@@ -13,6 +13,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client/clienttest"
 )
 
 // A pretence is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
@@ -26,14 +27,14 @@ type pretence struct {
 func pretend(t *testing.T, change func(*Config), shown, listed string) *pretence {
 	t.Helper()
 	p := &pretence{t: t, dir: t.TempDir()}
-	p.System, _ = speaking(t, change, `stamp=${SLURM_TIME_FORMAT%\%s}
+	p.System = clients(t, change, map[string]string{"scontrol": clienttest.Speaking(t.TempDir(), `stamp=${SLURM_TIME_FORMAT%\%s}
 	case $line in
 	"show job") sed "s/`+stampThere+`/$stamp/g" `+p.dir+`/show.txt ;;
 	"show job "*) if [ -e `+p.dir+`/job-${line##* } ]; then sed "s/`+stampThere+`/$stamp/g" `+p.dir+`/job-${line##* }; else echo "slurm_load_jobs error: Invalid job id specified" >&2; fi ;;
 	"show node") echo "NodeName=n1 State=IDLE BootTime=${stamp}1795290421" ;;
 	"show reservation") echo "ReservationName=r StartTime=${stamp}1795290421 EndTime=${stamp}1795290521 Nodes=n1 Users=alice" ;;
 	"show partition") echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n1 PriorityTier=1 State=UP" ;;
-	esac`)
+	esac`)})
 	squeue := "#!/bin/sh\necho \"$*\" >>" + p.dir + "/asked\nword=${SQUEUE_FORMAT2##*:}\nsed \"s/WORD/$word/g\" " + p.dir + "/squeue.txt\n"
 	if err := os.WriteFile(filepath.Join(p.config.Bin, "squeue"), []byte(squeue), 0o755); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // Reserve creates a reservation or changes it. Slurm refuses it when any node has a holder whose limit ends after its
@@ -99,11 +100,11 @@ func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 
 // reserve runs scontrol create or update.
 func (s *System) reserve(ctx context.Context, verb string, r adapter.Reservation, settings []string) error {
-	err := s.run.scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
+	err := s.run.Scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
 	switch {
 	case err == nil:
 		return nil
-	case says(err, "busy", "overlaps", "not available"):
+	case client.Says(err, "busy", "overlaps", "not available"):
 		return fmt.Errorf("reservation %s over %s: %w (%w)", r.Name, hostlist.Compact(r.Nodes), adapter.ErrBusy, err)
 	}
 	return fmt.Errorf("reservation %s over %s: %w", r.Name, hostlist.Compact(r.Nodes), err)
@@ -175,12 +176,12 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 
 // reservations reads all of them.
 func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"--oneliner", "--all", "show", "reservation"}, kind: listing})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "reservation"}, Kind: client.Listing})
 	if err != nil {
 		return nil, err
 	}
 	var all []adapter.Reservation
-	for line := range strings.SplitSeq(out.stdout, "\n") {
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
 		if strings.HasPrefix(line, "ReservationName=") {
 			r, err := parseReservation(line)
 			if err != nil {
@@ -197,11 +198,11 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	err := s.run.scontrol(ctx, "delete", "ReservationName="+name)
+	err := s.run.Scontrol(ctx, "delete", "ReservationName="+name)
 	switch {
-	case err == nil, says(err, "reservation is invalid"):
+	case err == nil, client.Says(err, "reservation is invalid"):
 		return nil
-	case says(err, "in use"):
+	case client.Says(err, "in use"):
 		return fmt.Errorf("deleting reservation %s: %w (%w)", name, adapter.ErrBusy, err)
 	}
 	return fmt.Errorf("deleting reservation %s: %w", name, err)

@@ -14,6 +14,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // clients is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
@@ -64,16 +65,16 @@ func TestProgramsSeeACleanEnvironment(t *testing.T) {
 		t.Setenv(name, "of the administrator's shell")
 	}
 	s := clients(t, func(c *Config) { c.Conf = "/etc/other/slurm.conf" }, map[string]string{"scontrol": "env; pwd"})
-	out, err := s.run.run(t.Context(), call{program: "scontrol"})
+	out, err := s.run.Run(t.Context(), client.Call{Program: "scontrol"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(out.stdout, "administrator") {
-		t.Errorf("it sees\n%s", out.stdout)
+	if strings.Contains(out.Stdout, "administrator") {
+		t.Errorf("it sees\n%s", out.Stdout)
 	}
 	for _, want := range []string{"SLURM_CONF=/etc/other/slurm.conf", "SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C"} {
-		if !slices.Contains(strings.Split(out.stdout, "\n"), want) {
-			t.Errorf("no %s in\n%s", want, out.stdout)
+		if !slices.Contains(strings.Split(out.Stdout, "\n"), want) {
+			t.Errorf("no %s in\n%s", want, out.Stdout)
 		}
 	}
 }
@@ -86,8 +87,8 @@ func TestFewProgramsRunAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			out, err := s.run.run(t.Context(), call{program: "scontrol"})
-			if n := strings.TrimSpace(out.stdout); err != nil || n != "1" && n != "2" {
+			out, err := s.run.Run(t.Context(), client.Call{Program: "scontrol"})
+			if n := strings.TrimSpace(out.Stdout); err != nil || n != "1" && n != "2" {
 				t.Errorf("%s programs at once, want at most 2 (%v)", n, err)
 			}
 		})
@@ -102,7 +103,7 @@ func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
 		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.row("WORD") + "END",
 	})
 	err := s.Attach(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "accordion-a")
-	var f *Failure
+	var f *client.Failure
 	if !errors.As(err, &f) || f.Code != 3 {
 		t.Fatalf("%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // This file reads a job's record as a console shows it, once its keys are found (layout.go).
@@ -230,8 +231,8 @@ func commentOf(free string, script bool) string {
 // parseShown reads all jobs of an answer to `show job` whose records have a certain begin; known is what is known of a job
 // from before. The jobs that may have the others are undecided.
 func parseShown(out, stamp string, known func(core.JobID) *record) (jobs []shown, undecided [][]core.JobID, err error) {
-	for strings.HasSuffix(out, prompt) {
-		out = strings.TrimSuffix(out, prompt)
+	for strings.HasSuffix(out, client.Prompt) {
+		out = strings.TrimSuffix(out, client.Prompt)
 	}
 	cuts, err := cutJobs(out, stamp)
 	if err != nil {

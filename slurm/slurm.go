@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -42,7 +43,7 @@ type Config struct {
 // System is a Slurm cluster. Its methods may be called from several goroutines.
 type System struct {
 	config Config
-	run    *runner
+	run    *client.Runner
 
 	mu       sync.Mutex
 	recently configuration // as last read for a resize; never changed
@@ -85,8 +86,8 @@ func New(c Config) (*System, error) {
 	if c.Timeout < 0 || c.AtOnce < 0 || c.Reconfigure < 0 {
 		return nil, errors.New("slurm: a timeout, a pause and a number of programs at once must not be negative")
 	}
-	if c.Clients < 0 || c.Clients > 0 && c.Clients < LeastClients {
-		return nil, fmt.Errorf("slurm: %d client programs a minute: give 0 for no bound, or at least %d", c.Clients, LeastClients)
+	if c.Clients < 0 || c.Clients > 0 && c.Clients < client.LeastClients {
+		return nil, fmt.Errorf("slurm: %d client programs a minute: give 0 for no bound, or at least %d", c.Clients, client.LeastClients)
 	}
 	if c.Timeout == 0 {
 		c.Timeout = 20 * time.Second
@@ -103,24 +104,24 @@ func New(c Config) (*System, error) {
 	if _, err := ParseGrowth(string(c.Growth)); err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
-	return &System{config: c, run: newRunner(c)}, nil
+	return &System{config: c, run: client.New(client.Config{Bin: c.Bin, Conf: c.Conf, Timeout: c.Timeout, AtOnce: c.AtOnce, Clients: c.Clients})}, nil
 }
 
 // Close ends the programs that wait for commands. The system may be used again: it starts others.
-func (s *System) Close() { s.run.talk.close() }
+func (s *System) Close() { s.run.Close() }
 
 // squeue lists jobs; more are arguments that choose them.
 func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
 	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
-	out, err := s.run.run(ctx, call{
-		program: "squeue",
-		args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
-		env:     []string{"SQUEUE_FORMAT2=" + format(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in what is left of their array
+	out, err := s.run.Run(ctx, client.Call{
+		Program: "squeue",
+		Args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
+		Env:     []string{"SQUEUE_FORMAT2=" + format(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in what is left of their array
 	})
 	if err != nil {
 		return nil, err
 	}
-	return parseSqueue(out.stdout, word)
+	return parseSqueue(out.Stdout, word)
 }
 
 // lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
@@ -198,7 +199,7 @@ func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) 
 // update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
 func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
 	args := append([]string{"update", "JobId=" + s.name(job)}, settings...)
-	_, err := s.run.run(ctx, call{program: "scontrol", args: args})
+	_, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: args})
 	if err == nil {
 		return nil
 	}
@@ -213,7 +214,7 @@ func (s *System) update(ctx context.Context, job adapter.Key, settings ...string
 // database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
 // moment in which it waited for the number (22.05). Nothing but scancel helps then.
 func frozen(err error) error {
-	if says(err, "DB index is being set") {
+	if client.Says(err, "DB index is being set") {
 		return fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
 	}
 	return err
@@ -221,5 +222,5 @@ func frozen(err error) error {
 
 // over is true when Slurm says that a job is finished or unknown.
 func over(err error) bool {
-	return says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
+	return client.Says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
 }

@@ -99,7 +99,7 @@ func TestTheSpankPluginJudgesEveryTextAsThePlannerAndJobSubmitDo(t *testing.T) {
 		strings.Repeat("1x1h|", 256) + "1x1h,2x1h", strings.Repeat("1x3649d,2x1d|", 255) + "1x1h", strings.Repeat("1x1h|", 256) + "bad"}
 	for _, text := range slices.Concat(mutated(4000), texts, models(2000), odd) {
 		if !strings.ContainsAny(text, "\x00\n") { // no argument of a program has the first, and the stand-in's list not the other
-			all = append(all, request{false, text}, request{true, text})
+			all = append(all, request{mold: false, text: text}, request{mold: true, text: text})
 		}
 	}
 	jobs := make([]fields, len(all))

@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(sys.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
-	return &world{t, lab, sys, ctx}
+	return &world{T: t, lab: lab, sys: sys, ctx: ctx}
 }
 
 // ok fails the test unless an act went well.

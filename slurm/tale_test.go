@@ -39,7 +39,7 @@ var taleSizes = []int{2, 5, 3}
 func tell(t *testing.T, release string) {
 	lab := labtest.Up(t, 10, labtest.Release(release), labtest.User("alice"), labtest.User("bob"))
 	// It logs what the lab does without: Slurm 20.11 binds nothing by control groups of version 2.
-	w := &tale{t, lab, time.Now()}
+	w := &tale{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
 	t.Cleanup(w.lastWords)
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/slurm/client"
 )
 
 // steps is how a script asks for its next step, or says in a comment that another file of it does.
@@ -15,11 +16,11 @@ var steps = regexp.MustCompile(`accordion\s+step`)
 
 // Speaks looks whether the job's batch script mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
-	out, err := s.run.run(ctx, call{program: "scontrol", args: []string{"write", "batch_script", s.name(job), "-"}})
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", s.name(job), "-"}})
 	if err != nil {
 		return false, fmt.Errorf("reading the script of job %d: %w", job.ID, err)
 	}
-	return steps.MatchString(out.stdout), nil
+	return steps.MatchString(out.Stdout), nil
 }
 
 // Signal sends a signal with scancel: "B:URG" to the batch script only, without the prefix to all steps.
@@ -35,7 +36,7 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	if name, batch := strings.CutPrefix(signal, "B:"); batch {
 		args = []string{"--batch", "--signal=" + name, s.name(job)}
 	}
-	if _, err := s.run.run(ctx, call{program: "scancel", args: args}); err != nil {
+	if _, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: args}); err != nil {
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
 	}
 	return nil
@@ -60,7 +61,7 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 
 // notify gives scontrol the words one by one, which joins them again: so a console can carry it out.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
-	return s.run.scontrol(ctx, append([]string{"notify", s.name(job)}, strings.Fields(oneLine(text))...)...)
+	return s.run.Scontrol(ctx, append([]string{"notify", s.name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
 // writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
@@ -83,16 +84,16 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	if err != nil {
 		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	_, err = s.run.run(ctx, call{
-		program: "srun",
-		as:      &user{job.UID, job.GID},
-		args: []string{
+	_, err = s.run.Run(ctx, client.Call{
+		Program: "srun",
+		As:      &client.User{Uid: job.UID, Gid: job.GID},
+		Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
 			"sh", "-c", writeHosts, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
-		input: text,
+		Input: text,
 	})
-	if f := (*Failure)(nil); errors.As(err, &f) && f.Code == strangersFolder {
+	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == strangersFolder {
 		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link: remove it",
 			job.ID, job.Nodes[0], job.UID)
 	}

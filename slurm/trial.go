@@ -13,6 +13,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/client"
 )
 
 // A Trial is what became of one way to grow, tried with a job on this cluster.
@@ -54,7 +55,7 @@ func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Tri
 	return all, nil
 }
 
-func lookupUser(name string) (*user, error) {
+func lookupUser(name string) (*client.User, error) {
 	known, err := osuser.Lookup(name)
 	if err != nil {
 		return nil, fmt.Errorf("user %q: %w: name one who may submit jobs here", name, err)
@@ -64,11 +65,11 @@ func lookupUser(name string) (*user, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, fmt.Errorf("user %q: %w", name, err)
 	}
-	return &user{uint32(uid), uint32(gid)}, nil
+	return &client.User{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
 // try is one way, with a job of its own.
-func (s *System) try(ctx context.Context, who *user, name string, t *Trial) (err error) {
+func (s *System) try(ctx context.Context, who *client.User, name string, t *Trial) (err error) {
 	if _, err := s.Observe(ctx); err != nil {
 		return err
 	}
@@ -152,17 +153,17 @@ func freeAlike(s *adapter.Snapshot) []string {
 }
 
 // submitTrial gives Slurm a held job of the user.
-func (s *System) submitTrial(ctx context.Context, who *user) (adapter.Key, error) {
-	out, err := s.run.run(ctx, call{program: "sbatch", as: who, args: []string{
+func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key, error) {
+	out, err := s.run.Run(ctx, client.Call{Program: "sbatch", As: who, Args: []string{
 		"--parsable", "--hold", "--partition=" + s.config.Partitions[0], "--nodes=1", "--ntasks=1", "--time=3", "--output=/dev/null",
 		"--job-name=accordion-try", "--wrap=sleep 150"}})
 	if err != nil {
 		return adapter.Key{}, err
 	}
-	number, _, _ := strings.Cut(strings.TrimSpace(out.stdout), ";")
+	number, _, _ := strings.Cut(strings.TrimSpace(out.Stdout), ";")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return adapter.Key{}, fmt.Errorf("sbatch does not say which job it made: %q", out.stdout)
+		return adapter.Key{}, fmt.Errorf("sbatch does not say which job it made: %q", out.Stdout)
 	}
 	r, err := s.job(ctx, core.JobID(id))
 	if err != nil {
@@ -250,7 +251,7 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 
 // stepTrial runs a task on each CPU of each node of the job, by plain steps, and says what it saw. Where tasks are bound each must
 // have a CPU of its own.
-func (s *System) stepTrial(ctx context.Context, who *user, job adapter.Key, site site) (string, error) {
+func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Key, site site) (string, error) {
 	r, joined, err := s.together(ctx, job)
 	if err != nil {
 		return "", err
@@ -264,13 +265,13 @@ func (s *System) stepTrial(ctx context.Context, who *user, job adapter.Key, site
 	for _, part := range append([]*record{r}, joined...) {
 		each := in.least(part.Nodes).effective
 		tasks += each * len(part.Nodes)
-		out, err := s.run.run(ctx, call{program: "srun", as: who, args: []string{
+		out, err := s.run.Run(ctx, client.Call{Program: "srun", As: who, Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", part.ID), "--overlap", fmt.Sprintf("--nodes=%d", len(part.Nodes)), fmt.Sprintf("--ntasks=%d", each*len(part.Nodes)),
 			"--mpi=none", "--chdir=/", "sh", "-c", `echo "$SLURMD_NODENAME $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"`}})
 		if err != nil {
 			return "", err
 		}
-		for line := range strings.Lines(out.stdout) {
+		for line := range strings.Lines(out.Stdout) {
 			if node, cpus, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 				seen[node] = append(seen[node], cpus)
 			}

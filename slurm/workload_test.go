@@ -209,7 +209,7 @@ func stages(output string) ([]stage, error) {
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			return nil, fmt.Errorf("the application printed %q: %w", line, err)
 		}
-		all = append(all, stage{step, at, nodes, f[7]})
+		all = append(all, stage{step: step, at: at, nodes: nodes, list: f[7]})
 	}
 	return all, nil
 }

@@ -1,4 +1,4 @@
-package slurm
+package client
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"accordion/adapter"
 )
 
 // crowdedMinute is the greatest number of instants within a minute.
@@ -56,17 +54,17 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 				crew.Go(func() {
 					for over.Err() == nil {
 						time.Sleep(w.Pause + time.Millisecond)
-						ctx, done, err := a.admit(over, w.Cost, limit/4)
+						ctx, done, err := a.Admit(over, w.Cost, limit/4)
 						if err != nil {
 							return
 						}
 						for range w.Programs {
-							one, err := a.turn(ctx)
+							one, err := a.Turn(ctx)
 							if err != nil {
 								break
 							}
 							gate <- struct{}{}
-							a.begin(one)
+							a.Begin(one)
 							mu.Lock()
 							begun = append(begun, time.Now())
 							mu.Unlock()
@@ -88,53 +86,6 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 	})
 }
 
-// programs begins n programs of an act that was admitted, one after the other.
-func programs(ctx context.Context, t *testing.T, a *allowance, n int) {
-	t.Helper()
-	for range n {
-		one, err := a.turn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.begin(one)
-	}
-}
-
-func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, err := New(Config{Partitions: []string{"main"}, Clients: 60})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.run.talk.falls(time.Now()) // one program a command
-		begin, readings := time.Now(), 0
-		for time.Since(begin) < 30*time.Second { // as fast as they may
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			admitted, done, err := s.Admit(ctx, "observe")
-			if cancel(); err != nil {
-				continue
-			}
-			programs(admitted, t, s.run.pace, 2)
-			done()
-			readings++
-		}
-		if readings < 12 || readings > 22 {
-			t.Errorf("%d readings of two programs each, want an even share of the 22 that fit into 45 of 60", readings)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		admitted, done, err := s.Admit(ctx, "merge")
-		if err != nil {
-			t.Fatalf("an act has to wait for readings: %v", err)
-		}
-		programs(admitted, t, s.run.pace, 6)
-		done()
-		if got := s.Clients(); got != int64(2*readings+6) {
-			t.Errorf("%d client programs were counted, want %d", got, 2*readings+6)
-		}
-	})
-}
-
 // TestNoMinuteIsWithoutAReading: readings that need a program come as fast as they may, and acts beside them.
 func TestNoMinuteIsWithoutAReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -142,11 +93,11 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 		var last time.Time
 		begin, longest := time.Now(), time.Duration(0)
 		for time.Since(begin) < 5*time.Minute {
-			ctx, done, err := a.admit(t.Context(), 1, 15)
+			ctx, done, err := a.Admit(t.Context(), 1, 15)
 			if err != nil {
 				t.Fatal(err)
 			}
-			programs(ctx, t, a, 1)
+			beginOne(ctx, t, a)
 			done()
 			if !last.IsZero() {
 				longest = max(longest, time.Since(last))
@@ -163,18 +114,18 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAllowance(20)
-		_, first, err := a.admit(t.Context(), 18, 0)
+		_, first, err := a.Admit(t.Context(), 18, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := a.admit(ctx, 5, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := a.Admit(ctx, 5, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("the second was admitted: %v", err)
 		}
 		admitted := make(chan time.Time)
 		go func() {
-			_, done, err := a.admit(t.Context(), 5, 0)
+			_, done, err := a.Admit(t.Context(), 5, 0)
 			if err != nil {
 				t.Error(err)
 			}
@@ -190,29 +141,14 @@ func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 	})
 }
 
-func TestTheBoundHoldsForRealPrograms(t *testing.T) {
-	s := clients(t, func(c *Config) { c.Clients = 20 }, map[string]string{"squeue": "exit 1"})
-	for range 20 {
-		if _, err := s.Inspect(t.Context(), adapter.Key{ID: 7, Submitted: 1}); err == nil {
-			t.Fatal("the program failed, and no error")
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := s.Inspect(ctx, adapter.Key{ID: 7, Submitted: 1})
-	if !errors.Is(err, context.DeadlineExceeded) || s.Clients() != 20 {
-		t.Errorf("%d programs began, the last with %v", s.Clients(), err)
-	}
-}
-
 func TestWithoutABoundNothingWaits(t *testing.T) {
 	a := newAllowance(0)
 	for range 1000 {
-		ctx, done, err := a.admit(t.Context(), 6, 0)
+		ctx, done, err := a.Admit(t.Context(), 6, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		programs(ctx, t, a, 1)
+		beginOne(ctx, t, a)
 		done()
 	}
 	if len(a.begun) != 0 || a.total != 1000 {
@@ -220,13 +156,12 @@ func TestWithoutABoundNothingWaits(t *testing.T) {
 	}
 }
 
-func TestABoundThatLeavesNoRoomIsRefused(t *testing.T) {
-	for _, limit := range []int{-1, 1, LeastClients - 1} {
-		if _, err := New(Config{Partitions: []string{"main"}, Clients: limit}); err == nil {
-			t.Errorf("%d programs a minute: no error", limit)
-		}
+// beginOne begins a program of an act that was admitted.
+func beginOne(ctx context.Context, t *testing.T, a *Allowance) {
+	t.Helper()
+	one, err := a.Turn(ctx)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := New(Config{Partitions: []string{"main"}, Clients: LeastClients}); err != nil {
-		t.Error(err)
-	}
+	a.Begin(one)
 }

@@ -1,12 +1,9 @@
-package slurm
+package client
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
-
-	"accordion/adapter"
 )
 
 // slurmctld answers clients one after the other, and every user of the cluster waits while it does. So the programs that
@@ -17,14 +14,14 @@ import (
 // LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
 const LeastClients = 20
 
-// costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
+// Costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
 // that it waits for, and so does a console that has to be started.
-var costs = map[string]int{
+var Costs = map[string]int{
 	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "publish": 1, "end": 1,
 }
 
-// costsAlone is the same where scontrol carries out one command a program.
-var costsAlone = map[string]int{
+// CostsAlone is the same where scontrol carries out one command a program.
+var CostsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
 	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "tell": 2, "publish": 1, "nudge": 4, "end": 3,
 }
@@ -32,9 +29,9 @@ var costsAlone = map[string]int{
 // minute is what the bound counts.
 const minute = time.Minute
 
-// allowance counts the programs that begin, and keeps them below its limit in any minute.
-type allowance struct {
-	limit int // 0: none
+// Allowance counts the programs that begin, and keeps them below its limit in any minute.
+type Allowance struct {
+	Limit int // 0: none
 
 	mu      sync.Mutex
 	total   int64
@@ -49,19 +46,19 @@ type ticket struct{ left int }
 
 type ticketKey struct{}
 
-func newAllowance(limit int) *allowance {
-	return &allowance{limit: limit, changed: make(chan struct{})}
+func newAllowance(limit int) *Allowance {
+	return &Allowance{Limit: limit, changed: make(chan struct{})}
 }
 
-// turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
-func (a *allowance) turn(ctx context.Context) (*ticket, error) {
+// Turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
+func (a *Allowance) Turn(ctx context.Context) (*ticket, error) {
 	one := &ticket{left: 1}
 	of, _ := ctx.Value(ticketKey{}).(*ticket)
 	return one, a.wait(ctx, func() time.Duration {
 		switch {
 		case of != nil && of.left > 0:
 			of.left--
-		case a.limit > 0 && len(a.begun)+a.kept >= a.limit:
+		case a.Limit > 0 && len(a.begun)+a.kept >= a.Limit:
 			return minute
 		default:
 			a.kept++
@@ -70,23 +67,23 @@ func (a *allowance) turn(ctx context.Context) (*ticket, error) {
 	})
 }
 
-// begin counts a program that begins now.
-func (a *allowance) begin(t *ticket) {
+// Begin counts a program that begins now.
+func (a *Allowance) Begin(t *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t.left--
 	a.kept--
 	a.total++
-	if a.limit > 0 {
+	if a.Limit > 0 {
 		a.forget(time.Now())
 		a.begun = append(a.begun, time.Now())
 	}
 }
 
-// admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns. Who spares
+// Admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns. Who spares
 // room for others comes at even distances after the first few: no minute is without a reading.
-func (a *allowance) admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
-	if a.limit == 0 || cost == 0 {
+func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
+	if a.Limit == 0 || cost == 0 {
 		return ctx, func() {}, nil
 	}
 	if err := a.wait(ctx, func() time.Duration { return a.room(cost, spare) }); err != nil {
@@ -96,9 +93,9 @@ func (a *allowance) admit(ctx context.Context, cost, spare int) (context.Context
 	return admitted, done, nil
 }
 
-// try is admit for one program, now or not at all.
-func (a *allowance) try(ctx context.Context, spare int) (context.Context, func(), bool) {
-	if a.limit == 0 {
+// Try is admit for one program, now or not at all.
+func (a *Allowance) Try(ctx context.Context, spare int) (context.Context, func(), bool) {
+	if a.Limit == 0 {
 		return ctx, func() {}, true
 	}
 	a.mu.Lock()
@@ -113,12 +110,12 @@ func (a *allowance) try(ctx context.Context, spare int) (context.Context, func()
 }
 
 // room keeps room for cost programs, and says 0, or after how long there may be some. The caller holds the lock.
-func (a *allowance) room(cost, spare int) time.Duration {
-	if len(a.begun)+a.kept+cost+spare > a.limit {
+func (a *Allowance) room(cost, spare int) time.Duration {
+	if len(a.begun)+a.kept+cost+spare > a.Limit {
 		return minute
 	}
 	if spare > 0 {
-		room := time.Duration(a.limit - spare)
+		room := time.Duration(a.Limit - spare)
 		if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
 			return early
 		}
@@ -132,13 +129,13 @@ func (a *allowance) room(cost, spare int) time.Duration {
 }
 
 // entitle makes a context with which cost programs may begin, for which room is kept.
-func (a *allowance) entitle(ctx context.Context, cost int) (context.Context, func()) {
+func (a *Allowance) entitle(ctx context.Context, cost int) (context.Context, func()) {
 	t := &ticket{left: cost}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
 }
 
 // give takes back what was not used.
-func (a *allowance) give(t *ticket) {
+func (a *Allowance) give(t *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept -= t.left
@@ -148,7 +145,7 @@ func (a *allowance) give(t *ticket) {
 }
 
 // wait tries until it succeeds, which is 0, or ctx ends; each try is made alone, and says after how long the next may succeed.
-func (a *allowance) wait(ctx context.Context, try func() time.Duration) error {
+func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	for {
 		a.mu.Lock()
 		a.forget(time.Now())
@@ -175,51 +172,10 @@ func (a *allowance) wait(ctx context.Context, try func() time.Duration) error {
 }
 
 // forget drops what began longer than a minute ago.
-func (a *allowance) forget(now time.Time) {
+func (a *Allowance) forget(now time.Time) {
 	n := 0
 	for n < len(a.begun) && now.Sub(a.begun[n]) >= minute {
 		n++
 	}
 	a.begun = append(a.begun[:0], a.begun[n:]...)
-}
-
-var _ adapter.Pacer = (*System)(nil)
-
-// Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
-// keeps it for them. Readings leave a quarter of it to the acts. It fails only when ctx ends.
-func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
-	cost, spare := s.cost(verb), 0
-	if verb == "observe" {
-		spare = s.run.pace.limit / 4
-	}
-	admitted, done, err := s.run.pace.admit(ctx, cost, spare)
-	if err != nil {
-		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.run.pace.limit, err)
-	}
-	return admitted, done, nil
-}
-
-// cost is how many programs the verb is likely to run. A reading of many jobs needs squeue; what else it may need squeue for
-// waits for no turn.
-func (s *System) cost(verb string) int {
-	if !s.run.talk.speaks() {
-		if cost, ok := costsAlone[verb]; ok {
-			return cost
-		}
-		return 3
-	}
-	if verb != "observe" {
-		return costs[verb]
-	}
-	if s.known.long() {
-		return 1
-	}
-	return 0
-}
-
-// Clients is how many client programs were begun so far.
-func (s *System) Clients() int64 {
-	s.run.pace.mu.Lock()
-	defer s.run.pace.mu.Unlock()
-	return s.run.pace.total
 }

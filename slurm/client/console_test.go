@@ -1,4 +1,4 @@
-package slurm
+package client
 
 import (
 	"context"
@@ -13,27 +13,32 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"accordion/slurm/client/clienttest"
 )
 
-// speaking is a scontrol that carries out commands of its standard input as Slurm's does: %s is the answer to a command,
-// which is in $line. Each command is a line of the file log, each program one of the file programs.
-func speaking(t *testing.T, change func(*Config), answer string) (s *System, dir string) {
+// speaking is a runner whose scontrol carries out commands of its standard input (speakingScript).
+func speaking(t *testing.T, change func(*Config), answer string) (r *Runner, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	script := `if [ "$*" != "--oneliner --all" ]; then line="alone $*"; echo "$line" >>` + dir + `/log; ` + "\n" + answer + `; exit; fi
-echo $$ >>` + dir + `/programs
-printf 'scontrol: '
-while read -r line; do
-	printf '%s\n' "$line"
-	case $line in
-	"show hostlist "*) printf '%s\n' "${line##* }" ;;
-	*" "* | reconfigure) echo "$line" >>` + dir + `/log
-	` + answer + ` ;;
-	*) echo "invalid keyword: $line" >&2 ;;
-	esac
-	printf 'scontrol: '
-done`
-	return clients(t, change, map[string]string{"scontrol": script}), dir
+	return scripted(t, change, map[string]string{"scontrol": clienttest.Speaking(dir, answer)}), dir
+}
+
+// scripted is a runner whose programs are shell scripts, for answers that a healthy Slurm does not give.
+func scripted(t *testing.T, change func(*Config), scripts map[string]string) *Runner {
+	t.Helper()
+	c := Config{Bin: t.TempDir(), Timeout: time.Minute, AtOnce: 6}
+	if change != nil {
+		change(&c)
+	}
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(c.Bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := New(c)
+	t.Cleanup(r.Close)
+	return r
 }
 
 // lines is how many lines a file has.
@@ -49,25 +54,25 @@ func lines(t *testing.T, path string) []string {
 func TestOneConsoleCarriesOutManyCommands(t *testing.T) {
 	s, dir := speaking(t, nil, `case $line in *bad*) echo "slurm_update error: No" >&2 ;; *) echo "for $line" ;; esac`)
 	for i := range 20 {
-		out, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", fmt.Sprint("n", i)}})
-		if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.stdout != want || out.stderr != "" {
-			t.Fatalf("%q, %q, %v; want %q", out.stdout, out.stderr, err, want)
+		out, err := s.Run(t.Context(), Call{Program: "scontrol", Args: []string{"show", fmt.Sprint("n", i)}})
+		if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.Stdout != want || out.Stderr != "" {
+			t.Fatalf("%q, %q, %v; want %q", out.Stdout, out.Stderr, err, want)
 		}
 		var f *Failure
-		err = s.run.scontrol(t.Context(), "update", "bad")
-		if !errors.As(err, &f) || f.Code != 1 || !says(err, "slurm_update error: no") || !strings.Contains(err.Error(), "scontrol update bad: exit code 1: slurm_update error: No") {
+		err = s.Scontrol(t.Context(), "update", "bad")
+		if !errors.As(err, &f) || f.Code != 1 || !Says(err, "slurm_update error: no") || !strings.Contains(err.Error(), "scontrol update bad: exit code 1: slurm_update error: No") {
 			t.Fatalf("a command that fails: %v", err)
 		}
 	}
-	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 1 || s.Clients() != 1 {
-		t.Errorf("%d programs were begun, %d counted; want 1", n, s.Clients())
+	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 1 || s.Begun() != 1 {
+		t.Errorf("%d programs were begun, %d counted; want 1", n, s.Begun())
 	}
 }
 
 func TestWhatAConsoleCannotBeToldGoesToAProgramOfItsOwn(t *testing.T) {
 	s, dir := speaking(t, nil, ":")
 	for _, arg := range []string{"two words", `a"b`, "a'b", "tab\t", "line\nend", "ü", "", "\x1b[A"} {
-		if err := s.run.scontrol(t.Context(), "notify", arg); err != nil {
+		if err := s.Scontrol(t.Context(), "notify", arg); err != nil {
 			t.Errorf("%q: %v", arg, err)
 		}
 	}
@@ -76,23 +81,23 @@ func TestWhatAConsoleCannotBeToldGoesToAProgramOfItsOwn(t *testing.T) {
 			t.Errorf("a console was told %q", line)
 		}
 	}
-	if n := s.Clients(); n != 8 {
+	if n := s.Begun(); n != 8 {
 		t.Errorf("%d programs, want one for each", n)
 	}
 }
 
 func TestAConsoleThatHangsIsEndedAtTheDeadlineAndReplaced(t *testing.T) {
 	s, dir := speaking(t, func(c *Config) { c.Timeout = time.Minute }, `case $line in *slow*) sleep 600 ;; esac`)
-	if err := s.run.scontrol(t.Context(), "show", "x"); err != nil {
+	if err := s.Scontrol(t.Context(), "show", "x"); err != nil {
 		t.Fatal(err)
 	}
-	s.run.timeout = 200 * time.Millisecond
-	err := s.run.scontrol(t.Context(), "update", "slow")
+	s.Timeout = 200 * time.Millisecond
+	err := s.Scontrol(t.Context(), "update", "slow")
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "is slurmctld up?") {
 		t.Errorf("the error is %v", err)
 	}
-	s.run.timeout = time.Minute
-	if err := s.run.scontrol(t.Context(), "show", "y"); err != nil {
+	s.Timeout = time.Minute
+	if err := s.Scontrol(t.Context(), "show", "y"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 	programs := lines(t, filepath.Join(dir, "programs"))
@@ -114,14 +119,14 @@ func alive(t *testing.T, pid string) bool {
 func TestAConsoleThatEndedIsReplacedBeforeACommandIsLost(t *testing.T) {
 	s, dir := speaking(t, nil, ":")
 	for range 3 {
-		if err := s.run.scontrol(t.Context(), "update", "JobId=7"); err != nil {
+		if err := s.Scontrol(t.Context(), "update", "JobId=7"); err != nil {
 			t.Fatal(err)
 		}
-		one := s.run.talk.pop(acting)
+		one := s.Talk.pop(acting)
 		if err := syscall.Kill(one.command.Process.Pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		s.run.talk.put(one)
+		s.Talk.put(one)
 	}
 	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 {
 		t.Errorf("%d commands were carried out, want 3", n)
@@ -130,23 +135,23 @@ func TestAConsoleThatEndedIsReplacedBeforeACommandIsLost(t *testing.T) {
 
 func TestAConsoleThatEndsInACommandIsAFailureAndIsNotAskedAgain(t *testing.T) {
 	s, dir := speaking(t, nil, `case $line in *fatal*) echo "scontrol: fatal: no" >&2; exit 1 ;; esac`)
-	if err := s.run.scontrol(t.Context(), "update", "fatal"); !says(err, "fatal: no") {
+	if err := s.Scontrol(t.Context(), "update", "fatal"); !Says(err, "fatal: no") {
 		t.Errorf("%v", err)
 	}
 	if n := len(lines(t, filepath.Join(dir, "log"))); n != 1 {
 		t.Errorf("the command was carried out %d times", n)
 	}
-	if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+	if err := s.Scontrol(t.Context(), "update", "x"); err != nil {
 		t.Errorf("the next: %v", err)
 	}
 }
 
 func TestAfterALostConnectionTheConsoleIsReplaced(t *testing.T) {
 	s, dir := speaking(t, nil, `case $line in *lost*) echo "slurm_update error: Unable to contact slurm controller (connect failure)" >&2 ;; esac`)
-	if err := s.run.scontrol(t.Context(), "update", "lost"); err == nil {
+	if err := s.Scontrol(t.Context(), "update", "lost"); err == nil {
 		t.Error("no failure")
 	}
-	if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+	if err := s.Scontrol(t.Context(), "update", "x"); err != nil {
 		t.Error(err)
 	}
 	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 2 {
@@ -164,7 +169,7 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 		{"new", &console{born: now, used: now}, false},
 		{"idle", &console{born: now.Add(-consoleIdle), used: now.Add(-consoleIdle)}, true},
 		{"acts for minutes", &console{born: now.Add(-2 * listingLife), used: now}, false},
-		{"lists for minutes", &console{kind: listing, born: now.Add(-listingLife), used: now}, true},
+		{"lists for minutes", &console{kind: Listing, born: now.Add(-listingLife), used: now}, true},
 		{"old", &console{born: now.Add(-consoleLife), used: now}, true},
 	} {
 		if got := c.console.worn(now); got != c.worn {
@@ -172,23 +177,23 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 		}
 	}
 	s, dir := speaking(t, nil, ":")
-	if err := s.run.scontrol(t.Context(), "show", "x"); err != nil {
+	if err := s.Scontrol(t.Context(), "show", "x"); err != nil {
 		t.Fatal(err)
 	}
-	one := s.run.talk.pop(acting)
+	one := s.Talk.pop(acting)
 	one.used = one.used.Add(-consoleIdle)
-	s.run.talk.put(one)
-	s.run.talk.tidy()
-	if s.run.talk.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
+	s.Talk.put(one)
+	s.Talk.tidy()
+	if s.Talk.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
 		t.Error("it lives on")
 	}
 }
 
 func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 	dir := t.TempDir()
-	s := clients(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
+	s := scripted(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
 	// It ends with its input; one that goes on without a word is given up after some seconds.
-	one, err := s.run.openConsole(acting)
+	one, err := s.openConsole(acting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,16 +202,16 @@ func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 		t.Error("it listens")
 	}
 	one.end()
-	s.run.talk.falls(time.Now())
+	s.Talk.Falls(time.Now())
 	for range 3 {
-		if err := s.run.scontrol(t.Context(), "update", "x"); err != nil {
+		if err := s.Scontrol(t.Context(), "update", "x"); err != nil {
 			t.Error(err)
 		}
 	}
-	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 || s.Clients() != 3 {
-		t.Errorf("%d programs, %d counted; want 3", n, s.Clients())
+	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 || s.Begun() != 3 {
+		t.Errorf("%d programs, %d counted; want 3", n, s.Begun())
 	}
-	if _, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", "job"}, stamped: true}); !errors.Is(err, errSilent) {
+	if _, err := s.Run(t.Context(), Call{Program: "scontrol", Args: []string{"show", "job"}, Stamped: true}); !errors.Is(err, ErrSilent) {
 		t.Errorf("what only a console may do: %v", err)
 	}
 }
@@ -216,9 +221,9 @@ func TestConsolesWorkSideBySide(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
-			out, err := s.run.run(t.Context(), call{program: "scontrol", args: []string{"show", fmt.Sprint("n", i)}})
-			if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.stdout != want {
-				t.Errorf("%q, %v; want %q", out.stdout, err, want)
+			out, err := s.Run(t.Context(), Call{Program: "scontrol", Args: []string{"show", fmt.Sprint("n", i)}})
+			if want := fmt.Sprintf("for show n%d\n", i); err != nil || out.Stdout != want {
+				t.Errorf("%q, %v; want %q", out.Stdout, err, want)
 			}
 		})
 	}
@@ -230,7 +235,7 @@ func TestConsolesWorkSideBySide(t *testing.T) {
 
 func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 	s, dir := speaking(t, nil, ":")
-	one, err := s.run.openConsole(acting)
+	one, err := s.openConsole(acting)
 	if err != nil {
 		t.Fatal(err)
 	}

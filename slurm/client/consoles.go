@@ -1,4 +1,4 @@
-package slurm
+package client
 
 import (
 	"context"
@@ -34,11 +34,11 @@ type kind int
 
 const (
 	acting  kind = iota // single jobs, and all changes
-	listing             // lists of everything
+	Listing             // lists of everything
 )
 
-// speaks says whether a console may be tried.
-func (c *consoles) speaks() bool {
+// Speaks says whether a console may be tried.
+func (c *consoles) Speaks() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pause := silentFor
@@ -48,13 +48,13 @@ func (c *consoles) speaks() bool {
 	return c.silent.IsZero() || time.Since(c.silent) >= pause
 }
 
-// errSilent is a scontrol that carries out no commands of its standard input; nothing was done.
-var errSilent = errors.New("scontrol does not carry out commands of its standard input")
+// ErrSilent is a scontrol that carries out no commands of its standard input; nothing was done.
+var ErrSilent = errors.New("scontrol does not carry out commands of its standard input")
 
 // take is a console that listens: one that lives, or a new one, for which a turn among the programs of a minute is
 // waited for.
-func (r *runner) take(ctx context.Context, k kind) (*console, error) {
-	for live := r.talk.pop(k); live != nil; live = r.talk.pop(k) {
+func (r *Runner) take(ctx context.Context, k kind) (*console, error) {
+	for live := r.Talk.pop(k); live != nil; live = r.Talk.pop(k) {
 		if !live.worn(time.Now()) && live.listens(ctx) == nil {
 			return live, nil
 		}
@@ -63,26 +63,26 @@ func (r *runner) take(ctx context.Context, k kind) (*console, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("scontrol: not begun: %w", err)
 	}
-	turn, err := r.pace.turn(ctx)
+	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("scontrol: not begun, %d client programs began within a minute: %w", r.pace.limit, err)
+		return nil, fmt.Errorf("scontrol: not begun, %d client programs began within a minute: %w", r.Pace.Limit, err)
 	}
 	fresh, err := r.openConsole(k)
 	if err != nil {
-		r.pace.give(turn)
-		return nil, fmt.Errorf("%w: %w", errSilent, err)
+		r.Pace.give(turn)
+		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
-	r.pace.begin(turn)
+	r.Pace.Begin(turn)
 	if err = fresh.listens(ctx); err == nil {
-		r.talk.speak()
+		r.Talk.speak()
 		return fresh, nil
 	}
 	fresh.end()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("scontrol: not begun: %w", ctx.Err())
 	}
-	r.talk.falls(time.Now())
-	return nil, fmt.Errorf("%w: %w", errSilent, err)
+	r.Talk.Falls(time.Now())
+	return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 }
 
 // speak notes that a scontrol answered.
@@ -92,8 +92,8 @@ func (c *consoles) speak() {
 	c.silent, c.spoke = time.Time{}, true
 }
 
-// falls notes that a scontrol did not answer.
-func (c *consoles) falls(at time.Time) {
+// Falls notes that a scontrol did not answer.
+func (c *consoles) Falls(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent = at
@@ -154,7 +154,7 @@ func (c *consoles) tidy() {
 // close ends all of them.
 func (c *consoles) close() {
 	c.mu.Lock()
-	over := append(c.free[acting], c.free[listing]...)
+	over := append(c.free[acting], c.free[Listing]...)
 	c.free = nil
 	if c.reap != nil {
 		c.reap.Stop()
@@ -170,7 +170,7 @@ func (c *consoles) close() {
 // second by slurmctld's clock, and nothing seems newer while that is behind it.
 func (c *console) worn(now time.Time) bool {
 	life := consoleLife
-	if c.kind == listing {
+	if c.kind == Listing {
 		life = listingLife
 	}
 	lived := now.Sub(c.born)
@@ -180,16 +180,16 @@ func (c *console) worn(now time.Time) bool {
 
 // spoken is what a console is told for the call; "" when the call needs a program of its own: scontrol does not take quotes
 // off, and readline takes what is not plain for a key that was struck.
-func spoken(c call) string {
-	if c.program != "scontrol" || len(c.env) > 0 {
+func spoken(c Call) string {
+	if c.Program != "scontrol" || len(c.Env) > 0 {
 		return ""
 	}
-	args := c.args
+	args := c.Args
 	for len(args) > 0 && (args[0] == "--oneliner" || args[0] == "--all") {
 		args = args[1:]
 	}
-	if c.input != "" && len(args) == 0 {
-		return c.input
+	if c.Input != "" && len(args) == 0 {
+		return c.Input
 	}
 	for _, a := range args {
 		for _, b := range []byte(a) {
@@ -206,32 +206,32 @@ func spoken(c call) string {
 
 // tell has a console carry out the call. errSilent: no console does, and a program of its own must be run. A console that
 // saw a failure of communication, or whose deadline passed, is ended.
-func (r *runner) tell(ctx context.Context, c call, command string) (output, error) {
-	one, err := r.take(ctx, c.kind)
+func (r *Runner) tell(ctx context.Context, c Call, command string) (output, error) {
+	one, err := r.take(ctx, c.Kind)
 	if err != nil {
 		return output{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	out, err := one.carryOut(ctx, command)
-	if !c.stamped {
-		out.stdout, out.stamp = strings.ReplaceAll(out.stdout, out.stamp, ""), ""
+	if !c.Stamped {
+		out.Stdout, out.Stamp = strings.ReplaceAll(out.Stdout, out.Stamp, ""), ""
 	}
 	if err != nil {
 		one.end()
-		f := &Failure{Command: commandLine(c), Code: -1, Said: out.stderr, Cause: err}
-		if ctx.Err() == nil && complaints(out.stderr) != "" {
+		f := &Failure{Command: commandLine(c), Code: -1, Said: out.Stderr, Cause: err}
+		if ctx.Err() == nil && complaints(out.Stderr) != "" {
 			f.Code = 1 // its last words
 		}
 		return out, f
 	}
-	if said := complaints(out.stderr); said != "" {
+	if said := complaints(out.Stderr); said != "" {
 		err = &Failure{Command: commandLine(c), Code: 1, Said: said, Cause: errors.New("it says that it failed")}
 	}
-	if one.worn(time.Now()) || says(err, lostWords...) {
+	if one.worn(time.Now()) || Says(err, lostWords...) {
 		one.end()
 	} else {
-		r.talk.put(one)
+		r.Talk.put(one)
 	}
 	return out, err
 }

@@ -1,4 +1,10 @@
-package slurm
+// Package client runs Slurm's client programs: each with a deadline, few at once, in a clean environment, by a console that
+// carries out many commands where one can do it, and no more of them in a minute than the administrator allows. What they print is
+// not its matter.
+//
+//	run := client.New(client.Config{Timeout: 20 * time.Second, AtOnce: 6})
+//	out, err := run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}})
+package client
 
 import (
 	"bytes"
@@ -37,8 +43,8 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// says is true when err is a Failure whose message contains one of the words, whatever their case.
-func says(err error, words ...string) bool {
+// Says is true when err is a Failure whose message contains one of the words, whatever their case.
+func Says(err error, words ...string) bool {
 	var f *Failure
 	if !errors.As(err, &f) {
 		return false
@@ -52,21 +58,30 @@ func says(err error, words ...string) bool {
 	return false
 }
 
-// runner runs external programs: each with a deadline, few at once, in a clean environment, and with nothing left
+// Runner runs external programs: each with a deadline, few at once, in a clean environment, and with nothing left
 // behind when the deadline passes.
-type runner struct {
+type Runner struct {
 	bin     string   // directory of the clients; "": PATH
 	env     []string // all of the programs' environment
-	timeout time.Duration
+	Timeout time.Duration
 	slots   chan struct{} // one token a running program
-	pace    *allowance    // programs a minute
-	talk    consoles
+	Pace    *Allowance    // programs a minute
+	Talk    consoles
 }
 
-// newRunner prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
+// Config is how Slurm's client programs are run.
+type Config struct {
+	Bin     string        // their directory; "": PATH
+	Conf    string        // path of slurm.conf; "": SLURM_CONF, or the clients' own default
+	Timeout time.Duration // of each run
+	AtOnce  int           // that run at the same time
+	Clients int           // that begin in a minute; 0: no bound
+}
+
+// New prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
 // SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
-func newRunner(c Config) *runner {
-	r := &runner{bin: c.Bin, timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce), pace: newAllowance(c.Clients)}
+func New(c Config) *Runner {
+	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce), Pace: newAllowance(c.Clients)}
 	r.env = []string{
 		"LC_ALL=C",
 		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
@@ -89,39 +104,39 @@ func newRunner(c Config) *runner {
 	return r
 }
 
-// call is one run of a program, or what a console does in its place.
-type call struct {
-	program string
-	args    []string
-	input   string
-	env     []string                 // added to the runner's
-	kind    kind                     // of the console that suits it
-	stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
-	as      *user                    // who runs it; nil: ourselves
-	until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
+// Call is one run of a program, or what a console does in its place.
+type Call struct {
+	Program string
+	Args    []string
+	Input   string
+	Env     []string                 // added to the runner's
+	Kind    kind                     // of the console that suits it
+	Stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
+	As      *User                    // who runs it; nil: ourselves
+	Until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
 }
 
 // A user is who a program is run as, by number: not every controller knows its users by name.
-type user struct{ uid, gid uint32 }
+type User struct{ Uid, Gid uint32 }
 
 // output is what a program printed. The stamp is "" unless the call asks for it.
-type output struct{ stdout, stderr, stamp string }
+type output struct{ Stdout, Stderr, Stamp string }
 
-// run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
+// Run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
 // The error is a *Failure, or the context's when it ended before anything began.
-func (r *runner) run(ctx context.Context, c call) (output, error) {
-	if !r.talk.speaks() && c.stamped {
-		return output{}, errSilent
+func (r *Runner) Run(ctx context.Context, c Call) (output, error) {
+	if !r.Talk.Speaks() && c.Stamped {
+		return output{}, ErrSilent
 	}
-	if command := spoken(c); command != "" && r.talk.speaks() {
+	if command := spoken(c); command != "" && r.Talk.Speaks() {
 		select {
 		case r.slots <- struct{}{}:
 		case <-ctx.Done():
-			return output{}, fmt.Errorf("%s: not begun: %w", c.program, ctx.Err())
+			return output{}, fmt.Errorf("%s: not begun: %w", c.Program, ctx.Err())
 		}
 		out, err := r.tell(ctx, c, command)
 		<-r.slots
-		if c.stamped || !errors.Is(err, errSilent) {
+		if c.Stamped || !errors.Is(err, ErrSilent) {
 			return out, err
 		}
 	}
@@ -129,47 +144,47 @@ func (r *runner) run(ctx context.Context, c call) (output, error) {
 }
 
 // program waits for its turn and a slot, and runs the program to its end or its deadline.
-func (r *runner) program(ctx context.Context, c call) (output, error) {
-	turn, err := r.pace.turn(ctx)
+func (r *Runner) program(ctx context.Context, c Call) (output, error) {
+	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
-		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.program, r.pace.limit, err)
+		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
 	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		r.pace.give(turn)
-		return output{}, fmt.Errorf("%s: not begun: %w", c.program, ctx.Err())
+		r.Pace.give(turn)
+		return output{}, fmt.Errorf("%s: not begun: %w", c.Program, ctx.Err())
 	}
-	r.pace.begin(turn)
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	r.Pace.Begin(turn)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 
-	cmd := exec.CommandContext(ctx, r.path(c.program), c.args...)
-	cmd.Env = append(append([]string(nil), r.env...), c.env...)
-	if cmd.Dir = "/"; c.program == "scontrol" {
+	cmd := exec.CommandContext(ctx, r.Path(c.Program), c.Args...)
+	cmd.Env = append(append([]string(nil), r.env...), c.Env...)
+	if cmd.Dir = "/"; c.Program == "scontrol" {
 		if cmd.Dir, err = scratch(); err != nil {
 			return output{}, err
 		}
 		defer os.RemoveAll(cmd.Dir)
 	}
-	cmd.Stdin = strings.NewReader(c.input)
+	cmd.Stdin = strings.NewReader(c.Input)
 	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	// The whole group is killed: a client's child that keeps our pipe open would keep us waiting.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if c.as != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.as.uid, Gid: c.as.gid}
+	if c.As != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.Uid, Gid: c.As.Gid}
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	enough := &watched{bounded: stderr, until: c.until, end: cmd.Cancel}
-	if c.until != nil {
+	enough := &watched{bounded: stderr, until: c.Until, end: cmd.Cancel}
+	if c.Until != nil {
 		cmd.Stderr = enough
 	}
 
 	err = cmd.Run()
-	out := output{stdout: stdout.String(), stderr: stderr.String()}
+	out := output{Stdout: stdout.String(), Stderr: stderr.String()}
 	if enough.seen {
 		return out, nil
 	}
@@ -179,9 +194,9 @@ func (r *runner) program(ctx context.Context, c call) (output, error) {
 	if err == nil {
 		return out, nil
 	}
-	f := &Failure{Command: commandLine(c), Code: -1, Said: out.stderr, Cause: err}
+	f := &Failure{Command: commandLine(c), Code: -1, Said: out.Stderr, Cause: err}
 	if strings.TrimSpace(f.Said) == "" { // "Reservation r not found" comes on standard output
-		f.Said = out.stdout[:min(len(out.stdout), 4096)]
+		f.Said = out.Stdout[:min(len(out.Stdout), 4096)]
 	}
 	if ctx.Err() != nil {
 		f.Cause = ctx.Err()
@@ -201,13 +216,13 @@ func scratch() (string, error) {
 	return dir, nil
 }
 
-// scontrol runs one scontrol command.
-func (r *runner) scontrol(ctx context.Context, args ...string) error {
-	_, err := r.run(ctx, call{program: "scontrol", args: args})
+// Scontrol runs one scontrol command.
+func (r *Runner) Scontrol(ctx context.Context, args ...string) error {
+	_, err := r.Run(ctx, Call{Program: "scontrol", Args: args})
 	return err
 }
 
-func (r *runner) path(program string) string {
+func (r *Runner) Path(program string) string {
 	if r.bin == "" {
 		return program
 	}
@@ -215,10 +230,10 @@ func (r *runner) path(program string) string {
 }
 
 // commandLine is how a call reads in an error: short, on one line.
-func commandLine(c call) string {
-	text := strings.Join(append([]string{c.program}, c.args...), " ")
-	if c.input != "" {
-		text += " <<< " + strings.TrimSpace(c.input)
+func commandLine(c Call) string {
+	text := strings.Join(append([]string{c.Program}, c.Args...), " ")
+	if c.Input != "" {
+		text += " <<< " + strings.TrimSpace(c.Input)
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 200 {
@@ -261,3 +276,13 @@ func (w *watched) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Begun is how many programs were begun so far.
+func (r *Runner) Begun() int64 {
+	r.Pace.mu.Lock()
+	defer r.Pace.mu.Unlock()
+	return r.Pace.total
+}
+
+// Close ends the programs that wait for commands. The runner may be used again: it starts others.
+func (r *Runner) Close() { r.Talk.close() }

@@ -1,4 +1,4 @@
-package slurm
+package client
 
 import (
 	"bytes"
@@ -44,14 +44,14 @@ type console struct {
 const listening = 10 * time.Second
 
 // openConsole starts a scontrol, in a directory that is removed at once: what it would leave there it cannot write.
-func (r *runner) openConsole(k kind) (*console, error) {
+func (r *Runner) openConsole(k kind) (*console, error) {
 	dir, err := scratch()
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(dir)
 	stamp := newStamp()
-	cmd := exec.Command(r.path("scontrol"), "--oneliner", "--all")
+	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
 	cmd.Env, cmd.Dir = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s"), dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
@@ -124,7 +124,7 @@ func (c *console) carryOut(ctx context.Context, commands string) (output, error)
 	if wrong != nil {
 		c.kill()
 	}
-	printed, err := c.stdout.until([]byte("\n"+words[0]+"\n"), []byte(prompt+words[0]+"\n"))
+	printed, err := c.stdout.until([]byte("\n"+words[0]+"\n"), []byte(Prompt+words[0]+"\n"))
 	if err != nil {
 		c.kill() // who reads the other stream is woken
 	}
@@ -136,19 +136,19 @@ func (c *console) carryOut(ctx context.Context, commands string) (output, error)
 	return output{spokenOf(string(printed), commands, words), string(said), c.stamp}, err
 }
 
-// prompt is what scontrol prints before it reads a command.
-const prompt = "scontrol: "
+// Prompt is what scontrol prints before it reads a command.
+const Prompt = "scontrol: "
 
 // spokenOf is what commands printed, without the prompts and the commands themselves, which a scontrol that was built with
 // readline repeats. A long command is repeated in a way that suits a terminal, and stays.
 func spokenOf(printed, commands string, words [2]string) string {
-	printed = strings.TrimSuffix(printed, prompt+"show hostlist "+words[0])
-	if repeated, ok := strings.CutSuffix(printed, prompt+words[1]+"\n"); ok {
+	printed = strings.TrimSuffix(printed, Prompt+"show hostlist "+words[0])
+	if repeated, ok := strings.CutSuffix(printed, Prompt+words[1]+"\n"); ok {
 		printed = repeated
 	} else {
-		printed = strings.TrimSuffix(printed, prompt)
+		printed = strings.TrimSuffix(printed, Prompt)
 	}
-	printed = strings.TrimPrefix(printed, prompt)
+	printed = strings.TrimPrefix(printed, Prompt)
 	if strings.Count(commands, "\n") == 1 {
 		printed = strings.TrimPrefix(printed, commands)
 	}

@@ -1,0 +1,46 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/slurm/client"
+)
+
+var _ adapter.Pacer = (*System)(nil)
+
+// Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
+// keeps it for them. Readings leave a quarter of it to the acts. It fails only when ctx ends.
+func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
+	cost, spare := s.cost(verb), 0
+	if verb == "observe" {
+		spare = s.run.Pace.Limit / 4
+	}
+	admitted, done, err := s.run.Pace.Admit(ctx, cost, spare)
+	if err != nil {
+		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.run.Pace.Limit, err)
+	}
+	return admitted, done, nil
+}
+
+// cost is how many programs the verb is likely to run. A reading of many jobs needs squeue; what else it may need squeue for
+// waits for no turn.
+func (s *System) cost(verb string) int {
+	if !s.run.Talk.Speaks() {
+		if cost, ok := client.CostsAlone[verb]; ok {
+			return cost
+		}
+		return 3
+	}
+	if verb != "observe" {
+		return client.Costs[verb]
+	}
+	if s.known.long() {
+		return 1
+	}
+	return 0
+}
+
+// Clients is how many client programs were begun so far.
+func (s *System) Clients() int64 { return s.run.Begun() }
