@@ -3,7 +3,9 @@ package oar
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,12 +15,25 @@ import (
 	"accordion/oar/hooks"
 )
 
+// uidOf is the number of one of the lab's users; -1 if there is none.
+func uidOf(name string) int64 {
+	known, err := user.Lookup(name)
+	if err != nil {
+		return -1
+	}
+	uid, err := strconv.ParseInt(known.Uid, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return uid
+}
+
 func aWaitingJob(in *inside) {
 	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.exec(fmt.Sprintf("UPDATE jobs SET job_name = 'it''s; --' WHERE job_id = %d", job.ID)) // oarsub itself stumbles over it
 	j, err := in.Inspect(in.ctx, job)
 	in.must(err)
-	if j.Comment != "ep=3x20s,2x20s" || j.Mark != "" || !j.Held || j.HeldByUser || j.Unfit != "" || j.User != "alice" || j.UID != 58001 || j.Name != "it's; --" {
+	if j.Comment != "ep=3x20s,2x20s" || j.Mark != "" || !j.Held || j.HeldByUser || j.Unfit != "" || j.User != "alice" || int64(j.UID) != uidOf("alice") || j.Name != "it's; --" {
 		in.Errorf("submitted it is %+v", j)
 	}
 	in.mustFail(in.Attach(in.ctx, job, "accordion-9-0"), "was not adopted")
@@ -267,7 +282,7 @@ func aJobIsReached(in *inside) {
 	in.must(err)
 	running.Nodes = []string{"n2", "n3", "n4"}
 	in.must(in.Publish(in.ctx, running, "# generation=1\nn2\nn3\nn4\n"))
-	hosts := fmt.Sprintf("/tmp/accordion-58001/localhost-%d.hosts", job.ID)
+	hosts := fmt.Sprintf("/tmp/accordion-%d/localhost-%d.hosts", uidOf("alice"), job.ID)
 	if got := file(in.on("n2", hosts)); got != "# generation=1\nn2\nn3\nn4\n" {
 		in.Errorf("its hosts file has %q", got)
 	}

@@ -1,7 +1,7 @@
 // Package labtest gives tests a real OAR: a lab of scripts/oar-lab that leaves nothing behind.
 //
-// There can be one lab on a machine: a test process waits for its turn. It is not for product code, and it does not know
-// what Accordion does with the OAR.
+// Several tests may have labs at once, of one process or of several: each takes a slot of its own, and waits while none is free. It is
+// not for product code, and it does not know what Accordion does with the OAR.
 //
 //	func TestAJobRuns(t *testing.T) {
 //		lab := labtest.Up(t, 4)
@@ -53,6 +53,7 @@ type Lab struct {
 	Release  string // of OAR: 2.5 or 2.6
 	Without  string // why it has no cpusets; "": it has
 
+	slot int
 	tool string // scripts/oar-lab
 }
 
@@ -82,9 +83,6 @@ func Plain() Option { return func(s *spec) { s.plain = true } }
 // Release names the release of OAR, whatever the environment says.
 func Release(name string) Option { return func(s *spec) { s.release = name } }
 
-// dir is where the lab of tests lives.
-const dir = "/var/tmp/accordion-oar-labtest"
-
 // Up boots a lab for one test and takes it down when the test ends. Where no OAR can be had (not root, not installed,
 // no namespaces, -short) the test is skipped, or fails if Required is set; so it is where OAR's release does not work with the
 // database.
@@ -99,9 +97,8 @@ func Up(t testing.TB, nodes int, options ...Option) *Lab {
 		t.Skipf("OAR %s does not work with the MariaDB of its Debian", s.release)
 	}
 	tool := Tool(t)
-	free := turn(t)
-	t.Cleanup(free)
-	lab := &Lab{Dir: dir, Nodes: nodes, Database: s.database, Release: s.release, tool: tool}
+	slot := takeSlot(t)
+	lab := &Lab{Dir: fmt.Sprintf("/var/tmp/accordion-oar-labtest-%d", slot), Nodes: nodes, Database: s.database, Release: s.release, slot: slot, tool: tool}
 	// Left by a test process that was killed.
 	if err := lab.do(2*time.Minute, "down"); err != nil {
 		t.Fatal(err)
@@ -185,27 +182,36 @@ func obtainable(t testing.TB) {
 	}
 }
 
-// turn waits until no other test process has a lab. A socket in Linux's abstract namespace is the lock: it is free again
-// however the process ends, and leaves no file.
-func turn(t testing.TB) (free func()) {
+// slots is how many labs of tests there can be at once. They have oar-lab's slots 1, 2…: 0 is for labs that are booted by hand.
+const slots = 4
+
+// takeSlot waits until a slot is free, and holds it until the test ends. A socket in Linux's abstract namespace is the lock: it is free
+// again however the process ends, and leaves no file.
+func takeSlot(t testing.TB) int {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Minute); ; {
-		held, err := net.Listen("unix", "@accordion-oar-labtest")
-		if err == nil {
-			return func() { _ = held.Close() }
+		for slot := 1; slot <= slots; slot++ {
+			held, err := net.Listen("unix", fmt.Sprintf("@accordion-oar-labtest-%d", slot))
+			if err == nil {
+				t.Cleanup(func() { _ = held.Close() })
+				return slot
+			}
+			if time.Now().After(end) {
+				t.Fatalf("labtest: other tests have had all %d slots for half an hour: %v", slots, err)
+			}
 		}
-		if time.Now().After(end) {
-			t.Fatalf("labtest: another test process has had the lab for half an hour: %v", err)
-		}
-		time.Sleep(200 * time.Millisecond) // the lock has no event to wait for
+		time.Sleep(200 * time.Millisecond) // the locks have no event to wait for
 	}
 }
+
+// UID is the number that the n-th of the users has, counted from 0.
+func (lab *Lab) UID(n int) int { return 58001 + 100*lab.slot + n }
 
 // command is one call of oar-lab.
 func (lab *Lab) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	foreign := regexp.MustCompile(`^(OAR|ACCORDION)`)
 	c := exec.CommandContext(ctx, lab.tool, arguments...)
-	c.Env = append(slices.DeleteFunc(os.Environ(), foreign.MatchString), "OAR_LAB_DIR="+lab.Dir)
+	c.Env = append(slices.DeleteFunc(os.Environ(), foreign.MatchString), "OAR_LAB_DIR="+lab.Dir, fmt.Sprintf("OAR_LAB_SLOT=%d", lab.slot))
 	c.WaitDelay = 5 * time.Second
 	return c
 }

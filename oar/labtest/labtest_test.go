@@ -2,6 +2,7 @@ package labtest_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,7 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 		{"up 4 --release 2.6 --db mariadb", "", 2, "OAR 2.6 loses the requests of jobs with MariaDB"},
 		{"up 4", "OAR_LAB_DIR=relative", 2, "want an absolute path"},
 		{"up 4", "OAR_LAB_DIR=/tmp/" + strings.Repeat("long", 30), 2, "at most 80 characters"},
+		{"up 4", "OAR_LAB_SLOT=16", 2, "want a number from 0 to 15"},
 		{"down", "OAR_LAB_DIR=/etc", 1, "/etc is not a lab"},
 		{"down", "OAR_LAB_DIR=/", 2, "want an absolute path"},
 		{"down now", "", 2, "takes no argument"},
@@ -67,6 +69,37 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
+// forever is how long a process sleeps that its lab has to end: nobody else's sleeps as long.
+var forever = fmt.Sprint(1_000_000_000 + os.Getpid())
+
+// besideAnother boots a second lab: neither has the other's users, processes or jobs.
+func besideAnother(t *testing.T, first *labtest.Lab) {
+	t.Helper()
+	second := labtest.Up(t, 1, labtest.Database(labtest.MariaDB))
+	if second.Dir == first.Dir {
+		t.Fatalf("both labs are in %s", first.Dir)
+	}
+	for _, lab := range []*labtest.Lab{first, second} {
+		if got, want := lab.Run(t, "alice", "id", "-u"), fmt.Sprint(lab.UID(0)); got != want {
+			t.Errorf("alice of %s has the number %s, want %s", lab.Dir, got, want)
+		}
+	}
+	if first.UID(0) == second.UID(0) {
+		t.Errorf("alice has the number %d in both labs", first.UID(0))
+	}
+	if got := second.SQL(t, "select count(*) from jobs"); got != "0" {
+		t.Errorf("the second lab has %s jobs of the first", got)
+	}
+	if out, _, _ := second.Exec("root", "pgrep", "-c", "-f", "sleep "+forever); out != "0" {
+		t.Errorf("the second lab sees %s processes of the first's job", out)
+	}
+	id := second.Submit(t, "alice", "whoami", "-l", "nodes=1,walltime=0:1:0")
+	second.Await(t, 2*time.Minute, "the second lab's job ends", func() bool { return second.State(t, id) == "Terminated" })
+	if out := second.Run(t, "alice", "cat", "OAR."+id+".stdout"); out != "alice" {
+		t.Errorf("the second lab's job printed %q", out)
+	}
+}
+
 func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	kept := []string{"/etc/oar/oar.conf", "/etc/hosts", "/etc/passwd"}
 	before := map[string]string{}
@@ -75,9 +108,14 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	}
 	shared, _ := filepath.Glob("/dev/shm/PostgreSQL.*")
 	var dir, process string
+	groups := ""
 	t.Run("a lab with jobs", func(t *testing.T) {
 		lab := labtest.Up(t, 3, labtest.Users("alice", "bob"))
 		dir = lab.Dir
+		groups = strings.Replace(filepath.Base(dir), "labtest", "lab", 1) // its directory and they are named by its slot
+		if made, _ := filepath.Glob("/sys/fs/cgroup/*/" + groups); lab.Without == "" && len(made) == 0 {
+			t.Errorf("the lab has no control groups %s", groups)
+		}
 		if got := lab.SQL(t, "select count(distinct network_address), min(state) from resources"); got != "3|Alive" {
 			t.Errorf("the lab has %q, want 3|Alive", got)
 		}
@@ -88,7 +126,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 				t.Errorf("the job of %s printed %q", user, out)
 			}
 		}
-		long := lab.Submit(t, "bob", "echo $$ >pid; exec sleep 98765", "-l", "nodes=1,walltime=10:0:0")
+		long := lab.Submit(t, "bob", "echo $$ >pid; exec sleep "+forever, "-l", "nodes=1,walltime=10:0:0")
 		lab.Await(t, 2*time.Minute, "the long job runs", func() bool { _, _, err := lab.Exec("bob", "test", "-s", "pid"); return err == nil })
 		process = lab.Run(t, "bob", "cat", "pid")
 		lab.Do(t, "kill-almighty")
@@ -101,11 +139,10 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 			t.Errorf("n3 is %s, want Absent", got)
 		}
 		nodesOfTheirOwn(t, lab)
-		second := exec.CommandContext(t.Context(), labtest.Tool(t), "up", "2")
-		second.Env = append(os.Environ(), "OAR_LAB_DIR=/var/tmp/accordion-second-oar-lab")
-		if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "one on a machine") {
-			t.Errorf("a second lab: %v, %q; want that there can be one on a machine", err, out)
+		if err := lab.Try("up", "2"); err == nil || !strings.Contains(err.Error(), "one in a directory") {
+			t.Errorf("a second lab in its directory: %v; want that there can be one", err)
 		}
+		besideAnother(t, lab)
 	})
 	if t.Failed() || dir == "" {
 		return
@@ -118,8 +155,8 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 			t.Errorf("%s has changed from\n%s\nto\n%s", file, before[file], now)
 		}
 	}
-	if groups, _ := filepath.Glob("/sys/fs/cgroup/*/accordion-oar-lab"); len(groups) > 0 {
-		t.Errorf("control groups are left: %q", groups)
+	if left, _ := filepath.Glob("/sys/fs/cgroup/*/" + groups); len(left) > 0 {
+		t.Errorf("control groups are left: %q", left)
 	}
 	if now, _ := filepath.Glob("/dev/shm/PostgreSQL.*"); !slices.Equal(now, shared) {
 		t.Errorf("shared memory is left: %q, and before %q", now, shared)
@@ -129,7 +166,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	}
 	names, _ := os.ReadDir("/proc")
 	for _, name := range names {
-		if command, _ := os.ReadFile("/proc/" + name.Name() + "/cmdline"); string(command) == "sleep\x0098765\x00" {
+		if command, _ := os.ReadFile("/proc/" + name.Name() + "/cmdline"); string(command) == "sleep\x00"+forever+"\x00" {
 			t.Errorf("process %s, of a job, outlived its lab", name.Name())
 		}
 	}
@@ -158,7 +195,7 @@ func nodesOfTheirOwn(t *testing.T, lab *labtest.Lab) {
 		}
 		return strings.ReplaceAll(out, "\n", " ")
 	}
-	if _, errs, err := lab.On("n2", "root", "sh", "-c", "touch /tmp/here; setsid sleep 98765 </dev/null >/dev/null 2>&1 &"); err != nil {
+	if _, errs, err := lab.On("n2", "root", "sh", "-c", "touch /tmp/here; setsid sleep "+forever+" </dev/null >/dev/null 2>&1 &"); err != nil {
 		t.Fatalf("%v: %s", err, errs)
 	}
 	if n2, n3 := look("n2"), look("n3"); n2 != "n2 here 1" || n3 != "n3 0" {

@@ -5,9 +5,6 @@
 # What OAR's manager of cpusets works with.
 controllers=(cpuset cpu cpuacct devices freezer)
 
-# groups names the lab's control groups, below those of the machine.
-groups=accordion-oar-lab
-
 # hierarchy CONTROLLER: where the machine has it mounted (version 1), and with which options.
 hierarchy() { awk -v want="$1" '$3 == "cgroup" && ("," $4 ",") ~ ("," want ",") { print $2, $4; exit }' /proc/mounts; }
 
@@ -29,6 +26,16 @@ without_cpusets() {
 			return
 		fi
 	done
+}
+
+# slot_used: status 0 if processes are in the slot's control groups.
+slot_used() {
+	local controller at options
+	for controller in "${controllers[@]}"; do
+		read -r at options < <(hierarchy "$controller") || true
+		[[ ! $at || ! -d $at/$groups ]] || ! find "$at/$groups" -name tasks -exec cat {} + 2>/dev/null | grep -q . || return 0
+	done
+	return 1
 }
 
 # enter_groups NODE: makes the node's, below the lab's. Who calls it is in them from then on.

@@ -3,11 +3,18 @@
 # ends, the kernel ends all the others, whatever they have become; and what the lab changes of /etc is its own copy.
 # Sourced by oar-lab.
 
-# take_turn: the one lab that may live. Its processes hold the lock on OAR's server program, so that it is let go when the
-# last of them is dead, for which that of a lab that was just taken down may need a moment, and no file is left.
+# take_turn: the one lab that may live in its directory. Its processes hold the lock on it, so that it is let go when the last of them
+# is dead, and no file is left.
 take_turn() {
-	exec 8<"$1/usr/sbin/oar-server"
-	flock -w 10 8 || die "a lab of OAR lives already, and there can be one on a machine: 'oar-lab down' first"
+	local new=no
+	[[ -d $lab ]] || new=yes
+	mkdir -p "$lab"
+	exec 8<"$lab"
+	flock -n 8 || die "a lab of OAR lives in $lab already, and there can be one in a directory: 'oar-lab down' first"
+	! slot_used || {
+		[[ $new == no ]] || rmdir "$lab"
+		die "OAR_LAB_SLOT=$slot: processes of another lab are in $groups: take another slot, or end that lab"
+	}
 }
 
 # begin_world starts it, in the background, and waits until it is ready.
@@ -30,11 +37,12 @@ begin_world() {
 
 # live is the first process: it makes the world, boots what is in it, and reaps.
 live() {
-	local own _
-	read -r own _ </proc/self/stat # as those outside see it, until the next lines
+	local own
+	read -ra own </proc/self/stat # as those outside see it, until the next lines; the 22nd is when it began
 	[[ $(setting root) == / ]] || enter_root "$(setting root)"
 	mount -t proc proc /proc
-	echo "$own" >"$lab/init"
+	echo "${own[21]}" >"$lab/began"
+	echo "${own[0]}" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
 	(
@@ -116,9 +124,10 @@ show_lab() {
 }
 
 # make_names: the nodes, each at a loopback address of its own, and the users. Their numbers are beyond those that a machine gives
-# to its own users: whoever ends all processes of a user outside must not meet ours.
+# to its own users: whoever ends all processes of a user outside must not meet ours. Those of another slot have others, since labs share
+# /tmp, where a directory of Accordion's has its user's number.
 make_names() {
-	local user uid=58001
+	local user uid=$((58001 + 100 * slot))
 	{
 		echo "127.0.0.1 localhost oar-lab"
 		awk -v nodes="$(setting nodes)" 'BEGIN { for (n = 1; n <= nodes; n++) printf "127.1.%d.%d n%d\n", n / 250, n % 250 + 1, n }'
@@ -144,17 +153,23 @@ lives() {
 		[[ -e /proc/$pid/root$lab/init && $(cat "/proc/$pid/root$lab/init") == "$pid" ]]
 }
 
-# end_world kills the first process, and thereby all, and waits until they are gone.
+# end_world kills the first process, and thereby all, and waits until they are gone: the kernel lets the first one go after all others.
+# One that is dying has no command line, and no root, any more, and is waited for all the same.
 end_world() {
-	local pid
-	lives || return 0
-	pid=$(cat "$lab/init")
-	kill -KILL "$pid"
-	within 60 ended "$pid" || die "process $pid of the lab cannot be ended"
+	local pid began
+	pid=$(cat "$lab/init" 2>/dev/null) && began=$(cat "$lab/began" 2>/dev/null) || return 0
+	! lives || kill -KILL "$pid" 2>/dev/null || :
+	within 60 ended "$pid" "$began" || die "process $pid of the lab cannot be ended"
 }
 
-# ended PID: it is no process any more, or only waits to be reaped.
-ended() { [[ ! -e /proc/$1/stat || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [ZX]* ]] || ! lives; }
+# ended PID BEGAN: the process of that number that began then, in ticks since the machine's start, is none any more, or only waits to be
+# reaped.
+ended() {
+	local stat fields
+	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+	read -ra fields <<<"${stat##*) }" # from the third on
+	[[ ${fields[0]} == [ZX] || ${fields[19]} != "$2" ]]
+}
 
 # within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
 within() {
