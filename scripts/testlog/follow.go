@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is one line of `go test -json`.
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64
+}
+
+// record is one test that has ended, as it is kept.
+type record struct {
+	Package, Test, Result string
+	Seconds               float64
+	Why                   string `json:",omitempty"` // it was skipped
+}
+
+// follow prints what is said of packages and of tests that fail, as it comes, and keeps a record of each test. A test that has not ended
+// when its package does has failed with it: what it said is printed, too.
+func follow(in io.Reader, out, kept io.Writer) error {
+	said := map[string][]string{} // by tests that have not ended
+	keep := json.NewEncoder(kept)
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			if failure := take(line, said, out, keep); failure != nil {
+				return failure
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encoder) error {
+	var e event
+	if line[0] != '{' || json.Unmarshal(line, &e) != nil {
+		_, err := out.Write(line) // the go command's own
+		return err
+	}
+	key := e.Package + "\n" + e.Test
+	switch e.Action {
+	case "output", "build-output":
+		if e.Test == "" {
+			return printed(out, e.Output)
+		}
+		said[key] = append(said[key], e.Output)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			return unended(out, said, e)
+		}
+		all := said[key]
+		delete(said, key)
+		if e.Action == "fail" {
+			if err := printed(out, all...); err != nil {
+				return err
+			}
+		}
+		r := record{Package: e.Package, Test: e.Test, Result: e.Action, Seconds: e.Elapsed}
+		if e.Action == "skip" {
+			r.Why = reason(all)
+		}
+		return keep.Encode(r)
+	}
+	return nil
+}
+
+// unended prints what the tests of a package that has failed said, when they did not end themselves.
+func unended(out io.Writer, said map[string][]string, e event) error {
+	for key, all := range said {
+		if strings.HasPrefix(key, e.Package+"\n") {
+			delete(said, key)
+			if e.Action == "fail" {
+				if err := printed(out, all...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// printed leaves out what go test says with -v only.
+func printed(out io.Writer, all ...string) error {
+	for _, text := range all {
+		if strings.HasPrefix(text, "=== ") || text == "PASS\n" {
+			continue
+		}
+		if _, err := fmt.Fprint(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reason is the last thing that a skipped test said.
+func reason(said []string) string {
+	for i := len(said) - 1; i >= 0; i-- {
+		text := strings.TrimSpace(said[i])
+		if text == "" || strings.HasPrefix(text, "=== ") || strings.HasPrefix(text, "--- ") {
+			continue
+		}
+		if place, why, found := strings.Cut(text, ": "); found && strings.Contains(place, ".go:") {
+			return why
+		}
+		return text
+	}
+	return "it does not say why"
+}

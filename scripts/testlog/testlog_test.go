@@ -1,0 +1,60 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const events = `{"Action":"start","Package":"accordion/a"}
+{"Action":"run","Package":"accordion/a","Test":"TestGood"}
+{"Action":"output","Package":"accordion/a","Test":"TestGood","Output":"=== RUN   TestGood\n"}
+{"Action":"output","Package":"accordion/a","Test":"TestGood","Output":"    a_test.go:3: of a test that passes\n"}
+{"Action":"pass","Package":"accordion/a","Test":"TestGood","Elapsed":1.5}
+{"Action":"output","Package":"accordion/a","Test":"TestBad","Output":"=== RUN   TestBad\n"}
+{"Action":"output","Package":"accordion/a","Test":"TestBad","Output":"    a_test.go:7: it is bad\n"}
+{"Action":"output","Package":"accordion/a","Test":"TestBad","Output":"--- FAIL: TestBad (3.00s)\n"}
+{"Action":"fail","Package":"accordion/a","Test":"TestBad","Elapsed":3}
+{"Action":"output","Package":"accordion/a","Test":"TestLong/part","Output":"    a_test.go:9: takes long: -args -accordion.long\n"}
+{"Action":"output","Package":"accordion/a","Test":"TestLong/part","Output":"    --- SKIP: TestLong/part (0.00s)\n"}
+{"Action":"skip","Package":"accordion/a","Test":"TestLong/part","Elapsed":0}
+{"Action":"output","Package":"accordion/a","Test":"TestHangs","Output":"panic: it hangs\n"}
+{"Action":"output","Package":"accordion/a","Output":"FAIL\taccordion/a\t5.0s\n"}
+{"Action":"fail","Package":"accordion/a","Elapsed":5}
+# accordion/b
+{"Action":"output","Package":"accordion/c","Output":"PASS\n"}
+{"Action":"output","Package":"accordion/c","Output":"ok  \taccordion/c\t0.1s\n"}
+{"Action":"pass","Package":"accordion/c","Elapsed":0.1}
+`
+
+func TestWhatIsPrintedAndKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kept")
+	for _, c := range []struct {
+		name    string
+		slowest int
+		skipped bool
+		files   []string
+		want    string
+	}{
+		{"results", 0, false, []string{file},
+			"    a_test.go:7: it is bad\n--- FAIL: TestBad (3.00s)\nFAIL\taccordion/a\t5.0s\npanic: it hangs\n# accordion/b\nok  \taccordion/c\t0.1s\n"},
+		{"slowest", 1, false, []string{file}, "     3.0 s  a TestBad\n"},
+		{"slowest of few", 10, false, []string{file}, "     3.0 s  a TestBad\n     1.5 s  a TestGood\n"},
+		{"not run", 0, true, []string{file, file + ".none"}, "NOT run: a TestLong/part: takes long: -args -accordion.long\n"},
+		{"all was run", 0, true, []string{file + ".none"}, ""},
+	} {
+		var out strings.Builder
+		if err := run(strings.NewReader(events), &out, c.slowest, c.skipped, c.files); err != nil || out.String() != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, out.String(), c.want)
+		}
+	}
+}
+
+func TestAFileThatIsBrokenIsAnError(t *testing.T) {
+	if err := run(strings.NewReader("{}"), &strings.Builder{}, 1, false, []string{t.TempDir()}); err == nil {
+		t.Error("a directory was read")
+	}
+	if err := run(nil, nil, 0, false, nil); err == nil {
+		t.Error("no file was taken")
+	}
+}
