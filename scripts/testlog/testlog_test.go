@@ -18,6 +18,8 @@ const events = `{"Action":"start","Package":"accordion/a"}
 {"Action":"output","Package":"accordion/a","Test":"TestLong/part","Output":"    a_test.go:9: takes long: -args -accordion.long\n"}
 {"Action":"output","Package":"accordion/a","Test":"TestLong/part","Output":"    --- SKIP: TestLong/part (0.00s)\n"}
 {"Action":"skip","Package":"accordion/a","Test":"TestLong/part","Elapsed":0}
+{"Action":"pass","Package":"accordion/a","Test":"TestBeside/one","Elapsed":2.5}
+{"Action":"pass","Package":"accordion/a","Test":"TestBeside","Elapsed":0}
 {"Action":"output","Package":"accordion/a","Test":"TestHangs","Output":"panic: it hangs\n"}
 {"Action":"output","Package":"accordion/a","Output":"FAIL\taccordion/a\t5.0s\n"}
 {"Action":"fail","Package":"accordion/a","Elapsed":5}
@@ -39,7 +41,7 @@ func TestWhatIsPrintedAndKept(t *testing.T) {
 		{"results", 0, false, []string{file},
 			"    a_test.go:7: it is bad\n--- FAIL: TestBad (3.00s)\nFAIL\taccordion/a\t5.0s\npanic: it hangs\n# accordion/b\nok  \taccordion/c\t0.1s\n"},
 		{"slowest", 1, false, []string{file}, "     3.0 s  a TestBad\n"},
-		{"slowest of few", 10, false, []string{file}, "     3.0 s  a TestBad\n     1.5 s  a TestGood\n"},
+		{"slowest of few", 10, false, []string{file}, "     3.0 s  a TestBad\n     2.5 s  a TestBeside\n     1.5 s  a TestGood\n"},
 		{"not run", 0, true, []string{file, file + ".none"}, "NOT run: a TestLong/part: takes long: -args -accordion.long\n"},
 		{"all was run", 0, true, []string{file + ".none"}, ""},
 	} {
