@@ -67,12 +67,14 @@ func TestTheSidecarsHandOnOAR(t *testing.T) {
 	if os.Getenv(insideLab) != "" {
 		t.Skip("this is the part outside the lab")
 	}
+	t.Parallel()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for database, trials := range map[string][]trial{labtest.PostgreSQL: trials, labtest.MariaDB: trials[:forEveryDatabase]} {
 		t.Run(database, func(t *testing.T) {
+			t.Parallel()
 			lab := labtest.Up(t, 9, labtest.Database(database), labtest.Users("alice", "bob"))
 			for _, one := range trials {
 				t.Run(one.name, func(t *testing.T) {

@@ -82,6 +82,7 @@ var stories = []story{
 
 // Whatever happens to a job and to the sidecar, what the job has on nodes is there as long as the nodes are its own, and no longer.
 func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
+	t.Parallel()
 	lab := labtest.Up(t, 8, labtest.Users("alice", "bob"))
 	lab.NeedCpusets(t)
 	mortalise(t, lab)

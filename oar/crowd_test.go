@@ -36,6 +36,7 @@ type mix struct {
 // as it should, evolving ones have been through all of their sizes, and nothing is left. Latencies are logged; what is promised of
 // them is measured with -accordion.long on a machine that does nothing else.
 func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
+	t.Parallel()
 	type world struct {
 		name, database string
 		mix

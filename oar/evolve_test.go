@@ -42,12 +42,14 @@ done
 `
 
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
+	t.Parallel()
 	for _, world := range []struct {
 		database string
 		cores    int // of a node
 		seconds  int // of each step
 	}{{labtest.PostgreSQL, 1, 20}, {labtest.MariaDB, 2, 10}} {
 		t.Run(world.database, func(t *testing.T) {
+			t.Parallel()
 			n := world.seconds
 			lab := labtest.Up(t, 12, labtest.Database(world.database), labtest.Cores(world.cores), labtest.Users("alice", "bob"))
 			lab.Do(t, "serve")

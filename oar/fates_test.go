@@ -150,6 +150,7 @@ create trigger fate after insert on frag_jobs for each row execute function on_e
 // lost. Nothing is left of it, its nodes are free for others, no node is ever two jobs', and whoever asks is told how it ended. A job that
 // goes on has all of its nodes again from its next step on. With -accordion.long there are all fates, at once.
 func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
+	t.Parallel()
 	chosen := fates
 	if !*everything {
 		chosen = slices.DeleteFunc(slices.Clone(fates), func(f fate) bool { return !f.daily })

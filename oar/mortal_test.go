@@ -131,6 +131,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 // beginning. (A start takes four actions of one sidecar, or begins anew.) With -accordion.long each action of a life has a life
 // of its own, in which the sidecar is killed there only.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
+	t.Parallel()
 	lab := labtest.Up(t, 12)
 	lab.Do(t, "serve") // makes its configuration
 	lab.Do(t, "serve-stop")

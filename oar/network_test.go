@@ -16,8 +16,8 @@ import (
 // The jobs of a cluster run on other hosts than OAR's server, where the sidecar's socket is not: there accordion step finds the
 // sidecar's address in a file beside oar.conf, and munge proves who asks.
 func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
-	t.Setenv("TMPDIR", filepath.Join(lab.Dir, "home")) // the nodes have a /tmp of their own
-	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.Munged(t), lab.Dir))
+	// Where nodes see it, which have a /tmp of their own.
+	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.MungedIn(t, filepath.Join(lab.Dir, "home")), lab.Dir))
 	lab.Do(t, "serve-stop")
 	config := filepath.Join(lab.Dir, "network.toml")
 	text := lab.Run(t, "root", "cat", "/etc/accordion/accordion.toml") +

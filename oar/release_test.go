@@ -14,6 +14,7 @@ import (
 // one has its choice, what is wrong is refused in a line, and what only shows a reservation does not begin. ACCORDION_TEST_OAR_RELEASE=2.6
 // has all other stories told on it.
 func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
+	t.Parallel()
 	lab := labtest.Up(t, 9, labtest.Release("2.6"), labtest.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })

@@ -21,11 +21,22 @@ const Required = "ACCORDION_TEST_MUNGE"
 // is not installed, the test is skipped.
 func Munged(t testing.TB) (socket string) {
 	t.Helper()
-	return Host(t, Key(t))
+	return MungedIn(t, "")
+}
+
+// MungedIn is Munged in a folder below the parent, for those who do not see this machine's directory of temporary files.
+func MungedIn(t testing.TB, parent string) (socket string) {
+	t.Helper()
+	return host(t, key(t, parent), parent)
 }
 
 // Key makes a key that several hosts may share, and returns its path.
 func Key(t testing.TB) string {
+	t.Helper()
+	return key(t, "")
+}
+
+func key(t testing.TB, parent string) string {
 	t.Helper()
 	if _, err := exec.LookPath("munged"); err != nil {
 		if _, err := os.Stat("/usr/sbin/munged"); err != nil {
@@ -35,17 +46,18 @@ func Key(t testing.TB) string {
 			t.Skip("no munge: it is not installed (scripts/test installs it)")
 		}
 	}
-	key := filepath.Join(folder(t), "key")
+	key := filepath.Join(folder(t, parent), "key")
 	if err := os.WriteFile(key, bytes.Repeat([]byte("0123456789abcdef"), 8), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return key
 }
 
-// folder is one that every user may enter, whatever the test is called, with a path that is short enough for a socket.
-func folder(t testing.TB) string {
+// folder is one that every user may enter, whatever the test is called, with a path that is short enough for a socket; in the
+// directory of temporary files, if the parent is "".
+func folder(t testing.TB, parent string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "munge")
+	dir, err := os.MkdirTemp(parent, "munge")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +71,12 @@ func folder(t testing.TB) string {
 // Host starts a munged with a key, under the command that the prefix is ("ip netns exec NAME"), and returns its socket.
 func Host(t testing.TB, key string, prefix ...string) (socket string) {
 	t.Helper()
-	dir := folder(t)
+	return host(t, key, "", prefix...)
+}
+
+func host(t testing.TB, key, parent string, prefix ...string) (socket string) {
+	t.Helper()
+	dir := folder(t, parent)
 	socket = filepath.Join(dir, "socket")
 	log := filepath.Join(dir, "log")
 	arguments := append(prefix[:len(prefix):len(prefix)], "/usr/sbin/munged", "--foreground", "--force", "--num-threads=2", "--key-file="+key,
