@@ -32,6 +32,7 @@ func answers(output string) map[string]string {
 }
 
 func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = false")
 	submit := func(ep, script string) string {

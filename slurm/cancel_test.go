@@ -49,6 +49,7 @@ if [ -n "$job" ] && [ -f "$here/$job.$call" ]; then
 fi`
 
 func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "")
 	all := lab.Submit(t, "bob", "sleep 100", fmt.Sprintf("-N%d", lab.Nodes), "-t2")
@@ -147,6 +148,7 @@ func cancelAt(t *testing.T, fates []fate) {
 
 // A merge into a job that is cancelled in the same instant loses nodes; here nobody is left to see it.
 func TestNodesLostInAMergeAreSetFreeByTheNextSidecar(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	calls := newClients(t)
 	calls.hook(`case "$name $*" in

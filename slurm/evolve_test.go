@@ -16,9 +16,7 @@ import (
 // defaultLab is a Slurm of 16 nodes with default scheduler settings.
 func defaultLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 16, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
-	lab.Clear(t)
-	return lab
+	return labtest.Take(t, 16, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
 }
 
 // telling is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
@@ -87,6 +85,7 @@ func sorted(t *testing.T, list string) string {
 func output(lab *labtest.Lab, user, job string) string { return lab.File(user, "slurm-"+job+".out") }
 
 func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
+	t.Parallel()
 	lab := defaultLab(t)
 	p := serving(t, lab, "")
 	sizes := []int{2, 5, 3}

@@ -54,6 +54,7 @@ func (p *process) says(job string, texts ...string) {
 }
 
 func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	address := freeAddress(t)
 	p := serving(t, lab, "[metrics]\nlisten = \""+address+"\"")

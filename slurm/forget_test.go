@@ -32,6 +32,7 @@ func registers(t *testing.T, lab *labtest.Lab, node string) {
 // slurmctld that reads its configuration again, or is started again, takes the first node of a job that has grown for
 // the one that runs its script (22.05). Giving that one back then ends the script and leaves the job running without.
 func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)

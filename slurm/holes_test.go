@@ -180,6 +180,7 @@ func (j prey) slaughter(t *testing.T, lab *labtest.Lab) {
 }
 
 func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	p := serving(t, lab, "")
 	jobs := graze(t, p, true)
@@ -194,6 +195,7 @@ func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
 }
 
 func TestWithoutThePluginSlurmKeepsUsersOffTheManagedJobsOfOthers(t *testing.T) {
+	t.Parallel()
 	lab := labtest.Up(t, 4, labtest.User("alice"), labtest.User("bob"), labtest.NoPlugin())
 	p := serving(t, lab, "")
 	jobs := graze(t, p, false)
@@ -221,6 +223,7 @@ func TestWithoutThePluginSlurmKeepsUsersOffTheManagedJobsOfOthers(t *testing.T) 
 }
 
 func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	evolving := func(script, ep, nodes string) string {
 		t.Helper()

@@ -17,9 +17,7 @@ import (
 // quickLab is a Slurm that schedules at once, without the plug-in: its users write sbatch -H --comment=ep=…
 func quickLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
-	lab.Clear(t)
-	return lab
+	return labtest.Take(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 }
 
 // A victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
@@ -134,6 +132,7 @@ func calls(life int) int {
 }
 
 func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T) {
+	t.Parallel()
 	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death { return &death{when: "after", at: calls(life)} })
 	if died < 4 {
 		t.Errorf("only %d sidecars died", died)
@@ -141,6 +140,7 @@ func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T)
 }
 
 func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *testing.T) {
+	t.Parallel()
 	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death {
 		return &death{when: []string{"before", "during"}[life%2], at: calls(life) + 1}
 	})
@@ -150,6 +150,7 @@ func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *t
 }
 
 func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) {
+	t.Parallel()
 	for growth, deaths := range map[slurm.Growth][]death{
 		slurm.Overlap: {
 			{when: "during", at: 1, call: "'salloc '*accordion-grow-*"}, {when: "before", at: 1, call: "*Flags+=IGNORE_JOBS*"}, {when: "before", at: 1, call: "'salloc '*accordion-over-*"},

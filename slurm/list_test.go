@@ -35,6 +35,7 @@ func (w *world) cheap() {
 }
 
 func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.ordinaryJobs()
 	w.marked()

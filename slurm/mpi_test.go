@@ -41,6 +41,7 @@ func launches(t *testing.T, output string) []string {
 }
 
 func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	if lab.Slurm < "21" {
 		t.Skip("MPICH of Debian 11 looks up the names of nodes, which the lab's have not")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
+	t.Parallel()
 	lab := defaultLab(t)
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })

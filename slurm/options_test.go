@@ -9,6 +9,7 @@ import (
 
 // A refusal costs one client process, so what is said in general is tested without Slurm, in spank_test.go.
 func TestAWrongOptionIsRefusedByTheClientInOneLineAndNothingIsSent(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	const form = "500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 	rubbish := strings.Repeat("\xc3\x28\xa0\n", 16*1024)
@@ -45,6 +46,7 @@ func TestAWrongOptionIsRefusedByTheClientInOneLineAndNothingIsSent(t *testing.T)
 }
 
 func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	long := strings.TrimSuffix(strings.Repeat("1x1h30m20s,2x1h30m20s,", 512), ",")
 	for name, test := range map[string]struct {
@@ -106,6 +108,7 @@ func isHeldAs(t *testing.T, job, mark string) {
 }
 
 func TestAnOptionThatContradictsTheScriptIsRefusedAtSubmission(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	id, said, err := lab.Sbatch("bob", "#EP 2x20s,4x20s", "--ep=2x20s")
 	if err == nil || !strings.Contains(said, "--ep says something else than the script's #EP line: say it once") {

@@ -24,6 +24,7 @@ func state(t *testing.T, lab *labtest.Lab, job string) string {
 }
 
 func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, busy)
 	array := lab.Submit(t, "bob", `#!/bin/bash

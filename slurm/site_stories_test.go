@@ -17,8 +17,7 @@ import (
 // siteLab is a lab as most sites are, of six nodes, with a user in each account; lines change its settings for this test.
 func siteLab(t *testing.T, lines string) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"), labtest.Fast())
-	lab.Clear(t)
+	lab := labtest.Take(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"), labtest.Fast())
 	if lines != "" {
 		lab.Change(t, lines)
 		t.Cleanup(func() { lab.Change(t, "") })

@@ -11,9 +11,7 @@ import (
 // submitLab is the lab of the tests of job_submit.lua under a real slurmctld.
 func submitLab(t *testing.T) *labtest.Lab {
 	t.Helper()
-	lab := labtest.Shared(t, 4, labtest.User("alice"), labtest.User("bob"))
-	lab.Clear(t)
-	return lab
+	return labtest.Take(t, 4, labtest.User("alice"), labtest.User("bob"))
 }
 
 // One submission takes about 50 ms, so what the plug-in says in general is tested without Slurm, in lua_test.go.

@@ -28,8 +28,7 @@ const patience = 2 * time.Minute // for what Slurm takes seconds to do
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	lab := labtest.Shared(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
-	lab.Clear(t)
+	lab := labtest.Take(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience, Reconfigure: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +303,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 }
 
 func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	parent := w.running("n1")
 	grow := reservation("accordion-grow", "n2", "n3")
@@ -475,6 +475,7 @@ func TestHeterogeneousJobsAreNotAdopted(t *testing.T) {
 }
 
 func TestTheSnapshotIsWhatSlurmHas(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.lab.Run(t, "root", "scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=disk State=IDLE")
 	t.Cleanup(func() { w.lab.Run(t, "root", "scontrol", "update", "NodeName=n5", "State=RESUME") })
@@ -525,6 +526,7 @@ func TestTheSnapshotIsWhatSlurmHas(t *testing.T) {
 }
 
 func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := w.submit(sleeps, "-N2", "-t5")
 	job := w.await(key, adapter.Running)

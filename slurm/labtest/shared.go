@@ -2,7 +2,9 @@ package labtest
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -20,7 +22,13 @@ func Main(m *testing.M) int {
 	shared.ready, shared.labs = true, map[string]*Lab{}
 	shared.Unlock()
 	status := m.Run()
-	for _, lab := range shared.labs {
+	all := slices.Collect(maps.Values(shared.labs))
+	for _, p := range pool.labs {
+		if p.lab != nil {
+			all = append(all, p.lab)
+		}
+	}
+	for _, lab := range all {
 		if err := lab.down(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			status = max(status, 1)
@@ -34,11 +42,9 @@ func Main(m *testing.M) int {
 func Shared(t testing.TB, nodes int, options ...Option) *Lab {
 	t.Helper()
 	obtainable(t)
+	needMain(t)
 	shared.Lock()
 	defer shared.Unlock()
-	if !shared.ready {
-		t.Fatal("labtest.Shared needs func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }")
-	}
 	key := fmt.Sprint(nodes, options)
 	if lab, booted := shared.labs[key]; booted {
 		return lab
@@ -49,4 +55,14 @@ func Shared(t testing.TB, nodes int, options ...Option) *Lab {
 	}
 	shared.labs[key] = lab
 	return lab
+}
+
+// needMain fails a test whose labs nobody would take down.
+func needMain(t testing.TB) {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if !shared.ready {
+		t.Fatal("a shared lab needs func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }")
+	}
 }
