@@ -120,6 +120,7 @@ func frame(body string) string {
 }
 
 func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
+	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = false")
 	job := lab.Submit(t, "alice", saying+`say begin 0; eval "$(accordion step)"; say end $?`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x5s")

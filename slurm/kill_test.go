@@ -177,6 +177,7 @@ func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) 
 }
 
 func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
+	t.Parallel()
 	if !*long {
 		t.Skip("walks through every call of a start, a growth and a shrink, of two kinds of jobs, for half an hour: -args -accordion.long")
 	}
@@ -204,6 +205,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 }
 
 func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
+	t.Parallel()
 	if !*long {
 		t.Skip("waits some minutes for Slurm to delete reservations: -args -accordion.long")
 	}

@@ -123,6 +123,7 @@ func TestAnOptionThatContradictsTheScriptIsRefusedAtSubmission(t *testing.T) {
 }
 
 func TestThePluginsOptionsDisturbNoOrdinaryJobAndNoStep(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	id := lab.Submit(t, "bob", "srun sh -c 'env | grep -c -i accordion_ep'; echo over", "-N2")
 	lab.Await(t, time.Minute, "the job ends", func() bool { return lab.Run(t, "bob", "squeue", "-h", "-j", id) == "" })
@@ -134,6 +135,7 @@ func TestThePluginsOptionsDisturbNoOrdinaryJobAndNoStep(t *testing.T) {
 
 // Slurm puts a job's options into its environment, and its clients take them from there.
 func TestWhatAnEvolvingJobSubmitsIsOrdinaryUnlessItSaysOtherwise(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	inside := []string{"env", "_SLURM_SPANK_OPTION_accordion_ep=2x20s,3x20s", "SLURM_SPANK__SLURM_SPANK_OPTION_accordion_ep=2x20s,3x20s",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_accordion_mold=2x20s", "sbatch", "--parsable", "--begin=now+1hour"}

@@ -64,6 +64,7 @@ set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 }
 
 func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, busy)
 	job := lab.Submit(t, "alice", `#!/bin/bash
@@ -79,6 +80,7 @@ set -- 2`+walks+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--re
 }
 
 func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, busy)
 	thin := []string{"n1", "n2", "n3"}
@@ -119,6 +121,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 }
 
 func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"+
 		"PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityTier=2 PreemptMode=OFF State=UP\n"+
 		"PartitionName=shared Nodes=ALL MaxTime=INFINITE DefaultTime=10 OverSubscribe=NO PriorityTier=1 PreemptMode=REQUEUE State=UP")
@@ -151,6 +154,7 @@ func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.
 }
 
 func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	program := filepath.Join(lab.Dir, "etc", "power")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {

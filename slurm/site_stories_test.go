@@ -76,6 +76,7 @@ func (p *process) waiting() []view.Entry {
 }
 
 func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	for _, who := range []string{"user where name=carol account=cs", "account where name=cs"} { // other tests of this lab, too, have a carol
 		lab.Run(t, "root", append([]string{"sacctmgr", "-Qi", "modify"}, strings.Fields(who+" set RawUsage=0")...)...)
@@ -118,6 +119,7 @@ func limited(t *testing.T, lab *labtest.Lab, kind, name, limit string) (lift fun
 }
 
 func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.T) {
+	t.Parallel()
 	lab := siteLab(t, "")
 	limited(t, lab, "user", "bob", "GrpTRES=node=3")
 	limited(t, lab, "qos", "high", "MaxTRESPerJob=node=2")

@@ -16,6 +16,7 @@ func submitLab(t *testing.T) *labtest.Lab {
 
 // One submission takes about 50 ms, so what the plug-in says in general is tested without Slurm, in lua_test.go.
 func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	rubbish := strings.Repeat("\xc3\x28\xa0", 64*1024/3)
 	for name, test := range map[string]struct {
@@ -66,6 +67,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 }
 
 func TestAManagedJobIsHeldAndItsOwnerCanOnlyCancelIt(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	id := lab.Submit(t, "alice", "#EP 2x20s,4x20s,3x20s\nsrun hostname", "--comment=run 7")
 	show := func(format string) string { return lab.Run(t, "alice", "squeue", "-h", "-j", id, "-o", format) }
@@ -92,6 +94,7 @@ func TestAManagedJobIsHeldAndItsOwnerCanOnlyCancelIt(t *testing.T) {
 }
 
 func TestAProfileOf1024StepsIsWholeInTheMark(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	profile := strings.TrimSuffix(strings.Repeat("1x1h30m20s,2x1h30m20s,", 512), ",")
 	id := lab.Submit(t, "alice", "#EP "+profile)
@@ -101,6 +104,7 @@ func TestAProfileOf1024StepsIsWholeInTheMark(t *testing.T) {
 }
 
 func TestOrdinaryJobsRunBesideThePlugin(t *testing.T) {
+	t.Parallel()
 	lab := submitLab(t)
 	array := lab.Submit(t, "bob", "echo $SLURM_ARRAY_TASK_ID", "--array=1-2", "--comment=run 7", "-p", "shared")
 	lab.Await(t, time.Minute, "the array ends", func() bool { return lab.Run(t, "bob", "squeue", "-h", "-j", array) == "" })

@@ -11,6 +11,7 @@ import (
 
 // From 25.11 on owners may suspend their jobs, before that operators alone.
 func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	job := w.managed("n1")
 	key := job.Key

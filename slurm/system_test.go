@@ -165,6 +165,7 @@ func (w *world) nodesOf(key adapter.Key) string {
 }
 
 func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := w.evolving()
 	w.ok(w.sys.Adopt(w.ctx, key))
@@ -239,6 +240,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 }
 
 func TestNothingIsTakenThatIsNotFree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	parent := w.running("n1")
 	w.running("n2")
@@ -287,6 +289,7 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 }
 
 func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	parent := w.managed("n1")
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
@@ -326,6 +329,7 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 
 // TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd: Slurm alone loses nodes in about half of these.
 func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for round := range 4 {
 		parent := w.managed("n1")
@@ -352,6 +356,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 
 // TestAnActOnAnothersNumberDoesNothing: after a crash of slurmctld a job's number may be another job's.
 func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	waits, runs := w.evolving(), w.running("n1")
 	before := func() string {
@@ -384,6 +389,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 
 // TestAJobThatIsCancelledBetweenTwoActsIsGone walks through the start and cancels before each act.
 func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := reservation("accordion-start", "n2")
 	acts := []func(adapter.Key) error{
@@ -415,6 +421,7 @@ func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 }
 
 func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := w.evolving()
 	r := reservation("accordion-later", "n2")
@@ -441,6 +448,7 @@ func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
 }
 
 func TestARefusedJobsOwnerCanReadWhy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := w.submit(sleeps, "-H", "-N1", "--comment=ep=99x1m")
 	w.ok(w.sys.Refuse(w.ctx, key, "99 nodes are more than the pool's 6"))
@@ -453,6 +461,7 @@ func TestARefusedJobsOwnerCanReadWhy(t *testing.T) {
 }
 
 func TestHeterogeneousJobsAreNotAdopted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key := w.submit(sleeps, "-H", "-N1", "--comment=ep=1x1m", ":", "-N1")
 	if err := w.sys.Adopt(w.ctx, key); err == nil || !strings.Contains(err.Error(), "cannot grow and shrink") {
