@@ -30,6 +30,7 @@ var doors = map[string][]string{
 	"adapter/managed":         {"adapter", "adapter/hosts", "adapter/view", "core/...", "shim/wire"},
 	"adapter/plan":            {"adapter", "adapter/managed", "core/..."},
 	"adapter/act":             {"adapter", "adapter/journal", "core/..."},
+	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"slurm/client":            {},

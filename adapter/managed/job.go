@@ -15,31 +15,32 @@ import (
 type Job struct {
 	Record
 
-	Choices     []core.EP
-	Seen        *adapter.Job   // as last read
-	Touched     int            // readings that had begun when we last did something to it: they are stale
-	Busy        string         // the operation under way
-	Parts       []adapter.Part // the allocations that hold its nodes, where they are several
-	Returned    Returned       // what left it last, and when
-	NextNodes   []string       // what it will hold when the resize under way is done; nil without one
-	TriedEarly  core.Time      // second at which going on early was last looked at
-	Retry       time.Time      // no new operation before
-	Failures    int            // of operations in a row, for reasons that have no name
-	Mover       Mover          // why its planned start moved, while that is still to be told
-	Frozen      core.Time      // second since when the batch system does not change it; 0: it does
-	Asks        *Question      // the application stands at the end of its step
-	Course      *Course        // its place in the present plan; nil without one
-	NamedBefore *Course        // its last place: nodes named there stay where they can
-	Dirty       bool           // it changed since it was saved
-	Refused     []string       // what a growth would have held that the batch system refused
-	Late        bool           // its step should be over
-	Ready       time.Time      // when all nodes of a due growth were seen free
-	Released    time.Time      // when we had released it to start; zero after a restart
-	Blocked     string         // what the next operation waits for, for status
-	Unwritten   int            // times in a row that its hosts file could not be written
-	WaitsFor    Obstacle       // what a due growth waited for
-	WaitsSince  core.Time      // second since which it waits for that
-	MovedBy     Obstacle       // what moved the promise last
+	Choices      []core.EP
+	Seen         *adapter.Job   // as last read
+	Touched      int            // readings that had begun when we last did something to it: they are stale
+	Busy         string         // the operation under way
+	BeingResized bool           // that is one
+	Parts        []adapter.Part // the allocations that hold its nodes, where they are several
+	Returned     Returned       // what left it last, and when
+	NextNodes    []string       // what it will hold when the resize under way is done; nil without one
+	TriedEarly   core.Time      // second at which going on early was last looked at
+	Retry        time.Time      // no new operation before
+	Failures     int            // of operations in a row, for reasons that have no name
+	Mover        Mover          // why its planned start moved, while that is still to be told
+	Frozen       core.Time      // second since when the batch system does not change it; 0: it does
+	Asks         *Question      // the application stands at the end of its step
+	Course       *Course        // its place in the present plan; nil without one
+	NamedBefore  *Course        // its last place: nodes named there stay where they can
+	Dirty        bool           // it changed since it was saved
+	Refused      []string       // what a growth would have held that the batch system refused
+	Late         bool           // its step should be over
+	Ready        time.Time      // when all nodes of a due growth were seen free
+	Released     time.Time      // when we had released it to start; zero after a restart
+	Blocked      string         // what the next operation waits for, for status
+	Unwritten    int            // times in a row that its hosts file could not be written
+	WaitsFor     Obstacle       // what a due growth waited for
+	WaitsSince   core.Time      // second since which it waits for that
+	MovedBy      Obstacle       // what moved the promise last
 }
 
 // New is a job that was just taken up.

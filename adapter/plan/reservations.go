@@ -43,7 +43,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		if r.Phase == managed.Starting || r.Attached {
 			keep[r.Reservation(0)] = true
 		}
-		if r.Busy == "resize" {
+		if r.BeingResized {
 			keep[r.Reservation(r.Target)] = true
 		}
 		if r.Course.Err != nil { // its nodes are being looked for: what it has may still be right

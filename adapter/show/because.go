@@ -9,14 +9,14 @@ import (
 
 // Because says why a step begins when it does, for the journal and for the application's log: it is early, it was early and
 // had to wait, it was late, or its nodes were. It is "" for one that came and went on in time.
-func (s *Show) Because(r *managed.Job, meant, now core.Time) string {
+func Because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 	asked := meant // a silent application is never early or late
 	if r.Asks != nil {
 		asked = r.Asks.At.Unix()
 	}
 	switch {
 	case asked > meant+managed.Tolerance:
-		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, r.Allowance(s.Settings.Overrun))
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, r.Allowance(s.Overrun))
 	case now < meant-managed.Tolerance:
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+managed.Tolerance && r.WaitsFor != managed.Nobody:
@@ -27,7 +27,7 @@ func (s *Show) Because(r *managed.Job, meant, now core.Time) string {
 			why = r.WaitsFor.ForUsers()
 		}
 		return fmt.Sprintf("the application was %d s early and might have gone on %d s ago: %s", now-asked, now-r.Due(), why)
-	case asked < meant-managed.Tolerance && !s.Settings.Advance:
+	case asked < meant-managed.Tolerance && !s.Advance:
 		return fmt.Sprintf("the application asked %d s early and waited for the planned second", now-asked)
 	case asked < meant-managed.Tolerance:
 		return fmt.Sprintf("the application was %d s early and had to wait: going on at once would have delayed others", now-asked)

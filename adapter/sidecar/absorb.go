@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/shim/wire"
@@ -202,7 +203,7 @@ func (s *Sidecar) meetRunning(r *managed.Job, j *adapter.Job) error {
 		done := len(held) == r.EP()[r.Target].Nodes
 		r.Hold(held, s.clock.Now().Unix())
 		if done {
-			return s.resized(r, map[string]any{"after": "a restart"})
+			return s.apply(r, decide.Resized(r, s.settings, map[string]any{"after": "a restart"}, s.clock.Now()))
 		}
 		r.Target = r.Step
 		return s.save(r)

@@ -131,9 +131,7 @@ func (s *Sidecar) nudge(ctx context.Context, v *plan.World) {
 		}
 	}
 	s.log.Warn("nodes are idle and not allocated, or in use by no job: nudged", "cluster", s.settings.Cluster, "nodes", names(nodes))
-	s.crew.Go(func() {
-		s.finished <- conclusion{name: "nudge", err: s.acts.Nudge(ctx, nodes), done: func() error { return nil }}
-	})
+	s.beside(func() error { return s.acts.Nudge(ctx, nodes) }, func(error) {})
 }
 
 // goneSince says whether a node that is away now went away at that second or later.

@@ -144,13 +144,7 @@ func (s *Sidecar) call(ctx context.Context, r adapter.Reservation, verb string, 
 	before := s.tending[r.Name]
 	before.busy = true
 	s.tending[r.Name] = before
-	s.crew.Go(func() {
-		err := action(ctx)
-		s.finished <- conclusion{name: verb, err: err, done: func() error {
-			s.settle(r, verb, err)
-			return nil
-		}}
-	})
+	s.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
 // settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.

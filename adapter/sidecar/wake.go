@@ -51,15 +51,10 @@ func (s *Sidecar) wake(ctx context.Context, v *plan.World) {
 	for _, n := range nodes {
 		s.woken[n] = now
 	}
-	s.crew.Go(func() {
-		s.finished <- conclusion{name: "wake", err: s.acts.Wake(ctx, waker, nodes), done: func() error { return nil }}
-	})
+	s.beside(func() error { return s.acts.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
 // asleep says whether a node does not run, by the newest reading.
 func (s *Sidecar) asleep(node string) bool {
 	return slices.ContainsFunc(s.snapshot.Nodes, func(n adapter.Node) bool { return n.Name == node && n.Asleep })
 }
-
-// anyAsleep says whether one of the nodes does not run.
-func (s *Sidecar) anyAsleep(nodes []string) bool { return slices.ContainsFunc(nodes, s.asleep) }

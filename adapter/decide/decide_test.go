@@ -1,0 +1,155 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/shim/wire"
+)
+
+const now = 1000
+
+// pool is a reading of eight nodes, all idle but those that the jobs hold.
+func pool(jobs ...adapter.Job) *adapter.Snapshot {
+	held := map[string]bool{}
+	for _, j := range jobs {
+		for _, n := range j.Nodes {
+			held[n] = true
+		}
+	}
+	s := &adapter.Snapshot{At: time.Unix(now, 0), Jobs: jobs}
+	for i := range 8 {
+		name := fmt.Sprintf("n%d", i+1)
+		s.Nodes = append(s.Nodes, adapter.Node{Name: name, Usable: true, Idle: !held[name]})
+	}
+	return s
+}
+
+// about decides about a job in that pool.
+func about(r *managed.Job, snapshot *adapter.Snapshot, change func(*Situation)) Decision {
+	s := Situation{
+		Now: time.Unix(now, 0), Awaited: func(core.JobID) bool { return false }, Tending: func(string) bool { return false },
+		Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{}, false },
+		World: plan.Make(plan.Input{
+			Now: now, Instant: time.Unix(now, 0), Snapshot: snapshot, Jobs: []*managed.Job{r}, Settled: true,
+			OutOfService: func(adapter.Node) bool { return false }, Fresh: func(*managed.Job) bool { return true },
+			Settings: managed.Settings{Policy: queue.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Grace: 10, Signal: "B:TERM"}},
+		}),
+	}
+	if change != nil {
+		change(&s)
+	}
+	return About(r, s)
+}
+
+// text is a decision in short: what is done, or what it waits for, and the kinds of its events.
+func text(d Decision) string {
+	text := "nothing"
+	switch {
+	case d.Do != nil:
+		text = d.Do.Verb
+	case d.Done != nil:
+		text = "at once"
+	case d.Waits != "":
+		text = "waits: " + d.Waits
+	}
+	for _, e := range d.Events {
+		text += ", " + e.Kind
+	}
+	return text
+}
+
+var profile = []core.EP{{{Duration: 100, Nodes: 2}, {Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}}
+
+// waits is a job that was adopted, and is held.
+func waits() *managed.Job {
+	return managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending, Held: true, Mark: "accordion:ep"}, "ep=", profile)
+}
+
+// runs is a job in its step, which is promised to end at a second, and whose application speaks.
+func runs(step int, end core.Time) *managed.Job {
+	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
+	r := managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=", profile)
+	r.Phase, r.Step, r.Target, r.Began, r.Planned, r.Voice, r.Nodes = managed.Running, step, step, end-100, end-100, managed.SpeakingVoice, nodes
+	r.Promise = []core.Time{end, end + 100, end + 200}
+	r.Meant = r.Due()
+	return r
+}
+
+func TestWhatIsDecidedAboutAJob(t *testing.T) {
+	asks := func(r *managed.Job) *managed.Job {
+		r.Asks = &managed.Question{At: time.Unix(now, 0), Request: wire.Request{}}
+		return r
+	}
+	ordinary := adapter.Job{Key: adapter.Key{ID: 3}, State: adapter.Running, Nodes: []string{"n3", "n4", "n5", "n6", "n7"}, Limit: 50, Started: now - 60}
+	for _, c := range []struct {
+		name   string
+		job    *managed.Job
+		others []adapter.Job
+		change func(*managed.Job, *Situation)
+		want   string
+	}{
+		{"it waits, and its nodes are free", waits(), nil, nil, "start, starting"},
+		{"… and is not ours yet", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Mark = "" }, "adopt"},
+		{"… and the batch system would not start it", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Blocked, r.Seen.Why = true, "Dependency" }, "waits: Dependency"},
+		{"… and can never run", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Unfit = "it is an array" }, "refuse, refused"},
+		{"it runs, in the middle of its step", runs(0, now+50), nil, nil, "nothing"},
+		{"it asks, early", asks(runs(0, now+50)), nil, nil, "waits: step 1 is over; the next is planned for " + time.Unix(now+50, 0).Format(time.TimeOnly)},
+		{"it asks, in time", asks(runs(0, now)), nil, nil, "resize"},
+		{"… for fewer nodes", asks(runs(1, now-100)), nil, nil, "resize"},
+		{"… and two others are being resized", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Resizes = AtOnce }, "waits: other resizes come first"},
+		{"… and the batch system would resize wrongly", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Trapped = s.Now.Add(time.Second) }, "waits: other resizes come first"},
+		{"… and a limit of the site is in the way", asks(runs(0, now)), nil, func(r *managed.Job, _ *Situation) { r.Seen.MostNow = adapter.Most{Nodes: 3, Why: "the limit"} }, "waits: the limit"},
+		{"… and an ordinary job is past its limit", asks(runs(0, now)), []adapter.Job{ordinary}, nil, "waits: nodes of ordinary job 3"},
+		{"it is late", runs(0, now-5), nil, func(r *managed.Job, _ *Situation) { r.Late = true }, "waits: late by 5 s: step 1 should be over"},
+		{"… and another waits for its nodes", runs(0, now-5), nil,
+			func(r *managed.Job, s *Situation) { r.Late, s.Awaited = true, func(core.JobID) bool { return true } }, "warn, warned"},
+		{"… for longer than it may be", runs(0, now-31), nil, func(r *managed.Job, _ *Situation) { r.Late = true }, "end, ending"},
+		{"it began on its reservation", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Attached = true }, "detach"},
+		{"nobody knows whether it speaks", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.UnheardVoice }, "listen"},
+		{"it is silent, and was told nothing yet", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.SilentVoice }, "publish"},
+		{"it was told to end", runs(0, now), nil, func(r *managed.Job, _ *Situation) { r.Phase = managed.Ending }, "end"},
+	} {
+		snapshot := pool(append(slices.Clone(c.others), *c.job.Seen)...)
+		got := about(c.job, snapshot, func(s *Situation) {
+			if c.change != nil {
+				c.change(c.job, s)
+			}
+		})
+		if text(got) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text(got), c.want)
+		}
+	}
+}
+
+// What failed is as if it had not been begun: the job stands at the end of the same step, or waits again.
+func TestADecisionThatFailsLeavesTheJobAsItWas(t *testing.T) {
+	r := runs(0, now)
+	r.Asks = &managed.Question{At: time.Unix(now, 0)}
+	grow := about(r, pool(*r.Seen), nil)
+	grow.Change(r)
+	if !r.Resizing() || len(r.NextNodes) != 5 {
+		t.Fatalf("it is to have %v", r.NextNodes)
+	}
+	grow.Do.Undo(r)
+	if r.Resizing() || r.NextNodes != nil || len(r.Nodes) != 2 {
+		t.Errorf("after a growth that failed it has %v and is to have %v", r.Nodes, r.NextNodes)
+	}
+	w := waits()
+	start := about(w, pool(*w.Seen), nil)
+	start.Change(w)
+	if w.Phase != managed.Starting || len(w.Nodes) != 2 || w.End() != w.Planned+300 {
+		t.Fatalf("it starts on %v and ends at %d", w.Nodes, w.End())
+	}
+	start.Do.Undo(w)
+	if w.Phase != managed.Waiting || w.Nodes != nil || w.Promise != nil {
+		t.Errorf("after a start that failed it is %s on %v", w.Phase, w.Nodes)
+	}
+}

@@ -1,0 +1,60 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/show"
+	"accordion/shim/wire"
+)
+
+// Resized makes the next step the present one, and lets the application go on. More fields of the event may be given.
+func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
+	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, nodesOf(r.Nodes), r.Target+1
+	fields["lateness"] = now.Sub(adapter.Instant(meant)).Seconds()
+	if r.WaitsFor != managed.Nobody {
+		fields["cause"] = string(r.WaitsFor)
+	}
+	if !r.Ready.IsZero() {
+		fields["ready"] = float64(r.Ready.UnixMilli()) / 1000
+	}
+	cause := r.WaitsFor
+	if r.Asks != nil {
+		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+managed.Tolerance {
+			cause = managed.LateApplication
+		}
+		r.Overran += max(0, r.Asks.At.Unix()-due)
+	}
+	why := show.Because(settings, r, meant, now.Unix())
+	if now.Unix() > due {
+		if r.MovedBy = cause; cause == managed.Nobody {
+			r.MovedBy = managed.BatchSystem
+		}
+	}
+	r.GoOn(now.Unix())
+	r.NextNodes = nil
+	r.Meant, r.Warned, r.Noticed = r.Due(), 0, false
+	r.Resizes++
+	r.Resized = now.Unix()
+	r.WaitsFor, r.Ready = managed.Nobody, time.Time{}
+
+	o := Outcome{Save: true, Reply: &Reply{wire.Resized, why}}
+	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes))
+	if why != "" {
+		text += "; " + why
+	}
+	if len(r.Nodes) < before {
+		kind = "shrank"
+	}
+	if len(r.Nodes) > before {
+		o.Grew = &Grew{now.Sub(adapter.Instant(meant)), string(cause)}
+	}
+	o.Events = []Event{{kind, text, fields}}
+	return o
+}

@@ -1,0 +1,117 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// waiting refuses what can never run, adopts what is not ours yet, and starts what the plan starts now.
+func (s Situation) waiting(r *managed.Job) Decision {
+	key := r.Key
+	if why := s.World.Impossible(r); why != "" {
+		return Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
+			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
+		}}
+	}
+	if r.Seen.Mark == "" || r.Seen.HeldByUser || !r.Seen.Held {
+		return Decision{Do: &Operation{Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) }}}
+	}
+	c := r.Course
+	switch {
+	case r.Seen.Blocked:
+		return Decision{Waits: r.Seen.Why}
+	case c == nil:
+		return Decision{Waits: "no place in the plan"}
+	case c.Err != nil:
+		return Decision{Waits: c.Err.Error()}
+	case c.Start > s.World.Now+s.World.Settings.StartLead:
+		return Decision{Waits: "nodes"}
+	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
+		return Decision{Waits: r.Seen.MostNow.Why}
+	}
+	if free, who := s.World.Free(c.Added(0)); !free {
+		return Decision{Waits: who.String(), For: lateShrinker(who)}
+	}
+	if s.anyAsleep(c.Added(0)) {
+		return Decision{Waits: Booting}
+	}
+	return s.start(r)
+}
+
+// lateShrinker is the managed job that has a node which another waits for; 0: it is none.
+func lateShrinker(who plan.Holder) core.JobID {
+	if who.Kind == managed.LateShrinker {
+		return who.Job
+	}
+	return 0
+}
+
+// abandoned is how long, in seconds, a reservation for a start lasts without its job: it must outlast the job, and yet
+// not outlive a sidecar that died before it released it.
+const abandoned core.Time = 60
+
+// start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
+// run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
+// reservation that lasts longer than the job may run.
+func (s Situation) start(r *managed.Job) Decision {
+	c, key, nodes, settings, now := r.Course, r.Key, r.Course.Added(0), s.World.Settings, s.World.Now
+	limit := c.EP.Total() + settings.Margin([]core.EP{c.EP})
+	reservation := adapter.Reservation{
+		Name: r.Reservation(0), Nodes: nodes, Start: now, End: now + settings.StartLead + limit + settings.Guard + plan.Expiry, User: r.User,
+		Idle: abandoned,
+	}
+	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit}
+	return Decision{
+		Change: func(r *managed.Job) {
+			r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
+			r.Nodes, r.Attached = nodes, true
+			r.Promise = make([]core.Time, len(c.EP))
+			r.SetPromise(c.Start, c.EP)
+		},
+		Events: []Event{{"starting", fmt.Sprintf("on %d nodes", shape.Nodes), map[string]any{
+			"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}}},
+		Reserves: &reservation, Takes: nodes,
+		Do: &Operation{
+			Verb: "start",
+			Acts: func(ctx context.Context, a *act.Acts) error { return a.StartOn(ctx, key, reservation, shape) },
+			Done: func(now time.Time) Outcome { r.Released = now; return Outcome{} },
+			Undo: func(r *managed.Job) {
+				if r.Phase == managed.Starting {
+					r.BackToQueue()
+				}
+			},
+		},
+	}
+}
+
+// patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.
+const patience core.Time = 60
+
+// starting looks after a start that is decided. Where the sidecar died before the release the job is still held: it starts
+// from the beginning, on nodes that are free now.
+func (s Situation) starting(r *managed.Job) Decision {
+	if r.Seen.State != adapter.Pending {
+		return Decision{Waits: r.Blocked}
+	}
+	if r.Seen.Held {
+		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}
+	}
+	d := Decision{Waits: "the batch system starts it"}
+	if r.Seen.Why != "" && r.Seen.Why != "None" {
+		d.Waits += ": " + r.Seen.Why
+	}
+	if s.World.Now >= r.Planned+patience {
+		key := r.Key
+		d.Events = []Event{{"held", "did not start in time; its start is planned anew", nil}}
+		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+	}
+	return d
+}

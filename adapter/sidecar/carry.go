@@ -1,0 +1,207 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/decide"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/shim/wire"
+)
+
+// see brings what is known of a job up to this second, before anything is decided about it.
+func (s *Sidecar) see(v *plan.World, r *managed.Job) {
+	if r.Phase != managed.Running || r.Attached {
+		return
+	}
+	r.DropQuestion(s.clock.Now())
+	r.Late = v.Now > r.Due() && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
+	if len(r.EP()) > 1 && r.Voice == managed.UnheardVoice && r.Asks != nil {
+		r.Voice, r.Dirty = managed.SpeakingVoice, true
+	}
+}
+
+// situation is what decisions go by now.
+func (s *Sidecar) situation(v *plan.World) decide.Situation {
+	return decide.Situation{
+		Now: s.clock.Now(), World: v, Resizes: s.resizes, Trapped: s.trapped, Reserved: s.reserved, Tending: s.tendingNow,
+		Awaited: func(id core.JobID) bool { return s.awaited[id] },
+	}
+}
+
+// carryOut does what was decided about a job: what changes is durable first, then told, then done.
+func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision) error {
+	if r.Phase != managed.Ending {
+		r.Blocked = d.Waits
+	}
+	if d.Obstacle != managed.Nobody {
+		r.WaitFor(d.Obstacle, v.Now)
+	}
+	if d.For != 0 {
+		v.Awaited[d.For] = true
+	}
+	if !d.Again.IsZero() {
+		r.Retry = d.Again
+	}
+	if d.Notice != "" {
+		s.notice(r.Key, d.Notice)
+	}
+	if d.Change != nil {
+		d.Change(r)
+		if err := s.save(r); err != nil {
+			return err
+		}
+	}
+	if err := s.events(r, d.Events); err != nil {
+		return err
+	}
+	if d.Reserves != nil {
+		s.take(*d.Reserves)
+	}
+	v.Take(d.Takes, r.ID)
+	if d.Do != nil {
+		s.begin(ctx, r, d.Do)
+	}
+	if d.Done != nil {
+		return s.apply(r, d.Done(s.clock.Now()))
+	}
+	return nil
+}
+
+// begin runs an operation beside the loop; conclude hears how it ended.
+func (s *Sidecar) begin(ctx context.Context, r *managed.Job, op *decide.Operation) {
+	r.Busy, r.BeingResized = op.Verb, op.Resize
+	if op.Resize {
+		s.resizes++
+	}
+	s.crew.Go(func() { s.finished <- conclusion{job: r, operation: op, err: op.Acts(ctx, s.acts)} })
+}
+
+// beside runs acts that are about no managed job; over is called when they have ended, unless the journal is broken.
+func (s *Sidecar) beside(acts func() error, over func(error)) {
+	s.crew.Go(func() { s.finished <- conclusion{err: acts(), over: over} })
+}
+
+// conclusion is how acts ended: those of a job's operation, or others.
+type conclusion struct {
+	job       *managed.Job // nil: they were about no managed job
+	operation *decide.Operation
+	err       error
+	over      func(error)
+}
+
+// conclude takes in how acts ended.
+func (s *Sidecar) conclude(c conclusion) error {
+	if broken := act.Broken(c.err); broken != nil {
+		return broken
+	}
+	r, op := c.job, c.operation
+	if r == nil {
+		c.over(c.err)
+		return nil
+	}
+	r.Busy, r.BeingResized = "", false
+	if op.Resize {
+		s.resizes--
+	}
+	if op.Talk { // what has to be done next need not wait for another reading
+		s.stir()
+	} else {
+		s.touch(r)
+		s.refresh()
+	}
+	switch {
+	case s.records[r.Key] != r: // over meanwhile
+		return nil
+	case c.err != nil:
+		return s.failed(r, op, c.err)
+	}
+	r.Retry, r.Refused, r.Frozen, r.Failures = time.Time{}, nil, 0, 0
+	if op.Done == nil {
+		return nil
+	}
+	return s.apply(r, op.Done(s.clock.Now()))
+}
+
+// apply carries out what follows from an operation.
+func (s *Sidecar) apply(r *managed.Job, o decide.Outcome) error {
+	if o.Notice != "" {
+		s.notice(r.Key, o.Notice)
+	}
+	if o.GaveBack {
+		s.shrunk = s.begun
+	}
+	if o.Retry > 0 {
+		r.Retry = s.later(o.Retry)
+	}
+	if o.Save {
+		if err := s.save(r); err != nil {
+			return err
+		}
+	}
+	if o.Reply != nil {
+		r.Answer(o.Reply.Status, o.Reply.Why)
+	}
+	if o.Grew != nil {
+		s.meter.Grew(o.Grew.Late, o.Grew.Cause)
+	}
+	return s.events(r, o.Events)
+}
+
+// events tells what happened to a job.
+func (s *Sidecar) events(r *managed.Job, all []decide.Event) error {
+	for _, e := range all {
+		if err := s.event(r, e.Kind, e.Text, e.Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
+func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error {
+	pause := time.Second
+	switch {
+	case errors.Is(err, adapter.ErrBusy):
+		pause = hurry
+	case errors.Is(err, adapter.ErrFrozen):
+		pause = s.freeze(r, err)
+	case errors.Is(err, adapter.ErrTrap):
+		s.trapped = s.later(5 * time.Second)
+	case errors.Is(err, adapter.ErrLimit):
+		pause = limited
+	case !errors.Is(err, adapter.ErrGone):
+		r.Failures++
+		pause = backoff(r.Failures)
+	}
+	r.Retry = s.later(pause)
+	if errors.Is(err, adapter.ErrBusy) {
+		r.Refused = r.NextNodes
+	}
+	if r.Blocked = err.Error(); r.Stiff(s.clock.Now()) {
+		r.Blocked = stiffness(err)
+		r.Answer(wire.Late, r.Blocked)
+	}
+	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
+	if op.Undo == nil {
+		return nil
+	}
+	op.Undo(r)
+	return s.save(r)
+}
+
+// backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not
+// keep the batch system busy.
+func backoff(failures int) time.Duration {
+	return 3 * time.Second << min(max(failures-3, 0), 5)
+}
+
+// limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
+// of it has to change first.
+const limited = 10 * time.Second

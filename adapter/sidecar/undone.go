@@ -1,0 +1,35 @@
+package sidecar
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+)
+
+// A batch system that is killed loses its last seconds: a resize of which the application has heard may be undone. It is
+// done again, on the same nodes and at once; the step goes on meanwhile.
+const memoryLoss = 10 * time.Second // what a batch system may lose: Slurm saves every 5 s
+
+// undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
+// done in the seconds before the reading after which the batch system was away.
+func (s *Sidecar) undone(r *managed.Job, held []string) bool {
+	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.before.Add(-memoryLoss))
+}
+
+// regret notes that a job's last resize is to be done again.
+func (s *Sidecar) regret(r *managed.Job, held []string) error {
+	nodes := managed.KeepOrder(r.Before, held)
+	r.Again, r.Since = slices.Clone(r.Nodes), s.clock.Now().Unix()
+	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
+		nodes = managed.KeepOrder(r.Again, held)
+	}
+	r.Hold(nodes, s.clock.Now().Unix())
+	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
+	if err := s.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
+		return err
+	}
+	return s.save(r)
+}
