@@ -11,8 +11,10 @@ import (
 
 // Both databases are the same to OAR, but not their SQL.
 func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab), more ...labtest.Option) {
+	t.Parallel()
 	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
 		t.Run(database, func(t *testing.T) {
+			t.Parallel()
 			test(t, labtest.Up(t, nodes, append(more, labtest.Database(database), labtest.Users("alice", "bob"))...))
 		})
 	}
