@@ -88,9 +88,6 @@ func (f *compareFlags) save(w *selectedLog, runs []compare.Run) error {
 	)
 	for i, run := range runs {
 		folder := filepath.Join(f.out, strings.NewReplacer(":", "-", "/", "-").Replace(f.names[i]))
-		if err := makeFolder(folder); err != nil {
-			return err
-		}
 		if placed[i], err = replay.Place(w.Workload, run.Result); err != nil {
 			return err
 		}

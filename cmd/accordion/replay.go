@@ -153,9 +153,6 @@ func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, 
 	}
 	var files []replay.File
 	if folder != "" {
-		if err := makeFolder(folder); err != nil {
-			return err
-		}
 		report, err := r.report(folder, w, []compare.Run{run}, []*replay.Placement{placed})
 		if err != nil {
 			return err
@@ -178,7 +175,7 @@ func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, 
 // results are the files of one replay in a folder.
 func results(folder string, w *selectedLog, run compare.Run, placed *replay.Placement) []replay.File {
 	at := func(name string, write func(io.Writer) error) replay.File {
-		return replay.File{Path: filepath.Join(folder, name), Write: write}
+		return replay.File{Path: filepath.Join(folder, name), Folder: true, Write: write}
 	}
 	return []replay.File{
 		at("jobs.csv", func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }),
@@ -196,7 +193,7 @@ func (f *workloadFlags) report(folder string, w *selectedLog, runs []compare.Run
 		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
 	}
 	page.Notes = w.notes
-	files := []replay.File{{Path: filepath.Join(folder, "report.html"), Write: page.Write}}
+	files := []replay.File{{Path: filepath.Join(folder, "report.html"), Folder: true, Write: page.Write}}
 	if !f.figures {
 		return files, nil
 	}
@@ -206,9 +203,9 @@ func (f *workloadFlags) report(folder string, w *selectedLog, runs []compare.Run
 	}
 	folder = filepath.Join(folder, "figures")
 	for _, figure := range figures {
-		files = append(files, replay.File{Path: filepath.Join(folder, figure.File), Write: figure.Write})
+		files = append(files, replay.File{Path: filepath.Join(folder, figure.File), Folder: true, Write: figure.Write})
 	}
-	return files, makeFolder(folder)
+	return files, nil
 }
 
 // replayed replays a workload under some policies, with a bar on standard error when that is a terminal.

@@ -192,11 +192,3 @@ func plural(n int, one, many string) string {
 	}
 	return many
 }
-
-// makeFolder makes a folder for results, with those above it.
-func makeFolder(path string) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return fmt.Errorf("making a folder for the results: %w", err)
-	}
-	return nil
-}
