@@ -1,6 +1,6 @@
 // Package sidecar is the loop beside a batch system: it observes a batch system, plans with core/queue, and acts on the difference.
 //
-//	absorb -> plan -> name -> act
+//	absorb -> plan -> decide -> carry out
 //
 // One goroutine owns all state (Sidecar.Run). It never waits for the batch system: readings and operations happen in
 // goroutines of their own, which report back to it. What it must remember is in the journal before it is true outside;
