@@ -19,7 +19,7 @@ import (
 // node is idle only when both say so.
 //
 // Jobs that cannot come upon the pool are left out; of running jobs and of reservations that reach beyond it, only the
-// nodes inside are told. A pending array stands for its tasks, one job each (see ArrayTask).
+// nodes inside are told. A pending array stands for its tasks, one job each (see taskShift).
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	at := time.Now()
 	type listing struct {
@@ -220,15 +220,10 @@ func first(a, b *record) int {
 // Slurm's own back-filling looks at the first 20 (bf_max_job_array_resv).
 const MaxTasks = 256
 
-// taskShift is where an array task's number stands in its id; Slurm's ids have 32 bits.
+// taskShift is where an array task's number stands in its id; Slurm's ids have 32 bits. Slurm gives a task its own id only when it
+// starts. Until then the snapshot calls a pending task by the array's id and its place among the pending ones, from 0,
+// so that each has an id of its own. The first one's is the array's.
 const taskShift = 32
-
-// ArrayTask takes apart the id of a pending array task. Slurm gives a task its own id only when it starts; until then
-// the snapshot calls the n-th pending task (from 1) by the array's id and n, so that each has an id of its own. n is 0
-// for every id of Slurm's, which the first pending task bears as well.
-func ArrayTask(id core.JobID) (array core.JobID, n int) {
-	return id & (1<<taskShift - 1), int(id >> taskShift)
-}
 
 // appendTasks appends a pending job, and an array's pending tasks as so many jobs. Of an array with a throttle (%2) the
 // tasks beyond it are blocked: nothing starts them but the end of the others.

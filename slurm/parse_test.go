@@ -128,7 +128,7 @@ func TestAPendingArrayStandsForItsTasks(t *testing.T) {
 	}
 	seen := map[core.JobID]bool{}
 	for i, j := range jobs {
-		array, n := ArrayTask(j.ID)
+		array, n := j.ID&(1<<32-1), int(j.ID>>32)
 		if seen[j.ID] || array != 50 || n != i {
 			t.Fatalf("task %d has id %d: array %d, number %d", i, j.ID, array, n)
 		}

@@ -10,12 +10,6 @@ import (
 // Compact starts a scheduled profile as late as its completion allows, which removes waste (CoreGRID 2011, section
 // 4.2, compacting): the steps are placed from the last to the first, each ending as late as it can. start and
 // scheduled are what Fit returned for ep on p with the same limit. Completion and limit are kept.
-func Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
-	var f Fitter
-	return f.Compact(ep, p, limit, start, scheduled)
-}
-
-// Compact is the function of the same name.
 func (f *Fitter) Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
 	if late, ok := f.compact(ep, p, limit, start, scheduled); ok {
 		return late, slices.Clone(f.late)

@@ -8,14 +8,14 @@ import (
 	"accordion/core/profile"
 )
 
-func ExampleFit() {
+func ExampleFitter_Fit() {
 	machine := profile.New(10)
 	machine.Add(0, core.EP{{Duration: 100, Nodes: 4}, {Duration: 50, Nodes: 6}})
 	ep, _ := evolve.Parse("5x60s,3x30s,10x60s")
 
-	start, scheduled, _ := evolve.Fit(ep, machine, evolve.Twice, 0)
+	start, scheduled, _ := new(evolve.Fitter).Fit(ep, machine, evolve.Twice, 0)
 	fmt.Println(start, scheduled) // the middle step holds its nodes twice as long
-	start, scheduled = evolve.Compact(ep, machine, evolve.Twice, start, scheduled)
+	start, scheduled = new(evolve.Fitter).Compact(ep, machine, evolve.Twice, start, scheduled)
 	fmt.Println(start, scheduled) // the same completion, from a later start
 	// Output:
 	// 30 5x60s,3x60s,10x60s
@@ -23,14 +23,14 @@ func ExampleFit() {
 }
 
 // Compacting lets the step of two nodes wait, the last one that can; one node is enough.
-func ExampleLeastWaste() {
+func ExampleFitter_LeastWaste() {
 	machine := profile.New(4)
 	machine.Add(180, core.EP{{Duration: 240, Nodes: 2}})
 	ep, _ := evolve.Parse("3x60s,2x60s,1x120s,3x60s")
 
-	start, fitted, _ := evolve.Fit(ep, machine, evolve.Twice, 0)
-	fmt.Println(evolve.Compact(ep, machine, evolve.Twice, start, fitted))
-	fmt.Println(evolve.LeastWaste(ep, machine, evolve.Twice, start, fitted))
+	start, fitted, _ := new(evolve.Fitter).Fit(ep, machine, evolve.Twice, 0)
+	fmt.Println(new(evolve.Fitter).Compact(ep, machine, evolve.Twice, start, fitted))
+	fmt.Println(new(evolve.Fitter).LeastWaste(ep, machine, evolve.Twice, start, fitted))
 	// Output:
 	// 120 3x60s,2x120s,1x120s,3x60s
 	// 120 3x60s,2x60s,1x180s,3x60s

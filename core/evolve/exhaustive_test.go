@@ -21,7 +21,7 @@ func TestNoScheduleOfAllCompletesEarlierOrStartsLaterOrWastesLess(t *testing.T) 
 		ep := profiles(4, 4, 5).Draw(t, "ep")
 		begin := rapid.Int64Range(0, 5).Draw(t, "begin")
 		for _, limit := range everyLimit {
-			start, fitted, ok := evolve.Fit(ep, p, limit, begin)
+			start, fitted, ok := new(evolve.Fitter).Fit(ep, p, limit, begin)
 			want, wanted := everyPlace(ep, p, limit, begin, 60)
 			if ok != wanted {
 				t.Fatalf("limit %v fits: %t, want %t", limit, ok, wanted)
@@ -33,12 +33,12 @@ func TestNoScheduleOfAllCompletesEarlierOrStartsLaterOrWastesLess(t *testing.T) 
 			if end := start + fitted.Total(); end != want.completion {
 				t.Fatalf("limit %v completes at %d, the earliest is %d", limit, end, want.completion)
 			}
-			late, compacted := evolve.Compact(ep, p, limit, start, fitted)
+			late, compacted := new(evolve.Fitter).Compact(ep, p, limit, start, fitted)
 			checkPlace(t, ep, p, limit, begin, late, compacted)
 			if end := late + compacted.Total(); end != want.completion || late != want.latest {
 				t.Fatalf("limit %v compacted: [%d, %d), want the latest start: [%d, %d)", limit, late, end, want.latest, want.completion)
 			}
-			at, least := evolve.LeastWaste(ep, p, limit, start, fitted)
+			at, least := new(evolve.Fitter).LeastWaste(ep, p, limit, start, fitted)
 			checkPlace(t, ep, p, limit, begin, at, least)
 			if got := least.Area() - ep.Area(); got != want.waste || !slices.Equal(starts(at, least), want.starts) {
 				t.Fatalf("limit %v, least waste: %d, starts %v; want %d, %v", limit, got, starts(at, least), want.waste, want.starts)
@@ -71,12 +71,12 @@ func TestTheLeastWasteIsThatOfEverySecondTried(t *testing.T) {
 			ep[i] = core.Step{Duration: 1 + random.Int64N(15), Nodes: 1 + random.IntN(16)}
 		}
 		limit := []evolve.Limit{1_130_000, evolve.Twice, 3_141_592, 8_000_000, evolve.Unlimited}[n%5]
-		start, fitted, ok := evolve.Fit(ep, p, limit, 0)
+		start, fitted, ok := new(evolve.Fitter).Fit(ep, p, limit, 0)
 		if !ok {
 			t.Fatalf("%v does not fit an idle machine", ep)
 		}
-		_, compacted := evolve.Compact(ep, p, limit, start, fitted)
-		at, least := evolve.LeastWaste(ep, p, limit, start, fitted)
+		_, compacted := new(evolve.Fitter).Compact(ep, p, limit, start, fitted)
+		at, least := new(evolve.Fitter).LeastWaste(ep, p, limit, start, fitted)
 		want, wantStarts := leastSecondBySecond(ep, p, limit, 0, start+fitted.Total())
 		if got := least.Area() - ep.Area(); got != want || !slices.Equal(starts(at, least), wantStarts) {
 			t.Fatalf("test %d, limit %v: %v on %v\n got %d, %v\nwant %d, %v", n, limit, ep, p.Steps(0), got, starts(at, least), want, wantStarts)

@@ -7,20 +7,6 @@ import (
 	"accordion/core/profile"
 )
 
-// Fit finds the place with the earliest completion for a requested profile beside what occupies the machine already,
-// not before an instant: the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205, Algorithm 3).
-// The first step is moved and never expanded; each further one may wait for the nodes of the next while it holds its
-// own, up to limit times its duration; the last one lasts exactly as requested. Among the places with the earliest
-// completion it is the one whose steps begin earliest.
-//
-// scheduled has the lengths that the steps get; ok is false when the profile never fits: it needs more nodes than the
-// machine has, or they are never free so long. A profile with a step shorter than a second or of negative size does not
-// fit either.
-func Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
-	var f Fitter
-	return f.Fit(ep, p, limit, notBefore)
-}
-
 // Fitter is Fit with memory: its buffers serve one call after the other, for the many fits of a planning cycle. The
 // zero value is ready. It is not safe for concurrent use; results are the caller's own.
 //
@@ -74,7 +60,15 @@ type span struct {
 	from, until core.Time
 }
 
-// Fit is the function of the same name.
+// Fit finds the place with the earliest completion for a requested profile beside what occupies the machine already,
+// not before an instant: the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205, Algorithm 3).
+// The first step is moved and never expanded; each further one may wait for the nodes of the next while it holds its
+// own, up to limit times its duration; the last one lasts exactly as requested. Among the places with the earliest
+// completion it is the one whose steps begin earliest.
+//
+// scheduled has the lengths that the steps get; ok is false when the profile never fits: it needs more nodes than the
+// machine has, or they are never free so long. A profile with a step shorter than a second or of negative size does not
+// fit either.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
 	return f.Sooner(ep, p.Without(0, nil), limit, notBefore, endless)
 }

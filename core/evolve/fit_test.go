@@ -74,7 +74,7 @@ func TestFitIsThePrintedAlgorithmStepByStep(t *testing.T) {
 			ep[i] = core.Step{Duration: 1 + random.Int64N(60), Nodes: 1 + random.IntN(20)}
 		}
 		limit := []evolve.Limit{evolve.NoExpansion, 1_130_000, evolve.Twice, 5_000_000, evolve.Unlimited}[n%5]
-		start, got, ok := evolve.Fit(ep, p, limit, 0)
+		start, got, ok := new(evolve.Fitter).Fit(ep, p, limit, 0)
 		want, wantEP := printed{ep: ep, p: p, limit: limit, horizon: horizon}.fit(0, 0)
 		if !ok || start != want || !cmp.Equal(got, wantEP) {
 			t.Fatalf("test %d, limit %v: %v on %v\n got %d %v %t\nwant %d %v", n, limit, ep, p.Steps(0), start, got, ok, want, wantEP)
@@ -91,7 +91,7 @@ func TestPruningChangesNoStart(t *testing.T) {
 	for _, size := range sizes {
 		for i, ep := range applications(number, 10, 10, size.draw) {
 			for _, limit := range []evolve.Limit{evolve.NoExpansion, 1_130_000, evolve.Twice, evolve.Unlimited} {
-				start, scheduled, ok := evolve.Fit(ep, machine, limit, 0)
+				start, scheduled, ok := new(evolve.Fitter).Fit(ep, machine, limit, 0)
 				want, wanted := plain(ep, machine, limit, 0)
 				if ok != wanted || !slices.Equal(starts(start, scheduled), want) {
 					t.Fatalf("%s, profile %d, limit %v: %v, %t; want %v, %t", size.name, i, limit, starts(start, scheduled), ok, want, wanted)
@@ -173,15 +173,15 @@ func TestWhatCanNeverFitIsRefused(t *testing.T) {
 		"no duration":            {{Duration: 0, Nodes: 1}},
 		"negative":               {{Duration: 1, Nodes: -1}},
 	} {
-		if start, got, ok := evolve.Fit(ep, full, evolve.Unlimited, 0); ok {
+		if start, got, ok := new(evolve.Fitter).Fit(ep, full, evolve.Unlimited, 0); ok {
 			t.Errorf("%s: placed at %d as %v", name, start, got)
 		}
 	}
-	if start, got, ok := evolve.Fit(nil, full, evolve.Twice, 7); !ok || start != 7 || got != nil {
+	if start, got, ok := new(evolve.Fitter).Fit(nil, full, evolve.Twice, 7); !ok || start != 7 || got != nil {
 		t.Errorf("nothing: %d, %v, %t; want 7", start, got, ok)
 	}
 	forever := core.EP{{Duration: core.Forever, Nodes: 1}}
-	if start, got, ok := evolve.Fit(forever, full, evolve.Twice, 7); !ok || start != 7 || !cmp.Equal(got, forever) {
+	if start, got, ok := new(evolve.Fitter).Fit(forever, full, evolve.Twice, 7); !ok || start != 7 || !cmp.Equal(got, forever) {
 		t.Errorf("a need without end beside another: %d, %v, %t; want 7", start, got, ok)
 	}
 }
@@ -192,12 +192,12 @@ func TestNothingBeginsAfterTheEndOfTime(t *testing.T) {
 		{{Duration: core.Forever, Nodes: 1}, {Duration: core.Forever, Nodes: 1}, {Duration: core.Forever, Nodes: 2}},
 	} {
 		for _, limit := range []evolve.Limit{evolve.NoExpansion, evolve.Twice, evolve.Unlimited} {
-			if start, got, ok := evolve.Fit(ep, profile.New(4), limit, 7); ok {
+			if start, got, ok := new(evolve.Fitter).Fit(ep, profile.New(4), limit, 7); ok {
 				t.Errorf("limit %v: %v is placed at %d as %v", limit, ep, start, got)
 			}
 		}
 	}
-	if start, _, ok := evolve.Fit(core.EP{{Duration: 1, Nodes: 1}}, profile.New(4), evolve.Twice, core.Forever); ok {
+	if start, _, ok := new(evolve.Fitter).Fit(core.EP{{Duration: 1, Nodes: 1}}, profile.New(4), evolve.Twice, core.Forever); ok {
 		t.Errorf("not before the end of time: placed at %d", start)
 	}
 }
@@ -208,7 +208,7 @@ func TestAFitterLeavesNoTraceOfEarlierFits(t *testing.T) {
 		for range 4 {
 			p, limit, ep := busy(4).Draw(t, "machine"), limits.Draw(t, "limit"), profiles(5, 4, 5).Draw(t, "ep")
 			start, got, ok := f.Fit(ep, p, limit, 0)
-			start2, want, ok2 := evolve.Fit(ep, p, limit, 0)
+			start2, want, ok2 := new(evolve.Fitter).Fit(ep, p, limit, 0)
 			if start != start2 || ok != ok2 || !cmp.Equal(got, want) {
 				t.Fatalf("used: %d %v %t; fresh: %d %v %t", start, got, ok, start2, want, ok2)
 			}
@@ -222,9 +222,9 @@ func TestThePlacesOfOneProfileInPlainCharacters(t *testing.T) {
 	ep := core.EP{{Duration: 2, Nodes: 3}, {Duration: 2, Nodes: 1}, {Duration: 2, Nodes: 4}}
 	var b strings.Builder
 	for _, limit := range []evolve.Limit{evolve.NoExpansion, evolve.Twice, evolve.Unlimited} {
-		start, got, _ := evolve.Fit(ep, p, limit, 0)
+		start, got, _ := new(evolve.Fitter).Fit(ep, p, limit, 0)
 		fmt.Fprintf(&b, "limit %v\n%s", limit, draw(p, start, got, 24))
-		start, got = evolve.Compact(ep, p, limit, start, got)
+		start, got = new(evolve.Fitter).Compact(ep, p, limit, start, got)
 		fmt.Fprintf(&b, "limit %v, compacted\n%s", limit, draw(p, start, got, 24))
 	}
 	if diff := cmp.Diff(places, b.String()); diff != "" {

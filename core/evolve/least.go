@@ -16,12 +16,6 @@ import (
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205, section
 // 4.3.3). A profile of 2^59 node-seconds or more, or without end, is compacted only.
-func LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
-	var f Fitter
-	return f.LeastWaste(ep, p, limit, start, scheduled)
-}
-
-// LeastWaste is the function of the same name.
 //
 // It is a dynamic program from the last step to the first. w(i, t) is the least waste of the steps from i on when step i
 // begins at t and the last one ends at the completion; with n nodes, d seconds requested and l allowed,

@@ -2,7 +2,6 @@
 // one when the job starts.
 //
 //	choices, err := mold.Parse("4x2h|8x70m|16x40m") // 4 nodes for two hours, or 8 for 70 minutes, or …
-//	best, ok := mold.Choose(new(evolve.Fitter), choices, p, evolve.NoExpansion, now)
 //
 // It knows one job at a time; the queue is core/queue's.
 package mold
@@ -12,7 +11,6 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
-	"accordion/core/profile"
 )
 
 // MaxChoices bounds the configurations of one job, so that a hostile job comment cannot make planning slow.
@@ -58,45 +56,4 @@ func Format(choices []core.EP) string {
 		b.WriteString(evolve.Format(ep))
 	}
 	return b.String()
-}
-
-// Choice is the configuration that was chosen, and its place.
-type Choice struct {
-	Index int       // of the choices
-	Start core.Time // seconds
-	EP    core.EP   // scheduled, from Start on
-}
-
-// Completion is when the choice's last step ends.
-func (c Choice) Completion() core.Time { return c.Start + c.EP.Total() }
-
-// Choose takes the choice that completes earliest beside what occupies the machine already, not before an instant; on
-// a tie the one with the fewest nodes, then the one with the smallest area, then the first. Choices may be evolving:
-// limit is their expand limit. ok is false when none ever fits.
-func Choose(f *evolve.Fitter, choices []core.EP, p *profile.Profile, limit evolve.Limit, notBefore core.Time) (best Choice, ok bool) {
-	for i, ep := range choices {
-		if ok && notBefore+ep.Total() > best.Completion() {
-			continue // too long, wherever it were placed
-		}
-		start, scheduled, fits := f.Fit(ep, p, limit, notBefore)
-		if !fits {
-			continue
-		}
-		c := Choice{Index: i, Start: start, EP: scheduled}
-		if !ok || better(c, best, ep, choices[best.Index]) {
-			best, ok = c, true
-		}
-	}
-	return best, ok
-}
-
-// better compares two placed choices and what they asked for.
-func better(a, b Choice, askedA, askedB core.EP) bool {
-	if x, y := a.Completion(), b.Completion(); x != y {
-		return x < y
-	}
-	if x, y := askedA.Peak(), askedB.Peak(); x != y {
-		return x < y
-	}
-	return askedA.Area() < askedB.Area()
 }

@@ -25,7 +25,7 @@ import (
 type Repeated struct {
 	Limit      evolve.Limit // how many times its duration a step may last
 	Compact    bool         // start as late as the completion allows, where a step would wait
-	LeastWaste bool         // wait where it wastes least (evolve.LeastWaste); goes before Compact
+	LeastWaste bool         // wait where it wastes least (evolve.Fitter.LeastWaste); goes before Compact
 	Order      Order        // of the queue: in another than FirstCome a job that ranks before others delays them
 }
 

@@ -22,15 +22,6 @@ func NewCalendar(usable Set) *Calendar {
 	return &Calendar{slots: []slot{{from: -core.Forever, free: slices.Clone(usable)}}}
 }
 
-// Clone is an independent copy.
-func (c *Calendar) Clone() *Calendar {
-	d := &Calendar{slots: slices.Clone(c.slots)}
-	for i := range d.slots {
-		d.slots[i].free = slices.Clone(d.slots[i].free)
-	}
-	return d
-}
-
 // Take makes resources taken from one instant to another, whether they were free or not.
 func (c *Calendar) Take(what Set, from, to core.Time) {
 	if from >= to {
@@ -43,13 +34,6 @@ func (c *Calendar) Take(what Set, from, to core.Time) {
 	}
 	for ; i < end; i++ {
 		c.slots[i].free.Drop(what)
-	}
-}
-
-// Free leaves in a set what is free all the time from one instant to another.
-func (c *Calendar) Free(set Set, from, to core.Time) {
-	for i := c.at(from); i < len(c.slots) && c.slots[i].from < to; i++ {
-		set.Keep(c.slots[i].free)
 	}
 }
 

@@ -11,24 +11,6 @@ type Set []uint64
 // NewSet is an empty set for n resources.
 func NewSet(n int) Set { return make(Set, (n+63)/64) }
 
-// AllOf is the set of all of n resources.
-func AllOf(n int) Set {
-	s := NewSet(n)
-	for r := range n {
-		s.Add(r)
-	}
-	return s
-}
-
-// SetOf is the set of the named ones of n resources.
-func SetOf(n int, members ...int) Set {
-	s := NewSet(n)
-	for _, r := range members {
-		s.Add(r)
-	}
-	return s
-}
-
 // Add puts a resource into the set.
 func (s Set) Add(r int) { s[r/64] |= 1 << (r % 64) }
 

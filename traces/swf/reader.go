@@ -56,9 +56,6 @@ func NewReader(in io.Reader, name string, o Options) *Reader {
 	return &Reader{in: in, name: name, options: o}
 }
 
-// Line is the number of the line that Next read last, from 1.
-func (r *Reader) Line() int { return r.line }
-
 // Next reads the next job into rec, and gives io.EOF after the last. Other errors name the file and the line: a *Problem when
 // reading strictly, ErrNotSWF, or what went wrong in reading; then rec means nothing, and the Reader is of no further use.
 func (r *Reader) Next(rec *Record) error {

@@ -118,8 +118,8 @@ func TestLinesEndAsTheyLike(t *testing.T) {
 				t.Errorf("lines that end in %q, read %s: the header is %q", end, name, r.Header.Lines)
 			}
 			ends := strings.Count(strings.ReplaceAll(text, "\r\n", "\n"), "\n") + strings.Count(strings.ReplaceAll(text, "\r\n", ""), "\r")
-			if r.Line() != ends+1 {
-				t.Errorf("lines that end in %q, read %s: %d lines, want %d", end, name, r.Line(), ends+1)
+			if r.line != ends+1 {
+				t.Errorf("lines that end in %q, read %s: %d lines, want %d", end, name, r.line, ends+1)
 			}
 		}
 	}

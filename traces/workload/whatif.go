@@ -42,9 +42,6 @@ var shapeNames = [shapes]string{RampUp: "ramp-up", RampDown: "ramp-down", Mounta
 // ShapeNames are the names of all shapes.
 func ShapeNames() []string { return shapeNames[:] }
 
-// String is the shape's name.
-func (s Shape) String() string { return shapeNames[s] }
-
 // ParseShape reads a name of ShapeNames.
 func ParseShape(text string) (Shape, error) {
 	for s, name := range shapeNames {
@@ -73,14 +70,6 @@ func ParseSame(text string) (Same, error) {
 		return SameArea, nil
 	}
 	return 0, fmt.Errorf("%s is neither peak nor area", core.Shown(text))
-}
-
-// String is what ParseSame reads.
-func (s Same) String() string {
-	if s == SameArea {
-		return "area"
-	}
-	return "peak"
 }
 
 // Supposed says what became of the jobs that were drawn.
