@@ -73,19 +73,6 @@ func (ep EP) At(t Time) int {
 	return 0
 }
 
-// From is what remains of the profile t seconds after its beginning; the whole profile for t <= 0.
-func (ep EP) From(t Time) EP {
-	for i, s := range ep {
-		if t < s.Duration {
-			rest := append(EP(nil), ep[i:]...)
-			rest[0].Duration -= max(t, 0)
-			return rest
-		}
-		t -= s.Duration
-	}
-	return nil
-}
-
 // String writes the profile as users do, in seconds: "5x500s,10x3600s".
 func (ep EP) String() string {
 	var b strings.Builder

@@ -19,6 +19,9 @@ var (
 	runs   = []string{"Running"}
 )
 
+// pokeAgain is after how long OAR's server is told again: a poke that was told while it was away is lost.
+const pokeAgain = 1500 * time.Millisecond
+
 // become waits until all of some companions are in one of some states.
 func (s *System) become(ctx context.Context, companions []adapter.Key, wanted []string) error {
 	return s.await(ctx, func(ctx context.Context) ([]string, error) {
@@ -61,9 +64,16 @@ func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID
 	return states, err
 }
 
-const (
-	pokeAgain = 1500 * time.Millisecond // a poke that was told while OAR's server was away is lost
-)
+// over awaits the end of a job that OAR was asked to end.
+func (s *System) over(job adapter.Key) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		states, err := s.states(ctx, []adapter.Key{job})
+		if state := states[job.ID]; err != nil || state == "Terminated" || state == "Error" || state == "" {
+			return nil, err
+		}
+		return []string{server.Ends}, nil
+	}
+}
 
 // await tells OAR's server what needs to be told, and looks until nothing does any more. ErrBusy when that takes too long.
 func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
@@ -91,4 +101,10 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 		case <-look.C:
 		}
 	}
+}
+
+// Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
+func (s *System) Nudge(context.Context, []string) error {
+	s.server.Poke(server.Starts)
+	return nil
 }

@@ -19,9 +19,9 @@ import (
 	"accordion/core"
 	"accordion/oar/conf"
 	"accordion/oar/database"
-	"accordion/oar/labtest"
 	"accordion/oar/server"
 	"accordion/oar/tables"
+	"accordion/scripts/lab"
 )
 
 // insideLab is set in the process that TestTheSidecarsHandOnOAR starts inside the lab, where OAR's database and server are.
@@ -72,10 +72,10 @@ func TestTheSidecarsHandOnOAR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for database, trials := range map[string][]trial{labtest.PostgreSQL: trials, labtest.MariaDB: trials[:forEveryDatabase]} {
+	for database, trials := range map[string][]trial{lab.PostgreSQL: trials, lab.MariaDB: trials[:forEveryDatabase]} {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()
-			lab := labtest.Up(t, 9, labtest.Database(database), labtest.Users("alice", "bob"))
+			lab := lab.OAR(t, 9, lab.Database(database), lab.Users("alice", "bob"))
 			for _, one := range trials {
 				t.Run(one.name, func(t *testing.T) {
 					pattern := "-test.run=^TestInsideTheLab$/^" + strings.ReplaceAll(one.name, " ", "_") + "$"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // BenchmarkPass is a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL, planning,
@@ -14,9 +14,9 @@ import (
 // sidecar, which has 20 reservations and lets 20 jobs begin. Beside it, OAR's own scheduler over the same queue, of which it
 // looks at 1,000 jobs. The bounds: 2,000 jobs in half a second, 10,000 in three.
 func BenchmarkPass(b *testing.B) {
-	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
-			lab := labtest.Up(b, 1000, labtest.Database(database), labtest.Plain())
+			lab := lab.OAR(b, 1000, lab.Database(database), lab.Plain())
 			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // we call, OAR does not
 			lab.Await(b, long, "OAR does nothing", func() bool {
 				_, _, none := lab.Exec("root", "pgrep", "-f", "^/usr/bin/perl /usr/lib/oar/[a-z]")
@@ -75,10 +75,10 @@ print("processor time %.2f s, of the database %.2f s, memory %d MiB" % (used.ru_
 sys.exit(status)`
 
 // submit puts waiting jobs into the queue past oarsub, from number from+1 to number to.
-func submit(b *testing.B, lab *labtest.Lab, from, to int) {
+func submit(b *testing.B, lab *lab.OARLab, from, to int) {
 	b.Helper()
 	series := fmt.Sprintf("generate_series(%d, %d) as s(i)", from+1, to)
-	if lab.Database == labtest.MariaDB {
+	if lab.Database == "mariadb" {
 		series = fmt.Sprintf("(select seq as i from seq_%d_to_%d) as s", from+1, to)
 	}
 	const size = "(1 + (i * 7919) % 8)"
@@ -102,7 +102,7 @@ func submit(b *testing.B, lab *labtest.Lab, from, to int) {
 
 // decide is what the sidecar has decided: the first twenty jobs that evolve begin now, each on its first hosts of ten, and the
 // next twenty have ten hosts each, the first of them from now on and the others a minute later each.
-func decide(b *testing.B, lab *labtest.Lab) {
+func decide(b *testing.B, lab *lab.OARLab) {
 	b.Helper()
 	now := time.Now().Unix()
 	for n := range 20 {

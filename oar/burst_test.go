@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // A job holds all nodes, the next one waits, and OAR is asked for one pass after the other, as by many users at once.
-func passesThatFollowEachOther(t *testing.T, lab *labtest.Lab) {
+func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	const passes = 12
 	first := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=5,walltime=0:10:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
@@ -34,7 +34,7 @@ func passesThatFollowEachOther(t *testing.T, lab *labtest.Lab) {
 }
 
 // said is OAR's log.
-func said(t *testing.T, lab *labtest.Lab) string {
+func said(t *testing.T, lab *lab.OARLab) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "oar.log"))
 	if err != nil {

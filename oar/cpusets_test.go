@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR's and, where its argument
@@ -24,7 +24,7 @@ for pid in /run/lab/n*.pid; do
 done`
 
 // nodesAreClean says that soon nothing of any job is on any node, nor noted to be there.
-func nodesAreClean(t *testing.T, lab *labtest.Lab) {
+func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	left, kind := "", "cpusets"
 	if lab.Without != "" {
@@ -49,7 +49,7 @@ const everywhere = `everywhere() { for node in $(sort -u $OAR_NODEFILE); do oars
 const stays = `setsid sleep 98765 >/dev/null 2>&1 </dev/null &`
 
 // processesOn counts a user's processes on a node.
-func processesOn(t *testing.T, lab *labtest.Lab, node, user string) string {
+func processesOn(t *testing.T, lab *lab.OARLab, node, user string) string {
 	t.Helper()
 	out, errs, err := lab.On(node, "root", "sh", "-c", "pgrep -c -U $(id -u "+user+"); true")
 	if err != nil {
@@ -61,7 +61,7 @@ func processesOn(t *testing.T, lab *labtest.Lab, node, user string) string {
 // A cpuset story is what may happen to a job that has nodes above its base.
 type story struct {
 	name string
-	test func(*testing.T, *labtest.Lab)
+	test func(*testing.T, *lab.OARLab)
 }
 
 var stories = []story{
@@ -69,13 +69,13 @@ var stories = []story{
 	{name: "a job with a key of its own", test: aJobKey},
 	{name: "an MPI program over oarsh", test: mpiOverOarsh},
 	{name: "a silent job is told when it can reach its nodes", test: aSilentJobReaches},
-	{name: "a companion is deleted", test: func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, true) }},
-	{name: "a companion is deleted while there is no sidecar", test: func(t *testing.T, lab *labtest.Lab) { aCompanionIsDeleted(t, lab, false) }},
+	{name: "a companion is deleted", test: func(t *testing.T, lab *lab.OARLab) { aCompanionIsDeleted(t, lab, true) }},
+	{name: "a companion is deleted while there is no sidecar", test: func(t *testing.T, lab *lab.OARLab) { aCompanionIsDeleted(t, lab, false) }},
 	{name: "the sidecar is dead when the job ends", test: noSidecarAtTheEnd},
-	{name: "the sidecar is killed before a cpuset is made", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init before") }},
-	{name: "the sidecar is killed when a cpuset is made", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "init after") }},
-	{name: "the sidecar is killed before a cpuset is cleaned", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean before") }},
-	{name: "the sidecar is killed when a cpuset is cleaned", test: func(t *testing.T, lab *labtest.Lab) { killedAt(t, lab, "clean after") }},
+	{name: "the sidecar is killed before a cpuset is made", test: func(t *testing.T, lab *lab.OARLab) { killedAt(t, lab, "init before") }},
+	{name: "the sidecar is killed when a cpuset is made", test: func(t *testing.T, lab *lab.OARLab) { killedAt(t, lab, "init after") }},
+	{name: "the sidecar is killed before a cpuset is cleaned", test: func(t *testing.T, lab *lab.OARLab) { killedAt(t, lab, "clean before") }},
+	{name: "the sidecar is killed when a cpuset is cleaned", test: func(t *testing.T, lab *lab.OARLab) { killedAt(t, lab, "clean after") }},
 	{name: "a node dies and comes back", test: aNodeDies},
 	{name: "a node is dead, and OAR takes it for alive", test: aDeadNodeIsTaken},
 }
@@ -83,7 +83,7 @@ var stories = []story{
 // Whatever happens to a job and to the sidecar, what the job has on nodes is there as long as the nodes are its own, and no longer.
 func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
 	t.Parallel()
-	lab := labtest.Up(t, 8, labtest.Users("alice", "bob"))
+	lab := lab.OAR(t, 8, lab.Users("alice", "bob"))
 	lab.NeedCpusets(t)
 	mortalise(t, lab)
 	lab.Do(t, "serve")
@@ -102,7 +102,7 @@ func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
 
 // grown submits a job that grows from one node to three at once, says so in a file, and goes on when another is there. then is what it does
 // before it says so.
-func grown(t *testing.T, lab *labtest.Lab, then string, options ...string) (job string) {
+func grown(t *testing.T, lab *lab.OARLab, then string, options ...string) (job string) {
 	t.Helper()
 	lab.Run(t, "alice", "rm", "-f", "is-grown", "go-on")
 	job = lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; `+then+`
@@ -111,14 +111,14 @@ func grown(t *testing.T, lab *labtest.Lab, then string, options ...string) (job 
 	return job
 }
 
-func goOn(t *testing.T, lab *labtest.Lab, job string) {
+func goOn(t *testing.T, lab *lab.OARLab, job string) {
 	t.Helper()
 	lab.Run(t, "alice", "touch", "go-on")
 	ends(t, lab, job)
 }
 
 // nodesOf are the nodes of a job's companions.
-func nodesOf(t *testing.T, lab *labtest.Lab, job string) []string {
+func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 	t.Helper()
 	return strings.Fields(lab.SQL(t, `select distinct r.network_address from accordion_jobs a join jobs j on j.job_id = a.job_id
 		join assigned_resources x on x.moldable_job_id = j.assigned_moldable_job join resources r on r.resource_id = x.resource_id
@@ -126,7 +126,7 @@ func nodesOf(t *testing.T, lab *labtest.Lab, job string) []string {
 }
 
 // The other job waits for all nodes but one, and so begins on nodes that were just given back.
-func nodesThatLeave(t *testing.T, lab *labtest.Lab) {
+func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+stays+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
 		eval "$(accordion step)" || exit 1; everywhere hostname; sleep 5`, "-q", "evolve", "-t", "ep=1x20s,8x10m,1x20s")
 	lab.Await(t, long, "processes run on eight nodes", func() bool { _, _, err := lab.Exec("alice", "test", "-e", "ready"); return err == nil })
@@ -149,7 +149,7 @@ func nodesThatLeave(t *testing.T, lab *labtest.Lab) {
 }
 
 // With a key of its own (oarsub -k) a job is let in by that, and not by OAR's.
-func aJobKey(t *testing.T, lab *labtest.Lab) {
+func aJobKey(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere hostname >reached", "-k")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 {
 		t.Errorf("it has reached %v, want three nodes", got)
@@ -168,7 +168,7 @@ func aJobKey(t *testing.T, lab *labtest.Lab) {
 var rankLine = regexp.MustCompile(`(?m)^rank \d+ of (\d+) on (\S+) in (\S+): ([0-9 ]+)$`)
 
 // The script is examples/mpi's, with a program whose ranks say where they are: each in the job's cpuset, on that node's processors.
-func mpiOverOarsh(t *testing.T, lab *labtest.Lab) {
+func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	if out, err := exec.CommandContext(t.Context(), "mpicc.mpich", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
 		t.Fatalf("mpicc.mpich (scripts/test installs it): %v\n%s", err, out)
@@ -193,7 +193,7 @@ func mpiOverOarsh(t *testing.T, lab *labtest.Lab) {
 }
 
 // Its first signal tells of three nodes, and all of them can be reached then.
-func aSilentJobReaches(t *testing.T, lab *labtest.Lab) {
+func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached."+job)); len(got) < 3 || slices.ContainsFunc(got, func(word string) bool { return !strings.HasPrefix(word, "n") }) {
@@ -202,7 +202,7 @@ func aSilentJobReaches(t *testing.T, lab *labtest.Lab) {
 }
 
 // Its nodes are clean before OAR frees them, whoever does it.
-func aCompanionIsDeleted(t *testing.T, lab *labtest.Lab, sidecar bool) {
+func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	nodes := nodesOf(t, lab, job)
 	companion := lab.SQL(t, "select min(a.job_id) from accordion_jobs a join jobs j on j.job_id = a.job_id where j.state = 'Running' and a.base = "+job)
@@ -223,7 +223,7 @@ func aCompanionIsDeleted(t *testing.T, lab *labtest.Lab, sidecar bool) {
 }
 
 // The server's epilogue ends the companions, and cleans their nodes.
-func noSidecarAtTheEnd(t *testing.T, lab *labtest.Lab) {
+func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	lab.Do(t, "serve-stop", "--kill")
 	goOn(t, lab, job)
@@ -243,7 +243,7 @@ exec ssh "$@"
 `
 
 // mortalise puts it there.
-func mortalise(t *testing.T, lab *labtest.Lab) {
+func mortalise(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(lab.Dir, "bin", "fatal"), []byte(fatal), 0o755); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func mortalise(t *testing.T, lab *labtest.Lab) {
 }
 
 // killedAt kills the sidecar in the middle of a growth, or of a shrink, which another one ends.
-func killedAt(t *testing.T, lab *labtest.Lab, moment string) {
+func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 	lab.Run(t, "root", "sh", "-c", "rm -f /run/lab/fatal.done; echo "+moment+" >/run/lab/fatal")
 	job := lab.Submit(t, "alice", everywhere+`for _ in 1 2; do eval "$(accordion step)" || exit 1; everywhere 'hostname; `+stays+`' >>reached.$OAR_JOB_ID; done`,
 		"-q", "evolve", "-t", "ep=1x20s,3x20s,1x20s")
@@ -269,7 +269,7 @@ func killedAt(t *testing.T, lab *labtest.Lab, moment string) {
 }
 
 // It is as empty as any node that was just booted, and OAR has it back.
-func aNodeDies(t *testing.T, lab *labtest.Lab) {
+func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	node := nodesOf(t, lab, job)[0]
 	lab.Do(t, "kill-node", node)
@@ -281,7 +281,7 @@ func aNodeDies(t *testing.T, lab *labtest.Lab) {
 }
 
 // The growth finds out: the node is suspected, and another takes its place.
-func aDeadNodeIsTaken(t *testing.T, lab *labtest.Lab) {
+func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", "n2")
 	job := grown(t, lab, "everywhere hostname >reached")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 || slices.Contains(got, "n2") {

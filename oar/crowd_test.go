@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 var (
@@ -41,16 +41,16 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 		name, database string
 		mix
 	}
-	worlds := []world{{name: "a small crowd", database: labtest.PostgreSQL, mix: mix{evolving: 3, moldable: 3, rigid: 8, kills: 1}}}
+	worlds := []world{{name: "a small crowd", database: lab.PostgreSQL, mix: mix{evolving: 3, moldable: 3, rigid: 8, kills: 1}}}
 	if *everything {
 		full := mix{evolving: 20, moldable: 30, rigid: 100}
 		killed := full
 		killed.kills = 12
-		worlds = []world{{name: "PostgreSQL", database: labtest.PostgreSQL, mix: full}, {name: "MariaDB", database: labtest.MariaDB, mix: full}, {name: "its sidecar is killed", database: labtest.PostgreSQL, mix: killed}}
+		worlds = []world{{name: "PostgreSQL", database: lab.PostgreSQL, mix: full}, {name: "MariaDB", database: lab.MariaDB, mix: full}, {name: "its sidecar is killed", database: lab.PostgreSQL, mix: killed}}
 	}
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
-			lab := labtest.Up(t, 16, labtest.Database(w.database), labtest.Users(crowdUsers...))
+			lab := lab.OAR(t, 16, lab.Database(w.database), lab.Users(crowdUsers...))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			all := w.submissions(*crowdSeed)
@@ -83,9 +83,9 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
 	}
-	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		t.Run(database, func(t *testing.T) {
-			lab := labtest.Up(t, 12, labtest.Database(database))
+			lab := lab.OAR(t, 12, lab.Database(database))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			var jobs []string
@@ -105,7 +105,7 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 }
 
 // sidecarsWords are the end of the sidecar's log, for a failed test.
-func sidecarsWords(t *testing.T, lab *labtest.Lab) {
+func sidecarsWords(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if !t.Failed() {
 		return
@@ -171,7 +171,7 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 }
 
 // submitAll submits each user's jobs one after the other, all users at once.
-func submitAll(t *testing.T, lab *labtest.Lab, all []*crowdJob) {
+func submitAll(t *testing.T, lab *lab.OARLab, all []*crowdJob) {
 	t.Helper()
 	var users sync.WaitGroup
 	for _, user := range crowdUsers {
@@ -197,7 +197,7 @@ func submitAll(t *testing.T, lab *labtest.Lab, all []*crowdJob) {
 }
 
 // killAgainAndAgain kills the sidecar so many times, at random instants, and starts it again soon after.
-func killAgainAndAgain(t *testing.T, lab *labtest.Lab, kills int, over <-chan struct{}) {
+func killAgainAndAgain(t *testing.T, lab *lab.OARLab, kills int, over <-chan struct{}) {
 	r := rand.New(rand.NewPCG(*crowdSeed, 9))
 	for range kills {
 		select {
@@ -215,7 +215,7 @@ func killAgainAndAgain(t *testing.T, lab *labtest.Lab, kills int, over <-chan st
 }
 
 // judge says that every job ended well, and that each evolving one has been through all of its sizes.
-func judge(t *testing.T, lab *labtest.Lab, all []*crowdJob, killed bool) {
+func judge(t *testing.T, lab *lab.OARLab, all []*crowdJob, killed bool) {
 	t.Helper()
 	state := map[string]string{}
 	for line := range strings.Lines(lab.SQL(t, "select job_id, state, message from jobs")) {
@@ -249,7 +249,7 @@ type entry struct {
 
 // latencies are those of all growths: from when the second had come, the application stood at its step's end and the last node
 // was released, to when the nodes could be used. OAR keeps whole seconds, so some of them seem longer than they were.
-func latencies(t *testing.T, lab *labtest.Lab) []float64 {
+func latencies(t *testing.T, lab *lab.OARLab) []float64 {
 	t.Helper()
 	type stay struct {
 		job  int64

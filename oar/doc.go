@@ -8,11 +8,13 @@
 //	}
 //	system, err := oar.Open(ctx, c, oar.Options{Queue: "evolve"})
 //
-//	acts.go        adopted, refused, shaped
-//	start.go       attached, released, held; launch.go: beside OAR's pass
-//	companions.go  a growth's companion jobs, merged and given back; lengthen.go: as long as their job
-//	observe.go     the reading; record.go: a job of it; ends.go: why one ended
-//	reserve.go     reservations
-//	reach.go       an application is spoken with: its script, signals, hosts and node files
-//	await.go       what OAR was asked for is waited for
+//	adopt.go        adopted, refused, shaped
+//	start.go        tied to a reservation, released, held, untied
+//	companion.go    what a job has above its base; grow.go, shrink.go
+//	end.go          ended, with its companions
+//	reservation.go  nodes kept free
+//	talk.go         an application is spoken with; nodefile.go: its hosts file, and OAR's file of its nodes
+//	observe.go      the reading, which package observe makes
+//	job.go          one job, as the acts go by it
+//	await.go        what OAR was asked for is waited for
 package oar

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // A speaker calls accordion step between its steps, and writes down twice a second where it is: the second, the step, and the
@@ -47,11 +47,11 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 		database string
 		cores    int // of a node
 		seconds  int // of each step
-	}{{labtest.PostgreSQL, 1, 20}, {labtest.MariaDB, 2, 10}} {
+	}{{lab.PostgreSQL, 1, 20}, {lab.MariaDB, 2, 10}} {
 		t.Run(world.database, func(t *testing.T) {
 			t.Parallel()
 			n := world.seconds
-			lab := labtest.Up(t, 12, labtest.Database(world.database), labtest.Cores(world.cores), labtest.Users("alice", "bob"))
+			lab := lab.OAR(t, 12, lab.Database(world.database), lab.Cores(world.cores), lab.Users("alice", "bob"))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, fmt.Sprintf("2x%ds,5x%ds,3x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
@@ -82,13 +82,14 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
 			}
 			noOverlap(t, lab)
+			anAdvanceReservationIsPunctual(t, lab)
 			t.Run("asks over the network", func(t *testing.T) { asksOverTheNetwork(t, lab) })
 		})
 	}
 }
 
 // promisesAreSoft says that status tells when another queue comes first, and no more when it does not.
-func promisesAreSoft(t *testing.T, lab *labtest.Lab) {
+func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	soft := func() bool {
 		return strings.Contains(lab.Run(t, "root", "accordion", "status"), "PROMISES ARE SOFT: OAR plans the jobs of urgent (")
@@ -102,8 +103,31 @@ func promisesAreSoft(t *testing.T, lab *labtest.Lab) {
 	lab.Await(t, time.Minute, "status says so no more", func() bool { return !soft() })
 }
 
+// anAdvanceReservationIsPunctual says that it begins at its second, though nothing else happens then: OAR by itself would plan a
+// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin.
+func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
+	t.Helper()
+	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+15 seconds' '+%F %T')" -l nodes=2,walltime=0:2:0 'sleep 1'`)
+	job := lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'")
+	wanted := lab.SQL(t, "select start_time from jobs where job_id = "+job)
+	ends(t, lab, job)
+	begun := lab.SQL(t, "select start_time from jobs where job_id = "+job)
+	if late := second(t, begun) - second(t, wanted); late < 0 || late > 5 {
+		t.Errorf("an advance reservation for second %s began in %s", wanted, begun)
+	}
+}
+
+func second(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatalf("a second of the database: %v", err)
+	}
+	return n
+}
+
 // submitScript gives a script to oarsub -S, as a user does, and returns the job's number.
-func submitScript(t *testing.T, lab *labtest.Lab, owner, text string) string {
+func submitScript(t *testing.T, lab *lab.OARLab, owner, text string) string {
 	t.Helper()
 	u := lab.Run(t, owner, "id", "-u")
 	uid, err := strconv.Atoi(u)
@@ -134,7 +158,7 @@ type seen struct {
 	hosts []string
 }
 
-func sightings(t *testing.T, lab *labtest.Lab, owner, job string) []seen {
+func sightings(t *testing.T, lab *lab.OARLab, owner, job string) []seen {
 	t.Helper()
 	var all []seen
 	for line := range strings.Lines(lab.Run(t, owner, "cat", "seen."+job)) {
@@ -158,7 +182,7 @@ func sightings(t *testing.T, lab *labtest.Lab, owner, job string) []seen {
 }
 
 // stepSizes are the numbers of hosts that a job saw in its steps; -1 for a step in which it saw several.
-func stepSizes(t *testing.T, lab *labtest.Lab, owner, job string) []int {
+func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
 	for _, s := range sightings(t, lab, owner, job) {
@@ -173,7 +197,7 @@ func stepSizes(t *testing.T, lab *labtest.Lab, owner, job string) []int {
 }
 
 // sizesInTurn are the numbers of hosts that a job saw, one after the other.
-func sizesInTurn(t *testing.T, lab *labtest.Lab, owner, job string) []int {
+func sizesInTurn(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
 	for _, s := range sightings(t, lab, owner, job) {
@@ -188,7 +212,7 @@ type held struct {
 	start, end float64 // Unix seconds; OAR keeps whole ones
 }
 
-func holdings(t *testing.T, lab *labtest.Lab, job string) []held {
+func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
 	t.Helper()
 	var all []held
 	for line := range strings.Lines(lab.SQL(t, `select distinct r.network_address, j.start_time, j.stop_time from jobs j
@@ -217,7 +241,7 @@ func within(hosts, others []string) bool {
 
 // agree says that whenever the job looked, its node file had the hosts that OAR's tables give it and its companions, as far as
 // the comparison asks for it.
-func agree(t *testing.T, lab *labtest.Lab, owner, job string, same func(inside, tables []string) bool) {
+func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
 	looked, compared := sightings(t, lab, owner, job), 0
@@ -246,7 +270,7 @@ func agree(t *testing.T, lab *labtest.Lab, owner, job string, same func(inside, 
 
 // noOverlap says that no resource was ever given to two jobs at once, in the whole history and whatever the queue. Companions
 // are jobs like others.
-func noOverlap(t *testing.T, lab *labtest.Lab) {
+func noOverlap(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a
 		join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
@@ -267,7 +291,7 @@ func noOverlap(t *testing.T, lab *labtest.Lab) {
 }
 
 // nothingLeft says that when all is over no companion, no reservation and no place is left.
-func nothingLeft(t *testing.T, lab *labtest.Lab) {
+func nothingLeft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	for what, query := range map[string]string{
 		"jobs":         "select count(*) from jobs where state not in ('Terminated', 'Error')",
@@ -282,7 +306,7 @@ func nothingLeft(t *testing.T, lab *labtest.Lab) {
 }
 
 // reachedAll says that at the begin of each step a job could reach each of its nodes, and was bound there to all of its processors.
-func reachedAll(t *testing.T, lab *labtest.Lab, owner, job string, sizes []int) {
+func reachedAll(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int) {
 	t.Helper()
 	processors := map[string]string{} // as the kernel writes them
 	for line := range strings.Lines(lab.SQL(t, "select network_address, min(cpuset), max(cpuset) from resources group by network_address")) {

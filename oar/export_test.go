@@ -1,8 +1,11 @@
 package oar
 
 import (
+	"accordion/oar/database"
 	"accordion/oar/setup"
 )
+
+const isLive = database.IsLive
 
 // RuleTexts are the admission rules of a queue in the order of their priorities, for tests that give them to a Perl.
 func RuleTexts(queue string) (texts []string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // A fate is what happens to an evolving job, and when: the name of its job. The moment comes when OAR's or Accordion's tables say so,
@@ -156,7 +156,7 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 		chosen = slices.DeleteFunc(slices.Clone(fates), func(f fate) bool { return !f.daily })
 	}
 	nodes := 5*len(chosen) + 5
-	lab := labtest.Up(t, nodes)
+	lab := lab.OAR(t, nodes)
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	lab.SQL(t, fateful)
@@ -194,7 +194,7 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 }
 
 // judge looks at what has become of the job with this fate.
-func (f fate) judge(t *testing.T, lab *labtest.Lab, job string) {
+func (f fate) judge(t *testing.T, lab *lab.OARLab, job string) {
 	t.Helper()
 	if job == "" {
 		t.Errorf("%s: the moment never came", f.name())

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // active is what a queue must be whatever was killed.
-func active(t *testing.T, lab *labtest.Lab) {
+func active(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	lab.Await(t, long, "the queue is active", func() bool {
 		return lab.SQL(t, "select state from queues where queue_name = 'evolve'") == "Active"
@@ -19,7 +19,7 @@ func active(t *testing.T, lab *labtest.Lab) {
 
 // passesAreKilled needs passes that take a second: long enough to kill them, what is between them and OAR, which costs the
 // queue (OAR says so) and is mended, and OAR's server. The patterns are no words of this command line.
-func passesAreKilled(t *testing.T, lab *labtest.Lab) {
+func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	const pass = "^accordion [o]ar schedule"
 	during(t, lab, "pkill -KILL -f '"+pass+"'")
 	active(t, lab)
@@ -45,7 +45,7 @@ func passesAreKilled(t *testing.T, lab *labtest.Lab) {
 }
 
 // during does something that succeeds only while there is a pass.
-func during(t *testing.T, lab *labtest.Lab, command string) {
+func during(t *testing.T, lab *lab.OARLab, command string) {
 	t.Helper()
 	lab.Await(t, long, "there was a pass for "+command, func() bool {
 		lab.Run(t, "root", "oarnotify", "Scheduling")
@@ -55,7 +55,7 @@ func during(t *testing.T, lab *labtest.Lab, command string) {
 }
 
 // otherPlansAreRespected: advance reservations, and a queue that OAR plans before ours.
-func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
+func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	s := driver{t: t, lab: lab}
 	holder := s.reserve("accordion-far", 3600, 3600, 0, "n1", "n2", "n3")
 	wait := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=5,walltime=2:0:0") // so that there is a pass
@@ -108,7 +108,7 @@ func otherPlansAreRespected(t *testing.T, lab *labtest.Lab) {
 }
 
 // aSuspendedJobMakesWay: others have its nodes until it goes on, and it goes on when they are done.
-func aSuspendedJobMakesWay(t *testing.T, lab *labtest.Lab) {
+func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 	rests := lab.Submit(t, "bob", "true", "-q", "evolve", "-t", "noop", "-l", "nodes=4,walltime=2:0:0")
 	state := func(want string) {
 		t.Helper()
@@ -137,7 +137,7 @@ func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 	if !*everything {
 		t.Skip("takes two minutes: -args -accordion.long")
 	}
-	onBoth(t, 4, func(t *testing.T, lab *labtest.Lab) {
+	onBoth(t, 4, func(t *testing.T, lab *lab.OARLab) {
 		runs := lab.Submit(t, "bob", "sleep 10", "-q", "evolve", "-l", "nodes=3,walltime=0:5:0")
 		lab.Await(t, long, "a job runs", func() bool { return lab.State(t, runs) == "Running" })
 		all := []string{runs}

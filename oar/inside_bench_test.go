@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
 	"accordion/oar/server"
+	"accordion/scripts/lab"
 )
 
 // BenchmarkGrowth is how long a running job waits for its growth by three nodes, from the call on: on a quiet OAR, and on one
 // that is made to plan all the time. Each growth is in a reservation, as the sidecar's are. Shrinks are beside them. It prints the median
 // and the 95th percentile. The bounds: one second and two.
 func BenchmarkGrowth(b *testing.B) {
-	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
 			if os.Getenv(insideLab) != "" {
 				b.Skip("this is the part outside the lab")
@@ -25,7 +25,7 @@ func BenchmarkGrowth(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			lab := labtest.Up(b, 9, labtest.Database(database), labtest.Users("alice", "bob"))
+			lab := lab.OAR(b, 9, lab.Database(database), lab.Users("alice", "bob"))
 			for b.Loop() {
 				out, errs, err := lab.ExecWithin(longest, "root", "env", insideLab+"="+database, program, "-test.run=^TestGrowthsInsideTheLab$", "-test.v", "-test.timeout=9m")
 				b.Log(out)
@@ -100,13 +100,13 @@ func spread(all []time.Duration) string {
 // BenchmarkReading is one reading of an OAR with 2,000 waiting jobs on 1,000 nodes, as the sidecar takes them once a second.
 func BenchmarkReading(b *testing.B) {
 	if os.Getenv(insideLab) == "" {
-		for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+		for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 			b.Run(database, func(b *testing.B) {
 				program, err := os.Executable()
 				if err != nil {
 					b.Fatal(err)
 				}
-				lab := labtest.Up(b, 1000, labtest.Database(database), labtest.Plain())
+				lab := lab.OAR(b, 1000, lab.Database(database), lab.Plain())
 				for b.Loop() {
 					out, errs, err := lab.ExecWithin(longest, "root", "env", insideLab+"="+database, program, "-test.run=^$", "-test.bench=BenchmarkReading", "-test.timeout=9m")
 					b.Log(out)

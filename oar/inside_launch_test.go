@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/observe"
 	"accordion/oar/server"
 )
 
@@ -38,15 +39,15 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	in.db.Abandoned = longest // the pass may be long in coming
 	var made adapter.Key
 	in.wait("launched", func() string {
-		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
-			atOnce, err := in.mayLaunch(in.ctx, tx, name, []string{"n3", "n4"}, now)
+		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+			atOnce, err := in.db.MayLaunch(in.ctx, tx, name, []string{"n3", "n4"}, now)
 			if err != nil || !atOnce {
 				return err
 			}
 			if made, err = in.companion(in.ctx, tx, r, []string{"n3", "n4"}, 300, "", name, now); err != nil {
 				return err
 			}
-			if err := in.launch(in.ctx, tx, []adapter.Key{made}, now); err != nil {
+			if err := in.db.Launch(in.ctx, tx, []int64{int64(made.ID)}, now); err != nil {
 				return err
 			}
 			in.server.Poke(server.Starts)

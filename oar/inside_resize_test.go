@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/observe"
 )
 
 func aJobGrowsAndShrinks(in *inside) {
@@ -55,7 +56,7 @@ func aCompanionIsDivided(in *inside) {
 	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3"}))
 	in.until(job, "running n1,n3")
 	// A sidecar that died after it had asked for the end of a companion, and before that came, does the same again.
-	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *record, now core.Time) error {
+	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		_, _, err := in.divide(in.ctx, tx, r, []string{"n1"}, now)
 		return err
 	}))
@@ -78,9 +79,9 @@ func (in *inside) grow(job adapter.Key, nodes ...string) {
 
 func (in *inside) companions(job adapter.Key) int {
 	in.Helper()
-	r, err := in.lookup(in.ctx, in.db.Sql, job)
+	r, err := in.read.Job(in.ctx, in.db.Sql, job)
 	in.must(err)
-	return len(r.joined)
+	return len(r.Companions)
 }
 
 // All of its nodes or none: the script must not run on the base alone.

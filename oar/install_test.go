@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *labtest.Lab) {
-		if lab.Database == labtest.PostgreSQL { // once: the database is none of the rules' matter, and MariaDB tells nothing
+	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
+		if lab.Database == "postgresql" { // once: the database is none of the rules' matter, and MariaDB tells nothing
 			badProfilesAreNotQueued(t, lab)
 			changesAreTold(t, lab)
 			whatIsWrongIsFound(t, lab)
@@ -31,7 +31,7 @@ func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 const everyJob = "select count(*), max(job_id) from jobs"
 
 // A user is told in one line what is wrong, and nothing is queued.
-func badProfilesAreNotQueued(t *testing.T, lab *labtest.Lab) {
+func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,9x20s\n#OAR -q evolve\ntrue\n' >wide.sh; chmod +x wide.sh; printf '1\n2\n' >parameters")
 	lab.Submit(t, "alice", "true", "--hold", "-l", "nodes=1,walltime=0:1:0") // so that there is a job
 	before := lab.SQL(t, everyJob)
@@ -100,7 +100,7 @@ func badProfilesAreNotQueued(t *testing.T, lab *labtest.Lab) {
 }
 
 // A rule of the site's that is broken, or has enough, before ours or between them.
-func brokenRulesQueueNothing(t *testing.T, lab *labtest.Lab) {
+func brokenRulesQueueNothing(t *testing.T, lab *lab.OARLab) {
 	before := lab.SQL(t, everyJob)
 	for _, test := range []struct {
 		priority   int
@@ -120,14 +120,14 @@ func brokenRulesQueueNothing(t *testing.T, lab *labtest.Lab) {
 }
 
 // asked is what a job asks for, in the order of its configurations: nodes and seconds.
-func asked(t *testing.T, lab *labtest.Lab, id string) string {
+func asked(t *testing.T, lab *lab.OARLab, id string) string {
 	t.Helper()
 	return strings.ReplaceAll(lab.SQL(t, `select r.res_job_resource_type, r.res_job_value, m.moldable_walltime from moldable_job_descriptions m
 		join job_resource_groups g on g.res_group_moldable_id = m.moldable_id join job_resource_descriptions r on r.res_job_group_id = g.res_group_id
 		where m.moldable_job_id = `+id+" order by m.moldable_id"), "\n", " ")
 }
 
-func goodProfilesAre(t *testing.T, lab *labtest.Lab) {
+func goodProfilesAre(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,5x20s,3x20s\n#OAR -q evolve\ntrue\n' >good.sh; chmod +x good.sh")
 	longest := strings.TrimSuffix(strings.Repeat("2x10s,1x10s,", 16), ",")[:190-1] + "s"
 	for _, test := range []struct {
@@ -159,7 +159,7 @@ func goodProfilesAre(t *testing.T, lab *labtest.Lab) {
 
 // Whoever listens is told of new jobs, of jobs' states and of nodes' states, and of nothing else. psql shows what it is told
 // after a query.
-func changesAreTold(t *testing.T, lab *labtest.Lab) {
+func changesAreTold(t *testing.T, lab *lab.OARLab) {
 	id := lab.Submit(t, "bob", "true", "--hold", "-l", "nodes=1,walltime=0:1:0")
 	out := lab.Run(t, "root", "sh", "-c", `PGPASSWORD=lab psql -h 127.0.0.1 -U oar -d oar -At <<'END'
 listen accordion;
@@ -189,10 +189,10 @@ END`)
 }
 
 // installed is all that an installation changes in the database.
-func installed(t *testing.T, lab *labtest.Lab) string {
+func installed(t *testing.T, lab *lab.OARLab) string {
 	t.Helper()
 	schema := "'public'"
-	if lab.Database == labtest.MariaDB {
+	if lab.Database == "mariadb" {
 		schema = "'oar'"
 	}
 	return strings.Join([]string{
@@ -206,7 +206,7 @@ func installed(t *testing.T, lab *labtest.Lab) string {
 }
 
 // told runs accordion as root, and gives each line's first word.
-func told(t *testing.T, lab *labtest.Lab, arguments ...string) string {
+func told(t *testing.T, lab *lab.OARLab, arguments ...string) string {
 	t.Helper()
 	var all []string
 	for line := range strings.Lines(lab.Run(t, "root", append([]string{"accordion", "oar"}, arguments...)...) + "\n") {
@@ -218,7 +218,7 @@ func told(t *testing.T, lab *labtest.Lab, arguments ...string) string {
 	return strings.Join(all, ", then ")
 }
 
-func installedAgainAndTakenAway(t *testing.T, lab *labtest.Lab) {
+func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	all := installed(t, lab)
 	if got := told(t, lab, "install"); got != "there" {
 		t.Errorf("installed a second time it says %s, want that all is there", got)
@@ -280,7 +280,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *labtest.Lab) {
 
 // The second net: without a sidecar, OAR's server ends the companions of a job that is over, runs the site's own epilogue too,
 // and switches no queue off whatever happens to this program.
-func companionsEndWithTheirJob(t *testing.T, lab *labtest.Lab) {
+func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	script(t, lab, "/etc/oar/site_epilogue", "#!/bin/sh\necho \"$1\" >>/var/lib/oar/epilogues\n")
 	// The lab's prologue of jobs is this program too, and would end them when it cannot be run.
 	lab.Run(t, "root", "sh", "-c", `sed -i /^PROLOGUE_EXEC_FILE/d /etc/oar/oar.conf; echo '  SERVER_EPILOGUE_EXEC_FILE="/etc/oar/site_epilogue" # the site' >>/etc/oar/oar.conf`)
@@ -368,13 +368,13 @@ func companionsEndWithTheirJob(t *testing.T, lab *labtest.Lab) {
 }
 
 // script makes an executable file in the lab.
-func script(t *testing.T, lab *labtest.Lab, path, text string) {
+func script(t *testing.T, lab *lab.OARLab, path, text string) {
 	t.Helper()
 	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
 }
 
 // Preflight finds what somebody has changed, and an installation mends what it has made.
-func whatIsWrongIsFound(t *testing.T, lab *labtest.Lab) {
+func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {
 		out, errs, err := lab.Exec("root", "accordion", "preflight", "--config", "/run/accordion.toml")

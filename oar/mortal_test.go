@@ -23,7 +23,7 @@ import (
 	"accordion/core/queue"
 	"accordion/oar"
 	"accordion/oar/conf"
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 	"accordion/shim/seal"
 )
 
@@ -132,7 +132,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 // of its own, in which the sidecar is killed there only.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	t.Parallel()
-	lab := labtest.Up(t, 12)
+	lab := lab.OAR(t, 12)
 	lab.Do(t, "serve") // makes its configuration
 	lab.Do(t, "serve-stop")
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
@@ -154,7 +154,7 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 
 // killed lets mortal sidecars serve jobs with some profiles, as the shell script says, and then one that lives. It tells at
 // which actions they died.
-func killed(t *testing.T, lab *labtest.Lab, profiles []string, script string) []string {
+func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []string {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {

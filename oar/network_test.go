@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 	"accordion/shim/seal/sealtest"
 )
 
 // The jobs of a cluster run on other hosts than OAR's server, where the sidecar's socket is not: there accordion step finds the
 // sidecar's address in a file beside oar.conf, and munge proves who asks.
-func asksOverTheNetwork(t *testing.T, lab *labtest.Lab) {
+func asksOverTheNetwork(t *testing.T, lab *lab.OARLab) {
 	// Where nodes see it, which have a /tmp of their own.
 	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.MungedIn(t, filepath.Join(lab.Dir, "home")), lab.Dir))
 	lab.Do(t, "serve-stop")

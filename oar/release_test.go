@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // What Debian's next OAR does with us, in short: a job grows and shrinks though the sidecar is killed meanwhile, a silent one does, a moldable
@@ -15,7 +15,7 @@ import (
 // has all other stories told on it.
 func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	t.Parallel()
-	lab := labtest.Up(t, 9, labtest.Release("2.6"), labtest.Users("alice", "bob"))
+	lab := lab.OAR(t, 9, lab.Release("2.6"), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x12s,4x12s,1x12s", 10, "10 10"))

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // driver writes into Accordion's tables what the sidecar would.
 type driver struct {
 	t   *testing.T
-	lab *labtest.Lab
+	lab *lab.OARLab
 }
 
 // evolving submits a job with a profile, which the sidecar has adopted and holds.
@@ -82,7 +82,7 @@ func (s driver) unreserve(holder string) {
 
 // now is the second, in SQL.
 func (s driver) now() string {
-	if s.lab.Database == labtest.MariaDB {
+	if s.lab.Database == lab.MariaDB {
 		return "unix_timestamp()"
 	}
 	return "floor(extract(epoch from current_timestamp))"
@@ -131,7 +131,7 @@ func (s driver) end(ids ...string) {
 	}
 }
 
-func whatTheSidecarHasDecided(t *testing.T, lab *labtest.Lab) {
+func whatTheSidecarHasDecided(t *testing.T, lab *lab.OARLab) {
 	s := driver{t: t, lab: lab}
 	reservationsAreKept(s)
 	releasedJobsStartOnTheirPlaces(s)

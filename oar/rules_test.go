@@ -17,7 +17,7 @@ import (
 	"accordion/core/evolve"
 	"accordion/core/evolve/evolvetest"
 	"accordion/oar"
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // submission is what an oarsub gives to the admission rules.
@@ -88,7 +88,7 @@ func submitTo(t testing.TB, rule string, nodes int, all []submission) []admitted
 	if err == nil {
 		err = exec.CommandContext(t.Context(), perl, "-MJSON::PP", "-e", "1").Run()
 	}
-	if err != nil && os.Getenv(labtest.Required) != "" {
+	if err != nil && os.Getenv(lab.OARRequired) != "" {
 		t.Fatalf("the rules must be tried, and there is no perl with JSON::PP: %v", err)
 	}
 	if err != nil {

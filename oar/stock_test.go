@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // stockQueue is scheduled by what OAR brings.
@@ -31,7 +31,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 		for _, queue := range []string{stockQueue, "evolve"} {
 			seed := *crowdSeed + uint64(round)
 			t.Run(fmt.Sprint(queue, " seed ", seed), func(t *testing.T) {
-				lab := labtest.Up(t, 16, labtest.Plain())
+				lab := lab.OAR(t, 16, lab.Plain())
 				mean := turnaround(t, lab, queue, seed, 500)
 				sum[queue] += mean
 				t.Logf("mean turnaround of 500 jobs %.1f s", mean)
@@ -40,7 +40,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 		}
 	}
 	t.Run("an idle cluster", func(t *testing.T) {
-		lab := labtest.Up(t, 4)
+		lab := lab.OAR(t, 4)
 		took := map[string][]float64{}
 		for range 15 { // in turns
 			for _, queue := range []string{stockQueue, "evolve"} {
@@ -65,7 +65,7 @@ const every = 500 * time.Millisecond
 // turnaround submits short jobs, every other one moldable, and gives the mean seconds from a job's turn to be submitted to its
 // end. A job's turn is the same whoever schedules, and however long oarsub takes beside him: a scheduler that slows oarsub
 // down would look better otherwise, because its jobs came later.
-func turnaround(t *testing.T, lab *labtest.Lab, queue string, seed uint64, jobs int) float64 {
+func turnaround(t *testing.T, lab *lab.OARLab, queue string, seed uint64, jobs int) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 500))
 	var script strings.Builder
@@ -112,7 +112,7 @@ submit() {
 }
 
 // untilItRuns is the seconds from the call of oarsub to the first line of the job.
-func untilItRuns(t *testing.T, lab *labtest.Lab, queue string) float64 {
+func untilItRuns(t *testing.T, lab *lab.OARLab, queue string) float64 {
 	t.Helper()
 	out := lab.Run(t, "alice", "bash", "-c", "date +%s.%N; oarsub -q "+queue+" -l nodes=2,walltime=0:1:0 'date +%s.%N'")
 	called, _, _ := strings.Cut(out, "\n")

@@ -14,6 +14,7 @@ import (
 	"accordion/oar/cpuset"
 	"accordion/oar/database"
 	"accordion/oar/node"
+	"accordion/oar/observe"
 	"accordion/oar/server"
 	"accordion/oar/tables"
 )
@@ -41,7 +42,7 @@ type System struct {
 	server  *server.Poker
 	users   *node.Accounts
 	herald  *server.Herald
-	lately  *lately
+	read    *observe.Reader
 	reach   node.Remote
 	keeper  *cpuset.Keeper
 }
@@ -77,14 +78,14 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
 	}
 	if err == nil {
-		db.Dialect, err = db.Speaks(ctx)
+		err = db.ReadRelease(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
 	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
 	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
-		lately: &lately{}, keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
+		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 
 // Close ends the connections. Nothing may be called after it.

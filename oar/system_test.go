@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"accordion/oar/labtest"
+	"accordion/scripts/lab"
 )
 
 // Both databases are the same to OAR, but not their SQL.
-func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab), more ...labtest.Option) {
+func onBoth(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
 	t.Parallel()
-	for _, database := range []string{labtest.PostgreSQL, labtest.MariaDB} {
+	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()
-			test(t, labtest.Up(t, nodes, append(more, labtest.Database(database), labtest.Users("alice", "bob"))...))
+			test(t, lab.OAR(t, nodes, append(more, lab.Database(database), lab.Users("alice", "bob"))...))
 		})
 	}
 }
@@ -23,20 +23,20 @@ func onBoth(t *testing.T, nodes int, test func(*testing.T, *labtest.Lab), more .
 // long is how long the slowest of machines may take for a handful of jobs.
 const long = 10 * time.Minute
 
-func ends(t *testing.T, lab *labtest.Lab, id string) {
+func ends(t *testing.T, lab *lab.OARLab, id string) {
 	t.Helper()
 	lab.Await(t, long, "job "+id+" ends", func() bool { return lab.State(t, id) == "Terminated" })
 }
 
 // hosts are those on which a job ran, by OAR's tables.
-func hosts(t *testing.T, lab *labtest.Lab, id string) []string {
+func hosts(t *testing.T, lab *lab.OARLab, id string) []string {
 	t.Helper()
 	return strings.Fields(lab.SQL(t, `select distinct r.network_address from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
 		join resources r on r.resource_id = a.resource_id where j.job_id = `+id+" order by 1"))
 }
 
 func TestOARCallsUsForItsQueue(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *labtest.Lab) {
+	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		theConfigurationThatCompletesFirst(t, lab)
 		passesThatFollowEachOther(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
@@ -49,11 +49,11 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 			t.Errorf("the queue is %s, want Active", state)
 		}
-	}, labtest.Plain()) // to the scheduler nodes are rows of a table
+	}, lab.Plain()) // to the scheduler nodes are rows of a table
 }
 
 // Of the five nodes three are in use: two are free at once, four in some minutes.
-func theConfigurationThatCompletesFirst(t *testing.T, lab *labtest.Lab) {
+func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	first := lab.Submit(t, "bob", "while [ ! -e over ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=3,walltime=0:10:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
 	soon := lab.Submit(t, "alice", "cat $OAR_NODEFILE; sleep 1", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=0:5:0")
@@ -79,7 +79,7 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *labtest.Lab) {
 
 // A besteffort job is in nobody's way; a job on all five nodes has no place while one is absent; a job that depends on
 // another begins after it.
-func nodesThatGoAndJobsThatWait(t *testing.T, lab *labtest.Lab) {
+func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	besteffort := lab.Submit(t, "bob", "sleep 10000", "-t", "besteffort", "-l", "nodes=5,walltime=1:0:0")
 	lab.Await(t, long, "the besteffort job runs", func() bool { return lab.State(t, besteffort) == "Running" })
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0"))
@@ -107,7 +107,7 @@ func nodesThatGoAndJobsThatWait(t *testing.T, lab *labtest.Lab) {
 	}
 }
 
-func whatWeDoNotHonour(t *testing.T, lab *labtest.Lab) {
+func whatWeDoNotHonour(t *testing.T, lab *lab.OARLab) {
 	refused := lab.Submit(t, "alice", "true", "-q", "evolve", "-t", "container", "-l", "nodes=1,walltime=0:1:0")
 	lab.Await(t, long, "the container is refused", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+refused), `(Accordion: the type "container" is not honoured in this queue)`)
@@ -116,9 +116,9 @@ func whatWeDoNotHonour(t *testing.T, lab *labtest.Lab) {
 }
 
 // A text that a user wrote stands in our queries: it may take long, and it may try to do more.
-func aHostileRequest(t *testing.T, lab *labtest.Lab) {
+func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	slow := "pg_sleep(600) is null"
-	if lab.Database == labtest.MariaDB {
+	if lab.Database == "mariadb" {
 		slow = "sleep(600) = 1"
 	}
 	hostile := []struct{ user, text, why string }{
@@ -160,7 +160,7 @@ func aHostileRequest(t *testing.T, lab *labtest.Lab) {
 
 // neverTwo looks at the whole history, of whatever queue: no resource was two jobs' at once. (Which is what it means to suspend
 // a job.)
-func neverTwo(t *testing.T, lab *labtest.Lab) {
+func neverTwo(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
 		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
@@ -170,7 +170,7 @@ func neverTwo(t *testing.T, lab *labtest.Lab) {
 }
 
 // aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.
-func aHistoryWithoutOverlap(t *testing.T, lab *labtest.Lab) {
+func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	requests := [][]string{
 		{"-l", "nodes=1,walltime=0:0:20"},
 		{"-l", "nodes=2,walltime=0:0:20", "-l", "nodes=4,walltime=0:0:10"},

@@ -10,8 +10,8 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
+	"accordion/scripts/lab"
 	"accordion/shim/wire"
-	"accordion/slurm/labtest"
 )
 
 // The job says on which nodes an srun without options runs its tasks, and what the programs of the job are told.
@@ -33,7 +33,7 @@ echo over
 
 // Here the test is the sidecar: it resizes the job as the facts about Slurm say, and the shim must make the job see it.
 func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
-	lab := labtest.Up(t, 6, labtest.Plain(), labtest.Fast(), labtest.NoPlugin()) // where cores are bound no step runs on merged nodes
+	lab := lab.Slurm(t, 6, lab.Plain(), lab.Fast(), lab.NoPlugin()) // where cores are bound no step runs on merged nodes
 	root := func(command ...string) string { t.Helper(); return lab.Run(t, "root", command...) }
 
 	server, err := session.Listen(session.Options{Path: filepath.Join(lab.Dir, "run", "accordion.sock")})
@@ -56,14 +56,14 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 	var call session.Call
 	select {
 	case call = <-server.Calls():
-	case <-time.After(labtest.Patience):
+	case <-time.After(time.Minute):
 		t.Fatalf("the job does not ask; its output: %s", lab.File("alice", "slurm-"+id+".out"))
 	}
 	if uid := root("squeue", "-h", "-j", id, "-o", "%U"); fmt.Sprint(call.UID) != uid || fmt.Sprint(call.Request.Job) != id {
 		t.Fatalf("user %d asks for job %d, want user %s, job %s", call.UID, call.Request.Job, uid, id)
 	}
 	gid := root("id", "-g", "alice")
-	lab.Await(t, labtest.Patience, "three nodes are free", func() bool { // on a busy machine Slurm calls idle nodes busy for a moment
+	lab.Await(t, time.Minute, "three nodes are free", func() bool { // on a busy machine Slurm calls idle nodes busy for a moment
 		_, _, err := lab.Exec("root", "", "salloc", "-Q", "-I", "--no-shell", "--uid=alice", "--gid="+gid, "-N3", "-t", "3",
 			"--dependency=expand:"+id, "-J", "expander-"+id)
 		return err == nil
@@ -77,19 +77,19 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 	call.Answer(wire.Reply{Status: wire.Resized, Nodes: held, Count: 5, Step: 2, Steps: 3})
 	select {
 	case <-call.Gone:
-	case <-time.After(labtest.Patience):
+	case <-time.After(time.Minute):
 		t.Fatal("the answer is not taken")
 	}
 
 	// The job shrinks while no sidecar is there to say so: the shim asks Slurm.
-	lab.Await(t, labtest.Patience, "the grown job ran", func() bool {
+	lab.Await(t, time.Minute, "the grown job ran", func() bool {
 		return strings.Contains(lab.File("alice", "slurm-"+id+".out"), "two:")
 	})
 	keep := []string{names[0], names[2], names[4]}
 	root("scontrol", "update", "JobId="+id, "NodeList="+strings.Join(keep, ","))
 	end()
 	lab.Run(t, "alice", "touch", "shrunk")
-	lab.Await(t, labtest.Patience, "the job ends", func() bool {
+	lab.Await(t, time.Minute, "the job ends", func() bool {
 		return strings.Contains(lab.File("alice", "slurm-"+id+".out"), "over\n")
 	})
 

@@ -8,7 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/slurm/client"
+	"accordion/slurm/output"
 )
 
 // This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
@@ -17,7 +17,7 @@ import (
 // Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Heterogeneous
 // jobs are refused with an error: Slurm cannot resize them soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
-	r, err := s.candidate(ctx, job)
+	r, err := s.Jobs.Candidate(ctx, job)
 	if err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
@@ -31,17 +31,17 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		}
 	}
 	if r.Mark != mark {
-		if err := s.update(ctx, job, "AdminComment="+mark); err != nil {
+		if err := s.Update(ctx, job, "AdminComment="+mark); err != nil {
 			return fmt.Errorf("adopting: %w", err)
 		}
 	}
 	if err := s.park(ctx, r); err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
-	switch r, err = s.candidate(ctx, job); {
+	switch r, err = s.Jobs.Candidate(ctx, job); {
 	case err != nil:
 		return fmt.Errorf("adopting: %w", err)
-	case !r.parked() || r.stopped() || r.Mark != mark:
+	case !r.Parked() || r.Stopped() || r.Mark != mark:
 		return fmt.Errorf("adopting job %d: Slurm said yes, yet it is not parked or bears the mark %q (%s); "+
 			"does a job_submit plug-in change it?", job.ID, r.Mark, r.Why)
 	}
@@ -62,22 +62,10 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// jobCommand runs scontrol COMMAND JOB.
-func (s *System) jobCommand(ctx context.Context, job adapter.Key, command string) error {
-	err := s.run.Scontrol(ctx, command, s.name(job))
-	if over(err) {
-		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
-	}
-	if err != nil {
-		return fmt.Errorf("job %d: %s: %w", job.ID, command, frozen(err))
-	}
-	return nil
-}
-
 // Refuse cancels a pending job. The line for its user becomes the job's administrator's comment, which `scontrol show
 // job` and `sacct -o AdminComment` print: a job that never ran has no output. nil when the job is over already.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	switch {
 	case errors.Is(err, adapter.ErrGone):
 		return nil
@@ -88,16 +76,16 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case r.State != adapter.Pending:
 		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	if err := s.update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why)); err != nil && !errors.Is(err, adapter.ErrGone) {
+	if err := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why)); err != nil && !errors.Is(err, adapter.ErrGone) {
 		return fmt.Errorf("refusing: %w", err)
 	}
-	return s.cancel(ctx, job)
+	return s.Cancel(ctx, job)
 }
 
 // End cancels a job. A running batch job's standard error first gets the reason, by Slurm itself (`scontrol notify`): so
 // it arrives on whatever file system the output is, and nothing of ours opens a user's file.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	switch {
 	case errors.Is(err, adapter.ErrGone):
 		return nil
@@ -105,9 +93,9 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return fmt.Errorf("ending: %w", err)
 	case r.State == adapter.Done || r.State == adapter.Ending:
 		return nil
-	case r.role() == companion:
-		return s.quench(ctx, job)
-	case r.role() == expander:
+	case r.Role() == output.Companion:
+		return s.Quench(ctx, job)
+	case r.Role() == output.Expander:
 		if err := s.withdraw(ctx, r); err != nil {
 			return fmt.Errorf("ending: %w", err)
 		}
@@ -116,28 +104,19 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
 		_ = s.notify(ctx, job, "accordion ends this job: "+why)
 	}
-	return s.cancel(ctx, job)
+	return s.Cancel(ctx, job)
 }
 
 // withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
-func (s *System) withdraw(ctx context.Context, e *record) error {
-	parent, err := s.job(ctx, e.parent())
-	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, overPrefix) {
+func (s *System) withdraw(ctx context.Context, e *output.Record) error {
+	parent, err := s.Jobs.Job(ctx, e.Parent())
+	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, output.OverPrefix) {
 		if errors.Is(err, adapter.ErrGone) {
 			err = nil
 		}
 		return err
 	}
-	return s.undo(ctx, parent.Key, e.Nodes)
-}
-
-// cancel is scancel; a job that is over already is nil.
-func (s *System) cancel(ctx context.Context, job adapter.Key) error {
-	_, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: []string{s.name(job)}})
-	if err != nil && !over(err) {
-		return fmt.Errorf("job %d: %w", job.ID, err)
-	}
-	return nil
+	return s.Undo(ctx, parent.Key, e.Nodes)
 }
 
 // oneLine makes a text fit for a comment: printable, on one line, of bounded length.
@@ -161,44 +140,44 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if shape.Nodes < 1 || shape.Limit < 1 {
 		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)
 	}
-	r, err := s.pending(ctx, job)
+	r, err := s.Jobs.Pending(ctx, job)
 	if err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
 	on := shape.On
 	if len(on) == 0 {
-		in, err := s.ground(ctx)
+		in, err := s.Ground(ctx)
 		if err != nil {
 			return fmt.Errorf("shaping job %d: %w", job.ID, err)
 		}
-		on = in.eligible(r, s.config.Partitions)
+		on = in.Eligible(r, s.Pool)
 	}
-	t, err := s.terms(ctx, r, on)
+	t, err := s.Terms(ctx, r, on)
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)
 	}
-	if all := t.arrangement(r); len(all) > 0 {
-		if err := s.update(ctx, job, all...); err != nil {
+	if all := t.Arrangement(r); len(all) > 0 {
+		if err := s.Update(ctx, job, all...); err != nil {
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	counts, err := t.counts(r, shape.Nodes)
+	counts, err := t.Counts(r, shape.Nodes)
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)
 	}
 	if len(counts) > 0 {
-		if err := s.update(ctx, job, counts...); err != nil {
+		if err := s.Update(ctx, job, counts...); err != nil {
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	settings := []string{"TimeLimit=" + minutes(shape.Limit)}
-	if !t.site.guarded { // else the plug-in knows whether its user said that it can begin anew
+	settings := []string{"TimeLimit=" + output.Minutes(shape.Limit)}
+	if !t.Site.Guarded { // else the plug-in knows whether its user said that it can begin anew
 		settings = append(settings, "Requeue=0")
 	}
-	if err := s.update(ctx, job, settings...); err != nil {
+	if err := s.Update(ctx, job, settings...); err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
-	r, err = s.pending(ctx, job)
+	r, err = s.Jobs.Pending(ctx, job)
 	if err != nil {
 		return fmt.Errorf("shaping: %w", err)
 	}
@@ -206,9 +185,9 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if shape.Limit < core.Forever/2 {
 		want = max(60, (shape.Limit+59)/60*60)
 	}
-	if r.Want != shape.Nodes || r.maxNodes != shape.Nodes || r.Limit != want || r.Why == "BadConstraints" {
+	if r.Want != shape.Nodes || r.MaxNodes != shape.Nodes || r.Limit != want || r.Why == "BadConstraints" {
 		return fmt.Errorf("shaping job %d: asked for %d nodes and %d s, Slurm made it %d-%d nodes and %d s (%s)",
-			job.ID, shape.Nodes, want, r.Want, r.maxNodes, r.Limit, r.Why)
+			job.ID, shape.Nodes, want, r.Want, r.MaxNodes, r.Limit, r.Why)
 	}
 	return nil
 }
@@ -216,11 +195,11 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 // Attach ties a pending job to a reservation, in which it starts. One that is held is parked first: held and tied to a
 // reservation it would keep Slurm from deleting that, should we die before we release it.
 func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
-	r, err := s.pending(ctx, job)
+	r, err := s.Jobs.Pending(ctx, job)
 	if err != nil {
 		return fmt.Errorf("attaching: %w", err)
 	}
-	if r.stopped() {
+	if r.Stopped() {
 		if err := s.park(ctx, r); err != nil {
 			return fmt.Errorf("attaching: %w", err)
 		}
@@ -228,7 +207,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	if r.Reservation == reservation {
 		return nil
 	}
-	if err := s.update(ctx, job, "ReservationName="+reservation); err != nil {
+	if err := s.Update(ctx, job, "ReservationName="+reservation); err != nil {
 		return fmt.Errorf("attaching: %w", err)
 	}
 	return nil
@@ -236,7 +215,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 
 // Release lets a held job start. One that runs already, or is not held, needs none: Attach let it start.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	switch {
 	case err != nil:
 		return fmt.Errorf("releasing: %w", err)
@@ -244,20 +223,20 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		return nil
 	case r.State != adapter.Pending:
 		return fmt.Errorf("releasing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
-	case r.parked():
-		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, Park, adapter.ErrGone)
+	case r.Parked():
+		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, output.Park, adapter.ErrGone)
 	}
-	return s.jobCommand(ctx, job, "release")
+	return s.Command(ctx, job, "release")
 }
 
 // Hold takes a released job back that has not started: parked again.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
-	r, err := s.pending(ctx, job)
+	r, err := s.Jobs.Pending(ctx, job)
 	if err == nil {
 		err = s.park(ctx, r)
 	}
 	if err == nil {
-		_, err = s.pending(ctx, job) // it may have started meanwhile
+		_, err = s.Jobs.Pending(ctx, job) // it may have started meanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("holding: %w", err)
@@ -267,10 +246,10 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 
 // Detach unties a running job from its reservation, whose end would end it, and checks that it is so.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
-	r, err := s.running(ctx, job)
+	r, err := s.Jobs.Running(ctx, job)
 	if err == nil && r.Reservation != "" {
-		if err = s.update(ctx, job, "ReservationName="); err == nil {
-			r, err = s.running(ctx, job)
+		if err = s.Update(ctx, job, "ReservationName="); err == nil {
+			r, err = s.Jobs.Running(ctx, job)
 		}
 	}
 	switch {

@@ -15,11 +15,11 @@ var _ adapter.Pacer = (*System)(nil)
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
-		spare = s.run.Pace.Limit / 4
+		spare = s.Run.Pace.Limit / 4
 	}
-	admitted, done, err := s.run.Pace.Admit(ctx, cost, spare)
+	admitted, done, err := s.Run.Pace.Admit(ctx, cost, spare)
 	if err != nil {
-		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.run.Pace.Limit, err)
+		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.Run.Pace.Limit, err)
 	}
 	return admitted, done, nil
 }
@@ -27,7 +27,7 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 // cost is how many programs the verb is likely to run. A reading of many jobs needs squeue; what else it may need squeue for
 // waits for no turn.
 func (s *System) cost(verb string) int {
-	if !s.run.Talk.Speaks() {
+	if !s.Run.Talk.Speaks() {
 		if cost, ok := client.CostsAlone[verb]; ok {
 			return cost
 		}
@@ -36,11 +36,11 @@ func (s *System) cost(verb string) int {
 	if verb != "observe" {
 		return client.Costs[verb]
 	}
-	if s.known.long() {
+	if s.Jobs.Long() {
 		return 1
 	}
 	return 0
 }
 
 // Clients is how many client programs were begun so far.
-func (s *System) Clients() int64 { return s.run.Begun() }
+func (s *System) Clients() int64 { return s.Run.Begun() }

@@ -29,7 +29,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.run.Talk.Falls(time.Now()) // one program a command
+		s.Run.Talk.Falls(time.Now()) // one program a command
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as they may
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -37,7 +37,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 			if cancel(); err != nil {
 				continue
 			}
-			programs(admitted, t, s.run.Pace, 2)
+			programs(admitted, t, s.Run.Pace, 2)
 			done()
 			readings++
 		}
@@ -50,7 +50,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("an act has to wait for readings: %v", err)
 		}
-		programs(admitted, t, s.run.Pace, 6)
+		programs(admitted, t, s.Run.Pace, 6)
 		done()
 		if got := s.Clients(); got != int64(2*readings+6) {
 			t.Errorf("%d client programs were counted, want %d", got, 2*readings+6)

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"accordion/core/hostlist"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
+
+	"pgregory.net/rapid"
 )
 
 // This file is the judge: it says from Slurm's own accounting, and from nothing of ours, who held which node when.
@@ -44,7 +44,7 @@ func (a account) ended() int64 {
 const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
 
 // readAccounts asks sacct for everything since an instant, of all users or of those who are named.
-func readAccounts(t testing.TB, lab *labtest.Lab, since time.Time, users ...string) []account {
+func readAccounts(t testing.TB, lab *lab.SlurmLab, since time.Time, users ...string) []account {
 	t.Helper()
 	whose := "--allusers"
 	if len(users) > 0 {
@@ -140,7 +140,7 @@ func tenures(rows []account, shared string) []tenure {
 			continue
 		}
 		owner := who[i]
-		if parent, _ := slurm.Beside(r.name); latest[int64(parent)].id != 0 {
+		if parent, _ := output.Beside(r.name); latest[int64(parent)].id != 0 {
 			owner = latest[int64(parent)]
 		}
 		to := r.ended()
@@ -157,7 +157,7 @@ func tenures(rows []account, shared string) []tenure {
 // growth in two merges writes a row for each; what lasts less than a second is none.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
-		parent, stays := slurm.Beside(r.name)
+		parent, stays := output.Beside(r.name)
 		return r.id != job && (int64(parent) != job || !stays)
 	})
 	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })
@@ -226,7 +226,7 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 
 // assertNoNodeWasInTwoJobs judges everything that ran since an instant, of all users or of those who are named; it returns the tenures. The records of what just
 // ended may take some seconds to arrive.
-func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time, users ...string) ([]account, []tenure) {
+func assertNoNodeWasInTwoJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
 	var rows []account
 	settled := func() bool { // a row without nodes may stay open for ever: what is left of a merged expander
@@ -252,7 +252,7 @@ func assertNoNodeWasInTwoJobs(t *testing.T, lab *labtest.Lab, since time.Time, u
 
 // assertNothingIsLeft waits until no job, no reservation of ours and no occupied node is left, and fails the test when
 // something stays.
-func assertNothingIsLeft(t *testing.T, lab *labtest.Lab) {
+func assertNothingIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var left []string
 	clean := func() bool {
@@ -272,7 +272,7 @@ func assertNothingIsLeft(t *testing.T, lab *labtest.Lab) {
 
 // assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar has it count anew once
 // no managed job runs, at most every ten minutes.
-func assertNoCountIsLeft(t *testing.T, lab *labtest.Lab) {
+func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var left []string
 	clean := func() bool {
@@ -307,7 +307,7 @@ func leftBehind(jobs, reservations, nodes string) []string {
 		left = append(left, "job "+strings.TrimSpace(line))
 	}
 	for line := range strings.Lines(reservations) {
-		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, slurm.Park+" ") {
+		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, output.Park+" ") {
 			left = append(left, "reservation "+strings.TrimSpace(name))
 		}
 	}

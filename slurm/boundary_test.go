@@ -48,8 +48,8 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 
 	says := func(job, word string) string {
 		t.Helper()
-		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return answers(output(lab, "alice", job))[word] != "" })
-		return answers(output(lab, "alice", job))[word]
+		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return answers(outputOf(lab, "alice", job))[word] != "" })
+		return answers(outputOf(lab, "alice", job))[word]
 	}
 	held := func(job string, step int) []string { // as the journal has it, from 0
 		t.Helper()
@@ -62,7 +62,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 	is := func(job, word, want string) {
 		t.Helper()
 		if got := says(job, word); got != want {
-			t.Errorf("%s: the job says %q, want %q\n%s", word, got, want, output(lab, "alice", job))
+			t.Errorf("%s: the job says %q, want %q\n%s", word, got, want, outputOf(lab, "alice", job))
 		}
 	}
 
@@ -124,7 +124,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = false")
 	job := lab.Submit(t, "alice", saying+`say begin 0; eval "$(accordion step)"; say end $?`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x5s")
-	lab.Await(t, time.Minute, "the job asks for its second step", func() bool { return answers(output(lab, "alice", job))["begin"] != "" })
+	lab.Await(t, time.Minute, "the job asks for its second step", func() bool { return answers(outputOf(lab, "alice", job))["begin"] != "" })
 	for name, test := range map[string]struct{ bytes, says string }{
 		"too long":        {"\xff\xff\xff\xff" + strings.Repeat("x", 1000), "4294967295 bytes"},
 		"truncated":       {"\x00\x00\x01\x00\x82\xa1v\x01", "truncated"},
@@ -163,7 +163,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 		})
 	}
 	lab.Await(t, time.Minute, "the waiting job got its nodes", func() bool {
-		return strings.HasSuffix(answers(output(lab, "alice", job))["end"], " count=2 tasks=2 step=2")
+		return strings.HasSuffix(answers(outputOf(lab, "alice", job))["end"], " count=2 tasks=2 step=2")
 	})
 	clean(t, p)
 }

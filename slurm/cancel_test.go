@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // A fate says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or
@@ -132,7 +132,7 @@ func cancelAt(t *testing.T, fates []fate) {
 			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
 		})
 		if _, err := os.Stat(filepath.Join(calls.dir, job+".cancelled")); err != nil {
-			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], output(lab, "alice", job))
+			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], outputOf(lab, "alice", job))
 		}
 	}
 	clean(t, p)
@@ -176,7 +176,7 @@ esac`)
 }
 
 // reconfigured counts in slurmctld's log how often it was told to read its configuration again.
-func reconfigured(t *testing.T, lab *labtest.Lab) int {
+func reconfigured(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "slurmctld.log"))
 	if err != nil {

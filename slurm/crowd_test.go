@@ -13,18 +13,18 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/growth"
 )
 
 // crowdLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
-func crowdLab(t *testing.T) *labtest.Lab {
+func crowdLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
-	options := []labtest.Option{}
+	options := []lab.Option{}
 	for _, u := range crowdUsers {
-		options = append(options, labtest.User(u))
+		options = append(options, lab.Users(u))
 	}
-	return labtest.Up(t, 16, options...)
+	return lab.Slurm(t, 16, options...)
 }
 
 // The main promise, on a real Slurm: in a crowd of evolving, moldable and ordinary jobs of several users every growth
@@ -75,7 +75,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 			t.Errorf("a start on nodes that had to be nudged took %.2f s after its decision, want at most 4 s as for any", last)
 		}
 	}
-	for _, e := range exceeded(c.growths, boundsOf[slurm.Overlap], slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[growth.Overlap], slack, !*long) {
 		t.Error(e)
 	}
 	most := fullest(t, programs, since)
@@ -91,7 +91,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 const crowdedMost = 61
 
 // awaitTheEnd waits until no job is left.
-func awaitTheEnd(t *testing.T, lab *labtest.Lab, patience time.Duration) {
+func awaitTheEnd(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	t.Helper()
 	lab.Await(t, patience, "every job of the workload is over", everySecond(func() bool {
 		return client(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
@@ -101,13 +101,13 @@ func awaitTheEnd(t *testing.T, lab *labtest.Lab, patience time.Duration) {
 // A crowd is what is known of a workload that ran, and what is judged of it.
 type crowd struct {
 	t        *testing.T
-	lab      *labtest.Lab
+	lab      *lab.SlurmLab
 	p        *process
 	entries  []entry
 	accounts []account
 	held     []tenure
 
-	growths   []growth
+	growths   []grown
 	starts    []float64 // seconds from each job's decision to its first breath
 	stuck     []float64 // those meanwhile the sidecar had to nudge a node: a fault of Slurm 22.05 holds up every start then
 	slowest   []string  // those that took long, in words

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 	"accordion/slurm/sacct"
 )
 
 // defaultLab is a Slurm of 16 nodes with default scheduler settings.
-func defaultLab(t *testing.T) *labtest.Lab {
+func defaultLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
-	return labtest.Take(t, 16, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"))
+	return lab.TakeSlurm(t, 16, lab.Users("alice", "bob", "carol"))
 }
 
 // telling is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
@@ -81,8 +81,8 @@ func sorted(t *testing.T, list string) string {
 	return hostlist.Compact(names)
 }
 
-// output is what the job has printed so far.
-func output(lab *labtest.Lab, user, job string) string { return lab.File(user, "slurm-"+job+".out") }
+// outputOf is what the job has printed so far.
+func outputOf(lab *lab.SlurmLab, user, job string) string { return lab.File(user, "slurm-"+job+".out") }
 
 func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	for i, size := range sizes {
 		step := i + 1
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job has told of step %d", step), func() bool {
-			return strings.Contains(output(lab, "alice", job), fmt.Sprintf("told %d\n", step))
+			return strings.Contains(outputOf(lab, "alice", job), fmt.Sprintf("told %d\n", step))
 		})
 		squeued[step] = sorted(t, client(t, lab, "squeue", "-h", "-j", job, "-o", "%N"))
 		lab.Await(t, 15*time.Second, fmt.Sprintf("accordion status shows step %d", step), func() bool {
@@ -112,7 +112,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	}
 	lab.Await(t, 2*time.Minute, "the job is over", func() bool { return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED" })
 
-	said := tales(t, output(lab, "alice", job))
+	said := tales(t, outputOf(lab, "alice", job))
 	journalled := resizes(t, p, job)
 	accounted := accounts(t, lab, job, submitted)
 	if len(accounted) != len(sizes) {
@@ -123,7 +123,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 		step := i + 1
 		d := said[step]
 		if d.nodes() != size {
-			t.Errorf("step %d: srun ran on %d nodes, want %d\n%s", step, d.nodes(), size, output(lab, "alice", job))
+			t.Errorf("step %d: srun ran on %d nodes, want %d\n%s", step, d.nodes(), size, outputOf(lab, "alice", job))
 		}
 		for node, n := range d.tasks {
 			if n != lab.CPUs {
@@ -170,7 +170,7 @@ func resizes(t *testing.T, p *process, job string) []string {
 }
 
 // replayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
-func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
+func replayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
 		"--jobs="+job, "--format=NNodes,"+sacct.Columns) // 20.11 is read rightly with the nodes only
@@ -190,7 +190,7 @@ func replayable(t *testing.T, lab *labtest.Lab, job string, sizes []int) {
 
 // accounts is the host list of each size that Slurm's accounting has of the job, in order of time, once it is over there: slurmdbd
 // hears of an end some time after it. A job of the same number before this one was submitted earlier.
-func accounts(t *testing.T, lab *labtest.Lab, job, submitted string) []string {
+func accounts(t *testing.T, lab *lab.SlurmLab, job, submitted string) []string {
 	t.Helper()
 	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter/view"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // freeAddress is one on this machine that nobody listens on now.
@@ -99,7 +99,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 // fetched is the metrics as Prometheus reads them.
 func fetched(t *testing.T, address string) string {
 	t.Helper()
-	c := &http.Client{Timeout: labtest.Patience}
+	c := &http.Client{Timeout: lab.Patience}
 	answer, err := c.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)

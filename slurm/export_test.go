@@ -7,22 +7,24 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/slurm/jobs/jobstest"
+	"accordion/slurm/output"
 )
 
 // BothWays reads every job that is not over by squeue, by a console's list, and by a console alone, as texts that can be
 // compared: sorted, and without what the two are known to write differently.
 func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []string, err error) {
-	jobs, err := s.squeue(ctx)
+	jobs, err := s.Jobs.Squeue(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	bySqueue = texts(jobs)
-	if jobs, err = s.list(ctx); err != nil {
+	if jobs, err = s.Jobs.List(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	byList = texts(jobs)
 	for i, r := range jobs {
-		one, err := s.job(ctx, r.ID)
+		one, err := s.Jobs.Job(ctx, r.ID)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -31,10 +33,13 @@ func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []str
 	return bySqueue, byList, texts(jobs), nil
 }
 
-func texts(jobs []record) []string {
+// Reconfigure is what sets nodes free that Slurm has lost.
+func (s *System) Reconfigure(ctx context.Context) error { return s.reconfigure(ctx) }
+
+func texts(jobs []output.Record) []string {
 	var all []string
-	for _, r := range slices.SortedFunc(slices.Values(jobs), func(a, b record) int { return cmp.Compare(a.ID, b.ID) }) {
-		all = append(all, fmt.Sprintf("%d %+v", r.ID&core.JobID(1<<taskShift-1), alike(r)))
+	for _, r := range slices.SortedFunc(slices.Values(jobs), func(a, b output.Record) int { return cmp.Compare(a.ID, b.ID) }) {
+		all = append(all, fmt.Sprintf("%d %+v", r.ID&core.JobID(1<<output.TaskShift-1), jobstest.Alike(r)))
 	}
 	return all
 }

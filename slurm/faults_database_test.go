@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // databaseMatters says whether a resize without slurmdbd costs a job all later updates: from 21.08.8 to 24.05. Others resize without it.
-func databaseMatters(lab *labtest.Lab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
+func databaseMatters(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
 
 // TestWithoutSlurmdbdNothingIsResizedUntilItIsBack takes slurmdbd away over a growth: for a minute when there is time. It is
 // dead, or it hangs, and its port is there all the time.
@@ -22,18 +22,18 @@ func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	t.Run("dead", func(t *testing.T) {
 		t.Parallel()
-		withoutDatabase(t, func(lab *labtest.Lab) (back func()) {
+		withoutDatabase(t, func(lab *lab.SlurmLab) (back func()) {
 			lab.Do(t, "dbd-stop")
 			return func() { lab.Do(t, "dbd-start") }
 		})
 	})
 	t.Run("hung", func(t *testing.T) {
 		t.Parallel()
-		withoutDatabase(t, func(lab *labtest.Lab) (back func()) { return stopDatabase(t, lab) })
+		withoutDatabase(t, func(lab *lab.SlurmLab) (back func()) { return stopDatabase(t, lab) })
 	})
 }
 
-func withoutDatabase(t *testing.T, away func(*labtest.Lab) (back func())) {
+func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	begin := time.Now()
 	lab := faultLab(t, 8)
 	if !databaseMatters(lab) {
@@ -78,7 +78,7 @@ func withoutDatabase(t *testing.T, away func(*labtest.Lab) (back func())) {
 }
 
 // stopDatabase makes slurmdbd answer nobody, without its end, until the function that it returns is called.
-func stopDatabase(t *testing.T, lab *labtest.Lab) (goOn func()) {
+func stopDatabase(t *testing.T, lab *lab.SlurmLab) (goOn func()) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", "slurmdbd.pid"))
 	if err != nil {

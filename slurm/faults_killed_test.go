@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // killController is kill -9 of slurmctld, and its start again.
-func killController(t *testing.T, lab *labtest.Lab) {
+func killController(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Do(t, "ctl-start")
@@ -18,7 +18,7 @@ func killController(t *testing.T, lab *labtest.Lab) {
 }
 
 // saved makes slurmctld write its state now, with the jobs that it has; it does so again five seconds later.
-func saved(t *testing.T, lab *labtest.Lab) {
+func saved(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Run(t, "root", "scontrol", "reconfigure")
 }

@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // setNode makes an administrator's change of a node's state.
-func setNode(t *testing.T, lab *labtest.Lab, node, state string) {
+func setNode(t *testing.T, lab *lab.SlurmLab, node, state string) {
 	t.Helper()
 	lab.Run(t, "root", "scontrol", "update", "NodeName="+node, "State="+state, "Reason=a test")
 }
 
 // nodesNow is the names of the nodes that Slurm shows the job on, in order; the script runs on the first.
-func nodesNow(t *testing.T, lab *labtest.Lab, job string) []string {
+func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 	t.Helper()
 	var list string
 	lab.Await(t, time.Minute, "Slurm shows the nodes of job "+job, func() bool {
@@ -32,7 +32,7 @@ func nodesNow(t *testing.T, lab *labtest.Lab, job string) []string {
 func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	lab := faultLab(t, 16, labtest.Config("SlurmdTimeout=10"))
+	lab := faultLab(t, 16, lab.Config("SlurmdTimeout=10"))
 	p := serving(t, lab, "")
 	const seconds = 25
 	fragile := evolves(t, lab, seconds, []int{2, 4})
@@ -105,7 +105,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 }
 
 // leak makes Slurm lose two nodes: it merges an expander into a job that has ended, without a sidecar's care.
-func leak(t *testing.T, lab *labtest.Lab) (nodes string) {
+func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 	t.Helper()
 	alice, err := user.Lookup("alice")
 	if err != nil {

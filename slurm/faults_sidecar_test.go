@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // smallDisk puts the lab's journal on a file system of two megabytes.
-func smallDisk(t *testing.T, lab *labtest.Lab) string {
+func smallDisk(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	dir := filepath.Join(lab.Dir, "journal")
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
@@ -65,7 +65,7 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, config := range []string{p.config, other} {
-		ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		second := exec.CommandContext(ctx, filepath.Join(lab.Dir, "bin", "accordion"), "serve", "--config", config)
 		second.Env = lab.Env()
 		words, err := second.CombinedOutput()

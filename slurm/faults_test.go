@@ -11,20 +11,20 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // The stories of these files break a real Slurm below a real sidecar: each says what the users see, and that nothing is
 // left. They have labs of their own and run side by side.
 
 // faultLab is a Slurm that schedules at once, for one story alone.
-func faultLab(t *testing.T, nodes int, more ...labtest.Option) *labtest.Lab {
+func faultLab(t *testing.T, nodes int, more ...lab.Option) *lab.SlurmLab {
 	t.Helper()
-	return labtest.Up(t, nodes, append([]labtest.Option{labtest.User("alice"), labtest.User("bob"), labtest.Fast()}, more...)...)
+	return lab.Slurm(t, nodes, append([]lab.Option{lab.Users("alice", "bob"), lab.Fast()}, more...)...)
 }
 
 // asks runs a client as root that may fail while its daemon is away; "" then.
-func asks(lab *labtest.Lab, command ...string) string {
+func asks(lab *lab.SlurmLab, command ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -48,7 +48,7 @@ func stepping(steps, seconds int) string {
 }
 
 // evolves submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
-func evolves(t *testing.T, lab *labtest.Lab, seconds int, sizes []int, options ...string) string {
+func evolves(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, options ...string) string {
 	t.Helper()
 	var ep []string
 	for _, n := range sizes {
@@ -58,7 +58,7 @@ func evolves(t *testing.T, lab *labtest.Lab, seconds int, sizes []int, options .
 }
 
 // said is what such a script has said so far, on one line.
-func said(lab *labtest.Lab, job string) string {
+func said(lab *lab.SlurmLab, job string) string {
 	var all []string
 	for line := range strings.Lines(lab.File("alice", "slurm-"+job+".out")) {
 		if !strings.HasPrefix(line, "accordion:") {
@@ -78,7 +78,7 @@ func says(sizes ...int) string {
 }
 
 // ended waits until none of the jobs is pending, running or ending.
-func ended(t *testing.T, lab *labtest.Lab, patience time.Duration, jobs ...string) {
+func ended(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...string) {
 	t.Helper()
 	lab.Await(t, patience, fmt.Sprintf("jobs %v are over", jobs), func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -91,12 +91,12 @@ func ended(t *testing.T, lab *labtest.Lab, patience time.Duration, jobs ...strin
 }
 
 // holds is how many nodes Slurm shows the running job on, and which.
-func holds(lab *labtest.Lab, job string) string {
+func holds(lab *lab.SlurmLab, job string) string {
 	return asks(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
 }
 
 // settled waits until slurmctld knows every node again: after its start they read UNKNOWN for some seconds.
-func settled(t *testing.T, lab *labtest.Lab) {
+func settled(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
 		nodes := asks(lab, "scontrol", "-o", "show", "node")
@@ -107,7 +107,7 @@ func settled(t *testing.T, lab *labtest.Lab) {
 // A gate stops one call of the sidecar to Slurm, before or after it is carried out, until it is opened.
 type gate struct {
 	t   *testing.T
-	lab *labtest.Lab
+	lab *lab.SlurmLab
 	*clients
 }
 
@@ -147,7 +147,7 @@ func (g *gate) open() {
 
 // accounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for a job's number in the
 // database never learns it, and refuses every change of that job from then on; a story about that is told elsewhere.
-func accounted(t *testing.T, lab *labtest.Lab) {
+func accounted(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "accounting has every job", everySecond(func() bool {
 		// sacct does not tell of held jobs.

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm"
 )
 
 // registers makes the slurmd of a node report to slurmctld, which it does now and then by itself, what runs there.
-func registers(t *testing.T, lab *labtest.Lab, node string) {
+func registers(t *testing.T, lab *lab.SlurmLab, node string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", node+".pid"))
 	if err != nil {
@@ -44,9 +45,9 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x15s,3x60s,2x10s,1x10s")
 	says := func(word string) map[string]string {
 		t.Helper()
-		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return answers(output(lab, "alice", job))[word] != "" })
+		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return answers(outputOf(lab, "alice", job))[word] != "" })
 		said := map[string]string{}
-		for field := range strings.FieldsSeq(answers(output(lab, "alice", job))[word]) {
+		for field := range strings.FieldsSeq(answers(outputOf(lab, "alice", job))[word]) {
 			key, value, _ := strings.Cut(field, "=")
 			said[key] = value
 		}
@@ -65,6 +66,14 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "the job has run for 25 s", everySecond(func() bool {
 		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
 	}))
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sys.Close()
+	if err := sys.Reconfigure(t.Context()); err == nil || !strings.Contains(err.Error(), "waits for the end of job "+job) || host() != last {
+		t.Errorf("Accordion would reconfigure Slurm, which would take another node than %s for that of the script: %v", last, err)
+	}
 	registers(t, lab, last)
 	client(t, lab, "scontrol", "reconfigure")
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
@@ -82,7 +91,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 		t.Errorf("after the second shrink the job says %v, want status 0 and %s among its nodes", both, last)
 	}
 	lab.Await(t, time.Minute, "the script goes on to its end", func() bool {
-		return strings.Contains(output(lab, "alice", job), "on "+last+" to the end")
+		return strings.Contains(outputOf(lab, "alice", job), "on "+last+" to the end")
 	})
 	lab.Run(t, "alice", "scancel", job) // Slurm listens for the end of the script on the node it takes for the host
 	clean(t, p)

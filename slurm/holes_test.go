@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
 )
 
 // attempts are what unprivileged users try, with R for alice's managed job that runs, on node N; W for the one that waits; G for one
@@ -126,7 +126,7 @@ func graze(t *testing.T, p *process, guarded bool) prey {
 	jobs.sharing = lab.Submit(t, "bob", "sleep 600", "-H", "-N1", "-n1", "-t1", "-p", "shared", "-s", "--mem=1", "-w", jobs.node)
 	lab.Await(t, 2*time.Minute, "the other waits for its nodes, in the park", func() bool {
 		w := p.view(jobs.waiting)
-		return w != nil && w.Phase == "waiting" && w.Start > 0 && show(jobs.waiting, "%v") == slurm.Park && strings.Contains(reservations(t, lab), "accordion-"+jobs.waiting+"-0 ")
+		return w != nil && w.Phase == "waiting" && w.Start > 0 && show(jobs.waiting, "%v") == output.Park && strings.Contains(reservations(t, lab), "accordion-"+jobs.waiting+"-0 ")
 	})
 	return jobs
 }
@@ -144,7 +144,7 @@ func (j prey) words(command string) []string {
 }
 
 // assertNothingComesOf makes the attempts that are to be refused and judges that they are, and change nothing.
-func (j prey) assertNothingComesOf(t *testing.T, lab *labtest.Lab, guarded bool) {
+func (j prey) assertNothingComesOf(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	// Planned starts are Slurm's own affair.
 	steady := func() string {
 		held := regexp.MustCompile(`(?m)^ReservationName=(\S+) .* (Nodes=\S+) .* (Users=\S+) .*$`).ReplaceAllString(client(t, lab, "scontrol", "-o", "show", "reservation"), "$1 $2 $3")
@@ -173,7 +173,7 @@ func (j prey) assertNothingComesOf(t *testing.T, lab *labtest.Lab, guarded bool)
 }
 
 // slaughter cancels them.
-func (j prey) slaughter(t *testing.T, lab *labtest.Lab) {
+func (j prey) slaughter(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Run(t, "bob", "scancel", j.ordinary, j.sharing)
 	lab.Run(t, "alice", "scancel", j.waiting, j.running, j.grown)
@@ -196,18 +196,18 @@ func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
 
 func TestWithoutThePluginSlurmKeepsUsersOffTheManagedJobsOfOthers(t *testing.T) {
 	t.Parallel()
-	lab := labtest.Up(t, 4, labtest.User("alice"), labtest.User("bob"), labtest.NoPlugin())
+	lab := lab.Slurm(t, 4, lab.Users("alice", "bob"), lab.NoPlugin())
 	p := serving(t, lab, "")
 	jobs := graze(t, p, false)
 	jobs.assertNothingComesOf(t, lab, false)
 
 	lab.Run(t, "alice", "scontrol", "release", jobs.waiting)
-	if got := client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v"); got != "PD "+slurm.Park {
+	if got := client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v"); got != "PD "+output.Park {
 		t.Errorf("its owner released a parked job, and it is %q", got)
 	}
 	lab.Run(t, "alice", "scontrol", "update", "JobId="+jobs.waiting, "ReservationName=")
 	lab.Await(t, time.Minute, "the job that its owner took out of the park is back there", func() bool {
-		return client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v") == "PD "+slurm.Park
+		return client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v") == "PD "+output.Park
 	})
 	lab.Run(t, "bob", "scontrol", "update", "JobId="+jobs.sharing, "Partition=main")
 	lab.Run(t, "bob", "scontrol", "release", jobs.sharing)
@@ -250,7 +250,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 
 	late := evolving("sleep 600", "2x2m,4x2m", "2")
 	parked := func(job string) bool {
-		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+slurm.Park
+		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
 	}
 	lab.Await(t, time.Minute, "the job is parked", func() bool { return parked(late) })
 	p.stop() // it would park the job again
@@ -312,9 +312,9 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Errorf("the journal says %q", e.Text)
 	}
 
-	lab.Await(t, 2*time.Minute, "the job that was shrunk is over", func() bool { return strings.Contains(output(lab, "alice", shrunk), "told 2") })
-	if got := tales(t, output(lab, "alice", shrunk))[2]; got.nodes() != 5 {
-		t.Errorf("the job that its owner shrank ran its second step on %d nodes, want 5\n%s", got.nodes(), output(lab, "alice", shrunk))
+	lab.Await(t, 2*time.Minute, "the job that was shrunk is over", func() bool { return strings.Contains(outputOf(lab, "alice", shrunk), "told 2") })
+	if got := tales(t, outputOf(lab, "alice", shrunk))[2]; got.nodes() != 5 {
+		t.Errorf("the job that its owner shrank ran its second step on %d nodes, want 5\n%s", got.nodes(), outputOf(lab, "alice", shrunk))
 	}
 	lab.Run(t, "alice", "scancel", early, late, requeued, grown)
 	clean(t, p)

@@ -14,8 +14,10 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/scripts/lab"
 	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
 )
 
 // hostileJobs is how many there are: most when the growths begin, the others come meanwhile.
@@ -27,16 +29,16 @@ const hostileJobs, hostileFirst = 200, 140
 // looks at them: with it fewer would be accepted (go test ./slurm -run Hostile -args -accordion.long tries that too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
 	t.Run("without the plug-in", func(t *testing.T) {
-		hostile(t, labtest.Up(t, 16, labtest.User("alice"), labtest.User("mallory"), labtest.NoPlugin()), false)
+		hostile(t, lab.Slurm(t, 16, lab.Users("alice", "mallory"), lab.NoPlugin()), false)
 	})
 	if *long {
 		t.Run("with it", func(t *testing.T) {
-			hostile(t, labtest.Up(t, 16, labtest.User("alice"), labtest.User("mallory")), true)
+			hostile(t, lab.Slurm(t, 16, lab.Users("alice", "mallory")), true)
 		})
 	}
 }
 
-func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
+func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	programs := t.TempDir()
 	p := serving(t, lab, fmt.Sprintf("bin = %q\n[early]\nadvance = false", naming(t, programs)))
 	since := time.Now()
@@ -52,7 +54,7 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 	}
 	h.submit(hostileFirst)
 
-	watch := h.watch(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
+	watch := h.watch(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	torment := h.torment(hostileJobs - hostileFirst)
 	var all []*submission
 	add := func(k int, ep core.EP) {
@@ -91,7 +93,7 @@ func hostile(t *testing.T, lab *labtest.Lab, guarded bool) {
 	if *long {
 		slack = 1
 	}
-	for _, e := range exceeded(c.growths, boundsOf[slurm.Overlap], slack, !*long) {
+	for _, e := range exceeded(c.growths, boundsOf[growth.Overlap], slack, !*long) {
 		t.Error(e)
 	}
 	for _, g := range c.growths {
@@ -124,7 +126,7 @@ const blinded = 15
 // hostility is what mallory does.
 type hostility struct {
 	t      *testing.T
-	lab    *labtest.Lab
+	lab    *lab.SlurmLab
 	random *rand.Rand
 	record string // of another's job, as a console without a stamp shows it
 	model  string // its number
@@ -137,9 +139,9 @@ type hostility struct {
 func (h *hostility) impersonate(impostor, parent string, guarded bool) {
 	h.t.Helper()
 	h.lab.Await(h.t, time.Minute, "managed jobs are parked", func() bool {
-		return strings.Contains(client(h.t, h.lab, "scontrol", "-o", "show", "reservation"), slurm.Park)
+		return strings.Contains(client(h.t, h.lab, "scontrol", "-o", "show", "reservation"), output.Park)
 	})
-	for _, change := range []string{"JobName=" + slurm.GrowPrefix + parent, "ReservationName=" + slurm.Park} {
+	for _, change := range []string{"JobName=" + output.GrowPrefix + parent, "ReservationName=" + output.Park} {
 		_, said, err := h.lab.Exec("mallory", "", "scontrol", "update", "JobId="+impostor, change)
 		if (err != nil) != guarded {
 			h.t.Errorf("mallory's %s: %v: %s", change, err, said)
@@ -327,7 +329,7 @@ func (h *hostility) judge(s *adapter.Snapshot) {
 		case j.User == "alice":
 			model = model || strconv.FormatInt(int64(j.ID), 10) == h.model && j.State == adapter.Running && len(j.Nodes) == 1 && j.Nodes[0] == "n16"
 		case j.User == "" && j.State != adapter.Pending: // not known yet; it has its node
-		case j.User != "mallory" || j.Mark != "" || j.Expands != 0 || j.Reservation != "" && j.Reservation != slurm.Park || j.Partition != "shared" && j.Partition != "main" || j.Want == 9:
+		case j.User != "mallory" || j.Mark != "" || j.Expands != 0 || j.Reservation != "" && j.Reservation != output.Park || j.Partition != "shared" && j.Partition != "main" || j.Want == 9:
 			h.t.Errorf("what mallory wrote is believed: %s", what)
 		}
 		if j.User != "alice" && j.State != adapter.Pending && (len(j.Nodes) != 1 || j.Nodes[0] != "n16" && j.Nodes[0] != "n1") {

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/growth"
 )
 
 // quickLab is a Slurm that schedules at once, without the plug-in: its users write sbatch -H --comment=ep=…
-func quickLab(t *testing.T) *labtest.Lab {
+func quickLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
-	return labtest.Take(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	return lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 }
 
 // A victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
@@ -25,15 +25,15 @@ func quickLab(t *testing.T) *labtest.Lab {
 type victim struct {
 	seconds int
 	silent  bool
-	growth  slurm.Growth // as it is configured; "": as the lab suggests, by overlap
+	growth  growth.Kind // as it is configured; "": as the lab suggests, by overlap
 }
 
-func (v victim) submit(t *testing.T, lab *labtest.Lab) (job, submitted string) {
+func (v victim) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
 	t.Helper()
 	phase := fmt.Sprintf("tell\nsleep %d\n", v.seconds-1)
 	boundary := "eval \"$(accordion step)\" || exit\n"
 	script := telling + phase + boundary + phase + boundary + phase
-	if v.growth == slurm.Companions {
+	if v.growth == growth.Companions {
 		script = strings.NewReplacer("srun printenv", "accordion run -- printenv", "$SLURM_JOB_NODELIST", "${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}").Replace(script)
 	}
 	if v.silent {
@@ -47,13 +47,13 @@ func (v victim) submit(t *testing.T, lab *labtest.Lab) (job, submitted string) {
 // and nothing is left.
 func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 	t.Helper()
-	said := tales(t, output(p.lab, "alice", job))
+	said := tales(t, outputOf(p.lab, "alice", job))
 	for step, size := range map[int]int{1: 2, 2: 4, 3: 1} {
 		if v.silent {
 			break
 		}
 		if got := said[step]; got.nodes() != size || len(names(t, got.list)) != size {
-			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, output(p.lab, "alice", job))
+			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, outputOf(p.lab, "alice", job))
 		}
 	}
 	sizes := ""
@@ -63,7 +63,7 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 	// What was made of a growth when the sidecar died, and was taken back, is a size for a moment; so is what a job has without its
 	// companion before it shrinks itself.
 	pattern := `^2 ([24] )*4 1 $`
-	if v.growth == slurm.Companions {
+	if v.growth == growth.Companions {
 		pattern = `^2 ([24] )*4 (2 )?1 $`
 	}
 	if !regexp.MustCompile(pattern).MatchString(sizes) {
@@ -74,7 +74,7 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 
 // story runs a victim under sidecars that die, the n-th one (from 0) at fate(n); nil lives on. It returns how many died,
 // with the last sidecar alive.
-func story(t *testing.T, lab *labtest.Lab, v victim, fate func(life int) *death) int {
+func story(t *testing.T, lab *lab.SlurmLab, v victim, fate func(life int) *death) int {
 	t.Helper()
 	mortal := newClients(t)
 	arm := func(life int) {
@@ -85,7 +85,7 @@ func story(t *testing.T, lab *labtest.Lab, v victim, fate func(life int) *death)
 	}
 	arm(0)
 	// Who dies so often makes a job late, and that is not what is judged.
-	p := serving(t, lab, fmt.Sprintf("%s\ngrowth = %q\n[overrun]\nleast = \"10m\"", mortal.setting(), cmp.Or(v.growth, slurm.Auto)))
+	p := serving(t, lab, fmt.Sprintf("%s\ngrowth = %q\n[overrun]\nleast = \"10m\"", mortal.setting(), cmp.Or(v.growth, growth.Auto)))
 	job, submitted := v.submit(t, lab)
 	lives := 1
 	lab.Await(t, 4*time.Minute, "the job is over", func() bool {
@@ -151,13 +151,13 @@ func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *t
 
 func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) {
 	t.Parallel()
-	for growth, deaths := range map[slurm.Growth][]death{
-		slurm.Overlap: {
+	for growth, deaths := range map[growth.Kind][]death{
+		growth.Overlap: {
 			{when: "during", at: 1, call: "'salloc '*accordion-grow-*"}, {when: "before", at: 1, call: "*Flags+=IGNORE_JOBS*"}, {when: "before", at: 1, call: "'salloc '*accordion-over-*"},
 			{when: "during", at: 1, call: "'salloc '*accordion-over-*"}, {when: "before", at: 1, call: "*' NumNodes=0'"}, {when: "after", at: 1, call: "*' NumNodes=0'"},
 			{when: "before", at: 2, call: "*' NumNodes=0'"}, {when: "after", at: 2, call: "*' NumNodes=0'"}, {when: "during", at: 1, call: "*' NodeList=n'*"},
 		},
-		slurm.Companions: {
+		growth.Companions: {
 			{when: "before", at: 1, call: "'salloc '*accordion-with-*"}, {when: "during", at: 1, call: "'salloc '*accordion-with-*"}, {when: "before", at: 1, call: "*AdminComment=accordion-with=*"},
 			{when: "after", at: 1, call: "*AdminComment=accordion-with=*"}, {when: "before", at: 1, call: "'scancel '*"}, {when: "during", at: 1, call: "'scancel '*"},
 		},
@@ -182,7 +182,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 		t.Skip("walks through every call of a start, a growth and a shrink, of two kinds of jobs, for half an hour: -args -accordion.long")
 	}
 	lab := quickLab(t)
-	for _, v := range []victim{{seconds: 4}, {seconds: 4, growth: slurm.Companions}, {seconds: 6, silent: true}} {
+	for _, v := range []victim{{seconds: 4}, {seconds: 4, growth: growth.Companions}, {seconds: 6, silent: true}} {
 		for _, when := range []string{"before", "during", "after"} {
 			for at, last := 1, false; !last; at++ {
 				t.Run(fmt.Sprintf("%+v %s call %d", v, when, at), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // TestALargeClusterIsPlannedWithinItsBounds: 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single
@@ -24,7 +24,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
 	}
 	const waiting, running = 10_000, 2_000
-	lab := labtest.Up(t, 64, labtest.Plain(), labtest.User("alice"), labtest.User("bob"), labtest.Cores(36))
+	lab := lab.Slurm(t, 64, lab.Plain(), lab.Users("alice", "bob"), lab.Cores(36))
 	count := filepath.Join(t.TempDir(), "programs")
 	address := freeAddress(t)
 	p := serving(t, lab, fmt.Sprintf("bin = %q\n[metrics]\nlisten = %q", counting(t, count), address))
@@ -70,7 +70,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 }
 
 // many runs a piece of shell for i from 1 to n, as the user.
-func many(t *testing.T, lab *labtest.Lab, user string, n int, piece string) {
+func many(t *testing.T, lab *lab.SlurmLab, user string, n int, piece string) {
 	t.Helper()
 	const each = 50
 	begin := time.Now()

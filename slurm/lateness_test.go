@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"accordion/core/hostlist"
-	"accordion/slurm"
+	"accordion/slurm/growth"
 )
 
-// A growth is one growth of one job, as it happened. Times are Unix seconds.
-type growth struct {
+// A grown is one growth of one job, as it happened. Times are Unix seconds.
+type grown struct {
 	job     int64
 	step    int     // from 1: the one that it leads to
 	planned float64 // second for which it was planned when the step before began
@@ -26,7 +26,7 @@ type growth struct {
 }
 
 // second is the one at which it was to be.
-func (g growth) second() int64 {
+func (g grown) second() int64 {
 	if g.early {
 		return int64(g.due)
 	}
@@ -42,15 +42,15 @@ const (
 )
 
 // late is how late the growth was, counted from its planned second.
-func (g growth) late() float64 { return g.usable - g.planned }
+func (g grown) late() float64 { return g.usable - g.planned }
 
 // slow is how late it was, counted from the second at which everything was there.
-func (g growth) slow() float64 { return g.usable - g.due }
+func (g grown) slow() float64 { return g.usable - g.due }
 
 // judgeGrowth finds out from when a growth counts. It is Slurm's accounting that says when the last node was given up;
 // as that knows whole seconds only, the sidecar's word counts within the second.
-func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (growth, error) {
-	g := growth{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
+func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (grown, error) {
+	g := grown{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
 	nodes, err := hostlist.Expand(fmt.Sprint(e.Args["nodes"]))
 	if err != nil {
@@ -86,7 +86,7 @@ func number(v any) float64 {
 }
 
 // countTogether notes how many growths each second has.
-func countTogether(all []growth) {
+func countTogether(all []grown) {
 	count := map[int64]int{}
 	for _, g := range all {
 		count[g.second()]++
@@ -106,12 +106,12 @@ func quantile(values []float64, q float64) float64 {
 }
 
 // latenessTable is the growths, split by how many came at once and by what they waited for.
-func latenessTable(all []growth) string {
+func latenessTable(all []grown) string {
 	type line struct {
 		at    int // 1: single, 2: together
 		cause string
 	}
-	groups := map[line][]growth{}
+	groups := map[line][]grown{}
 	for _, g := range all {
 		l := line{at: min(g.at, 2), cause: g.cause}
 		if g.early {
@@ -143,12 +143,12 @@ func latenessTable(all []growth) string {
 type bounds struct{ median, most, each float64 }
 
 // boundsOf are those that are promised for each way to grow.
-var boundsOf = map[slurm.Growth]bounds{slurm.Merge: {median: 1, most: 2, each: 0.5}, slurm.Companions: {median: 1, most: 2, each: 0.5}, slurm.Overlap: {median: 1.5, most: 3, each: 0.75}}
+var boundsOf = map[growth.Kind]bounds{growth.Merge: {median: 1, most: 2, each: 0.5}, growth.Companions: {median: 1, most: 2, each: 0.5}, growth.Overlap: {median: 1.5, most: 3, each: 0.75}}
 
 // exceeded says which bounds on growths do not hold, each of them multiplied by slack; with medianOnly the first alone is judged.
-func exceeded(all []growth, of bounds, slack float64, medianOnly bool) []string {
+func exceeded(all []grown, of bounds, slack float64, medianOnly bool) []string {
 	var single []float64
-	together := map[int64][]growth{}
+	together := map[int64][]grown{}
 	for _, g := range all {
 		if g.at == 1 {
 			single = append(single, g.slow())
@@ -220,14 +220,14 @@ func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
 }
 
 func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
-	growths := func(slow ...float64) []growth {
-		var all []growth
+	growths := func(slow ...float64) []grown {
+		var all []grown
 		for i, s := range slow {
-			all = append(all, growth{planned: float64(i), due: float64(i), usable: float64(i) + s, cause: causeSlurm})
+			all = append(all, grown{planned: float64(i), due: float64(i), usable: float64(i) + s, cause: causeSlurm})
 		}
 		return all
 	}
-	together := func(slow ...float64) []growth {
+	together := func(slow ...float64) []grown {
 		all := growths(slow...)
 		for i := range all {
 			all[i].usable -= all[i].planned
@@ -236,7 +236,7 @@ func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
 		return all
 	}
 	for name, test := range map[string]struct {
-		all  []growth
+		all  []grown
 		want int
 	}{
 		"in time":                {growths(0.3, 0.4, 0.5), 0},
@@ -249,7 +249,7 @@ func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			countTogether(test.all)
-			if found := exceeded(test.all, boundsOf[slurm.Merge], 1, false); len(found) != test.want {
+			if found := exceeded(test.all, boundsOf[growth.Merge], 1, false); len(found) != test.want {
 				t.Errorf("%d bounds exceeded, want %d: %q", len(found), test.want, found)
 			}
 			if table := latenessTable(test.all); strings.Count(table, "\n") != 3 {

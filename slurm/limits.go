@@ -4,20 +4,24 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"accordion/adapter"
 	"accordion/slurm/client"
+	"accordion/slurm/growth"
+	"accordion/slurm/limits"
+	"accordion/slurm/output"
 )
 
 // policiesLast is how long a reading of associations and QOS is taken to be true. Of a site with ten thousand users it is some megabytes.
 const policiesLast = 15 * time.Second
 
 // policies reads associations and QOS, where anything goes by them.
-func (s *System) policies(ctx context.Context, c configuration) (policies, error) {
+func (s *System) policies(ctx context.Context, c output.Configuration) (limits.Policies, error) {
 	s.mu.Lock()
 	known, read, took := s.rules, s.rulesAt, s.rulesTook
 	s.mu.Unlock()
@@ -25,14 +29,14 @@ func (s *System) policies(ctx context.Context, c configuration) (policies, error
 		return known, nil
 	}
 	begin := time.Now()
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "assoc_mgr", "flags=assoc,qos"}, Kind: client.Listing})
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "assoc_mgr", "flags=assoc,qos"}, Kind: client.Listing})
 	if err != nil {
-		return policies{}, err
+		return limits.Policies{}, err
 	}
-	p := parsePolicies(out.Stdout)
+	p := limits.Parse(out.Stdout)
 	each := s.qualities(ctx)
-	for i := range p.qualities {
-		p.qualities[i].each = each[p.qualities[i].name]
+	for i := range p.Qualities {
+		p.Qualities[i].Each = each[p.Qualities[i].Name]
 	}
 	s.mu.Lock()
 	s.rules, s.rulesAt, s.rulesTook = p, begin, time.Since(begin)
@@ -44,49 +48,44 @@ func (s *System) policies(ctx context.Context, c configuration) (policies, error
 const qualitiesLast = 10 * time.Minute
 
 // qualities reads what each QOS allows each user and account. Where slurmdbd is away, what it said before is taken.
-func (s *System) qualities(ctx context.Context) map[string][]limits {
+func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 	s.mu.Lock()
 	known, at := s.each, s.eachAt
 	s.mu.Unlock()
 	if time.Since(at) < qualitiesLast {
 		return known
 	}
-	out, err := s.run.Run(ctx, client.Call{Program: "sacctmgr", Args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
+	out, err := s.Run.Run(ctx, client.Call{Program: "sacctmgr", Args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.eachAt = time.Now(); err == nil {
-		s.each = parseEach(out.Stdout)
+		s.each = limits.ParseEach(out.Stdout)
 	}
 	return s.each
 }
 
-// enforces says whether slurmctld holds jobs to the limits of their associations.
-func (c configuration) enforces() bool {
-	return slices.Contains(strings.Split(c["AccountingStorageEnforce"], ","), "limits")
-}
-
 // needs is what a job takes of what may be limited, on each node of its kind.
-func (t terms) needs(r *record) need {
-	n := need{each: map[string]int64{"node": 1, "cpu": int64(t.node.effective)}, extra: map[string]int64{}}
-	if t.site.memory {
-		n.each["mem"] = t.node.free()
-		if t.way.growth == Overlap {
-			n.each["mem"] -= spare(r)
+func needs(t growth.Terms, r *output.Record) limits.Need {
+	n := limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(t.Node.Effective)}, Extra: map[string]int64{}}
+	if t.Site.Memory {
+		n.Each["mem"] = t.Node.Free()
+		if t.Way.Growth == growth.Overlap {
+			n.Each["mem"] -= growth.Spare(r)
 		}
 	}
 	for _, list := range []struct {
 		text  string
 		times int
-	}{{r.tresPerNode, 1}, {r.tresPerTask, ceil(r.Tasks, r.Want)}} {
+	}{{r.TRESPerNode, 1}, {r.TRESPerTask, r.TasksPerNode()}} {
 		for item := range strings.SplitSeq(list.text, ",") {
-			if name, count := gres(item); name != "" {
+			if name, count := output.GRES(item); name != "" {
 				generic, _, _ := strings.Cut(name, ":")
-				n.each["gres/"+generic] += int64(count * list.times)
+				n.Each["gres/"+generic] += int64(count * list.times)
 			}
 		}
 	}
-	if t.way.growth == Overlap { // while it grows its own nodes count twice
-		n.extra["cpu"] = int64(t.node.effective * len(r.Nodes))
+	if t.Way.Growth == growth.Overlap { // while it grows its own nodes count twice
+		n.Extra["cpu"] = int64(t.Node.Effective * len(r.Nodes))
 	}
 	return n
 }
@@ -95,37 +94,37 @@ func (t terms) needs(r *record) need {
 const unwatchedRules = 30 * time.Second
 
 // rulesFor reads associations and QOS where something goes by them, and tells the plug-in of them.
-func (s *System) rulesFor(ctx context.Context, c configuration, in inventory, managed bool) (policies, error) {
+func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output.Inventory, managed bool) (limits.Policies, error) {
 	s.mu.Lock()
 	known, at := s.rules, s.rulesAt
 	s.mu.Unlock()
-	wanted := c.enforces() && s.config.Limits != "" && time.Since(at) > unwatchedRules
+	wanted := c.Enforces() && s.config.Limits != "" && time.Since(at) > unwatchedRules
 	if managed {
-		wanted = c.enforces() || c["PriorityType"] == "priority/multifactor"
+		wanted = c.Enforces() || c["PriorityType"] == "priority/multifactor"
 	}
 	if !wanted {
 		return known, nil
 	}
 	rules, err := s.policies(ctx, c)
-	if err != nil || !c.enforces() {
+	if err != nil || !c.Enforces() {
 		return rules, err
 	}
-	pool, err := poolNodes(in, s.config.Partitions)
+	pool, err := output.PoolNodes(in, s.Pool)
 	if err != nil {
 		return rules, err
 	}
-	each := in.least(slices.Collect(maps.Keys(pool)))
-	return rules, s.tellPlugin(rules, need{each: map[string]int64{"node": 1, "cpu": int64(max(each.effective, 1))}})
+	each := in.Least(slices.Collect(maps.Keys(pool)))
+	return rules, s.tellPlugin(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
 }
 
 // judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.
 // What cannot be read is not written: the next reading does it. all is the jobs as Slurm has them, jobs with companions folded in.
-func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
-	c, err := s.recent(ctx)
+func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
+	c, err := s.Recent(ctx)
 	if err != nil {
 		return
 	}
-	managed := slices.ContainsFunc(jobs, func(r record) bool { return adapter.RequestOf(&r.Job) != "" })
+	managed := slices.ContainsFunc(jobs, func(r output.Record) bool { return adapter.RequestOf(&r.Job) != "" })
 	rules, err := s.rulesFor(ctx, c, in, managed || s.counting())
 	if err != nil {
 		return
@@ -138,81 +137,58 @@ func (s *System) judge(ctx context.Context, in inventory, all, jobs []record) {
 	for i := range jobs {
 		r := &jobs[i]
 		if r.State == adapter.Pending && r.Priority > 0 && c["PriorityType"] == "priority/multifactor" {
-			r.Rank = c.parts(r, rules, now)
+			r.Rank = limits.Rank(c, r, rules, now)
 		}
 		if adapter.RequestOf(&r.Job) == "" || r.State != adapter.Pending && r.State != adapter.Running {
 			continue
 		}
-		t, err := s.terms(ctx, r, in.eligible(r, s.config.Partitions))
-		switch grows := growths(r) > 0; {
+		t, err := s.Terms(ctx, r, in.Eligible(r, s.Pool))
+		switch grows := growth.Growths(r) > 0; {
 		case err != nil && grows:
-			r.Unfit = fmt.Sprintf("it cannot grow by %s here: %v", s.config.Growth, err)
+			r.Unfit = fmt.Sprintf("it cannot grow by %s here: %v", s.Growth, err)
 			continue
 		case err != nil:
 			continue
 		case grows:
-			r.Grows = t.way.String()
+			r.Grows = t.Way.String()
 		}
-		if why := t.rigid(r); why != "" {
+		if why := t.Rigid(r); why != "" {
 			r.Unfit = why
 		}
-		if err := t.divided(r); err != nil && r.State == adapter.Pending {
+		if err := t.Divided(r); err != nil && r.State == adapter.Pending {
 			r.Unfit = err.Error()
 		}
-		if t.site.trap != "" {
+		if t.Site.Trap != "" {
 			r.Base = len(r.Nodes)
 			if len(r.Parts) > 0 {
 				r.Base = len(r.Parts[0].Nodes)
 			}
 		}
-		if c.enforces() {
-			ever, now := rules.ceilings(r, len(r.Nodes), t.needs(r))
-			r.Most, r.MostNow = ever.most(), now.most()
+		if c.Enforces() {
+			ever, now := rules.Ceilings(r, len(r.Nodes), needs(t, r))
+			r.Most, r.MostNow = ever.Most(), now.Most()
 		}
 	}
 }
 
-// eligible is nodes that the job holds, or might.
-func (in inventory) eligible(r *record, pool []string) []string {
-	if len(r.Nodes) > 0 {
-		return r.Nodes
+// tellPlugin writes the file when it has to say something new: beside it first, so that nobody reads half of it.
+func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
+	if s.config.Limits == "" {
+		return nil
 	}
-	var all []string
-	inPool, _ := poolNodes(in, pool) // without nodes there is nothing to hold
-	for _, n := range in.nodes {
-		if inPool[n.Name] && (r.Kinds == nil || slices.Contains(r.Kinds, n.Kind)) {
-			all = append(all, n.Name)
-		}
+	text := p.Lua(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == s.written {
+		return nil
 	}
-	return all
-}
-
-// parts is what a waiting job's rank is made of, the greatest first, as far as it can be told.
-func (c configuration) parts(r *record, rules policies, now time.Time) []adapter.RankPart {
-	share := func(key string, factor float64) int64 {
-		weight, _ := c.number(key)
-		return int64(math.Round(float64(weight) * factor))
+	beside := filepath.Join(filepath.Dir(s.config.Limits), "."+filepath.Base(s.config.Limits)+".new")
+	if err := os.WriteFile(beside, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("limits for job_submit.lua: %w", err)
 	}
-	age := c.age(r, now)
-	if !r.parked() {
-		age = min(age, r.Priority)
+	if err := os.Rename(beside, s.config.Limits); err != nil {
+		return fmt.Errorf("limits for job_submit.lua: %w", err)
 	}
-	all := []adapter.RankPart{{Name: "age", Points: age}}
-	if chain := rules.chain(r.account, r.User); len(chain) > 0 {
-		all = append(all, adapter.RankPart{Name: "fair share", Points: share("PriorityWeightFairShare", chain[0].factor)})
-	}
-	most := int64(0)
-	for _, q := range rules.qualities {
-		most = max(most, q.priority)
-	}
-	if q := rules.quality(r.QOS); q != nil && most > 0 {
-		all = append(all, adapter.RankPart{Name: "QOS", Points: share("PriorityWeightQOS", float64(q.priority)/float64(most))})
-	}
-	rest := r.Priority
-	for _, p := range all {
-		rest -= p.Points
-	}
-	all = append(all, adapter.RankPart{Name: "other", Points: rest})
-	slices.SortStableFunc(all, func(a, b adapter.RankPart) int { return int(b.Points - a.Points) })
-	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
+	s.written = text
+	return nil
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	"accordion/scripts/lab"
 	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/slurm/output"
 )
 
 // lists reads all jobs by squeue and by consoles, and judges that both say the same.
@@ -51,7 +52,7 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 
 // Where associations are not enforced an account is one more text in which users write what they like.
 func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
-	w := worldOn(t, labtest.Up(t, 6, labtest.Plain(), labtest.User("alice"), labtest.Fast(), labtest.NoPlugin()))
+	w := worldOn(t, lab.Slurm(t, 6, lab.Plain(), lab.Users("alice"), lab.Fast(), lab.NoPlugin()))
 	w.lie("an account of many fields", "--account=q|w QOS=e")
 	w.lie("an account that is an owner", "--account="+wholeHead)
 	w.lies()
@@ -59,9 +60,9 @@ func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 }
 
 // worldOn is newWorld on a lab of one's own.
-func worldOn(t *testing.T, lab *labtest.Lab) *world {
+func worldOn(t *testing.T, lab *lab.SlurmLab) *world {
 	t.Helper()
-	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience})
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func (w *world) lies() {
 		{"a mark", []string{"--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"}},
 		{"another's field", []string{"--job-name=x JobState=RUNNING Partition=y"}},
 		{"an owner", []string{"--job-name=" + wholeHead}},
-		{"an expander in its reservation", []string{"--job-name=" + slurm.GrowPrefix + victim, "--cluster-constraint= x Reservation=accordion-1-1"}},
+		{"an expander in its reservation", []string{"--job-name=" + output.GrowPrefix + victim, "--cluster-constraint= x Reservation=accordion-1-1"}},
 		{"a label", []string{"--mcs-label= Priority=5 Nice=0 Account=x"}},
 		{"a job that is not", []string{"--job-name=" + wholeHead + "\nJobId=4711 JobName=y"}},
 		{"a job that is", []string{"--job-name=" + wholeHead + "\nJobId=" + victim + " JobName=wrap"}},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"accordion/slurm/output/outputtest"
 )
 
 // lossy is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
@@ -31,6 +33,30 @@ echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-2] PriorityTier=1 Sta
 
 func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
 	s, reconfigured := lossy(t, 0, true)
+	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
+		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
+	}
+}
+
+// slurmctld that reads its configuration again takes the first node of a job for that of its script, and believes no other's word of
+// its end: the job would hold its nodes until its limit.
+func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *testing.T) {
+	s, reconfigured := lossy(t, 0, true)
+	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "RUNNING", Nodes: "n3", Words: outputtest.Words{Host: "login"}}
+	row := strings.Replace(p.Row("WORD"), "|n3|n3|", "|n3|n[1,3]|", 1)
+	runs := filepath.Join(t.TempDir(), "runs")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(runs, row)
+	write(filepath.Join(s.config.Bin, "squeue"), "#!/bin/sh\nsed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" "+runs+"\n")
+	if err := s.Mend(t.Context(), []string{"n2"}); err == nil || !strings.Contains(err.Error(), "waits for the end of job 7") || reconfigured() != 0 {
+		t.Errorf("%v after %d times, want none before job 7 is over", err, reconfigured())
+	}
+	write(runs, "")
 	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
 		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
 	}

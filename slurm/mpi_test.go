@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // rankLine is what each rank of examples/mpi says at its start.
@@ -88,7 +88,7 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 func compile(t *testing.T, compiler string, arguments ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(compiler); err != nil {
-		if os.Getenv(labtest.Required) != "" {
+		if os.Getenv(lab.SlurmRequired) != "" {
 			t.Fatalf("no %s: scripts/test installs it", compiler)
 		}
 		t.Skipf("no %s: scripts/test installs it", compiler)

@@ -25,7 +25,7 @@ echo "step $ACCORDION_STEP on $SLURM_NNODES: $?"
 sleep 1000
 `)
 	for _, line := range []string{"address 127.0.0.1:", "step 2 on 3: 0", "step 3 on 2: 0"} {
-		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job prints %q", line), func() bool { return strings.Contains(output(lab, "alice", job), line) })
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job prints %q", line), func() bool { return strings.Contains(outputOf(lab, "alice", job), line) })
 	}
 
 	step := "unset ACCORDION_SOCKET; SLURM_JOB_ID=" + job + " accordion step --timeout 20s"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // onePass is by how many seconds two runs of one workload may differ for one job: Slurm looks at its whole queue every
@@ -54,7 +54,7 @@ func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 }
 
 // startsOf runs a workload and returns when each job began, in seconds after the first submission, by its number.
-func startsOf(t *testing.T, lab *labtest.Lab, all []*submission) map[string]float64 {
+func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]float64 {
 	t.Helper()
 	lab.Clear(t)
 	since := time.Now()

@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/core/hostlist"
 	"accordion/slurm/client"
+	"accordion/slurm/output"
 )
 
 // Reserve creates a reservation or changes it. Slurm refuses it when any node has a holder whose limit ends after its
@@ -33,7 +34,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if other := inTheWay(all, r); other != nil {
 		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrBusy)
 	}
-	r.OverManaged = r.OverManaged || s.yields(r.Nodes)
+	r.OverManaged = r.OverManaged || s.Yields(r.Nodes)
 	now := time.Now()
 	i := slices.IndexFunc(all, func(o adapter.Reservation) bool { return o.Name == r.Name })
 	if i < 0 {
@@ -64,9 +65,9 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 
 // inTheWay finds somebody else's reservation over one of r's nodes within its time.
 func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
-	wanted := toSet(r.Nodes)
+	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
-		if !o.Ours() && o.Start < r.End && r.Start < o.End && len(within(o.Nodes, wanted)) > 0 {
+		if !o.Ours() && o.Start < r.End && r.Start < o.End && len(hostlist.Within(o.Nodes, wanted)) > 0 {
 			return &all[i]
 		}
 	}
@@ -82,7 +83,7 @@ func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	}
 	var needed []adapter.Reservation
 	probe := r
-	has := toSet(old.Nodes)
+	has := hostlist.Set(old.Nodes)
 	if old.OverManaged {
 		has = nil // what it has was never looked at
 	}
@@ -100,7 +101,7 @@ func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 
 // reserve runs scontrol create or update.
 func (s *System) reserve(ctx context.Context, verb string, r adapter.Reservation, settings []string) error {
-	err := s.run.Scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
+	err := s.Run.Scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
 	switch {
 	case err == nil:
 		return nil
@@ -127,7 +128,7 @@ func checkReservation(r adapter.Reservation) error {
 // purge is the flag by which Slurm deletes an active reservation that had no job, neither running nor waiting, for so
 // long (rounded up to a minute; it looks every 30 s). It cannot be set together with a flag that is taken away.
 func purge(r adapter.Reservation) string {
-	return "PURGE_COMP=" + minutes(r.Idle)
+	return "PURGE_COMP=" + output.Minutes(r.Idle)
 }
 
 // reservationChanges is what scontrol must be told to make old (nil: none) into r, but for the flag of purge in an old
@@ -176,14 +177,14 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 
 // reservations reads all of them.
 func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error) {
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "reservation"}, Kind: client.Listing})
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "reservation"}, Kind: client.Listing})
 	if err != nil {
 		return nil, err
 	}
 	var all []adapter.Reservation
 	for line := range strings.SplitSeq(out.Stdout, "\n") {
 		if strings.HasPrefix(line, "ReservationName=") {
-			r, err := parseReservation(line)
+			r, err := output.ParseReservation(line)
 			if err != nil {
 				return nil, err
 			}
@@ -198,7 +199,7 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	err := s.run.Scontrol(ctx, "delete", "ReservationName="+name)
+	err := s.Run.Scontrol(ctx, "delete", "ReservationName="+name)
 	switch {
 	case err == nil, client.Says(err, "reservation is invalid"):
 		return nil

@@ -18,8 +18,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
 )
 
 // long asks for the whole walk of a test that otherwise takes a sample, and for the bounds that only a quiet machine
@@ -29,7 +29,7 @@ var long = flag.Bool("accordion.long", false, "walk through everything, and judg
 // process is an `accordion serve` that the test starts, kills and starts again.
 type process struct {
 	t      *testing.T
-	lab    *labtest.Lab
+	lab    *lab.SlurmLab
 	config string
 	log    string
 	pid    int
@@ -38,7 +38,7 @@ type process struct {
 
 // serving starts a sidecar for the lab; it is stopped when the test ends. more is lines of its configuration, from
 // section [slurm] on.
-func serving(t *testing.T, lab *labtest.Lab, more string) *process {
+func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
 	text := fmt.Sprintf("cluster = \"lab\"\n[journal]\npath = %q\n[session]\nsocket = %q\n[log]\nlevel = \"debug\"\n[slurm]\nconf = %q\n%s\n",
@@ -139,7 +139,7 @@ func (p *process) stop() { p.t.Helper(); p.end(syscall.SIGTERM) }
 // accordion runs a command of the product as root and returns what it printed.
 func (p *process) accordion(command ...string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), append(command, "--config", p.config)...)
 	c.Env = p.lab.Env()
@@ -214,7 +214,7 @@ func (p *process) events(job string, kinds ...string) []entry {
 
 // story is the journal and the end of the sidecar's log, for a failed test.
 func (p *process) story() string {
-	ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), "journal", "--config", p.config)
 	c.Env = p.lab.Env()
@@ -230,10 +230,10 @@ func tail(text string, lines int) string {
 
 // client runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that reads its
 // configuration again answers nobody for a moment.
-func client(t *testing.T, lab *labtest.Lab, command ...string) string {
+func client(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
-		ctx, cancel := context.WithTimeout(context.Background(), labtest.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		c := exec.CommandContext(ctx, command[0], command[1:]...)
 		c.Env, c.Dir = lab.Env(), lab.Dir
 		var said strings.Builder
@@ -252,7 +252,7 @@ func client(t *testing.T, lab *labtest.Lab, command ...string) string {
 
 // insists repeats a user's command until Slurm carries it out, and returns what it printed: on a busy machine Slurm calls idle
 // nodes busy for a moment, and waits for a new job's number in the database before it changes that job.
-func insists(t *testing.T, lab *labtest.Lab, user string, command ...string) (out string) {
+func insists(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (out string) {
 	t.Helper()
 	said := ""
 	defer func() {
@@ -298,11 +298,11 @@ func clean(t *testing.T, p *process) {
 }
 
 // reservations is what Slurm shows of them, but for the one in which managed jobs wait: that one stays.
-func reservations(t *testing.T, lab *labtest.Lab) string {
+func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder
 	for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
-		if !strings.HasPrefix(line, "ReservationName="+slurm.Park+" ") {
+		if !strings.HasPrefix(line, "ReservationName="+output.Park+" ") {
 			shown.WriteString(line)
 		}
 	}

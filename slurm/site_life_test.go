@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // busy lets more client programs begin in a minute than by default: these jobs come and go within seconds.
 const busy = "clients_per_minute = 300"
 
 // state is how squeue calls a job's state, also when it is over; "" when Slurm has forgotten it.
-func state(t *testing.T, lab *labtest.Lab, job string) string {
+func state(t *testing.T, lab *lab.SlurmLab, job string) string {
 	t.Helper()
 	out, _, _ := lab.Exec("root", "", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
 	return out
@@ -114,7 +114,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 			t.Errorf("%s: it was on %v", option, nodes)
 		}
 	}
-	if out := output(lab, "carol", jobs["--gpus-per-node=2"]); strings.Count(out, " 0,1\n") != 3 {
+	if out := outputOf(lab, "carol", jobs["--gpus-per-node=2"]); strings.Count(out, " 0,1\n") != 3 {
 		t.Errorf("want two GPUs on each of three nodes:\n%s", out)
 	}
 	clean(t, p)

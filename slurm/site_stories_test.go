@@ -11,13 +11,13 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // siteLab is a lab as most sites are, of six nodes, with a user in each account; lines change its settings for this test.
-func siteLab(t *testing.T, lines string) *labtest.Lab {
+func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	t.Helper()
-	lab := labtest.Take(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.User("carol"), labtest.Fast())
+	lab := lab.TakeSlurm(t, 6, lab.Users("alice", "bob", "carol"), lab.Fast())
 	if lines != "" {
 		lab.Change(t, lines)
 		t.Cleanup(func() { lab.Change(t, "") })
@@ -39,8 +39,8 @@ func walk(ep string, steps int) string {
 }
 
 // walked is on which nodes a job was in each step, from 1.
-func walked(lab *labtest.Lab, user, job string) (all [][]string) {
-	for line := range strings.Lines(output(lab, user, job)) {
+func walked(lab *lab.SlurmLab, user, job string) (all [][]string) {
+	for line := range strings.Lines(outputOf(lab, user, job)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "step" {
 			all = append(all, strings.Split(words[2], ","))
 		}
@@ -49,7 +49,7 @@ func walked(lab *labtest.Lab, user, job string) (all [][]string) {
 }
 
 // onSizes waits until a job is over and judges that it was on so many nodes in each step.
-func onSizes(t *testing.T, lab *labtest.Lab, user, job string, sizes ...int) {
+func onSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
 	t.Helper()
 	lab.Await(t, 2*time.Minute, "job "+job+" has completed", func() bool {
 		return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
@@ -59,7 +59,7 @@ func onSizes(t *testing.T, lab *labtest.Lab, user, job string, sizes ...int) {
 		got = append(got, len(nodes))
 	}
 	if !slices.Equal(got, sizes) {
-		t.Errorf("job %s was on %v nodes, want %v\n%s", job, got, sizes, output(lab, user, job))
+		t.Errorf("job %s was on %v nodes, want %v\n%s", job, got, sizes, outputOf(lab, user, job))
 	}
 }
 
@@ -108,7 +108,7 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 }
 
 // limited sets a limit of an association or a QOS; it is lifted by the function that it returns, or when the test ends.
-func limited(t *testing.T, lab *labtest.Lab, kind, name, limit string) (lift func()) {
+func limited(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift func()) {
 	t.Helper()
 	set := func(limit string) { lab.Run(t, "root", "sacctmgr", "-Qi", "modify", kind, name, "set", limit) }
 	key, _, _ := strings.Cut(limit, "=")

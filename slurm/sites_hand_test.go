@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/growth"
 )
 
 // unsound does by hand what Accordion does not, as root: a job grows from n1 to n2 and starts a task on each CPU of both, and shrinks. Its last
@@ -43,12 +43,12 @@ says=$(scontrol update JobId="$job" Comment=again 2>&1) || { echo "$says" >&2; d
 echo works`
 
 // byHand is what Slurm says when a job grows in a way that Accordion does not take; "" when it seems to work all the same.
-func byHand(t *testing.T, lab *labtest.Lab, way slurm.Growth) string {
+func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 	t.Helper()
 	awake(lab)
-	cover := map[slurm.Growth]string{
-		slurm.Merge:   "n=1 share= memory=500 more=500\n",
-		slurm.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",
+	cover := map[growth.Kind]string{
+		growth.Merge:   "n=1 share= memory=500 more=500\n",
+		growth.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",
 	}[way]
 	out, errs, err := lab.Exec("root", "", "bash", "-c", cover+unsound, "by-hand", string(way), fmt.Sprint(lab.CPUs))
 	if err != nil {

@@ -11,27 +11,27 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/slurm"
+	"accordion/slurm/growth"
 )
 
 var rewrite = flag.Bool("accordion.rewrite", false, "write the golden tables of settings anew; read them before you commit them")
 
 // A row is what a setting comes to on one release. A table has one for each setting.
 type row struct {
-	Setting string       `json:"setting"`
-	Plain   bool         `json:"plain,omitempty"`
-	Auto    slurm.Growth `json:"auto"`              // what preflight says that jobs grow by
-	Refused string       `json:"refused,omitempty"` // why preflight tries nothing
-	Ways    []result     `json:"ways,omitempty"`
+	Setting string      `json:"setting"`
+	Plain   bool        `json:"plain,omitempty"`
+	Auto    growth.Kind `json:"auto"`              // what preflight says that jobs grow by
+	Refused string      `json:"refused,omitempty"` // why preflight tries nothing
+	Ways    []result    `json:"ways,omitempty"`
 }
 
 // A result is what became of one way to grow.
 type result struct {
-	Way   slurm.Growth `json:"way"`
-	Works bool         `json:"works"`
-	Bound bool         `json:"bound,omitempty"` // each task had a CPU of its own
-	Why   string       `json:"why,omitempty"`   // why it does not, or why Accordion does not try it
-	Slurm string       `json:"slurm,omitempty"` // what Slurm itself says when it is tried by hand; "": nothing
+	Way   growth.Kind `json:"way"`
+	Works bool        `json:"works"`
+	Bound bool        `json:"bound,omitempty"` // each task had a CPU of its own
+	Why   string      `json:"why,omitempty"`   // why it does not, or why Accordion does not try it
+	Slurm string      `json:"slurm,omitempty"` // what Slurm itself says when it is tried by hand; "": nothing
 }
 
 type table []row
@@ -120,7 +120,7 @@ func printed(all []table) string {
 	}
 	for i, s := range settings {
 		name := s.name
-		for w, way := range []slurm.Growth{slurm.Merge, slurm.Overlap, slurm.Companions} {
+		for w, way := range []growth.Kind{growth.Merge, growth.Overlap, growth.Companions} {
 			fmt.Fprintf(&text, "| %s | %s |", name, way)
 			name = ""
 			for _, seen := range all {

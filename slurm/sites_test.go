@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/growth"
 )
 
 // A setting is something that some sites have otherwise than the lab.
@@ -62,12 +62,12 @@ var settings = []setting{
 func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
-			var options []labtest.Option
+			var options []lab.Option
 			if release != ownRelease(t) {
 				if !*long {
 					t.Skip("other releases than this machine's are tried under -accordion.long")
 				}
-				options = append(options, labtest.Release(release))
+				options = append(options, lab.Release(release))
 			}
 			// Most of it is waiting: three labs share the work.
 			plain := slices.IndexFunc(settings, func(s setting) bool { return s.plain })
@@ -114,12 +114,12 @@ func ownRelease(t *testing.T) string {
 }
 
 // tried is what happens under some settings, in a lab of their kind.
-func tried(t *testing.T, some []setting, options []labtest.Option) table {
-	options = append(slices.Clone(options), labtest.Fast())
+func tried(t *testing.T, some []setting, options []lab.Option) table {
+	options = append(slices.Clone(options), lab.Fast())
 	if some[0].plain {
-		options = append(options, labtest.Plain(), labtest.Cores(2))
+		options = append(options, lab.Plain(), lab.Cores(2))
 	}
-	lab := labtest.Up(t, 4, options...)
+	lab := lab.Slurm(t, 4, options...)
 	if err := os.WriteFile(filepath.Join(lab.Dir, "etc", "second"), []byte("#!/bin/sh\nexec sleep 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func tried(t *testing.T, some []setting, options []labtest.Option) table {
 
 // awake takes back what a way that was taken by hand may have left: jobs, and nodes that Slurm has drained for them. Some of it is gone
 // with slurmctld only.
-func awake(lab *labtest.Lab) {
+func awake(lab *lab.SlurmLab) {
 	_, _, _ = lab.Exec("root", "", "scancel", "--partition=main,shared")
 	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // says no of one that is well
 }
@@ -148,13 +148,13 @@ func awake(lab *labtest.Lab) {
 // words is a line of preflight --try --json: a finding, or a way to grow.
 type words struct {
 	Severity, What string
-	Way            slurm.Growth
+	Way            growth.Kind
 	Works          bool
 	Why            string
 }
 
 // preflighted is what `accordion preflight --try` says of a setting, and what Slurm says where a way is not tried.
-func preflighted(t *testing.T, lab *labtest.Lab, s setting) row {
+func preflighted(t *testing.T, lab *lab.SlurmLab, s setting) row {
 	t.Helper()
 	out, errs, _ := lab.Exec("root", "", "accordion", "preflight", "--try", "--as", "alice", "--json")
 	r := row{Setting: s.name, Plain: s.plain}
@@ -164,7 +164,7 @@ func preflighted(t *testing.T, lab *labtest.Lab, s setting) row {
 			t.Fatalf("%s: preflight says %q: %v\n%s", s.name, line, err, errs)
 		}
 		if found := grows.FindStringSubmatch(w.What); found != nil {
-			r.Auto = slurm.Growth(found[1])
+			r.Auto = growth.Kind(found[1])
 		}
 		if w.Severity == "fail" {
 			r.Refused = w.What
@@ -184,7 +184,7 @@ var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
 // trialStages begin what is said of a way that was tried and failed; what Accordion says of one that it does not try begins otherwise.
 var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
 
-func resultOf(t *testing.T, lab *labtest.Lab, w words) result {
+func resultOf(t *testing.T, lab *lab.SlurmLab, w words) result {
 	t.Helper()
 	r := result{Way: w.Way, Works: w.Works}
 	switch {

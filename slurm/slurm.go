@@ -2,17 +2,19 @@ package slurm
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 
 	"accordion/adapter"
-	"accordion/core"
 	"accordion/slurm/client"
+	"accordion/slurm/cluster"
+	"accordion/slurm/growth"
+	"accordion/slurm/limits"
+	"accordion/slurm/output"
+	"accordion/slurm/resize"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -37,30 +39,24 @@ type Config struct {
 	// job. "": none is written.
 	Limits string
 	// Growth is how jobs are made larger. "": Auto.
-	Growth Growth
+	Growth growth.Kind
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
 type System struct {
 	config Config
-	run    *client.Runner
+	*resize.Hand
 
 	mu       sync.Mutex
-	recently configuration // as last read for a resize; never changed
-	readAt   time.Time
-	last     inventory        // as last observed; never changed
 	meanings map[meaning]bool // of features, as Slurm said
 
-	yielding map[string]bool // nodes of jobs that make room for managed ones
-
-	rules     policies // associations and QOS, as last read
+	rules     limits.Policies // associations and QOS, as last read
 	rulesAt   time.Time
 	rulesTook time.Duration
-	each      map[string][]limits // what each QOS allows every user and account
+	each      map[string][]limits.Set // what each QOS allows every user and account
 	eachAt    time.Time
 	written   string // into Config.Limits
-	miscount  miscount
-	known     testimony
+	miscount  limits.Miscount
 
 	splitting sync.Mutex
 	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
@@ -99,63 +95,44 @@ func New(c Config) (*System, error) {
 		c.Reconfigure = time.Minute
 	}
 	if c.Growth == "" {
-		c.Growth = Auto
+		c.Growth = growth.Auto
 	}
-	if _, err := ParseGrowth(string(c.Growth)); err != nil {
+	if _, err := growth.Parse(string(c.Growth)); err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
-	return &System{config: c, run: client.New(client.Config{Bin: c.Bin, Conf: c.Conf, Timeout: c.Timeout, AtOnce: c.AtOnce, Clients: c.Clients})}, nil
+	run := client.New(client.Config{Bin: c.Bin, Conf: c.Conf, Timeout: c.Timeout, AtOnce: c.AtOnce, Clients: c.Clients})
+	return systemOf(c, run), nil
+}
+
+// systemOf is a system that runs Slurm's programs by run.
+func systemOf(c Config, run *client.Runner) *System {
+	s := &System{config: c}
+	s.Hand = resize.New(cluster.New(run, c.Partitions, c.Growth))
+	s.Lost, s.Limited = s.Mend, s.forgetRules
+	return s
+}
+
+// forgetRules has associations and QOS read anew: the next reading says which limit keeps a job from growing.
+func (s *System) forgetRules() {
+	s.mu.Lock()
+	s.rulesAt = time.Time{}
+	s.mu.Unlock()
 }
 
 // Close ends the programs that wait for commands. The system may be used again: it starts others.
-func (s *System) Close() { s.run.Close() }
-
-// squeue lists jobs; more are arguments that choose them.
-func (s *System) squeue(ctx context.Context, more ...string) ([]record, error) {
-	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
-	out, err := s.run.Run(ctx, client.Call{
-		Program: "squeue",
-		Args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
-		Env:     []string{"SQUEUE_FORMAT2=" + format(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in what is left of their array
-	})
-	if err != nil {
-		return nil, err
-	}
-	return parseSqueue(out.Stdout, word)
-}
-
-// lookup reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
-func (s *System) lookup(ctx context.Context, job adapter.Key) (*record, error) {
-	return byNumber(ctx, job, s.job)
-}
-
-// byNumber is the job of the key, as read by its number.
-func byNumber(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*record, error)) (*record, error) {
-	if job.ID <= 0 || job.ID >= 1<<32 {
-		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
-	}
-	r, err := read(ctx, job.ID)
-	if err != nil {
-		return nil, err
-	}
-	if r.Submitted != job.Submitted {
-		return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number now: %w",
-			job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
-	}
-	return r, nil
-}
+func (s *System) Close() { s.Run.Close() }
 
 // Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge). Its mark may be
 // that of the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	if r.State != adapter.Running || adapter.RequestOf(&r.Job) == "" {
 		return &r.Job, nil
 	}
-	r, joined, err := s.together(ctx, job)
+	r, joined, err := s.Together(ctx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -163,64 +140,24 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	for _, c := range joined {
 		parts = append(parts, adapter.Part{Job: c.ID, Nodes: c.Nodes})
 	}
-	r.count(parts)
+	output.Combine(r, parts)
 	return &r.Job, nil
 }
 
-// pending reads a job that must be waiting.
-func (s *System) pending(ctx context.Context, job adapter.Key) (*record, error) {
-	r, err := s.lookup(ctx, job)
-	return r, waits(r, err)
-}
-
-// candidate is pending with the mark as it is at this instant.
-func (s *System) candidate(ctx context.Context, job adapter.Key) (*record, error) {
-	r, err := byNumber(ctx, job, s.sworn)
-	return r, waits(r, err)
-}
-
-// waits is ErrGone for a job that was read and does not wait.
-func waits(r *record, err error) error {
-	if err == nil && r.State != adapter.Pending {
-		return fmt.Errorf("job %d is %s, not pending any more: %w", r.ID, r.State, adapter.ErrGone)
+// ClusterName is the cluster's name as slurmctld knows it.
+func (s *System) ClusterName(ctx context.Context) (string, error) {
+	c, err := s.Configuration(ctx)
+	if err != nil {
+		return "", err
 	}
-	return err
+	return c["ClusterName"], nil
 }
 
-// running reads a job that must be running.
-func (s *System) running(ctx context.Context, job adapter.Key) (*record, error) {
-	r, err := s.lookup(ctx, job)
-	if err == nil && r.State != adapter.Running {
-		return r, fmt.Errorf("job %d is %s, not running: %w", job.ID, r.State, adapter.ErrGone)
+// Identity is how slurmctld names itself, the same for whoever asks: the cluster, the controller's host and its port.
+func (s *System) Identity(ctx context.Context) (string, error) {
+	c, err := s.Configuration(ctx)
+	if err != nil {
+		return "", err
 	}
-	return r, err
-}
-
-// update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
-func (s *System) update(ctx context.Context, job adapter.Key, settings ...string) error {
-	args := append([]string{"update", "JobId=" + s.name(job)}, settings...)
-	_, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: args})
-	if err == nil {
-		return nil
-	}
-	doing := fmt.Sprintf("job %d: setting %s", job.ID, strings.Join(settings, " "))
-	if over(err) {
-		return fmt.Errorf("%s: %w (%w)", doing, adapter.ErrGone, err)
-	}
-	return fmt.Errorf("%s: %w", doing, frozen(err))
-}
-
-// frozen is an error that is adapter.ErrFrozen as well when Slurm says that the job has no number in the accounting
-// database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
-// moment in which it waited for the number (22.05). Nothing but scancel helps then.
-func frozen(err error) error {
-	if client.Says(err, "DB index is being set") {
-		return fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
-	}
-	return err
-}
-
-// over is true when Slurm says that a job is finished or unknown.
-func over(err error) bool {
-	return client.Says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
+	return c.Identity(), nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // soak is how long the sidecar is watched while small jobs come and go:
@@ -52,7 +52,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("a soak takes hours; ask for one with -args -accordion.soak=8h (3m at least)")
 	}
-	lab := labtest.Shared(t, 24, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
+	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 	lab.Clear(t)
 	p := serving(t, lab, "")
 	churn(t, lab, *soak/10, nil) // until caches and pools are as large as they become
@@ -87,7 +87,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 
 // churn keeps some small evolving and ordinary jobs in the lab for so long, then waits until all are over. look is called
 // at each turn.
-func churn(t *testing.T, lab *labtest.Lab, d time.Duration, look func()) (jobs int) {
+func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs int) {
 	t.Helper()
 	const atOnce = 10
 	script := "sleep 2\neval \"$(accordion step)\" || exit\nsleep 2\neval \"$(accordion step)\" || exit\nsleep 2\n"

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // submitLab is the lab of the tests of job_submit.lua under a real slurmctld.
-func submitLab(t *testing.T) *labtest.Lab {
+func submitLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
-	return labtest.Take(t, 4, labtest.User("alice"), labtest.User("bob"))
+	return lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
 }
 
 // One submission takes about 50 ms, so what the plug-in says in general is tested without Slurm, in lua_test.go.

@@ -12,14 +12,15 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/scripts/lab"
 	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/slurm/output"
 )
 
 // world is a real Slurm without our plug-in, which would hold and mark jobs before the tests can, and our hand on it.
 type world struct {
 	*testing.T
-	lab *labtest.Lab
+	lab *lab.SlurmLab
 	sys *slurm.System
 	ctx context.Context
 }
@@ -28,8 +29,8 @@ const patience = 2 * time.Minute // for what Slurm takes seconds to do
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	lab := labtest.Take(t, 6, labtest.User("alice"), labtest.User("bob"), labtest.Fast(), labtest.NoPlugin())
-	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: labtest.Patience, Reconfigure: time.Nanosecond})
+	lab := lab.TakeSlurm(t, 6, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute, Reconfigure: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	if _, said, err := w.lab.Exec("alice", "", "scontrol", "release", fmt.Sprint(key.ID)); err != nil {
 		t.Errorf("its owner's release, which frees nothing: %s", said)
 	}
-	if j := w.inspect(key); !j.Held || j.Reservation != slurm.Park {
+	if j := w.inspect(key); !j.Held || j.Reservation != output.Park {
 		t.Fatalf("its owner could release it: %+v", j)
 	}
 
@@ -436,7 +437,7 @@ func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
 	for range 2 {
 		w.ok(w.sys.Hold(w.ctx, key))
 	}
-	if j := w.inspect(key); !j.Held || j.HeldByUser || j.Reservation != slurm.Park || j.State != adapter.Pending {
+	if j := w.inspect(key); !j.Held || j.HeldByUser || j.Reservation != output.Park || j.State != adapter.Pending {
 		t.Errorf("taken back: %+v", j)
 	}
 	w.ok(w.sys.Unreserve(w.ctx, r.Name))

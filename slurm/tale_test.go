@@ -10,8 +10,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/core/hostlist"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
 )
 
 // Every run tells all stories on this machine's own release of Slurm, and this one on the others, side by side. `scripts/test --long`
@@ -29,7 +29,7 @@ func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 // tale is one release: a lab like a site, whose sidecar lives in the lab's world.
 type tale struct {
 	*testing.T
-	lab   *labtest.Lab
+	lab   *lab.SlurmLab
 	begun time.Time
 }
 
@@ -37,7 +37,7 @@ type tale struct {
 var taleSizes = []int{2, 5, 3}
 
 func tell(t *testing.T, release string) {
-	lab := labtest.Up(t, 10, labtest.Release(release), labtest.User("alice"), labtest.User("bob"))
+	lab := lab.Slurm(t, 10, lab.Release(release), lab.Users("alice", "bob"))
 	// It logs what the lab does without: Slurm 20.11 binds nothing by control groups of version 2.
 	w := &tale{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
@@ -59,7 +59,7 @@ func tell(t *testing.T, release string) {
 	w.over(cores, gpus)
 	w.agree(cores, "alice", shown[cores])
 	w.agree(gpus, "bob", shown[gpus])
-	w.grewInTheNameOf("alice", slurm.GrowPrefix+cores)
+	w.grewInTheNameOf("alice", output.GrowPrefix+cores)
 	w.grewInTheNameOf("bob", besideOf(gpus))
 	w.eachTaskHasItsOwn(cores, "alice", false)
 	w.eachTaskHasItsOwn(gpus, "bob", true)
@@ -68,7 +68,7 @@ func tell(t *testing.T, release string) {
 	moldable := lab.Submit(t, "bob", "#MOLD 2x50s|6x10s\necho on $SLURM_JOB_NUM_NODES; srun true && sleep 5")
 	w.over(moldable, silent)
 	w.isTold(silent)
-	if out := output(lab, "bob", moldable); out != "on 6\n" {
+	if out := outputOf(lab, "bob", moldable); out != "on 6\n" {
 		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
 	}
 	w.nothingIsLeft()
@@ -145,7 +145,7 @@ func besideOf(job string) string { return adapter.Prefix + "with-" + job }
 
 // output is what a job has printed so far, whosesoever it is.
 func (w *tale) output(job string) string {
-	return output(w.lab, "alice", job) + output(w.lab, "bob", job)
+	return outputOf(w.lab, "alice", job) + outputOf(w.lab, "bob", job)
 }
 
 // killInAGrowth kills the sidecar by kill -9 as soon as one of the jobs grows, and starts another one.
@@ -154,7 +154,7 @@ func (w *tale) killInAGrowth(jobs ...string) {
 	w.lab.Await(w.T, time.Minute, "a job grows", func() bool {
 		names := strings.Fields(insists(w.T, w.lab, "root", "squeue", "-h", "-o", "%j"))
 		return slices.ContainsFunc(jobs, func(job string) bool {
-			return slices.Contains(names, slurm.GrowPrefix+job) || slices.Contains(names, besideOf(job)) || strings.Contains(w.output(job), "told 2\n")
+			return slices.Contains(names, output.GrowPrefix+job) || slices.Contains(names, besideOf(job)) || strings.Contains(w.output(job), "told 2\n")
 		})
 	})
 	w.lab.Do(w.T, "serve-stop", "--kill")
@@ -189,7 +189,7 @@ func (w *tale) journal(job string) []entry {
 // agree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.
 func (w *tale) agree(job, user string, shown []string) {
 	w.Helper()
-	said := tales(w.T, output(w.lab, user, job))
+	said := tales(w.T, outputOf(w.lab, user, job))
 	happened := ofKind(w.journal(job), "started", "grew", "shrank")
 	if len(happened) != len(taleSizes) {
 		w.Fatalf("job %s: the journal has %d starts, growths and shrinks: %v", job, len(happened), happened)
@@ -218,7 +218,7 @@ func (w *tale) agree(job, user string, shown []string) {
 		}
 	}
 	if w.Failed() {
-		w.Log(output(w.lab, user, job))
+		w.Log(outputOf(w.lab, user, job))
 	}
 }
 
@@ -293,7 +293,7 @@ func (w *tale) eachTaskHasItsOwn(job, user string, gpus bool) {
 		}
 		held[what] = true
 	}
-	for line := range strings.Lines(output(w.lab, user, job)) {
+	for line := range strings.Lines(outputOf(w.lab, user, job)) {
 		f := strings.Fields(line)
 		if len(f) != 8 || f[0] != "task" {
 			continue
@@ -319,7 +319,7 @@ func (w *tale) eachTaskHasItsOwn(job, user string, gpus bool) {
 func (w *tale) isTold(silent string) {
 	w.Helper()
 	var hosts []string // as often as they were told anew
-	for line := range strings.Lines(output(w.lab, "alice", silent)) {
+	for line := range strings.Lines(outputOf(w.lab, "alice", silent)) {
 		if _, list, ok := strings.Cut(strings.TrimSpace(line), "hosts="); ok && !slices.Contains(hosts, list) {
 			hosts = append(hosts, list)
 		}
@@ -334,7 +334,7 @@ func (w *tale) isTold(silent string) {
 		nodes = append(nodes, strings.Join(names, ","))
 	}
 	if !slices.Equal(nodes, hosts) || len(nodes) != 3 {
-		w.Errorf("the silent job was told %q, and the journal has %q\n%s", hosts, nodes, output(w.lab, "alice", silent))
+		w.Errorf("the silent job was told %q, and the journal has %q\n%s", hosts, nodes, outputOf(w.lab, "alice", silent))
 	}
 }
 

@@ -16,7 +16,7 @@ var steps = regexp.MustCompile(`accordion\s+step`)
 
 // Speaks looks whether the job's batch script mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", s.name(job), "-"}})
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", s.Jobs.Name(job), "-"}})
 	if err != nil {
 		return false, fmt.Errorf("reading the script of job %d: %w", job.ID, err)
 	}
@@ -25,18 +25,18 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 
 // Signal sends a signal with scancel: "B:URG" to the batch script only, without the prefix to all steps.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
 		return fmt.Errorf("signalling: %w", err)
 	}
 	if r.State != adapter.Running {
 		return fmt.Errorf("signalling job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	args := []string{"--signal=" + signal, s.name(job)}
+	args := []string{"--signal=" + signal, s.Jobs.Name(job)}
 	if name, batch := strings.CutPrefix(signal, "B:"); batch {
-		args = []string{"--batch", "--signal=" + name, s.name(job)}
+		args = []string{"--batch", "--signal=" + name, s.Jobs.Name(job)}
 	}
-	if _, err := s.run.Run(ctx, client.Call{Program: "scancel", Args: args}); err != nil {
+	if _, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: args}); err != nil {
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 // the output is, and nothing of ours opens a user's file. An interactive job reads it on its terminal. Slurm gives the line to
 // the job's first node by number: once a job has grown by a node before that of its script, the line is lost.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
-	r, err := s.lookup(ctx, job)
+	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
 		return fmt.Errorf("telling: %w", err)
 	}
@@ -61,7 +61,7 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 
 // notify gives scontrol the words one by one, which joins them again: so a console can carry it out.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
-	return s.run.Scontrol(ctx, append([]string{"notify", s.name(job)}, strings.Fields(oneLine(text))...)...)
+	return s.Run.Scontrol(ctx, append([]string{"notify", s.Jobs.Name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
 // writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
@@ -80,11 +80,11 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 	if len(job.Nodes) == 0 {
 		return fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
 	}
-	c, err := s.recent(ctx)
+	c, err := s.Recent(ctx)
 	if err != nil {
 		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	_, err = s.run.Run(ctx, client.Call{
+	_, err = s.Run.Run(ctx, client.Call{
 		Program: "srun",
 		As:      &client.User{Uid: job.UID, Gid: job.GID},
 		Args: []string{

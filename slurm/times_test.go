@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // Applications that are not on time, and one that never asks: all of them side by side on one real Slurm.
@@ -42,7 +42,7 @@ eval "$(accordion step)"
 `
 
 // managed submits a job of the user as users do without our plug-in.
-func managed(t *testing.T, lab *labtest.Lab, user, ep, script string) string {
+func managed(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
 	t.Helper()
 	nodes, _, _ := strings.Cut(ep, "x")
 	return lab.Submit(t, user, script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
@@ -93,7 +93,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	says := func(job, owner, text string) {
 		t.Helper()
 		lab.Await(t, 2*time.Minute, fmt.Sprintf("the output of job %s says %q", job, text), func() bool {
-			return strings.Contains(output(lab, owner, job), text)
+			return strings.Contains(outputOf(lab, owner, job), text)
 		})
 	}
 	happens := func(job, kind string) {
@@ -118,25 +118,25 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "alice", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, output(lab, "alice", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
+		inOrder(t, outputOf(lab, "alice", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
 		remembers(t, p, late, "warned", "its allowance is nearly used up")
 	})
 	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
 		says(greedy, "alice", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, output(lab, "alice", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
+		inOrder(t, outputOf(lab, "alice", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
 		remembers(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "alice", "grown to 12")
-		inOrder(t, output(lab, "alice", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
+		inOrder(t, outputOf(lab, "alice", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
 		remembers(t, p, waits, "grew", "s after the planned second: ")
 	})
 	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
 		says(early, "alice", "went on with 3")
-		inOrder(t, output(lab, "alice", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
+		inOrder(t, outputOf(lab, "alice", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
 		remembers(t, p, early, "grew", "before the planned second, which delays nobody")
 	})
 	t.Run("a silent one is resized at its planned seconds, and told by its file and its signal", func(t *testing.T) {
 		happens(silent, "shrank")
-		checkSilent(t, p, silent, output(lab, "alice", silent))
+		checkSilent(t, p, silent, outputOf(lab, "alice", silent))
 		checkOwn(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
 	})
 	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {

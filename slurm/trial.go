@@ -14,11 +14,14 @@ import (
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/slurm/client"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+	"accordion/slurm/resize"
 )
 
 // A Trial is what became of one way to grow, tried with a job on this cluster.
 type Trial struct {
-	Way    Growth
+	Way    growth.Kind
 	Works  bool
 	Why    string        // why it does not, in Slurm's own words where it refused; or what was seen of one that does
 	Start  time.Duration // from the decision to the running job
@@ -40,9 +43,10 @@ func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Tri
 		return nil, err
 	}
 	var all []Trial
-	for _, way := range []Growth{Merge, Overlap, Companions} {
-		one := &System{config: s.config, run: s.run}
-		one.config.Growth, one.config.Limits = way, ""
+	for _, way := range []growth.Kind{growth.Merge, growth.Overlap, growth.Companions} {
+		c := s.config
+		c.Growth, c.Limits = way, ""
+		one := systemOf(c, s.Run)
 		t := Trial{Way: way}
 		tell(fmt.Sprintf("growth by %s: a job of %s", way, name))
 		if err := one.try(ctx, who, name, &t); err != nil {
@@ -73,19 +77,19 @@ func (s *System) try(ctx context.Context, who *client.User, name string, t *Tria
 	if _, err := s.Observe(ctx); err != nil {
 		return err
 	}
-	c, err := s.recent(ctx)
+	c, err := s.Recent(ctx)
 	if err != nil {
 		return err
 	}
-	in, err := s.ground(ctx)
+	in, err := s.Ground(ctx)
 	if err != nil {
 		return err
 	}
-	p := in.partition(s.config.Partitions[0], s.config.Partitions)
+	p := in.Partition(s.Pool[0], s.Pool)
 	if p == nil {
-		return fmt.Errorf("there is no partition %q", s.config.Partitions[0])
+		return fmt.Errorf("there is no partition %q", s.Pool[0])
 	}
-	if _, err := c.site().wayOf(t.Way, p.sharing(), false); err != nil {
+	if _, err := growth.SiteOf(c).WayOf(t.Way, p.Sharing(), false); err != nil {
 		return err
 	}
 	nodes, err := s.awaitFree(ctx)
@@ -103,7 +107,7 @@ func (s *System) try(ctx context.Context, who *client.User, name string, t *Tria
 	if err := s.growTrial(ctx, name, job, nodes, t); err != nil {
 		return fmt.Errorf("growth: %w", err)
 	}
-	if t.Why, err = s.stepTrial(ctx, who, job, c.site()); err != nil {
+	if t.Why, err = s.stepTrial(ctx, who, job, growth.SiteOf(c)); err != nil {
 		return fmt.Errorf("a step on the new node: %w", err)
 	}
 	begin := time.Now()
@@ -127,7 +131,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
 		}
-		if err := pause(ctx, 10*glance); err != nil {
+		if err := resize.Pause(ctx, 10*resize.Glance); err != nil {
 			return nil, err
 		}
 	}
@@ -154,8 +158,8 @@ func freeAlike(s *adapter.Snapshot) []string {
 
 // submitTrial gives Slurm a held job of the user.
 func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key, error) {
-	out, err := s.run.Run(ctx, client.Call{Program: "sbatch", As: who, Args: []string{
-		"--parsable", "--hold", "--partition=" + s.config.Partitions[0], "--nodes=1", "--ntasks=1", "--time=3", "--output=/dev/null",
+	out, err := s.Run.Run(ctx, client.Call{Program: "sbatch", As: who, Args: []string{
+		"--parsable", "--hold", "--partition=" + s.Pool[0], "--nodes=1", "--ntasks=1", "--time=3", "--output=/dev/null",
 		"--job-name=accordion-try", "--wrap=sleep 150"}})
 	if err != nil {
 		return adapter.Key{}, err
@@ -165,7 +169,7 @@ func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("sbatch does not say which job it made: %q", out.Stdout)
 	}
-	r, err := s.job(ctx, core.JobID(id))
+	r, err := s.Jobs.Job(ctx, core.JobID(id))
 	if err != nil {
 		return adapter.Key{}, err
 	}
@@ -176,13 +180,13 @@ func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key
 func (s *System) endTrial(ctx context.Context, job adapter.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	jobs, err := s.list(ctx)
+	jobs, err := s.Jobs.List(ctx)
 	for i := range jobs {
-		if r := &jobs[i]; r.parent() == job.ID && r.role() != ordinary {
-			err = errors.Join(err, s.quench(ctx, r.Key))
+		if r := &jobs[i]; r.Parent() == job.ID && r.Role() != output.Ordinary {
+			err = errors.Join(err, s.Quench(ctx, r.Key))
 		}
 	}
-	err = errors.Join(err, s.cancel(ctx, job))
+	err = errors.Join(err, s.Cancel(ctx, job))
 	for step := range 2 {
 		err = errors.Join(err, s.Unreserve(ctx, trialReservation(job, step)))
 	}
@@ -207,11 +211,11 @@ func (s *System) startTrial(ctx context.Context, name string, job adapter.Key, n
 		}
 	}
 	for {
-		j, err := s.job(ctx, job.ID)
+		j, err := s.Jobs.Job(ctx, job.ID)
 		switch {
 		case err != nil:
 			return err
-		case j.State == adapter.Running && !j.configuring:
+		case j.State == adapter.Running && !j.Configuring:
 			t.Start = time.Since(begin)
 			return errors.Join(s.Detach(ctx, job), s.Unreserve(ctx, r.Name))
 		case j.State != adapter.Pending && j.State != adapter.Running:
@@ -219,7 +223,7 @@ func (s *System) startTrial(ctx context.Context, name string, job adapter.Key, n
 		case time.Since(begin) > time.Minute:
 			return fmt.Errorf("the job did not start within a minute (%s)", j.Why)
 		}
-		if err := pause(ctx, glance); err != nil {
+		if err := resize.Pause(ctx, resize.Glance); err != nil {
 			return err
 		}
 	}
@@ -231,13 +235,13 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 	if err := s.Reserve(ctx, r); err != nil {
 		return err
 	}
-	j, err := s.running(ctx, job)
+	j, err := s.Jobs.Running(ctx, job)
 	if err != nil {
 		return err
 	}
 	e, err := s.Expand(ctx, &j.Job, nodes[1:], r.Name)
 	for errors.Is(err, adapter.ErrBusy) && time.Since(begin) < trialPatience { // as the sidecar does
-		if pause(ctx, 10*glance) != nil {
+		if resize.Pause(ctx, 10*resize.Glance) != nil {
 			break
 		}
 		e, err = s.Expand(ctx, &j.Job, nodes[1:], r.Name)
@@ -251,21 +255,21 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 
 // stepTrial runs a task on each CPU of each node of the job, by plain steps, and says what it saw. Where tasks are bound each must
 // have a CPU of its own.
-func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Key, site site) (string, error) {
-	r, joined, err := s.together(ctx, job)
+func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Key, site growth.Site) (string, error) {
+	r, joined, err := s.Together(ctx, job)
 	if err != nil {
 		return "", err
 	}
-	in, err := s.ground(ctx)
+	in, err := s.Ground(ctx)
 	if err != nil {
 		return "", err
 	}
 	seen := map[string][]string{} // CPUs of the tasks on each node
 	tasks := 0
-	for _, part := range append([]*record{r}, joined...) {
-		each := in.least(part.Nodes).effective
+	for _, part := range append([]*output.Record{r}, joined...) {
+		each := in.Least(part.Nodes).Effective
 		tasks += each * len(part.Nodes)
-		out, err := s.run.Run(ctx, client.Call{Program: "srun", As: who, Args: []string{
+		out, err := s.Run.Run(ctx, client.Call{Program: "srun", As: who, Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", part.ID), "--overlap", fmt.Sprintf("--nodes=%d", len(part.Nodes)), fmt.Sprintf("--ntasks=%d", each*len(part.Nodes)),
 			"--mpi=none", "--chdir=/", "sh", "-c", `echo "$SLURMD_NODENAME $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"`}})
 		if err != nil {
@@ -281,15 +285,15 @@ func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Ke
 	for node, cpus := range seen {
 		ran += len(cpus)
 		slices.Sort(cpus)
-		if site.binds != "" && len(slices.Compact(slices.Clone(cpus))) < len(cpus) {
+		if site.Binds != "" && len(slices.Compact(slices.Clone(cpus))) < len(cpus) {
 			return "", fmt.Errorf("tasks on %s share CPUs: %s", node, strings.Join(cpus, " "))
 		}
 	}
 	if ran != tasks || len(seen) != trialNodes {
 		return "", fmt.Errorf("%d of %d tasks ran, on %d of %d nodes", ran, tasks, len(seen), trialNodes)
 	}
-	nodes := hostlist.Compact(holdings(r, joined))
-	if site.binds == "" {
+	nodes := hostlist.Compact(output.Holdings(r, joined))
+	if site.Binds == "" {
 		return fmt.Sprintf("%d tasks ran on %s", ran, nodes), nil
 	}
 	return fmt.Sprintf("%d tasks ran on %s, each on its own CPU", ran, nodes), nil

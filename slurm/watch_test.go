@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/slurm"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
 )
 
 // watcher looks at the nodes all the time, beside the test.
@@ -29,7 +29,7 @@ type look struct {
 }
 
 // watch begins to look at the lab's nodes.
-func watch(t *testing.T, lab *labtest.Lab) *watcher {
+func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watcher{stop: cancel, ended: make(chan struct{})}
 	t.Cleanup(cancel)
@@ -54,7 +54,7 @@ func watch(t *testing.T, lab *labtest.Lab) *watcher {
 			}
 			for line := range strings.Lines(ask("squeue", "-h", "-a", "-t", "R,CG,S", "-o", "%A %N %j")) {
 				if f := strings.Fields(line); len(f) == 3 {
-					if parent, _ := slurm.Beside(f[2]); parent != 0 {
+					if parent, _ := output.Beside(f[2]); parent != 0 {
 						f[0] = fmt.Sprint(parent)
 					}
 					names, _ := hostlist.Expand(f[1])

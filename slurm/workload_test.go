@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // seed chooses the workload of the tests on a crowd; it is printed with every run.
@@ -173,7 +173,7 @@ func moldableJob(r *rand.Rand, at time.Duration) *submission {
 }
 
 // submitAll submits every job at its second, and returns when the last is submitted.
-func submitAll(t *testing.T, lab *labtest.Lab, all []*submission) {
+func submitAll(t *testing.T, lab *lab.SlurmLab, all []*submission) {
 	t.Helper()
 	begin := time.Now()
 	for _, s := range all {

@@ -17,7 +17,7 @@ type Job struct {
 
 	Choices      []core.EP
 	Seen         *adapter.Job   // as last read
-	Touched      int            // readings that had begun when we last did something to it: they are stale
+	Touched      Epoch          // when we last did something to it: readings up to it are stale
 	Busy         string         // the operation under way
 	BeingResized bool           // that is one
 	Parts        []adapter.Part // the allocations that hold its nodes, where they are several

@@ -65,7 +65,7 @@ func crowdedOn(b testing.TB, size size, j act.Journal) *Sidecar {
 		}
 		snapshot.Jobs = append(snapshot.Jobs, job)
 	}
-	s.begun = 1
+	s.readings.begun = 1
 	if err := s.absorb(reading{number: 1, snapshot: snapshot}); err != nil {
 		b.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func BenchmarkCycle(b *testing.B) {
 
 // turn is a cycle that finds nothing to do.
 func turn(s *Sidecar) error {
-	s.ticked = s.clock.Now()
+	s.ticks.last = s.ticks.clock.Now()
 	v := plan.Make(s.input())
 	v.Wanted()
 	return s.show.Write(v)
@@ -108,7 +108,7 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 	for range 5 {
 		begin := processorTime(t)
-		s.ticked = s.clock.Now()
+		s.ticks.last = s.ticks.clock.Now()
 		v := plan.Make(s.input())
 		v.Wanted()
 		quickest = min(quickest, processorTime(t)-begin)

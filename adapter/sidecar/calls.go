@@ -12,9 +12,9 @@ import (
 
 // hear takes in what a shim asks. Nothing it says is believed before it is known to speak for the job's owner.
 func (s *Sidecar) hear(call session.Call) {
-	r := s.find(core.JobID(call.Request.Job))
+	r := s.jobs.find(core.JobID(call.Request.Job))
 	switch {
-	case s.snapshot == nil:
+	case s.readings.snapshot == nil:
 		call.Answer(wire.Reply{Status: wire.Busy, Why: "the sidecar has not read the batch system yet: ask again"})
 		return
 	case r == nil:
@@ -22,7 +22,7 @@ func (s *Sidecar) hear(call session.Call) {
 			"job %d is not a running job that Accordion manages on cluster %s: submit it with an evolution profile (#EP 2x20s,5x20s)", call.Request.Job, s.settings.Cluster)})
 		return
 	case call.UID != 0 && call.UID != r.UID:
-		s.log.Warn("refused: speaks for another user's job", "cluster", s.settings.Cluster, "job", r.ID, "uid", call.UID, "pid", call.PID)
+		s.notes.warn("refused: speaks for another user's job", "job", r.ID, "uid", call.UID, "pid", call.PID)
 		call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not yours", r.ID)})
 		return
 	}
@@ -43,23 +43,13 @@ func (s *Sidecar) hear(call session.Call) {
 			return
 		}
 	}
-	at := s.clock.Now()
+	at := s.notes.clock.Now()
 	if r.Asks != nil {
 		at = r.Asks.At // the same boundary, asked again
 		r.Asks.Reply(r.Reply(wire.Late, "asked again by another process of the job"))
 	}
 	r.Asks = &managed.Question{Request: call.Request, Reply: call.Answer, Gone: call.Gone, At: at}
 	if call.Request.Waits > 0 {
-		r.Asks.Until = s.clock.Now().Add(time.Duration(call.Request.Waits) * time.Second)
+		r.Asks.Until = s.notes.clock.Now().Add(time.Duration(call.Request.Waits) * time.Second)
 	}
-}
-
-// find is the running job of the id. One whose start was decided may run already, before a reading shows it.
-func (s *Sidecar) find(id core.JobID) *managed.Job {
-	for _, r := range s.records {
-		if r.ID == id && r.Phase != managed.Waiting {
-			return r
-		}
-	}
-	return nil
 }

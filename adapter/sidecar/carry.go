@@ -16,11 +16,11 @@ import (
 )
 
 // see brings what is known of a job up to this second, before anything is decided about it.
-func (s *Sidecar) see(v *plan.World, r *managed.Job) {
+func (s *jobs) see(v *plan.World, r *managed.Job) {
 	if r.Phase != managed.Running || r.Attached {
 		return
 	}
-	r.DropQuestion(s.clock.Now())
+	r.DropQuestion(s.notes.clock.Now())
 	r.Late = v.Now > r.Due() && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
 	if len(r.EP()) > 1 && r.Voice == managed.UnheardVoice && r.Asks != nil {
 		r.Voice, r.Dirty = managed.SpeakingVoice, true
@@ -30,8 +30,8 @@ func (s *Sidecar) see(v *plan.World, r *managed.Job) {
 // situation is what decisions go by now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
-		Now: s.clock.Now(), World: v, Resizes: s.resizes, Trapped: s.trapped, Reserved: s.reserved, Tending: s.tendingNow,
-		Awaited: func(id core.JobID) bool { return s.awaited[id] },
+		Now: s.ticks.clock.Now(), World: v, Resizes: s.crew.resizes, Trapped: s.crew.trapped, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
+		Awaited: func(id core.JobID) bool { return s.jobs.awaited[id] },
 	}
 }
 
@@ -50,50 +50,28 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 		r.Retry = d.Again
 	}
 	if d.Notice != "" {
-		s.notice(r.Key, d.Notice)
+		s.notes.notice(r.Key, d.Notice)
 	}
 	if d.Change != nil {
 		d.Change(r)
-		if err := s.save(r); err != nil {
+		if err := s.jobs.save(r); err != nil {
 			return err
 		}
 	}
-	if err := s.events(r, d.Events); err != nil {
+	if err := s.notes.events(r, d.Events); err != nil {
 		return err
 	}
 	if d.Reserves != nil {
-		s.take(*d.Reserves)
+		s.reservations.take(*d.Reserves)
 	}
 	v.Take(d.Takes, r.ID)
 	if d.Do != nil {
-		s.begin(ctx, r, d.Do)
+		s.crew.begin(ctx, r, d.Do)
 	}
 	if d.Done != nil {
-		return s.apply(r, d.Done(s.clock.Now()))
+		return s.jobs.apply(r, d.Done(s.notes.clock.Now()))
 	}
 	return nil
-}
-
-// begin runs an operation beside the loop; conclude hears how it ended.
-func (s *Sidecar) begin(ctx context.Context, r *managed.Job, op *decide.Operation) {
-	r.Busy, r.BeingResized = op.Verb, op.Resize
-	if op.Resize {
-		s.resizes++
-	}
-	s.crew.Go(func() { s.finished <- conclusion{job: r, operation: op, err: op.Acts(ctx, s.acts)} })
-}
-
-// beside runs acts that are about no managed job; over is called when they have ended, unless the journal is broken.
-func (s *Sidecar) beside(acts func() error, over func(error)) {
-	s.crew.Go(func() { s.finished <- conclusion{err: acts(), over: over} })
-}
-
-// conclusion is how acts ended: those of a job's operation, or others.
-type conclusion struct {
-	job       *managed.Job // nil: they were about no managed job
-	operation *decide.Operation
-	err       error
-	over      func(error)
 }
 
 // conclude takes in how acts ended.
@@ -106,18 +84,15 @@ func (s *Sidecar) conclude(c conclusion) error {
 		c.over(c.err)
 		return nil
 	}
-	r.Busy, r.BeingResized = "", false
-	if op.Resize {
-		s.resizes--
-	}
+	s.crew.ended(r, op)
 	if op.Talk { // what has to be done next need not wait for another reading
-		s.stir()
+		s.notes.stir()
 	} else {
-		s.touch(r)
-		s.refresh()
+		s.jobs.touch(r)
+		s.readings.refresh()
 	}
 	switch {
-	case s.records[r.Key] != r: // over meanwhile
+	case s.jobs.records[r.Key] != r: // over meanwhile
 		return nil
 	case c.err != nil:
 		return s.failed(r, op, c.err)
@@ -126,16 +101,16 @@ func (s *Sidecar) conclude(c conclusion) error {
 	if op.Done == nil {
 		return nil
 	}
-	return s.apply(r, op.Done(s.clock.Now()))
+	return s.jobs.apply(r, op.Done(s.notes.clock.Now()))
 }
 
 // apply carries out what follows from an operation.
-func (s *Sidecar) apply(r *managed.Job, o decide.Outcome) error {
+func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	if o.Notice != "" {
-		s.notice(r.Key, o.Notice)
+		s.notes.notice(r.Key, o.Notice)
 	}
 	if o.GaveBack {
-		s.shrunk = s.begun
+		s.shrunk = s.readings.begun
 	}
 	if o.Retry > 0 {
 		r.Retry = s.later(o.Retry)
@@ -151,17 +126,7 @@ func (s *Sidecar) apply(r *managed.Job, o decide.Outcome) error {
 	if o.Grew != nil {
 		s.meter.Grew(o.Grew.Late, o.Grew.Cause)
 	}
-	return s.events(r, o.Events)
-}
-
-// events tells what happened to a job.
-func (s *Sidecar) events(r *managed.Job, all []decide.Event) error {
-	for _, e := range all {
-		if err := s.event(r, e.Kind, e.Text, e.Fields); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.notes.events(r, o.Events)
 }
 
 // failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
@@ -171,29 +136,29 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	case errors.Is(err, adapter.ErrBusy):
 		pause = hurry
 	case errors.Is(err, adapter.ErrFrozen):
-		pause = s.freeze(r, err)
+		pause = s.jobs.freeze(r, err)
 	case errors.Is(err, adapter.ErrTrap):
-		s.trapped = s.later(5 * time.Second)
+		s.crew.trapped = s.jobs.later(5 * time.Second)
 	case errors.Is(err, adapter.ErrLimit):
 		pause = limited
 	case !errors.Is(err, adapter.ErrGone):
 		r.Failures++
 		pause = backoff(r.Failures)
 	}
-	r.Retry = s.later(pause)
+	r.Retry = s.jobs.later(pause)
 	if errors.Is(err, adapter.ErrBusy) {
 		r.Refused = r.NextNodes
 	}
-	if r.Blocked = err.Error(); r.Stiff(s.clock.Now()) {
+	if r.Blocked = err.Error(); r.Stiff(s.notes.clock.Now()) {
 		r.Blocked = stiffness(err)
 		r.Answer(wire.Late, r.Blocked)
 	}
-	s.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
+	s.notes.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
 	if op.Undo == nil {
 		return nil
 	}
 	op.Undo(r)
-	return s.save(r)
+	return s.jobs.save(r)
 }
 
 // backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not

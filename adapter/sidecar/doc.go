@@ -1,4 +1,4 @@
-// Package sidecar is the loop beside a batch system: it observes a batch system, plans with core/queue, and acts on the difference.
+// Package sidecar is the loop beside a batch system: it reads it, plans with core/queue, and acts on the difference.
 //
 //	absorb -> plan -> decide -> carry out
 //
@@ -8,6 +8,20 @@
 //
 // It is not a batch system: ordinary jobs are scheduled by Slurm or OAR, as ever; with the sidecar dead, everything
 // it made there expires by itself.
+//
+// Sidecar (sidecar.go) is a loop over parts, each with its own state in a file of its own:
+//
+//	notes         what is written into the journal and the log
+//	crew          what is under way beside the loop
+//	readings      the newest reading, and how hard it was to have
+//	jobs          the managed jobs; meet, undone, frozen: what a reading or a failure does to one
+//	nodes         since when each node is idle, lost or away; nudges and wakes
+//	reservations  what was done to each
+//	strays        left-over expanders
+//	rhythm        when to read, and when to wake
+//	clock         a clock that is set
+//
+// What was decided about a job is carried out and concluded in carry.go; calls.go hears what applications ask.
 //
 //	loop := sidecar.New(sidecar.Options{System: slurm, Journal: j, Calls: server.Calls(), Settings: settings})
 //	err := loop.Run(ctx) // until ctx ends

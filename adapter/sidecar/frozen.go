@@ -14,14 +14,14 @@ func stiffness(why error) string {
 }
 
 // freeze notes that the batch system did not change the job, and says when it is tried again.
-func (s *Sidecar) freeze(r *managed.Job, why error) time.Duration {
-	if now := s.clock.Now().Unix(); r.Frozen == 0 {
+func (s *jobs) freeze(r *managed.Job, why error) time.Duration {
+	if now := s.notes.clock.Now().Unix(); r.Frozen == 0 {
 		r.Frozen = now
 	}
-	if !r.Stiff(s.clock.Now()) {
+	if !r.Stiff(s.notes.clock.Now()) {
 		return managed.TryFrozen
 	}
 	r.Course = nil
-	s.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
+	s.notes.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
 	return managed.TryStiff
 }

@@ -30,12 +30,12 @@ func (p *published) PutQueue(data []byte) error {
 // viewed is a sidecar of a crowded cluster with its plan, and what it shows.
 func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
-	p := &published{Journal: s.journal.(*journal.Journal)}
+	p := &published{Journal: s.notes.journal.(*journal.Journal)}
 	s.show.Journal = p
-	s.ticked = s.clock.Now()
+	s.ticks.last = s.ticks.clock.Now()
 	v := plan.Make(s.input())
 	var views []view.Job
-	for _, r := range s.sorted() {
+	for _, r := range s.jobs.sorted() {
 		views = append(views, show.JobOf(r))
 	}
 	return s, p, v, views

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"context"
 	"time"
 
 	"accordion/adapter"
@@ -25,11 +24,19 @@ const (
 	mostAway  = 5 * time.Second        // one that does not answer is asked at least so often
 )
 
+// rhythm is when to read, and when to wake without a reading.
+type rhythm struct {
+	notes    *notes
+	readings *readings
+	jobs     *jobs
+	settings managed.Settings
+}
+
 // pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due.
-func (s *Sidecar) pause() time.Duration {
-	now := s.clock.Now()
+func (s *rhythm) pause() time.Duration {
+	now := s.notes.clock.Now()
 	wake := s.next(now)
-	for _, r := range s.records {
+	for _, r := range s.jobs.records {
 		if r.Busy != "" {
 			continue
 		}
@@ -43,7 +50,7 @@ func (s *Sidecar) pause() time.Duration {
 }
 
 // moments are the instants at which something may have to be done for the job though no reading came.
-func (s *Sidecar) moments(r *managed.Job) []time.Time {
+func (s *rhythm) moments(r *managed.Job) []time.Time {
 	all := []time.Time{r.Retry}
 	add := func(second core.Time) { all = append(all, adapter.Instant(second)) }
 	switch {
@@ -68,31 +75,31 @@ func (s *Sidecar) moments(r *managed.Job) []time.Time {
 }
 
 // ahead is how many seconds before a change the readings become frequent.
-func (s *Sidecar) ahead() core.Time {
+func (s *rhythm) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
 
-// rhythm is the pause from the begin of one reading to the next.
-func (s *Sidecar) rhythm(now time.Time) time.Duration {
+// between is the pause from the begin of one reading to the next.
+func (s *rhythm) between(now time.Time) time.Duration {
 	pause := max(s.settings.Rest, s.settings.Interval)
 	switch soon, hurried := s.coming(now.Unix()); {
-	case s.failures > 0:
-		pause = min(s.settings.Interval<<min(s.failures-1, 8), max(mostAway, s.settings.Interval))
+	case s.readings.failures > 0:
+		pause = min(s.settings.Interval<<min(s.readings.failures-1, 8), max(mostAway, s.settings.Interval))
 	case hurried > 0:
 		pause = min(hurried, s.settings.Interval)
-	case soon || now.Before(s.stirred.Add(lively)):
+	case soon || now.Before(s.notes.stirred.Add(lively)):
 		pause = s.settings.Interval
 	}
-	if s.slow >= sluggish {
-		pause = max(pause, min(share*s.slow, max(mostSpare, s.slow)))
+	if s.readings.slow >= sluggish {
+		pause = max(pause, min(share*s.readings.slow, max(mostSpare, s.readings.slow)))
 	}
 	return pause
 }
 
 // coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
 // system alone; 0 where none does.
-func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
-	for _, r := range s.records {
+func (s *rhythm) coming(now core.Time) (soon bool, hurried time.Duration) {
+	for _, r := range s.jobs.records {
 		switch r.Phase {
 		case managed.Waiting:
 			c := r.Course
@@ -101,7 +108,7 @@ func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
 		case managed.Starting:
 			soon = true
 		case managed.Ending:
-			if soon = true; s.awaited[r.ID] && r.Busy == "" && r.Seen != nil {
+			if soon = true; s.jobs.awaited[r.ID] && r.Busy == "" && r.Seen != nil {
 				hurried = hurry
 			}
 		case managed.Running:
@@ -123,40 +130,21 @@ func (s *Sidecar) coming(now core.Time) (soon bool, hurried time.Duration) {
 }
 
 // depends says whether a due growth waits for what only a reading can show: a late application speaks for itself.
-func (s *Sidecar) depends(r *managed.Job) bool {
+func (s *rhythm) depends(r *managed.Job) bool {
 	return r.WaitsFor == managed.OrdinaryOverrun || r.WaitsFor == managed.BatchSystem || r.Refused != nil
 }
 
 // next is when the next reading is to begin.
-func (s *Sidecar) next(now time.Time) time.Time {
-	pause := s.rhythm(now)
-	if s.stale && s.failures == 0 && s.slow < sluggish {
+func (s *rhythm) next(now time.Time) time.Time {
+	pause := s.between(now)
+	if s.readings.stale && s.readings.failures == 0 && s.readings.slow < sluggish {
 		pause = min(pause, hurry)
 	}
-	return s.read.Add(pause)
+	return s.readings.at.Add(pause)
 }
 
-// observe begins a reading when it is time for one.
-func (s *Sidecar) observe(ctx context.Context) {
-	now := s.clock.Now()
-	if s.reading || now.Before(s.next(now)) && s.begun > 0 {
-		return
-	}
-	s.reading, s.read, s.stale = true, now, false
-	s.begun++
-	number := s.begun
-	s.crew.Go(func() {
-		r := reading{number: number}
-		r.snapshot, r.took, r.err = s.acts.Observe(ctx)
-		s.readings <- r
-	})
+// due says whether it is time for a reading.
+func (s *rhythm) due() bool {
+	now := s.notes.clock.Now()
+	return !s.readings.underWay && (s.readings.begun == 0 || !now.Before(s.next(now)))
 }
-
-// refresh makes the next reading come soon: something was done.
-func (s *Sidecar) refresh() {
-	s.stale = true
-	s.stir()
-}
-
-// stir notes that something happened to a managed job: more may follow.
-func (s *Sidecar) stir() { s.stirred = s.clock.Now() }

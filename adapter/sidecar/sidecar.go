@@ -3,21 +3,17 @@ package sidecar
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/adapter/act"
-	"accordion/adapter/journal"
+	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
-	"accordion/core"
 )
 
 // Options are what a Sidecar is made of.
@@ -31,55 +27,23 @@ type Options struct {
 	Settings managed.Settings
 }
 
-// Sidecar plans and resizes the managed jobs of one batch system.
+// Sidecar plans and resizes the managed jobs of one batch system. It is a loop over parts, each of which has its own state.
 type Sidecar struct {
-	acts     *act.Acts
-	show     *show.Show
-	journal  act.Journal
+	settings managed.Settings
 	calls    <-chan session.Call
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
-	clock    adapter.Clock
-	log      hclog.Logger
 	meter    act.Meter
-	settings managed.Settings
+	show     *show.Show
 
-	ticked   time.Time // when the clock was last looked at
-	records  map[adapter.Key]*managed.Job
-	snapshot *adapter.Snapshot // the newest reading; nil until the first
-	taken    int               // its number
-	before   time.Time         // when the one before it began
-	reading  bool              // one is under way
-	begun    int               // readings begun so far
-	read     time.Time         // when the last began
-	stirred  time.Time         // when something last happened to a managed job, or was done
-	stale    bool              // something was done since: the next reading is wanted soon
-	slow     time.Duration     // what the last reading took
-	crawls   bool              // the batch system was slow, as last said
-	failures int               // readings that failed in a row
-	told     map[adapter.Key]string
-	odd      map[adapter.Key]string         // what the last reading could not tell of jobs
-	strays   map[adapter.Key]ended          // left-over expanders, as far as they were ended
-	shrunk   int                            // readings begun when a job last gave nodes back
-	wants    map[string]adapter.Reservation // what the plan needs, by name
-	tending  map[string]tended              // what was last done to each reservation
-	idle     map[string]time.Time           // since when the batch system shows each node as idle
-	lost     map[string]time.Time           // since when it shows each as in use while no job holds it
-	away     map[string]time.Time           // since when it shows each as not usable
-	woken    map[string]time.Time           // when each node was last told to boot
-	nudged   time.Time                      // when a stuck node was last looked after
-	awaited  map[core.JobID]bool            // managed jobs whose nodes were waited for in the last cycle
-	resizes  int                            // under way
-	trapped  time.Time                      // no resize before: the batch system said it would go wrong
-	readings chan reading
-	finished chan conclusion
-	crew     sync.WaitGroup
-}
-
-type reading struct {
-	number   int
-	snapshot *adapter.Snapshot
-	took     time.Duration
-	err      error
+	ticks        ticks
+	notes        *notes
+	crew         *crew
+	readings     *readings
+	jobs         *jobs
+	nodes        *nodes
+	reservations *reservations
+	strays       *strays
+	rhythm       *rhythm
 }
 
 // New makes a sidecar. It does nothing until Run.
@@ -93,22 +57,30 @@ func New(o Options) *Sidecar {
 	if o.Meter == nil {
 		o.Meter = act.Deaf{}
 	}
-	var changes <-chan struct{}
+	s := &Sidecar{settings: o.Settings, calls: o.Calls, meter: o.Meter, ticks: ticks{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.Herald); ok {
-		changes = herald.Changes()
+		s.changes = herald.Changes()
 	}
-	s := &Sidecar{
-		acts: &act.Acts{
-			System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
-		},
-		changes: changes, meter: o.Meter, journal: o.Journal, calls: o.Calls, clock: o.Clock, log: o.Log, settings: o.Settings,
-		records: map[adapter.Key]*managed.Job{}, told: map[adapter.Key]string{}, wants: map[string]adapter.Reservation{},
-		tending: map[string]tended{}, idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{}, strays: map[adapter.Key]ended{},
-		readings: make(chan reading, 1), finished: make(chan conclusion, 64),
+	acts := &act.Acts{
+		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
 	}
+	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
+	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
+	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1)}
+	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, records: map[adapter.Key]*managed.Job{}}
+	s.nodes = &nodes{
+		notes: s.notes, jobs: s.jobs, crew: s.crew,
+		idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{},
+	}
+	s.reservations = &reservations{
+		notes: s.notes, readings: s.readings, jobs: s.jobs, crew: s.crew,
+		wants: map[string]adapter.Reservation{}, tending: map[string]tended{},
+	}
+	s.strays = &strays{notes: s.notes, readings: s.readings, crew: s.crew, ended: map[adapter.Key]ended{}}
+	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, settings: o.Settings}
 	s.show = &show.Show{
-		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.event,
-		Told: func(key adapter.Key) string { return s.told[key] }, GoneSince: s.goneSince,
+		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event,
+		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
 	}
 	return s
 }
@@ -119,23 +91,25 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	s.acts.Ends = ctx.Done()
+	s.crew.acts.Ends = ctx.Done()
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
 	defer stop()
 	defer s.crew.Wait()
 	for {
-		s.observe(calls)
+		if s.rhythm.due() {
+			s.readings.begin(calls)
+		}
 		news := func() error { return nil }
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.clock.After(s.pause()):
+		case <-s.ticks.clock.After(s.rhythm.pause()):
 		case <-s.changes: // what there is to know of it, only a reading tells
-			s.stale = true
+			s.readings.stale = true
 			continue
-		case r := <-s.readings:
+		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
-		case c := <-s.finished:
+		case c := <-s.crew.finished:
 			news = func() error { return s.conclude(c) }
 		case call := <-s.calls:
 			news = func() error { s.hear(call); return nil }
@@ -153,17 +127,76 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	}
 }
 
+// recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
+// first reading shows what became of it.
+func (s *Sidecar) recover() error {
+	if err := s.jobs.restore(); err != nil {
+		return err
+	}
+	open, err := s.notes.journal.Unfinished()
+	if err != nil {
+		return err
+	}
+	for _, e := range open {
+		if err := s.notes.journal.Resolve(e.ID, s.ticks.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
+			return err
+		}
+	}
+	s.notes.info("ready", "managed", len(s.jobs.records), "interrupted", len(open))
+	return s.notes.remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
+}
+
+// keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the planned seconds of what
+// runs move with it. The batch system's limits do not: what is over by its clock, it ends.
+func (s *Sidecar) keepTime() error {
+	by := s.ticks.look()
+	if by == 0 {
+		return nil
+	}
+	if err := s.jobs.shift(by); err != nil {
+		return err
+	}
+	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
+	s.nodes.forget()
+	s.reservations.anew()
+	s.readings.refresh()
+	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
+	s.notes.warn(text)
+	return s.notes.remark("clock", text, map[string]any{"seconds": by.Seconds()})
+}
+
+// absorb takes in a reading: the batch system is right about what runs and what it holds.
+func (s *Sidecar) absorb(r reading) error {
+	if tells, err := s.readings.take(r); err != nil || !tells {
+		return err
+	}
+	s.nodes.note(r.snapshot)
+	here, err := s.jobs.absorb(r.snapshot)
+	if err != nil {
+		return err
+	}
+	s.strays.dismiss(here)
+	s.readings.noteOdd()
+	return s.jobs.bury(here)
+}
+
 // cycle plans and acts on the newest reading.
 func (s *Sidecar) cycle(ctx context.Context) error {
 	if err := s.keepTime(); err != nil { // again: writing the news down takes time, and the plan goes by its second
 		return err
 	}
-	if s.snapshot == nil {
+	if s.readings.snapshot == nil {
 		return nil
 	}
-	begin := s.clock.Now()
+	begin := s.ticks.clock.Now()
 	v := plan.Make(s.input())
-	s.say(v.Said)
+	for _, n := range v.Said {
+		log := s.notes.info
+		if n.Warns {
+			log = s.notes.warn
+		}
+		log(n.Text, append([]any{"job", n.Job}, n.Fields...)...)
+	}
 	for _, part := range []func() error{
 		func() error { return s.show.Account(v) },
 		func() error { return s.show.Estimate(v) },
@@ -174,11 +207,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 			return err
 		}
 	}
-	phases := map[string]int{}
-	for _, r := range s.records {
-		phases[r.Shown()]++
-	}
-	s.meter.Cycle(s.clock.Now().Sub(begin), s.snapshot.At, phases, len(v.Queue))
+	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
 }
 
@@ -186,87 +215,29 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 // must not end what runs.
 func (s *Sidecar) input() plan.Input {
 	return plan.Input{
-		Now: s.ticked.Unix(), Instant: s.clock.Now(), Snapshot: s.snapshot, Jobs: s.sorted(), OutOfService: s.outOfService, Fresh: s.fresh,
-		Settled: s.newer(s.shrunk), Settings: s.settings,
+		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
+		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
 	}
 }
 
-// absence is how long a node that cannot be used is taken to be back soon: after a start of slurmctld no node is known
-// for some seconds, and no promise must move for that. Nothing is put on it meanwhile.
-const absence = 30 * time.Second
-
-// outOfService says whether the plan does without a node: it has been away for longer than a moment.
-func (s *Sidecar) outOfService(n adapter.Node) bool {
-	return !n.Usable && !s.clock.Now().Before(s.away[n.Name].Add(absence))
-}
-
-// say logs what the planner has to say.
-func (s *Sidecar) say(notes []plan.Note) {
-	for _, n := range notes {
-		log := s.log.Info
-		if n.Warns {
-			log = s.log.Warn
+// act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
+func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
+	if s.readings.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
+		return s.jobs.saveDirty()
+	}
+	defer func() { s.jobs.awaited = v.Awaited }()
+	for _, r := range s.jobs.sorted() {
+		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) {
+			continue
 		}
-		log(n.Text, append([]any{"cluster", s.settings.Cluster, "job", n.Job}, n.Fields...)...)
-	}
-}
-
-// recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
-// first reading shows what became of it.
-func (s *Sidecar) recover() error {
-	records, err := s.journal.Records()
-	if err != nil {
-		return err
-	}
-	for _, stored := range records {
-		r, err := managed.Restore(stored.Data)
-		if err != nil {
-			return err
-		}
-		s.records[r.Key] = r
-	}
-	open, err := s.journal.Unfinished()
-	if err != nil {
-		return err
-	}
-	for _, e := range open {
-		if err := s.journal.Resolve(e.ID, s.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
+		s.jobs.see(v, r)
+		if err := s.carryOut(ctx, v, r, decide.About(r, s.situation(v))); err != nil {
 			return err
 		}
 	}
-	s.log.Info("ready", "cluster", s.settings.Cluster, "managed", len(s.records), "interrupted", len(open))
-	return s.remark("ready", "the sidecar begins", map[string]any{"managed": len(s.records), "interrupted": len(open)})
-}
-
-// remark writes into the journal what concerns no single job, and explains why others came late.
-func (s *Sidecar) remark(kind, text string, fields map[string]any) error {
-	return s.journal.Event(journal.Event{At: s.clock.Now(), Kind: kind, Text: text, Fields: fields})
-}
-
-// event tells operators and the journal what happened to a job.
-func (s *Sidecar) event(r *managed.Job, kind, text string, fields map[string]any) error {
-	if kind != "planned" && kind != "replanned" {
-		s.stir()
-	}
-	args := []any{"cluster", s.settings.Cluster, "job", r.ID}
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		v := fields[k]
-		if f, ok := v.(float64); ok { // a Unix second would be written with an exponent
-			v = fmt.Sprintf("%.3f", f)
-		}
-		args = append(args, k, v)
-	}
-	s.log.Info(kind+": "+text, args...)
-	return s.journal.Event(journal.Event{
-		At: s.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: kind, Text: text, Fields: fields,
-	})
-}
-
-// notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.
-func (s *Sidecar) notice(key adapter.Key, text string) {
-	if s.told[key] == text {
-		return
-	}
-	s.told[key] = text
-	s.log.Warn(text, "cluster", s.settings.Cluster, "job", key.ID)
+	s.reservations.tend(ctx, v)
+	s.strays.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
+	s.nodes.nudge(ctx, v)
+	s.nodes.wake(ctx, v)
+	return s.jobs.saveDirty()
 }

@@ -15,20 +15,20 @@ const memoryLoss = 10 * time.Second // what a batch system may lose: Slurm saves
 
 // undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
 // done in the seconds before the reading after which the batch system was away.
-func (s *Sidecar) undone(r *managed.Job, held []string) bool {
-	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.before.Add(-memoryLoss))
+func (s *jobs) undone(r *managed.Job, held []string) bool {
+	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
 }
 
 // regret notes that a job's last resize is to be done again.
-func (s *Sidecar) regret(r *managed.Job, held []string) error {
+func (s *jobs) regret(r *managed.Job, held []string) error {
 	nodes := managed.KeepOrder(r.Before, held)
-	r.Again, r.Since = slices.Clone(r.Nodes), s.clock.Now().Unix()
+	r.Again, r.Since = slices.Clone(r.Nodes), s.notes.clock.Now().Unix()
 	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
 		nodes = managed.KeepOrder(r.Again, held)
 	}
-	r.Hold(nodes, s.clock.Now().Unix())
+	r.Hold(nodes, s.notes.clock.Now().Unix())
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
-	if err := s.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
+	if err := s.notes.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
 		return err
 	}
 	return s.save(r)

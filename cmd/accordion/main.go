@@ -1,5 +1,5 @@
 // Command accordion is the one program of the project: a sidecar for Slurm and OAR, the shim inside a job, the
-// schedulers on the command line. This folder holds a thin file for each subcommand and no logic.
+// schedulers on the command line. Its folders hold the subcommands, by who needs them; here they are put together.
 package main
 
 import (
@@ -13,6 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/cmd/accordion/chart"
+	"accordion/cmd/accordion/cluster"
+	"accordion/cmd/accordion/command"
+	"accordion/cmd/accordion/demo"
+	"accordion/cmd/accordion/job"
+	"accordion/cmd/accordion/oar"
+	"accordion/cmd/accordion/records"
+	"accordion/cmd/accordion/schedule"
+	"accordion/cmd/accordion/traces"
 	"accordion/oar/setup"
 	"accordion/shim/agent"
 )
@@ -24,9 +33,9 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if filepath.Base(os.Args[0]) == setup.SchedulerName {
-		return runScheduler(ctx)
+		return oar.RunScheduler(ctx)
 	}
-	root := command()
+	root := accordion()
 	if filepath.Base(os.Args[0]) == agent.Name {
 		root.SetArgs(append([]string{"agent"}, os.Args[1:]...))
 	}
@@ -34,43 +43,33 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	var coded exitError
+	var coded command.ExitError
 	if errors.As(err, &coded) {
-		if coded.err != nil {
-			fmt.Fprintln(os.Stderr, "accordion:", coded.err)
+		if coded.Err != nil {
+			fmt.Fprintln(os.Stderr, "accordion:", coded.Err)
 		}
-		return coded.status
+		return coded.Status
 	}
 	fmt.Fprintln(os.Stderr, "accordion:", err)
 	return 1
 }
 
-// exitError carries the exit status: 2 when the input or the command line is wrong. Without err nothing is printed.
-type exitError struct {
-	status int
-	err    error
-}
-
-func (e exitError) Error() string { return fmt.Sprint(e.err) }
-func (e exitError) Unwrap() error { return e.err }
-
-// usage marks an error as the caller's: exit status 2.
-func usage(err error) error { return exitError{status: 2, err: err} }
-
-// subcommands is filled by each subcommand's file.
-var subcommands []func() *cobra.Command
-
-func command() *cobra.Command {
+// accordion is the program with its subcommands.
+func accordion() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "accordion",
-		Version:       version(),
+		Version:       command.Version(),
 		Short:         "Jobs that grow and shrink, on ordinary Slurm and OAR clusters",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	for _, sub := range subcommands {
-		root.AddCommand(sub())
-	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
+	root.AddCommand(
+		job.Step(), job.Nodes(), job.Run(), job.Agent(),
+		records.Status(), records.Queue(), records.Explain(), records.Journal(),
+		cluster.Serve(), cluster.Preflight(), cluster.Watch(), cluster.Config(), oar.Command(),
+		schedule.Command(), traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(),
+		chart.Command(), demo.Command(),
+	)
 	return root
 }

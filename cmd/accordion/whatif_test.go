@@ -29,7 +29,7 @@ func TestEveryPolicyHasResultsAndFiguresOfEveryKindOfJob(t *testing.T) {
 		try := func(t *testing.T, folder string, folders int, args ...string) {
 			t.Helper()
 			var printed bytes.Buffer
-			root := command()
+			root := accordion()
 			root.SetOut(&printed)
 			root.SetArgs(slices.Concat(args, kind.flags, []string{"--limit", "40", "--figures", "-o", folder, "../../examples/generated.swf"}))
 			if err := root.Execute(); err != nil {

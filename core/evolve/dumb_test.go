@@ -156,6 +156,14 @@ type printed struct {
 	horizon core.Time
 }
 
+// loc is the end of the last step that holds the maximum of [from, to), as the paper has it.
+func (a printed) loc(from, to core.Time) core.Time {
+	for from < to && a.p.At(to-1) < a.p.Max(from, to) {
+		to--
+	}
+	return to
+}
+
 func (a printed) fit(i int, t0 core.Time) (start core.Time, scheduled core.EP) {
 	if i == len(a.ep) {
 		return t0, core.EP{}
@@ -163,7 +171,7 @@ func (a printed) fit(i int, t0 core.Time) (start core.Time, scheduled core.EP) {
 	s := a.ep[i]
 	for t := t0; t <= a.horizon; {
 		if a.p.Nodes()-a.p.Max(t, t+s.Duration) < s.Nodes {
-			t = a.p.Loc(t, t+s.Duration)
+			t = a.loc(t, t+s.Duration)
 			continue
 		}
 		if i > 0 {
@@ -172,7 +180,7 @@ func (a printed) fit(i int, t0 core.Time) (start core.Time, scheduled core.EP) {
 				return earliest, nil
 			}
 			if a.p.Nodes()-a.p.Max(t0, t) < before.Nodes {
-				return a.p.Loc(t0, t), nil
+				return a.loc(t0, t), nil
 			}
 		}
 		tail, rest := a.fit(i+1, t+s.Duration)

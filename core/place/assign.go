@@ -86,20 +86,15 @@ func changePoints(allocations []core.Allocation) ([][]Interval, []change, error)
 		changes = append(changes, change{at: t, owner: i, step: -1})
 	}
 	slices.SortStableFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), compareBool(a.grows, b.grows))
+		switch {
+		case a.at != b.at || a.grows == b.grows:
+			return cmp.Compare(a.at, b.at)
+		case b.grows:
+			return -1
+		}
+		return 1
 	})
 	return answer, changes, nil
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // mapping is who holds which node at one second: S and the S(i) of the report.

@@ -12,9 +12,9 @@ func Example() {
 	p.Add(0, core.EP{{Duration: 1200, Nodes: 10}, {Duration: 3600, Nodes: 95}})
 	fmt.Println(p.FirstFit(10, 600, 0))
 	fmt.Println(p.FirstFit(10, 1300, 0))
-	fmt.Println(p.Max(0, 4800), p.Loc(0, 4800), p.Steps(0))
+	fmt.Println(p.Max(0, 4800), p.Steps(0))
 	// Output:
 	// 0 true
 	// 4800 true
-	// 95 4800 10x1200s,95x3600s
+	// 95 10x1200s,95x3600s
 }

@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"slices"
-	"sync"
 	"testing"
 	"unsafe"
 
@@ -53,7 +51,7 @@ func TestPlanningOnALargeProfileAllocatesNothing(t *testing.T) {
 		"CopyFrom": func() { q.CopyFrom(p) },
 		"a search": func() { p.Hole(50, 3600, 1000) },
 		"the maximum": func() {
-			p.Loc(1000, 100_000)
+			p.Max(1000, 100_000)
 			p.FreeSince(50, 200_000)
 		},
 	} {
@@ -76,32 +74,6 @@ func TestASmallProfileIsCopiedFilledAndMirroredWithoutAllocation(t *testing.T) {
 	}
 	if got := testing.AllocsPerRun(3, fill); got > 0 {
 		t.Errorf("filling and mirroring it again allocates %v times", got)
-	}
-}
-
-func TestTheFirstWriteAfterASnapshotCopiesOneWayThroughTheTree(t *testing.T) {
-	p, _ := packed(20_000)
-	storeys := 1.0
-	for b := p.tree.root; ; b = b.branches[0] {
-		if storeys++; b.lowest() {
-			break
-		}
-	}
-	ep := core.EP{{Duration: 1, Nodes: 1}}
-	var q *Profile
-	if got := testing.AllocsPerRun(3, func() { q = p.Snapshot() }); got > 4 {
-		t.Errorf("a snapshot allocates %v times", got)
-	}
-	write := func() {
-		q = p.Snapshot()
-		q.Add(5000, ep)
-	}
-	// The snapshot itself; then two for each branch on the way, and one for the leaf.
-	if got := testing.AllocsPerRun(3, write); got > 4+2*storeys {
-		t.Errorf("the first write allocates %v times in a tree of %v storeys", got, storeys)
-	}
-	if got := testing.AllocsPerRun(3, func() { q.Add(5000, ep) }); got > 0 {
-		t.Errorf("the next write in the same place allocates %v times", got)
 	}
 }
 
@@ -130,30 +102,6 @@ func (t *tree) bytes() int {
 	}
 	return below(t.root) + int(unsafe.Sizeof(*t)) + len(t.leaves)*int(unsafe.Sizeof(leaf{})) +
 		len(t.branches)*(int(unsafe.Sizeof(branch{}))+t.top*int(unsafe.Sizeof([width]runs{})))
-}
-
-// The race detector looks on: what a snapshot writes to is nobody else's, and what nobody writes to may be read by all.
-func TestAProfileAndItsSnapshotsAreUsedSideBySide(t *testing.T) {
-	p, placed := packed(3000)
-	before := p.Steps(0)
-	var all sync.WaitGroup
-	for i := range 3 {
-		q := p.Snapshot()
-		all.Go(func() {
-			for k := i; k < len(placed); k += 7 {
-				q.Remove(placed[k].Start, placed[k].EP)
-				q.FirstFit(placed[k].EP[0].Nodes, 3600, 0)
-			}
-			for k := i; k < len(placed); k += 7 {
-				q.Add(placed[k].Start, placed[k].EP)
-			}
-			if !slices.Equal(q.Steps(0), before) {
-				t.Errorf("snapshot %d is not as it was", i)
-			}
-		})
-	}
-	churn(p, slices.Clone(placed[:500]))
-	all.Wait()
 }
 
 func TestALargeProfileBecomesSmallAgain(t *testing.T) {

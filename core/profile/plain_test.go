@@ -25,10 +25,6 @@ func newPlain(nodes int) *plain {
 // Nodes is the machine's size.
 func (p *plain) Nodes() int { return p.nodes }
 
-// Resize gives the machine another size (nodes came or went); the occupation stays. It may exceed the machine then:
-// nothing is free there.
-func (p *plain) Resize(nodes int) { p.nodes = max(nodes, 0) }
-
 // Clone is an independent copy.
 func (p *plain) Clone() *plain {
 	return &plain{nodes: p.nodes, at: slices.Clone(p.at), used: slices.Clone(p.used)}
@@ -55,25 +51,6 @@ func (p *plain) Remove(start core.Time, ep core.EP) {
 		p.shift(start, end, -s.Nodes)
 		start = end
 	}
-}
-
-// Sum adds another occupation to this one: ep1 + ep2 of the paper.
-func (p *plain) Sum(q *plain) {
-	if p == q {
-		q = p.Clone()
-	}
-	for i, n := range q.used {
-		p.shift(q.at[i], q.endOf(i), n)
-	}
-}
-
-// Delay is this occupation moved by so many seconds: delay(ep, t0) of the paper.
-func (p *plain) Delay(by core.Time) *plain {
-	q := newPlain(p.nodes)
-	for i, n := range p.used {
-		q.shift(later(p.at[i], by), later(p.endOf(i), by), n)
-	}
-	return q
 }
 
 // Mirror is the occupation between two instants with time turned round: what is used at t in [from, to) is used at
@@ -175,13 +152,6 @@ func (p *plain) Max(from, to core.Time) int {
 	return peak
 }
 
-// Loc is the end of the last step that holds the maximum of [from, to), restricted to it: loc(ep, t0, t1) of the
-// paper. A placement that failed there need not be tried before it. When [from, to) is empty it is to.
-func (p *plain) Loc(from, to core.Time) core.Time {
-	_, end := p.peak(from, to)
-	return end
-}
-
 // peak is the maximum of [from, to) and where its last step ends.
 func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
 	if from >= to {
@@ -218,11 +188,6 @@ func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 		}
 	}
 	return start, true
-}
-
-// FirstFree is the first instant, not before from, with at least n nodes free; Forever and false when there is none.
-func (p *plain) FirstFree(n int, from core.Time) (t core.Time, ok bool) {
-	return p.FirstFit(n, 1, from)
 }
 
 // Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when

@@ -24,7 +24,7 @@ import (
 const indexed = 2048
 
 // Profile is the number of used nodes of a machine at every instant. Its methods that change nothing may be called by
-// several goroutines at once; Snapshot changes what it is a snapshot of.
+// several goroutines at once.
 type Profile struct {
 	nodes int
 	list  list  // when tree is nil
@@ -40,34 +40,11 @@ func New(nodes int) *Profile {
 // Nodes is the machine's size.
 func (p *Profile) Nodes() int { return p.nodes }
 
-// Resize gives the machine another size (nodes came or went); the occupation stays. It may exceed the machine then:
-// nothing is free there. The index of a large profile is made anew.
-func (p *Profile) Resize(nodes int) {
-	if nodes = max(nodes, 0); nodes == p.nodes {
-		return
-	}
-	p.nodes = nodes
-	if p.tree != nil {
-		p.flatten()
-		p.plant()
-	}
-}
-
 // Clone is an independent copy in memory of its own.
 func (p *Profile) Clone() *Profile {
 	q := &Profile{}
 	q.CopyFrom(p)
 	return q
-}
-
-// Snapshot is an independent copy for what-if planning: what is done to the one is not seen in the other. It takes the
-// same time whatever the size of a large profile: the two share memory, and of the part that one of them changes it makes
-// a copy first, once. They may be used by different goroutines. A small profile is copied at once.
-func (p *Profile) Snapshot() *Profile {
-	if p.tree == nil {
-		return p.Clone()
-	}
-	return &Profile{nodes: p.nodes, tree: p.tree.snapshot()}
 }
 
 // CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
@@ -91,34 +68,7 @@ func (p *Profile) Add(start core.Time, ep core.EP) { p.addSteps(start, ep, 1) }
 // Remove takes back what Add(start, ep) occupied.
 func (p *Profile) Remove(start core.Time, ep core.EP) { p.addSteps(start, ep, -1) }
 
-// Sum adds another occupation to this one: ep1 + ep2 of the paper.
-func (p *Profile) Sum(q *Profile) {
-	if p == q {
-		q = p.Clone()
-	}
-	for s := range q.stretches(-core.Forever) {
-		p.shift(s.begin, s.end, s.used)
-	}
-}
-
-// Delay is this occupation moved by so many seconds: delay(ep, t0) of the paper.
-func (p *Profile) Delay(by core.Time) *Profile {
-	q := New(p.nodes)
-	for s := range p.stretches(-core.Forever) {
-		q.shift(later(s.begin, by), later(s.end, by), s.used)
-	}
-	return q
-}
-
-// Mirror is the occupation between two instants with time turned round: what is used at t in [from, to) is used at
-// -t-1 in the result, which is idle elsewhere. The compacting pass of CoreGRID 2011, section 4.2, works on it.
-func (p *Profile) Mirror(from, to core.Time) *Profile {
-	q := New(p.nodes)
-	q.MirrorOf(p, from, to)
-	return q
-}
-
-// MirrorOf makes p the mirror of q between two instants, in p's own memory: a Mirror that costs no allocation in a loop.
+// MirrorOf makes p the mirror of q between two instants, in p's own memory.
 // p and q are not the same.
 func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.nodes = q.nodes
@@ -195,7 +145,7 @@ func (p *Profile) plant() {
 // unspare begins a tree.
 func (p *Profile) unspare() {
 	if p.tree, p.spare = p.spare, nil; p.tree == nil {
-		p.tree = &tree{mark: new(mark)}
+		p.tree = &tree{}
 	}
 }
 

@@ -28,16 +28,6 @@ func (p *Profile) Max(from, to core.Time) int {
 	return p.list.max(from, to)
 }
 
-// Loc is the end of the last step that holds the maximum of [from, to), restricted to it: loc(ep, t0, t1) of the
-// paper. A placement that failed there need not be tried before it. When [from, to) is empty it is to.
-func (p *Profile) Loc(from, to core.Time) core.Time {
-	if from >= to {
-		return to
-	}
-	end, _ := p.lastAbove(p.Max(from, to)-1, from, to)
-	return min(to, end)
-}
-
 // FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
 // without end. ok is false when there is none.
 func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
@@ -48,11 +38,6 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 		return p.tree.fit(p.nodes-n, d, from)
 	}
 	return p.list.fit(p.nodes-n, d, from)
-}
-
-// FirstFree is the first instant, not before from, with at least n nodes free; Forever and false when there is none.
-func (p *Profile) FirstFree(n int, from core.Time) (t core.Time, ok bool) {
-	return p.FirstFit(n, 1, from)
 }
 
 // Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when

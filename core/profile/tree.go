@@ -19,28 +19,20 @@ const (
 // tree is an occupation as a balanced tree over leaves of change points, each branch of which knows how long nodes stay
 // free below it. All leaves are at the same depth. Time is cut into the stretches of the leaves: a leaf begins with a
 // change point, at which, unlike elsewhere, nothing needs to change.
-//
-// Trees share leaves and branches after a snapshot. A tree writes to those that bear its mark and copies others first;
-// what lies below a branch without its mark does not bear it either.
 type tree struct {
 	root  *branch // nil only between two uses of the tree's memory
-	mark  *mark
-	nodes int // of the machine
-	top   int // levels: of the largest size of the ladder that the machine has
+	nodes int     // of the machine
+	top   int     // levels: of the largest size of the ladder that the machine has
 
 	leaves   []*leaf // cleared away, to be used again
 	branches []*branch
 	scratch  scratch
 }
 
-// mark is the ownership of one tree. It is not empty, so that each has its own address.
-type mark struct{ _ byte }
-
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
 // branches know) used[i] nodes are used. Neighbours differ; n is at least 1. Behind the last change point at is endOfTime,
 // so that no search needs to know how many there are.
 type leaf struct {
-	mark *mark
 	n    int
 	at   [leafSize + 1]core.Time
 	used [leafSize]int
@@ -49,7 +41,6 @@ type leaf struct {
 // branch has leaves as children, or branches. For each child it knows the begin, the largest number of used nodes, and
 // the runs of each level. Behind the last child at is endOfTime.
 type branch struct {
-	mark     *mark
 	n        int
 	at       [width + 1]core.Time
 	most     [width]int
@@ -162,28 +153,26 @@ func (b *branch) cut(n int) {
 	b.n = n
 }
 
-// newLeaf is an empty leaf of this tree.
+// newLeaf is an empty leaf.
 func (t *tree) newLeaf() *leaf {
 	if last := len(t.leaves) - 1; last >= 0 {
 		l := t.leaves[last]
 		t.leaves = t.leaves[:last]
 		l.cut(0)
-		l.mark = t.mark
 		return l
 	}
-	l := &leaf{mark: t.mark}
+	l := &leaf{}
 	for i := range l.at {
 		l.at[i] = endOfTime
 	}
 	return l
 }
 
-// newBranch is an empty branch of this tree.
+// newBranch is an empty branch.
 func (t *tree) newBranch() *branch {
 	if last := len(t.branches) - 1; last >= 0 {
 		b := t.branches[last]
 		t.branches = t.branches[:last]
-		b.mark = t.mark
 		if cap(b.runs) >= t.top {
 			b.runs = b.runs[:t.top]
 		} else {
@@ -191,46 +180,18 @@ func (t *tree) newBranch() *branch {
 		}
 		return b
 	}
-	b := &branch{mark: t.mark, runs: make([][width]runs, t.top)}
+	b := &branch{runs: make([][width]runs, t.top)}
 	for i := range b.at {
 		b.at[i] = endOfTime
 	}
 	return b
 }
 
-// ownLeaf makes child i of a branch of this tree the tree's own.
-func (t *tree) ownLeaf(b *branch, i int) *leaf {
-	l := b.leaves[i]
-	if l.mark != t.mark {
-		own := t.newLeaf()
-		*own = *l
-		own.mark = t.mark
-		l, b.leaves[i] = own, own
-	}
-	return l
-}
-
-// own is the branch itself, or a copy of it that is this tree's.
-func (t *tree) own(b *branch) *branch {
-	if b.mark == t.mark {
-		return b
-	}
-	own := t.newBranch()
-	memory := own.runs
-	*own = *b
-	own.mark, own.runs = t.mark, memory
-	copy(own.runs, b.runs)
-	return own
-}
-
 // drop clears a branch away with everything below it.
 func (t *tree) drop(b *branch) {
-	if b.mark != t.mark {
-		return // it may be another's, with all below it
-	}
 	for i := range b.n {
 		if b.lowest() {
-			t.dropLeaf(b.leaves[i])
+			t.leaves = append(t.leaves, b.leaves[i])
 		} else {
 			t.drop(b.branches[i])
 		}
@@ -238,19 +199,10 @@ func (t *tree) drop(b *branch) {
 	t.dropBranch(b)
 }
 
-// dropLeaf clears a leaf away that is in no branch of this tree any more.
-func (t *tree) dropLeaf(l *leaf) {
-	if l.mark == t.mark {
-		t.leaves = append(t.leaves, l)
-	}
-}
-
 // dropBranch clears a branch away, but not its children.
 func (t *tree) dropBranch(b *branch) {
-	if b.mark == t.mark {
-		b.cut(0)
-		t.branches = append(t.branches, b)
-	}
+	b.cut(0)
+	t.branches = append(t.branches, b)
 }
 
 // build makes the tree of a list.
@@ -298,12 +250,6 @@ func (t *tree) measureRow(row []*branch) {
 	}
 }
 
-// snapshot is a tree of the same leaves and branches, which from now on belong to neither.
-func (t *tree) snapshot() *tree {
-	t.mark = new(mark)
-	return &tree{root: t.root, mark: new(mark), nodes: t.nodes, top: t.top}
-}
-
 // copyFrom makes a cleared tree a copy of another.
 func (t *tree) copyFrom(of *tree) {
 	t.nodes, t.top = of.nodes, of.top
@@ -328,7 +274,7 @@ func (t *tree) copyOf(b *branch) *branch {
 		if b.lowest() {
 			l := t.newLeaf()
 			*l = *b.leaves[i]
-			l.mark, c.leaves[i] = t.mark, l
+			c.leaves[i] = l
 		} else {
 			c.branches[i] = t.copyOf(b.branches[i])
 		}

@@ -17,19 +17,17 @@ func (t *tree) change(c change) {
 			break
 		}
 	}
-	t.root = t.own(t.root)
 	t.changeBelow(t.root, endOfTime, &c)
 	for t.root.n == 1 && !t.root.lowest() {
 		child := t.root.branches[0]
 		t.dropBranch(t.root)
-		t.root = t.own(child)
+		t.root = child
 	}
 }
 
 // split makes an instant a change point at which nothing changes. What is too full for it is divided on the way down. It
-// says in which leaf it is, which is this tree's own, and where that ends.
+// says in which leaf it is, and where that ends.
 func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
-	t.root = t.own(t.root)
 	if t.root.n == width {
 		above := t.newBranch()
 		above.n, above.at[0], above.branches[0] = 1, t.root.at[0], t.root
@@ -44,16 +42,15 @@ func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 		}
 		end = b.endOf(i, end)
 		if b.lowest() {
-			l = t.ownLeaf(b, i)
+			l = b.leaves[i]
 			l.split(at)
 			return l, end
 		}
-		b.branches[i] = t.own(b.branches[i])
 		b = b.branches[i]
 	}
 }
 
-// changeBelow makes a change in what lies below a branch of this tree, which ends at end. It says for which levels some
+// changeBelow makes a change in what lies below a branch, which ends at end. It says for which levels some
 // child's runs have changed.
 func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels) {
 	first := b.child(c.from)
@@ -64,7 +61,6 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 			changed |= t.changeLeaf(b, i, childEnd, c)
 			continue
 		}
-		b.branches[i] = t.own(b.branches[i])
 		changed |= t.measureBranch(b, i, t.changeBelow(b.branches[i], childEnd, c))
 	}
 	for i--; i >= first; i-- {
@@ -75,7 +71,7 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 
 // changeLeaf makes a change in child i, a leaf in which the ends of its steps are change points already.
 func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed levels) {
-	l := t.ownLeaf(b, i)
+	l := b.leaves[i]
 	k := l.index(c.from)
 	low, high, more := l.used[k], l.used[k], true
 	for more && k < l.n {
@@ -99,15 +95,14 @@ func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed l
 func (t *tree) divide(b *branch, i int, end core.Time) {
 	b.insert(i + 1)
 	if b.lowest() {
-		l, behind := t.ownLeaf(b, i), t.newLeaf()
+		l, behind := b.leaves[i], t.newLeaf()
 		half := l.n / 2
 		behind.n = copy(behind.at[:], l.at[half:l.n])
 		copy(behind.used[:], l.used[half:l.n])
 		l.cut(half)
 		b.leaves[i+1], b.at[i+1] = behind, behind.at[0]
 	} else {
-		c, behind := t.own(b.branches[i]), t.newBranch()
-		b.branches[i] = c
+		c, behind := b.branches[i], t.newBranch()
 		half := c.n / 2
 		c.moveTo(behind, half)
 		b.branches[i+1], b.at[i+1] = behind, behind.at[0]
@@ -128,17 +123,16 @@ func (t *tree) tidy(b *branch, i int, end core.Time) {
 		return
 	}
 	if b.lowest() {
-		l, behind := t.ownLeaf(b, i), b.leaves[i+1]
+		l, behind := b.leaves[i], b.leaves[i+1]
 		begin := 0
 		if l.used[l.n-1] == behind.used[0] {
 			begin = 1
 		}
 		copy(l.used[l.n:], behind.used[begin:behind.n])
 		l.n += copy(l.at[l.n:], behind.at[begin:behind.n])
-		t.dropLeaf(behind)
+		t.leaves = append(t.leaves, behind)
 	} else {
-		c, behind := t.own(b.branches[i]), t.own(b.branches[i+1])
-		b.branches[i] = c
+		c, behind := b.branches[i], b.branches[i+1]
 		behind.moveTo(c, 0)
 		t.dropBranch(behind)
 	}

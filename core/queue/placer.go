@@ -69,3 +69,72 @@ func (s *placer) fit(view profile.Lifted, ep core.EP, notBefore, before core.Tim
 	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore, min(core.Forever, before-ep[0].Duration))
 	return start, ep, ok
 }
+
+// A family is the sizes of a speed-up model: single steps, each with more nodes and a shorter duration than the one
+// before. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
+// duration begins no later than one for any member.
+
+// fewChoices are searched one by one.
+const fewChoices = 4
+
+func isFamily(choices []core.EP) bool {
+	if len(choices) <= fewChoices {
+		return false
+	}
+	for i, ep := range choices {
+		if len(ep) != 1 || ep[0].Nodes < 1 || ep[0].Duration < 1 {
+			return false
+		}
+		if i > 0 && (ep[0].Nodes <= choices[i-1][0].Nodes || ep[0].Duration >= choices[i-1][0].Duration) {
+			return false
+		}
+	}
+	return true
+}
+
+// bestSize is best for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
+func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
+	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
+	f.search(0, len(j.Choices)-1)
+	if f.index < 0 {
+		return core.Planned{}, false
+	}
+	ep := j.Choices[f.index]
+	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
+}
+
+// family is a search under way; index and end are the best size so far and its completion.
+type family struct {
+	view      profile.Lifted
+	choices   []core.EP
+	notBefore core.Time
+	index     int
+	end       core.Time
+}
+
+// bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion.
+func (f *family) bound(lo, hi int) (core.Time, bool) {
+	d := f.choices[hi][0].Duration
+	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore, core.Forever)
+	return start + d, ok
+}
+
+// loses says whether sizes from lo on that complete at end or later cannot be the answer: of equals the fewest nodes win.
+func (f *family) loses(lo int, end core.Time) bool {
+	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
+}
+
+func (f *family) search(lo, hi int) {
+	end, ok := f.bound(lo, hi)
+	if !ok || f.loses(lo, end) {
+		return
+	}
+	if lo == hi {
+		f.index, f.end = lo, end
+		return
+	}
+	middle := (lo + hi) / 2
+	// The more nodes the sooner it is over, on a machine that is not full: they give the better bound.
+	f.search(middle+1, hi)
+	f.search(lo, middle)
+}

@@ -3,6 +3,14 @@
 //
 //	db, err := database.Open(conf)
 //	err = db.Change(ctx, func(tx *sql.Tx) error { return db.Frag(ctx, tx, now, job) })
+//
+//	database.go     connections and queries
+//	dialect.go      what the databases do each in its own way: postgresql.go, mariadb.go
+//	transaction.go  transactions, made again where one gave way; locks
+//	changes.go      word of changes
+//	noop.go         jobs that only occupy nodes; jobs asked to end
+//	nodes.go        nodes and their resources; queues.go; states.go
+//	pairs.go        many rows in a statement
 package database
 
 import (
@@ -11,97 +19,52 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"accordion/core"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"accordion/oar/conf"
 )
 
 // DB is OAR's, whichever it is. Its queries are written for both: numbers of ours stand in them as they are, text is
-// an argument, and arg gives its place.
+// an argument, and what differs is the Dialect's.
 type DB struct {
+	Dialect
 	Conf  conf.Conf
 	Sql   *sql.DB
 	Users *sql.DB // with the account that may only read: for text that users wrote
 	locks *sql.DB // whose connections hold locks while something else is waited for
 
 	Abandoned time.Duration // how long a transaction may be left alone
-	Dialect   dialect       // of the jobs that are written
+	misreads  bool          // OAR misreads types: see ReadRelease
 }
 
 // Open prepares the connections; the first query makes them.
 func Open(conf conf.Conf) (*DB, error) {
-	full, err := Connector(conf, conf.Login)
+	dialect := DialectOf(conf)
+	full, err := dialect.connect(conf, conf.Login)
 	if err != nil {
 		return nil, err
 	}
-	users, err := Connector(conf, conf.ReadOnly)
+	users, err := dialect.connect(conf, conf.ReadOnly)
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}
-	locks, err := Connector(conf, conf.Login)
+	locks, err := dialect.connect(conf, conf.Login)
 	if err != nil {
 		return nil, errors.Join(err, full.Close(), users.Close())
 	}
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
-	return &DB{Conf: conf, Sql: full, Users: users, locks: locks, Abandoned: abandoned}, nil
+	return &DB{Dialect: dialect, Conf: conf, Sql: full, Users: users, locks: locks, Abandoned: abandoned}, nil
 }
 
-func Connector(conf conf.Conf, who conf.Login) (*sql.DB, error) {
-	address := net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port))
-	if conf.Type == "mysql" {
-		c := mysql.NewConfig()
-		c.User, c.Passwd, c.Net, c.Addr, c.DBName = who.User, who.Password, "tcp", address, conf.Database
-		c.Timeout, c.Logger = 5*time.Second, silent{}
-		made, err := mysql.NewConnector(c)
-		if err != nil {
-			return nil, fmt.Errorf("connecting to MariaDB at %s: %w", address, err)
-		}
-		return sql.OpenDB(made), nil
-	}
-	config, err := Postgres(conf, who)
-	if err != nil {
-		return nil, err
-	}
-	return stdlib.OpenDB(*config), nil
-}
-
-// Postgres says how PostgreSQL is connected to.
-func Postgres(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error) {
-	address := net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port))
-	dsn := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address, Path: conf.Database,
-		RawQuery: "sslmode=prefer&connect_timeout=5"}
-	config, err := pgx.ParseConfig(dsn.String())
-	if err != nil {
-		return nil, fmt.Errorf("connecting to PostgreSQL at %s: %w", address, err)
-	}
-	return config, nil
-}
-
-// silent takes what the driver would print by itself: the errors say it too.
-type silent struct{}
-
-func (silent) Print(...any) {}
+func address(conf conf.Conf) string { return net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port)) }
 
 func (d *DB) Close() error {
 	return errors.Join(d.Users.Close(), d.locks.Close(), d.Sql.Close())
-}
-
-// Arg is the place of the n-th argument, from 1.
-func (d *DB) Arg(n int) string {
-	if d.Conf.Type == "mysql" {
-		return "?"
-	}
-	return "$" + strconv.Itoa(n)
 }
 
 // Querier is what a query is put to: a database or a transaction.
@@ -129,12 +92,8 @@ func Rows(ctx context.Context, from Querier, what, query string, args []any, sca
 
 // Second is the database's second: the one that OAR's own programs write.
 func (d *DB) Second(ctx context.Context, from Querier) (core.Time, error) {
-	query := "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())) AS BIGINT)"
-	if d.Conf.Type == "mysql" {
-		query = "SELECT UNIX_TIMESTAMP()"
-	}
 	var now core.Time
-	err := Rows(ctx, from, "the database's clock", query, nil, func(r *sql.Rows) error { return r.Scan(&now) })
+	err := Rows(ctx, from, "the database's clock", d.seconds(), nil, func(r *sql.Rows) error { return r.Scan(&now) })
 	return now, err
 }
 
@@ -144,17 +103,7 @@ func (d *DB) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, 
 	for i := range values {
 		places[i] = d.Arg(i + 1)
 	}
-	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", "))
-	if d.Conf.Type == "mysql" {
-		done, err := tx.ExecContext(ctx, query, values...)
-		if err != nil {
-			return 0, err
-		}
-		return done.LastInsertId()
-	}
-	var number int64
-	err := tx.QueryRowContext(ctx, query+" RETURNING "+id, values...).Scan(&number)
-	return number, err
+	return d.insertNumbered(ctx, tx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", ")), id, values)
 }
 
 // List writes numbers for a condition: 1, 2, 3.

@@ -125,20 +125,11 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 // mostExplained is how many characters OAR has room for.
 const mostExplained = 254
 
-// Quoted is a column's name as the database wants it.
-func (d *DB) Quoted(name string) string {
-	if d.Conf.Type == "mysql" {
-		return "`" + name + "`"
-	}
-	return `"` + name + `"`
-}
-
-// Many tells the database that many jobs are read. PostgreSQL, while it does not know yet how many there are, looks for the rows
-// of each job by itself: 2,000 of them took a minute.
+// Many tells the database that many jobs are read.
 func (d *DB) Many(ctx context.Context, tx *sql.Tx) error {
-	if d.Conf.Type == "mysql" {
+	if d.manyJobs() == "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off")
+	_, err := tx.ExecContext(ctx, d.manyJobs())
 	return err
 }

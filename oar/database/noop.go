@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"accordion/core"
@@ -22,45 +21,25 @@ type Noop struct {
 	Message                   string
 }
 
-// A dialect is how a release of OAR understands types.
-type dialect int
-
-const (
-	// dialect25 launches no job of type inner=N unless job N runs.
-	dialect25 dialect = iota
-	// dialect26, of OAR 2.6 with PostgreSQL, means to do the same. But what its query makes of the names of types is wrong, so that it
-	// launches every job that has any type but a bare "inner", and none that has only this.
-	dialect26
-)
-
 // types are OAR's types of such a job. A companion is inner to its base, so that it does not begin before that runs, where OAR looks at it.
 // What shows a reservation is never launched, whatever OAR's plan says.
-func (j Noop) types(id int64, d dialect) []string {
+//
+// OAR 2.5 launches no job of type inner=N unless job N runs. OAR 2.6 with PostgreSQL means to do the same. But what its query makes of
+// the names of types is wrong (misread), so that it launches every job that has any type but a bare "inner", and none that has only this.
+func (j Noop) types(id int64, misread bool) []string {
 	switch {
 	case j.Base != 0:
 		return []string{"noop", fmt.Sprintf("inner=%d", j.Base)}
-	case d == dialect26:
+	case misread:
 		return []string{"inner"}
 	}
 	return []string{"noop", fmt.Sprintf("inner=%d", id)}
 }
 
-// Speaks reads which dialect it is, by the number of the tables' form: 2.5.10 is OAR 2.6's. With MariaDB all are the same.
-func (d *DB) Speaks(ctx context.Context) (dialect, error) {
-	spoken := dialect25
-	if d.Conf.Type == "mysql" {
-		return spoken, nil
-	}
-	err := Rows(ctx, d.Sql, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
-		var version string
-		err := r.Scan(&version)
-		var major, minor, patch int
-		if _, failed := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); failed == nil && slices.Compare([]int{major, minor, patch}, []int{2, 5, 10}) >= 0 {
-			spoken = dialect26
-		}
-		return err
-	})
-	return spoken, err
+// ReadRelease reads what has to be known of OAR's release before a job is written.
+func (d *DB) ReadRelease(ctx context.Context) (err error) {
+	d.misreads, err = d.misreadsTypes(ctx, d.Sql)
+	return err
 }
 
 // Submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
@@ -88,7 +67,7 @@ func (d *DB) Submit(ctx context.Context, tx *sql.Tx, j Noop, now core.Time) (int
 		fmt.Sprintf("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value, res_job_order) VALUES (%d, 'network_address', %d, 0)", group, j.Hosts),
 		fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, '%s', %d)", id, StateWaiting, now),
 	}
-	for _, kind := range j.types(id, d.Dialect) {
+	for _, kind := range j.types(id, d.misreads) {
 		statements = append(statements, fmt.Sprintf("INSERT INTO job_types (job_id, type) VALUES (%d, '%s')", id, kind))
 	}
 	return id, Run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
@@ -111,13 +90,9 @@ func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, wall
 
 // Frag asks OAR to end jobs, as oardel does: its server does it at the next poke.
 func (d *DB) Frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
-	ignore, conflict := "", " ON CONFLICT DO NOTHING"
-	if d.Conf.Type == "mysql" {
-		ignore, conflict = " IGNORE", ""
-	}
 	for _, id := range jobs {
 		err := Run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),
-			fmt.Sprintf("INSERT%s INTO frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)%s", ignore, id, now, conflict),
+			d.insertOnce(fmt.Sprintf("frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)", id, now)),
 			fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', %d, %d, 'Accordion requested to frag the job', 'NO')", id, now))
 		if err != nil {
 			return err

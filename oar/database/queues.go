@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// queue is a queue of OAR.
-type queue struct {
+// Queue is a queue of OAR.
+type Queue struct {
 	Policy, State string
 	Priority      int
 }
 
 // Queue reads one; there says whether it is.
-func (d *DB) Queue(ctx context.Context, name string) (q queue, there bool, err error) {
+func (d *DB) Queue(ctx context.Context, name string) (q Queue, there bool, err error) {
 	query := "SELECT scheduler_policy, state, priority FROM queues WHERE queue_name = " + d.Arg(1)
 	err = Rows(ctx, d.Sql, "the queues", query, []any{name}, func(r *sql.Rows) error {
 		there = true

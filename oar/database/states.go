@@ -10,5 +10,24 @@ const (
 	StateHold    = "Hold"
 )
 
+// Conditions on a job's state.
+const (
+	IsWaiting = "j.state IN ('Waiting', 'Hold', 'toAckReservation')"
+	IsHolding = "j.state IN ('toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
+	IsLive    = "j.state IN ('Waiting', 'Hold', 'toAckReservation', 'toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
+)
+
 // OneLine is an error in one line.
 func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// MostSaid is how many characters a job's message has (jobs.message).
+const MostSaid = 255
+
+// Short makes a text fit for a job's message, with room for others: on one line, of bounded length.
+func Short(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > MostSaid/2 {
+		runes = append(runes[:MostSaid/2], '…')
+	}
+	return string(runes)
+}

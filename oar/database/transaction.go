@@ -6,23 +6,19 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Change does something in one transaction, and again when the database ended it because of another one.
 func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
-	return untilNoneIsInTheWay(func() error { return d.Transaction(ctx, do) })
+	return d.untilNoneIsInTheWay(func() error { return d.Transaction(ctx, do) })
 }
 
 // untilNoneIsInTheWay tries a transaction up to four times.
-func untilNoneIsInTheWay(transaction func() error) error {
+func (d *DB) untilNoneIsInTheWay(transaction func() error) error {
 	for try := 1; ; try++ {
 		err := transaction()
-		if err == nil || try == 4 || !clashed(err) {
+		if err == nil || try == 4 || !d.gaveWay(err) {
 			return err
 		}
 	}
@@ -31,7 +27,7 @@ func untilNoneIsInTheWay(transaction func() error) error {
 // AtOneInstant reads what was there at one instant, and again when the database ended the reading: MariaDB does so where one of
 // OAR's programs locks several of the tables meanwhile.
 func (d *DB) AtOneInstant(ctx context.Context, read func(*sql.Tx) error) error {
-	return untilNoneIsInTheWay(func() error {
+	return d.untilNoneIsInTheWay(func() error {
 		tx, err := d.Sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 		if err != nil {
 			return err
@@ -57,31 +53,13 @@ func (d *DB) Transaction(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	limits := fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, d.Abandoned.Milliseconds())
-	if d.Conf.Type == "mysql" { // only MariaDB reads what is between the marks
-		limits = fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", d.Abandoned.Seconds())
-	}
-	if _, err := tx.ExecContext(ctx, limits); err != nil {
+	if _, err := tx.ExecContext(ctx, d.limits(d.Abandoned)); err != nil {
 		return err
 	}
 	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
-}
-
-// clashed says whether two transactions were in each other's way, and this one gave way: the database chose it to, it has
-// waited long enough, or the other was the first to write a row that both looked for in vain.
-func clashed(err error) bool {
-	var pg *pgconn.PgError
-	var my *mysql.MySQLError
-	switch {
-	case errors.As(err, &pg):
-		return slices.Contains([]string{"40001", "40P01", "55P03", "23505"}, pg.Code)
-	case errors.As(err, &my):
-		return my.Number == 1205 || my.Number == 1213 || my.Number == 1062
-	}
-	return false
 }
 
 // WithLock does something while nobody else does anything under the same lock. It is the connection's, and so let go when this process dies.
@@ -91,10 +69,7 @@ func (d *DB) WithLock(ctx context.Context, lock int64, do func() error) error {
 		return fmt.Errorf("connecting to OAR's database: %w", err)
 	}
 	defer conn.Close()
-	take, leave := fmt.Sprintf("SELECT 1 FROM pg_advisory_lock(%d)", lock), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", lock)
-	if d.Conf.Type == "mysql" {
-		take, leave = fmt.Sprintf("SELECT GET_LOCK('accordion %d', 3600)", lock), fmt.Sprintf("SELECT RELEASE_LOCK('accordion %d')", lock)
-	}
+	take, leave := d.lock(lock)
 	got := 0
 	if err := conn.QueryRowContext(ctx, take).Scan(&got); err != nil {
 		return fmt.Errorf("waiting for another who does the same: %w", err)

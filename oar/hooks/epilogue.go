@@ -39,7 +39,7 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	}
 	defer opened.Close()
 	d := hookStore{tables.Tables{DB: opened}}
-	companions, base, err := d.kin(ctx, job)
+	companions, base, err := d.Kin(ctx, job)
 	if err != nil || len(companions) == 0 && base == 0 {
 		return 0, err
 	}
@@ -57,10 +57,10 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 // hookStore is what the hooks read and write.
 type hookStore struct{ tables.Tables }
 
-// afterCompanion cleans the nodes of a companion. MariaDB's tables are locked by who waits for us: there it is the sidecar's to do, or it is
-// done when the companion's job is over; so it is where it takes long.
+// afterCompanion cleans the nodes of a companion. Where OAR locks tables, they are locked by who waits for us: there it is the sidecar's
+// to do, or it is done when the companion's job is over; so it is where it takes long.
 func (d hookStore) afterCompanion(ctx context.Context, c cpuset.Sets, base, companion int64) error {
-	if d.Conf.Type == "mysql" {
+	if d.OARLocksTables() {
 		return nil
 	}
 	within, done := context.WithTimeout(ctx, companionsPatience)
@@ -89,36 +89,9 @@ func (d hookStore) poke(ctx context.Context, word string) error {
 	return server.Tell(ctx, net.JoinHostPort(d.Conf.Server, strconv.Itoa(d.Conf.ServerPort)), word)
 }
 
-// kin gives a job's companions, over or not, or the base of one that is a companion. It is one query of our own small table, for OAR holds
-// its tables (MariaDB's are locked) while it waits for the epilogue of a companion.
-func (d hookStore) kin(ctx context.Context, job int64) (companions []int64, base int64, err error) {
-	query := fmt.Sprintf("SELECT job_id, base FROM accordion_jobs WHERE base = %d OR job_id = %d AND base <> 0", job, job)
-	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {
-		var id, of int64
-		err := r.Scan(&id, &of)
-		if id == job {
-			base = of
-		} else {
-			companions = append(companions, id)
-		}
-		return err
-	})
-	return companions, base, err
-}
-
 // endCompanions asks OAR to end those of a job's companions that nobody has asked to end yet, and says how many there were.
 func (d hookStore) endCompanions(ctx context.Context, job int64) (ended int, err error) {
-	var left []int64
-	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
-		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
-		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
-		AND NOT EXISTS (SELECT 1 FROM frag_jobs f WHERE f.frag_id_job = j.job_id) ORDER BY j.job_id`, job)
-	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		left = append(left, id)
-		return err
-	})
+	left, err := d.Left(ctx, job)
 	if err != nil || len(left) == 0 {
 		return 0, err
 	}

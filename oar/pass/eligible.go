@@ -107,11 +107,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	limit := fmt.Sprintf("SET LOCAL statement_timeout = %d", patience.Milliseconds())
-	if d.Conf.Type == "mysql" {
-		limit = fmt.Sprintf("SET SESSION max_statement_time = %.3f", patience.Seconds())
-	}
-	if _, err = tx.ExecContext(ctx, limit); err != nil {
+	if _, err = tx.ExecContext(ctx, d.StatementLimit(patience)); err != nil {
 		return nil, fmt.Errorf("limiting the time of a request's properties: %w", err)
 	}
 	var ids []int64
@@ -125,7 +121,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 	switch {
 	case err == nil:
 		return ids, nil
-	case errors.Is(context.Cause(ctx), errSlow), strings.Contains(err.Error(), "statement timeout"), strings.Contains(err.Error(), "max_statement_time"):
+	case errors.Is(context.Cause(ctx), errSlow), d.Overran(err):
 		return nil, errSlow
 	}
 	return nil, errors.Unwrap(err)

@@ -68,12 +68,8 @@ func (d store) early(ctx context.Context, now core.Time, starts []start) (launch
 	for i, l := range launches {
 		launches[i].Resources = resources[l.Choice]
 	}
-	query := "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000000"
-	if d.Conf.Type == "mysql" {
-		query = "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000"
-	}
 	var microseconds float64
-	err = database.Rows(ctx, d.Sql, "the database's clock", query, nil, func(r *sql.Rows) error { return r.Scan(&microseconds) })
+	err = database.Rows(ctx, d.Sql, "the database's clock", d.Microseconds(), nil, func(r *sql.Rows) error { return r.Scan(&microseconds) })
 	return launches, time.UnixMicro(int64(microseconds)), err
 }
 

@@ -60,7 +60,7 @@ func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {
 		if _, err := ReadTypes([]string{text}); err != nil && (strings.Contains(database.OneLine(err), "\n") || len(database.OneLine(err)) > 300) {
 			t.Errorf("%q is refused with %q", text, database.OneLine(err))
 		}
-		if got := message("R=1", text); len([]rune(got)) > MostSaid {
+		if got := message("R=1", text); len([]rune(got)) > database.MostSaid {
 			t.Errorf("a message of %d characters", len([]rune(got)))
 		}
 	})
@@ -77,7 +77,7 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 			t.Errorf("%q with %q is %q, want %q", test.now, test.why, got, test.want)
 		}
 	}
-	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != MostSaid || !strings.HasSuffix(got, ")") {
+	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != database.MostSaid || !strings.HasSuffix(got, ")") {
 		t.Errorf("a long message has %d characters: %s", len([]rune(got)), got)
 	}
 }

@@ -38,8 +38,7 @@ type start struct {
 
 // The marks of what we add to a job's message, which is OAR's otherwise.
 const (
-	Said     = " (Accordion: "
-	MostSaid = 255 // characters of jobs.message
+	Said = " (Accordion: "
 
 	messagesAtOnce = 200
 )
@@ -105,8 +104,8 @@ func message(now, why string) string {
 		return text
 	}
 	whole := []rune(text + Said + why + ")")
-	if len(whole) > MostSaid {
-		whole = append(whole[:MostSaid-1], ')')
+	if len(whole) > database.MostSaid {
+		whole = append(whole[:database.MostSaid-1], ')')
 	}
 	return string(whole)
 }

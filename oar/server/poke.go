@@ -44,7 +44,8 @@ type Poker struct {
 
 	mu       sync.Mutex
 	launches []string
-	wanted   []string // ends, starts
+	wanted   []string  // ends, starts
+	alarm    time.Time // when OAR is to schedule; zero: at no time that is known
 }
 
 func NewPoker(host string, port int, log hclog.Logger) *Poker {
@@ -70,16 +71,61 @@ func (p *Poker) Poke(word string) {
 		*list = append(*list, word)
 	}
 	p.mu.Unlock()
+	p.awake()
+}
+
+// awake has the list of what is to be told looked at.
+func (p *Poker) awake() {
 	select {
 	case p.kick <- struct{}{}:
 	default: // it will look anyway
 	}
 }
 
+// headStart is how long before a second OAR is told to plan for it. A pass is of the second after that in which it begins: it may begin
+// all but a second after it was asked for, as it does on a busy machine. A job that it starts later than reserved loses the seconds between.
+const headStart = 950 * time.Millisecond
+
+// PokeAt asks for a pass of a second to come, in which something starts, in place of the one that was asked for before. 0: nothing starts.
+func (p *Poker) PokeAt(second core.Time) {
+	alarm := time.Time{}
+	if second > 0 {
+		alarm = time.Unix(second, 0).Add(-headStart)
+	}
+	p.mu.Lock()
+	same := p.alarm.Equal(alarm)
+	p.alarm = alarm
+	p.mu.Unlock()
+	if !same {
+		p.awake()
+	}
+}
+
+// ring wants OAR to schedule where the alarm's time has come, and gives how long it is until then otherwise; 0: there is none.
+func (p *Poker) ring(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.alarm.IsZero() {
+		return 0
+	}
+	if left := p.alarm.Sub(now); left > 0 {
+		return left
+	}
+	p.alarm = time.Time{}
+	if !slices.Contains(p.wanted, Starts) {
+		p.wanted = append(p.wanted, Starts)
+	}
+	return 0
+}
+
 // run tells what is wanted.
 func (p *Poker) run(ctx context.Context) {
 	var rest <-chan time.Time // until it may make OAR schedule again; nil: it may
 	for {
+		var alarm <-chan time.Time
+		if left := p.ring(time.Now()); left > 0 {
+			alarm = time.After(left)
+		}
 		launches, word := p.take(rest == nil)
 		for _, one := range append(launches, word) {
 			if err := Tell(ctx, p.Address, one); err != nil && ctx.Err() == nil {
@@ -93,6 +139,7 @@ func (p *Poker) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.kick:
+		case <-alarm:
 		case <-rest:
 			rest = nil
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -32,6 +33,35 @@ func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
 		if !slices.Equal(launches, strings.Fields(c.launches)) || word != c.word {
 			t.Errorf("after %q it is told %v and %q, want %q and %q", c.pokes, launches, word, c.launches, c.word)
 		}
+	}
+}
+
+func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
+	p := &Poker{kick: make(chan struct{}, 1)}
+	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
+	p.PokeAt(1000)
+	p.PokeAt(1010) // that of 1000 is no more
+	if left := p.ring(at(1001)); left != 9*time.Second-headStart {
+		t.Errorf("it is told in %s", left)
+	}
+	if _, word := p.take(true); word != "" {
+		t.Errorf("before its second it is told %q", word)
+	}
+	p.ring(at(1009.9))
+	if _, word := p.take(true); word != Starts {
+		t.Errorf("in its second it is told %q", word)
+	}
+	p.ring(at(1011))
+	if _, word := p.take(true); word != "" {
+		t.Errorf("and once more: %q", word)
+	}
+	p.PokeAt(1020)
+	p.PokeAt(0)
+	if left := p.ring(at(1030)); left != 0 {
+		t.Errorf("nothing starts, and it is told in %s", left)
+	}
+	if _, word := p.take(true); word != "" {
+		t.Errorf("nothing starts, and it is told %q", word)
 	}
 }
 

@@ -3,6 +3,9 @@
 //
 //	parts := setup.Setup{Conf: c, Queue: "evolve", File: "/etc/oar/oar.conf", OARDir: conf.DefaultOARDir, Tell: tell}
 //	err := parts.Install(ctx)
+//
+//	install.go    the parts in their order; a file for each: install_triggers.go, install_queue.go, install_epilogue.go, install_rules.go
+//	preflight.go  what is looked at before the sidecar runs; preflight_conf.go: in oar.conf; preflight_nodes.go: of the nodes
 package setup
 
 import (
@@ -60,7 +63,7 @@ type part struct {
 // rules are; undone is in the other order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}}
-	if s.Conf.Type == "Pg" { // MariaDB tells nothing: the sidecar looks each second
+	if database.DialectOf(s.Conf).TellsChanges() {
 		all = append(all, part{s.makeTriggers, s.removeTriggers})
 	}
 	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
@@ -137,9 +140,9 @@ func (s Setup) empty(ctx context.Context, d setupStore) error {
 	if err != nil {
 		return err
 	}
-	query := "SELECT COUNT(*), COALESCE(MIN(job_id), 0) FROM jobs WHERE state NOT IN ('Terminated', 'Error') AND queue_name = " + d.Arg(1)
+	query := "SELECT COUNT(*), COALESCE(MIN(job_id), 0) FROM jobs j WHERE state NOT IN ('Terminated', 'Error') AND queue_name = " + d.Arg(1)
 	if there {
-		query += " AND job_id NOT IN (SELECT holder FROM accordion_reservations)"
+		query += " AND " + tables.NoHolder
 	}
 	var jobs, first int64
 	err = database.Rows(ctx, d.Sql, "the jobs of the queue", query, []any{s.Queue}, func(r *sql.Rows) error { return r.Scan(&jobs, &first) })

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"accordion/oar/database"
-	"accordion/oar/server"
 )
 
 // triggers tell whoever listens (LISTEN accordion) that a job or a node has another state, when OAR's transaction is committed.
@@ -22,7 +21,7 @@ var triggers = []struct{ name, table, when, payload string }{
 		"json_build_object('node', NEW.network_address, 'old', OLD.state, 'new', NEW.state)"},
 }
 
-const triggersLine = "triggers that tell of jobs and nodes on channel " + server.Channel
+const triggersLine = "triggers that tell of jobs and nodes on channel " + database.Channel
 
 // lockPatience is how long a table of OAR's is waited for: as long, whoever comes after us waits, too.
 const lockPatience = "SET LOCAL lock_timeout = '5s'"
@@ -36,7 +35,7 @@ func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 	for _, t := range triggers {
 		err := d.atOnce(ctx, "making the trigger "+t.name, lockPatience,
 			fmt.Sprintf(`CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
-				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END $$`, t.name, server.Channel, t.payload),
+				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END $$`, t.name, database.Channel, t.payload),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
 			fmt.Sprintf("CREATE TRIGGER %s %s EXECUTE PROCEDURE %s()", t.name, t.when, t.name))
 		if err != nil {

@@ -30,14 +30,6 @@ func (o Order) Begun() bool {
 	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
 }
 
-// Reservation keeps resources, the places of its holder, for jobs that the sidecar starts.
-type Reservation struct {
-	Name     string
-	From, To core.Time
-	Idle     core.Time // without a job of its own it ends so long after its begin; 0: it does not
-	Holder   int64
-}
-
 // Whole is the job that a companion is a part of, or the job itself.
 func (o *Orders) Whole(job int64) int64 {
 	if base := o.Jobs[job].Base; base != 0 {
@@ -82,13 +74,7 @@ func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Order
 	if err != nil {
 		return nil, err
 	}
-	err = database.Rows(ctx, from, "the reservations", "SELECT name, start_time, end_time, idle, holder FROM accordion_reservations ORDER BY name", nil, func(r *sql.Rows) error {
-		var one Reservation
-		err := r.Scan(&one.Name, &one.From, &one.To, &one.Idle, &one.Holder)
-		o.Reservations = append(o.Reservations, one)
-		return err
-	})
-	if err != nil {
+	if o.Reservations, err = d.Reservations(ctx, from, ""); err != nil {
 		return nil, err
 	}
 	err = database.Rows(ctx, from, "the places", "SELECT job_id, resource_id FROM accordion_places ORDER BY job_id, resource_id", nil, func(r *sql.Rows) error {

@@ -2,6 +2,12 @@
 // and the pass, which reads it.
 //
 //	orders, err := tables.Tables{DB: db}.ReadOrders(ctx, tx)
+//
+//	tables.go        the tables themselves: made, looked for, dropped
+//	jobs.go          evolving jobs, written by the sidecar; companions.go: those of a job
+//	reservations.go  nodes that the sidecar keeps free, and the jobs that show them
+//	launch.go        companions that begin beside OAR's pass
+//	orders.go        all of it, as the pass reads it; places
 package tables
 
 import (
@@ -61,10 +67,7 @@ type Tables struct{ *database.DB }
 // MakeTables makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
 func (d Tables) MakeTables(ctx context.Context) error {
 	for _, t := range tables {
-		query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")"
-		if d.Conf.Type == "mysql" {
-			query += " ENGINE = InnoDB" // what a transaction wrote must appear together
-		}
+		query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
 		if _, err := d.Sql.ExecContext(ctx, query); err != nil {
 			return fmt.Errorf("making the table %s: %w", t.name, err)
 		}
@@ -94,15 +97,11 @@ func (d Tables) DropTables(ctx context.Context) error {
 
 // Installed says whether all of Accordion's tables are there.
 func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, error) {
-	schema := "ANY (current_schemas(false))"
-	if d.Conf.Type == "mysql" {
-		schema = "DATABASE()"
-	}
 	var names []string
 	for _, t := range tables {
 		names = append(names, "'"+t.name+"'")
 	}
-	query := "SELECT table_name FROM information_schema.tables WHERE table_schema = " + schema +
+	query := "SELECT table_name FROM information_schema.tables WHERE table_schema = " + d.OwnSchema() +
 		" AND table_name IN (" + strings.Join(names, ", ") + ")"
 	found := 0
 	err := database.Rows(ctx, from, "which of Accordion's tables there are", query, nil, func(r *sql.Rows) error {
@@ -110,63 +109,4 @@ func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, err
 		return nil
 	})
 	return found == len(tables), err
-}
-
-func (d Tables) removeHolders(ctx context.Context) error {
-	err := d.Change(ctx, func(tx *sql.Tx) error {
-		var holders []int64
-		err := database.Rows(ctx, tx, "the reservations", "SELECT holder FROM accordion_reservations", nil, func(r *sql.Rows) error {
-			var id int64
-			err := r.Scan(&id)
-			holders = append(holders, id)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, id := range holders {
-			if err := RemoveJob(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("removing the reservations: %w", err)
-	}
-	return nil
-}
-
-// RemoveJob deletes a job that never ran, with every row that names it, as if it had never been: for a holder, which is
-// nobody's work and has no place in the accounting.
-func RemoveJob(ctx context.Context, tx *sql.Tx, job int64) error {
-	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
-	if err != nil {
-		return fmt.Errorf("removing job %d: %w", job, err)
-	}
-	groups, err := database.Numbers(ctx, tx, "SELECT res_group_id FROM job_resource_groups WHERE res_group_moldable_id", choices)
-	if err != nil {
-		return fmt.Errorf("removing job %d: %w", job, err)
-	}
-	for _, of := range []struct {
-		ids  []int64
-		rows []string
-	}{
-		{groups, []string{"job_resource_descriptions WHERE res_job_group_id"}},
-		{choices, []string{"job_resource_groups WHERE res_group_moldable_id", "moldable_job_descriptions WHERE moldable_id",
-			"gantt_jobs_predictions WHERE moldable_job_id", "gantt_jobs_resources WHERE moldable_job_id",
-			"gantt_jobs_predictions_visu WHERE moldable_job_id", "gantt_jobs_resources_visu WHERE moldable_job_id"}},
-		{[]int64{job}, []string{"job_types WHERE job_id", "job_dependencies WHERE job_id", "job_state_logs WHERE job_id",
-			"challenges WHERE job_id", "frag_jobs WHERE frag_id_job", "event_logs WHERE job_id", "accordion_places WHERE job_id",
-			"jobs WHERE job_id"}},
-	} {
-		for _, rows := range of.rows {
-			for _, id := range of.ids {
-				if _, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s = %d", rows, id)); err != nil {
-					return fmt.Errorf("removing job %d: %w", job, err)
-				}
-			}
-		}
-	}
-	return nil
 }

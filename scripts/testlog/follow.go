@@ -18,7 +18,8 @@ type event struct {
 type record struct {
 	Package, Test, Result string
 	Seconds               float64
-	Why                   string `json:",omitempty"` // it was skipped
+	Why                   string   `json:",omitempty"` // it was skipped
+	Said                  []string `json:",omitempty"` // by one that failed: its first lines
 }
 
 // follow prints what is said of packages and of tests that fail, as it comes, and keeps a record of each test. A test that has not ended
@@ -58,16 +59,17 @@ func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encod
 		said[key] = append(said[key], e.Output)
 	case "pass", "fail", "skip":
 		if e.Test == "" {
-			return unended(out, said, e)
+			return unended(out, said, e, keep)
 		}
 		all := said[key]
 		delete(said, key)
+		r := record{Package: e.Package, Test: e.Test, Result: e.Action, Seconds: e.Elapsed}
 		if e.Action == "fail" {
+			r.Said = first(all)
 			if err := printed(out, all...); err != nil {
 				return err
 			}
 		}
-		r := record{Package: e.Package, Test: e.Test, Result: e.Action, Seconds: e.Elapsed}
 		if e.Action == "skip" {
 			r.Why = reason(all)
 		}
@@ -76,19 +78,38 @@ func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encod
 	return nil
 }
 
-// unended prints what the tests of a package that has failed said, when they did not end themselves.
-func unended(out io.Writer, said map[string][]string, e event) error {
+// unended prints what the tests of a package that has failed said, when they did not end themselves, and keeps them as failed.
+func unended(out io.Writer, said map[string][]string, e event, keep *json.Encoder) error {
 	for key, all := range said {
-		if strings.HasPrefix(key, e.Package+"\n") {
-			delete(said, key)
-			if e.Action == "fail" {
-				if err := printed(out, all...); err != nil {
-					return err
-				}
-			}
+		test, ours := strings.CutPrefix(key, e.Package+"\n")
+		if !ours {
+			continue
+		}
+		delete(said, key)
+		if e.Action != "fail" {
+			continue
+		}
+		if err := printed(out, all...); err != nil {
+			return err
+		}
+		if err := keep.Encode(record{Package: e.Package, Test: test, Result: e.Action, Said: first(all)}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// first is the beginning of what a test said: as many lines as explain most failures. What go test says of every test is left out.
+func first(said []string) (lines []string) {
+	for _, text := range said {
+		if strings.HasPrefix(text, "=== ") || strings.HasPrefix(strings.TrimSpace(text), "--- ") {
+			continue
+		}
+		if lines = append(lines, text); len(lines) == 20 {
+			break
+		}
+	}
+	return lines
 }
 
 // printed leaves out what go test says with -v only.

@@ -1,9 +1,10 @@
 // Testlog reads what `go test -json` prints. It prints what `go test` would say, appends to a file how long each test took and why it was
-// skipped, and sums such a file up. scripts/test calls it.
+// skipped or failed, and sums such files up. scripts/test calls it.
 //
 //	go test -json ./... | testlog FILE     prints results, keeps tests in FILE
 //	testlog -slowest 10 FILE               prints the slowest tests
 //	testlog -skipped FILE...               prints what was not run, a line for each reason; nothing, if all was
+//	testlog -failed FILE...                prints what failed, and the first lines that each of it said
 package main
 
 import (
@@ -14,20 +15,34 @@ import (
 )
 
 func main() {
-	slowest := flag.Int("slowest", 0, "print the `N` slowest tests of the file")
+	slowest := flag.Int("slowest", 0, "print the `N` slowest tests of the files")
 	skipped := flag.Bool("skipped", false, "print what was not run, and why, of the files")
+	failed := flag.Bool("failed", false, "print what failed, and what it said first, of the files")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *slowest, *skipped, flag.Args()); err != nil {
+	var sum summary
+	switch {
+	case *slowest > 0:
+		sum = slowestOf(*slowest)
+	case *skipped:
+		sum = printSkipped
+	case *failed:
+		sum = printFailed
+	}
+	if err := run(os.Stdin, os.Stdout, sum, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in io.Reader, out io.Writer, slowest int, skipped bool, files []string) error {
-	if len(files) == 0 || len(files) > 1 && !skipped {
-		return fmt.Errorf("want one file, or several with -skipped")
+// summary prints something of the tests that were kept.
+type summary func(out io.Writer, all []record) error
+
+// run sums files up, or, without a summary, follows what is read and keeps it in a file.
+func run(in io.Reader, out io.Writer, sum summary, files []string) error {
+	if len(files) == 0 || len(files) > 1 && sum == nil {
+		return fmt.Errorf("want one file, or several to sum up")
 	}
-	if slowest == 0 && !skipped {
+	if sum == nil {
 		file, err := os.OpenFile(files[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
 			return err
@@ -39,8 +54,5 @@ func run(in io.Reader, out io.Writer, slowest int, skipped bool, files []string)
 	if err != nil {
 		return err
 	}
-	if skipped {
-		return printSkipped(out, kept)
-	}
-	return printSlowest(out, kept, slowest)
+	return sum(out, kept)
 }

@@ -36,8 +36,12 @@ func read(files []string) ([]record, error) {
 	return all, nil
 }
 
-// printSlowest prints the tests that took the longest. Of a test whose subtests run beside others only these tell how long it took: it
+// slowestOf prints the tests that took the longest, so many. Of a test whose subtests run beside others only these tell how long it took: it
 // counts as much as the longest of them.
+func slowestOf(count int) summary {
+	return func(out io.Writer, all []record) error { return printSlowest(out, all, count) }
+}
+
 func printSlowest(out io.Writer, all []record, count int) error {
 	longest := map[string]float64{}
 	for _, r := range all {
@@ -82,6 +86,19 @@ func printSkipped(out io.Writer, all []record) error {
 			names, more = names[:3], fmt.Sprintf(", and %d more", len(names)-3)
 		}
 		if _, err := fmt.Fprintf(out, "NOT run: %s%s: %s\n", strings.Join(names, ", "), more, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printFailed prints each test that failed and said something, and its first lines.
+func printFailed(out io.Writer, all []record) error {
+	for _, r := range all {
+		if len(r.Said) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "FAILED: %s %s\n%s", strings.TrimPrefix(r.Package, "accordion/"), r.Test, strings.Join(r.Said, "")); err != nil {
 			return err
 		}
 	}

@@ -32,31 +32,31 @@ const events = `{"Action":"start","Package":"accordion/a"}
 func TestWhatIsPrintedAndKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept")
 	for _, c := range []struct {
-		name    string
-		slowest int
-		skipped bool
-		files   []string
-		want    string
+		name  string
+		sum   summary
+		files []string
+		want  string
 	}{
-		{"results", 0, false, []string{file},
+		{"results", nil, []string{file},
 			"    a_test.go:7: it is bad\n--- FAIL: TestBad (3.00s)\nFAIL\taccordion/a\t5.0s\npanic: it hangs\n# accordion/b\nok  \taccordion/c\t0.1s\n"},
-		{"slowest", 1, false, []string{file}, "     3.0 s  a TestBad\n"},
-		{"slowest of few", 10, false, []string{file}, "     3.0 s  a TestBad\n     2.5 s  a TestBeside\n     1.5 s  a TestGood\n"},
-		{"not run", 0, true, []string{file, file + ".none"}, "NOT run: a TestLong/part: takes long: -args -accordion.long\n"},
-		{"all was run", 0, true, []string{file + ".none"}, ""},
+		{"slowest", slowestOf(1), []string{file}, "     3.0 s  a TestBad\n"},
+		{"slowest of few", slowestOf(10), []string{file}, "     3.0 s  a TestBad\n     2.5 s  a TestBeside\n     1.5 s  a TestGood\n"},
+		{"not run", printSkipped, []string{file, file + ".none"}, "NOT run: a TestLong/part: takes long: -args -accordion.long\n"},
+		{"what failed", printFailed, []string{file}, "FAILED: a TestBad\n    a_test.go:7: it is bad\nFAILED: a TestHangs\npanic: it hangs\n"},
+		{"all was run", printSkipped, []string{file + ".none"}, ""},
 	} {
 		var out strings.Builder
-		if err := run(strings.NewReader(events), &out, c.slowest, c.skipped, c.files); err != nil || out.String() != c.want {
+		if err := run(strings.NewReader(events), &out, c.sum, c.files); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, out.String(), c.want)
 		}
 	}
 }
 
 func TestAFileThatIsBrokenIsAnError(t *testing.T) {
-	if err := run(strings.NewReader("{}"), &strings.Builder{}, 1, false, []string{t.TempDir()}); err == nil {
+	if err := run(strings.NewReader("{}"), &strings.Builder{}, printSkipped, []string{t.TempDir()}); err == nil {
 		t.Error("a directory was read")
 	}
-	if err := run(nil, nil, 0, false, nil); err == nil {
+	if err := run(nil, nil, nil, nil); err == nil {
 		t.Error("no file was taken")
 	}
 }

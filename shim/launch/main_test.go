@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
-func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }

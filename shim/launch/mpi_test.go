@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/slurm/labtest"
+	"accordion/scripts/lab"
 )
 
 // ranks is an MPI program that tells what each rank has, after all of them have met: the sum of their numbers.
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
-	if err != nil && os.Getenv(labtest.Required) != "" {
+	if err != nil && os.Getenv(lab.SlurmRequired) != "" {
 		w.Fatalf("no %s beside Slurm %s: scripts/test installs it", program, w.lab.Slurm)
 	} else if err != nil {
 		w.Skipf("no %s beside Slurm %s", program, w.lab.Slurm)
@@ -76,7 +76,7 @@ func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
-			mpiOnCompanions(newWorld(t, labtest.Release(release)), "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
+			mpiOnCompanions(newWorld(t, lab.Release(release)), "mpicc.mpich", "mpiexec.hydra -bind-to core ./ranks", "")
 		})
 	}
 }
@@ -93,7 +93,7 @@ func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
-			w := newWorld(t, labtest.Release(release))
+			w := newWorld(t, lab.Release(release))
 			w.needs("mpicc.openmpi")
 			for node := 5; node <= 8; node++ {
 				w.lab.Run(t, "root", "sh", "-c", fmt.Sprintf(`[ -e /sys/class/net/own%[1]d ] || {

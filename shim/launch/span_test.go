@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"accordion/scripts/lab"
 	"accordion/shim/allocation"
 	"accordion/shim/srun"
-	"accordion/slurm/labtest"
 )
 
 func ordered(lines []string) string {
@@ -57,7 +57,7 @@ func places(t *testing.T, lines []string) []place {
 }
 
 // A job on n5 and n6 has companions on n7 and n8, which have GPUs; each task has asked for one.
-func growing(t *testing.T, options ...labtest.Option) (s *script, one, two allocation.Allocation) {
+func growing(t *testing.T, options ...lab.Option) (s *script, one, two allocation.Allocation) {
 	t.Helper()
 	w := newWorld(t, options...)
 	perNode := []string{"--ntasks-per-node=2", "--gpus-per-task=1"}
@@ -71,11 +71,11 @@ func TestAProgramRunsOnTheJobAndItsCompanions(t *testing.T) { programsSpan(t) }
 
 func TestAProgramSpansOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"20.11", "24.11", "26.05"} {
-		t.Run(release, func(t *testing.T) { programsSpan(t, labtest.Release(release)) })
+		t.Run(release, func(t *testing.T) { programsSpan(t, lab.Release(release)) })
 	}
 }
 
-func programsSpan(t *testing.T, options ...labtest.Option) {
+func programsSpan(t *testing.T, options ...lab.Option) {
 	s, one, two := growing(t, options...)
 	program := filepath.Join(s.home, "inside")
 	if err := os.WriteFile(program, []byte(inside), 0o755); err != nil {
@@ -170,9 +170,9 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 
 	// A companion that ends in the middle: its tasks' status counts, one line says so, and the others go on to their end.
 	end := s.begins("accordion run sh -c 'echo $ACCORDION_PROCID >>began; until [ -e over ]; do sleep 0.1; done; echo $ACCORDION_PROCID'")
-	s.lab.Await(t, labtest.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
+	s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 	s.lab.Run(t, "alice", "scancel", fmt.Sprint(one.Job))
-	s.lab.Await(t, labtest.Patience, "the companion is over", func() bool {
+	s.lab.Await(t, lab.Patience, "the companion is over", func() bool {
 		return s.lab.Run(t, "alice", "squeue", "-h", "-j", fmt.Sprintf("%d,%d", one.Job, s.id), "-t", "R", "-o", "%A") == fmt.Sprint(s.id)
 	})
 	s.lab.Run(t, "alice", "touch", filepath.Join(s.home, "over"))
@@ -198,7 +198,7 @@ func TestSignalsReachTheTasksOfAllAllocations(t *testing.T) {
 	for signal, want := range map[string]int{"USR1 TERM": 137, "INT INT": 137, "KILL": 137} {
 		s.lab.Run(t, "alice", "rm", "-f", filepath.Join(s.home, "began"), filepath.Join(s.home, "pid"))
 		end := s.begins("accordion run ./listening & echo $! >pid; wait $!")
-		s.lab.Await(t, labtest.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
+		s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 		pid := strings.TrimSpace(s.read("pid"))
 		first, then, _ := strings.Cut(signal, " ")
 		out := fmt.Sprintf("%s/c%d", s.home, s.said)
@@ -213,7 +213,7 @@ func TestSignalsReachTheTasksOfAllAllocations(t *testing.T) {
 		if out, errs, status := end(); status != want {
 			t.Errorf("%s: status %d, want %d\n%s%s", signal, status, want, out, errs)
 		}
-		s.lab.Await(t, labtest.Patience, "no step is left after "+signal, func() bool {
+		s.lab.Await(t, lab.Patience, "no step is left after "+signal, func() bool {
 			return !strings.Contains(s.lab.Run(t, "alice", "squeue", "-h", "-s", "-o", "%j"), "listening")
 		})
 	}
@@ -252,7 +252,7 @@ func TestEveryOptionOfSrunIsKnown(t *testing.T) {
 			if release == "this machine's" {
 				w = newWorld(t)
 			} else {
-				w = newWorld(t, labtest.Release(release))
+				w = newWorld(t, lab.Release(release))
 			}
 			help := w.lab.Run(t, "alice", "srun", "--help")
 			options := regexp.MustCompile(`(?m)^\s+(?:-\w, +)?--([a-z0-9-]+)`).FindAllStringSubmatch(help, -1)

@@ -11,22 +11,22 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
+	"accordion/scripts/lab"
 	"accordion/shim/allocation"
 	"accordion/shim/wire"
-	"accordion/slurm/labtest"
 )
 
 // world is a real Slurm set up as sites are, without a sidecar: the test speaks for it.
 type world struct {
 	*testing.T
-	lab   *labtest.Lab
+	lab   *lab.SlurmLab
 	calls <-chan session.Call
 	home  string
 }
 
-func newWorld(t *testing.T, options ...labtest.Option) *world {
+func newWorld(t *testing.T, options ...lab.Option) *world {
 	t.Helper()
-	lab := labtest.Shared(t, 8, append(options, labtest.Fast(), labtest.NoPlugin())...)
+	lab := lab.TakeSlurm(t, 8, append(options, lab.Fast(), lab.NoPlugin())...)
 	lab.Clear(t)
 	server, err := session.Listen(session.Options{Path: filepath.Join(lab.Dir, "run", "accordion.sock")})
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *world) companion(nodes string, options ...string) allocation.Allocation
 		w.Fatal(err)
 	}
 	name := "beside-" + names[0]
-	w.lab.Await(w.T, labtest.Patience, "the nodes "+nodes+" are free", func() bool { // on a busy machine Slurm calls idle nodes busy for a moment
+	w.lab.Await(w.T, lab.Patience, "the nodes "+nodes+" are free", func() bool { // on a busy machine Slurm calls idle nodes busy for a moment
 		_, _, err := w.lab.Exec("alice", "", append([]string{"salloc", "-Q", "-I", "--no-shell", "-p", "shared", "-t", "20",
 			fmt.Sprintf("-N%d", len(names)), "-w", nodes, "-J", name}, options...)...)
 		return err == nil
@@ -155,7 +155,7 @@ func (s *script) steps(step int, companions ...allocation.Allocation) {
 			s.Fatalf("job %d asks, not %d", call.Request.Job, s.id)
 		}
 		call.Answer(reply)
-	case <-time.After(labtest.Patience):
+	case <-time.After(lab.Patience):
 		s.Fatal("the script does not ask for its next step")
 	}
 	if out, errs, status := end(); status != 0 || !strings.Contains(errs, fmt.Sprintf("step %d of 9 begins", step)) {

@@ -25,7 +25,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/slurm"
+	"accordion/slurm/output"
 )
 
 // Format is the fields that Read wants, in order. The name is last: it may contain the separator.
@@ -144,7 +144,7 @@ func join(rows []row, now core.Time) []Job {
 	var jobs []Job
 	for i, r := range rows {
 		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
-			parent, stays := slurm.Beside(r.name)
+			parent, stays := output.Beside(r.name)
 			jobs = append(jobs, Job{
 				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: parent, Stays: stays,
 			})

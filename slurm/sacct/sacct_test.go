@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"accordion/core"
-	"accordion/slurm"
+	"accordion/slurm/output"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // say writes jobs in a few words: "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
@@ -29,7 +29,7 @@ func say(jobs []Job) string {
 
 func TestTheSizesOfAJobAreItsRows(t *testing.T) {
 	rows := `7|90|100|120|RESIZING|ada|n[1-2]|mesh
-8|118|119|120|COMPLETED|ada|n[3-5]|` + slurm.GrowPrefix + `7
+8|118|119|120|COMPLETED|ada|n[3-5]|` + output.GrowPrefix + `7
 7|120|120|140|RESIZING|ada|n[1-5]|mesh
 7|140|140|160|COMPLETED|ada|n[1-3]|mesh
 9|95|Unknown|Unknown|PENDING|bob|None assigned|later
@@ -46,7 +46,7 @@ func TestTheSizesOfAJobAreItsRows(t *testing.T) {
 10@95 now RUNNING: 130-170 [n7]
 11@95 odd|name CANCELLED: 150-155 [n8]
 `
-	want = strings.ReplaceAll(want, "accordion-grow-", slurm.GrowPrefix)
+	want = strings.ReplaceAll(want, "accordion-grow-", output.GrowPrefix)
 	if diff := cmp.Diff(want, say(got)); diff != "" {
 		t.Errorf("jobs differ (-want +got):\n%s", diff)
 	}
@@ -81,7 +81,7 @@ func TestASizeThatTookTwoMergesIsOneHoldAndACompanionStays(t *testing.T) {
 }
 
 func TestOnlyAnExpanderThatEndedWellIsMerged(t *testing.T) {
-	grow := slurm.GrowPrefix + "7"
+	grow := output.GrowPrefix + "7"
 	for _, c := range []struct {
 		state, name string
 		merged      bool
@@ -91,7 +91,7 @@ func TestOnlyAnExpanderThatEndedWellIsMerged(t *testing.T) {
 		{"CANCELLED by 0", grow, false},
 		{"NODE_FAIL", grow, false},
 		{"COMPLETED", "mesh", false},
-		{"COMPLETED", slurm.GrowPrefix + "x", false},
+		{"COMPLETED", output.GrowPrefix + "x", false},
 	} {
 		got, err := Read(strings.NewReader(fmt.Sprintf("8|118|119|120|%s|ada|n3|%s\n", c.state, c.name)), 200)
 		if err != nil {

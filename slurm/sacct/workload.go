@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/slurm"
+	"accordion/slurm/output"
 	"accordion/traces/swf"
 )
 
@@ -144,7 +144,7 @@ func lives(rows []held) []life {
 func accompanied(all []life) []life {
 	jobs := make(map[core.JobID]int, len(all))
 	for i := range all {
-		parent, stays := slurm.Beside(all[i].first().name)
+		parent, stays := output.Beside(all[i].first().name)
 		if job, known := jobs[parent]; stays && known && all[i].last().end > 0 {
 			all[job].beside = append(all[job].beside, all[i].rows...)
 			all[i].rows = nil
@@ -176,7 +176,7 @@ func (l life) mend() {
 
 // expander says whether a name is one's.
 func expander(name string) bool {
-	parent, stays := slurm.Beside(name)
+	parent, stays := output.Beside(name)
 	return parent != 0 && !stays
 }
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"accordion/slurm"
+	"accordion/slurm/output"
 	"accordion/traces/swf"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // jobs writes records in a few words: number, submission, wait, run time, processors got and asked for, limit, CPU, status,
@@ -38,7 +38,7 @@ func TestAccountingBecomesAWorkload(t *testing.T) {
 		"9|130|150|160|COMPLETED|1|4|2|00:02.500|bob|physics|normal|main|late\n" +
 		"9.batch|150|150|160|COMPLETED|4|4||00:02.500||||||\n" + // a step
 		"7|100|110|130|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n" +
-		"8|127|128|130|COMPLETED|2|8|5|00:00|ada|physics|normal|main|" + slurm.GrowPrefix + "7\n" +
+		"8|127|128|130|COMPLETED|2|8|5|00:00|ada|physics|normal|main|" + output.GrowPrefix + "7\n" +
 		"7|130|130|150|RESIZING|2|16|5|00:00|ada|physics|normal|main|mesh\n" +
 		"7|150|110|150|RESIZING|2|12|5|00:00|ada|physics|normal|main|mesh\n" + // held for no second
 		"7|150|110|170|COMPLETED|2|4|5|00:00|ada|physics|normal|main|mesh\n" + // its limit was changed: the start is the job's

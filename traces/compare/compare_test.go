@@ -11,7 +11,7 @@ import (
 	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/replay"
-	"accordion/traces/report/replays"
+	"accordion/traces/report"
 	"accordion/traces/workload"
 )
 
@@ -116,25 +116,25 @@ func TestTheTableHasTheDifferencesToTheFirst(t *testing.T) {
 
 func TestValuesAreWrittenAsPeopleSayThem(t *testing.T) {
 	for _, c := range []struct {
-		unit  replays.Unit
+		unit  report.Unit
 		value float64
 		want  string
 	}{
-		{replays.Seconds, 0, "0s"}, {replays.Seconds, 7.25, "7.3s"}, {replays.Seconds, 59.94, "59.9s"}, {replays.Seconds, 59.96, "1m00s"}, {replays.Seconds, 3599.4, "59m59s"},
-		{replays.Seconds, 3599.6, "1h00m"}, {replays.Seconds, 6837, "1h54m"}, {replays.Seconds, 86369, "23h59m"}, {replays.Seconds, 86399, "1d00h"}, {replays.Seconds, 86400 * 400, "400d00h"},
-		{replays.Number, 1, "1.00"}, {replays.Number, 92.58, "92.6"}, {replays.Number, 999.96, "1000"}, {replays.Number, 12765.5, "12766"}, {replays.Share, 0.6856, "68.6 %"},
+		{report.Seconds, 0, "0s"}, {report.Seconds, 7.25, "7.3s"}, {report.Seconds, 59.94, "59.9s"}, {report.Seconds, 59.96, "1m00s"}, {report.Seconds, 3599.4, "59m59s"},
+		{report.Seconds, 3599.6, "1h00m"}, {report.Seconds, 6837, "1h54m"}, {report.Seconds, 86369, "23h59m"}, {report.Seconds, 86399, "1d00h"}, {report.Seconds, 86400 * 400, "400d00h"},
+		{report.Number, 1, "1.00"}, {report.Number, 92.58, "92.6"}, {report.Number, 999.96, "1000"}, {report.Number, 12765.5, "12766"}, {report.Share, 0.6856, "68.6 %"},
 	} {
 		if got := value(c.unit, c.value); got != c.want {
 			t.Errorf("%v is written %s, want %s", c.value, got, c.want)
 		}
 	}
 	for _, c := range []struct {
-		unit     replays.Unit
+		unit     report.Unit
 		v, first float64
 		want     string
 	}{
-		{replays.Seconds, 5, 5, "(=)"}, {replays.Seconds, 0, 0, "(=)"}, {replays.Seconds, 5, 0, "(+5s)"}, {replays.Seconds, 110, 100, "(+10 %)"}, {replays.Seconds, 99, 100, "(-1.0 %)"},
-		{replays.Share, 0.68, 0.705, "(-2.5)"}, {replays.Number, 30, 10, "(+200 %)"},
+		{report.Seconds, 5, 5, "(=)"}, {report.Seconds, 0, 0, "(=)"}, {report.Seconds, 5, 0, "(+5s)"}, {report.Seconds, 110, 100, "(+10 %)"}, {report.Seconds, 99, 100, "(-1.0 %)"},
+		{report.Share, 0.68, 0.705, "(-2.5)"}, {report.Number, 30, 10, "(+200 %)"},
 	} {
 		if got := difference(c.unit, c.v, c.first); got != c.want {
 			t.Errorf("from %v to %v: %s, want %s", c.first, c.v, got, c.want)

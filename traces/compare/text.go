@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"accordion/traces/replay"
-	"accordion/traces/report/replays"
+	"accordion/traces/report"
 )
 
 // Text is the metrics of some replays as a table for a terminal: a column a replay, with the differences to the first behind
@@ -46,11 +46,11 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 }
 
 // value writes a value in its unit.
-func value(u replays.Unit, v float64) string {
+func value(u report.Unit, v float64) string {
 	switch u {
-	case replays.Seconds:
+	case report.Seconds:
 		return seconds(v)
-	case replays.Share:
+	case report.Share:
 		return fmt.Sprintf("%.1f %%", 100*v)
 	}
 	return decimal(v)
@@ -84,11 +84,11 @@ func seconds(v float64) string {
 }
 
 // difference is how far a value is from the first, in parentheses; percentages differ by points.
-func difference(u replays.Unit, v, first float64) string {
+func difference(u report.Unit, v, first float64) string {
 	switch {
 	case v == first:
 		return "(=)"
-	case u == replays.Share:
+	case u == report.Share:
 		return fmt.Sprintf("(%+.1f)", 100*(v-first))
 	case first == 0:
 		return "(+" + value(u, v) + ")"

@@ -63,7 +63,13 @@ func inOrder(all []change) iter.Seq[change] {
 	place := bits.Len(uint(len(all) - 1))
 	if bits.Len64(uint64(last-first))+1+place > 64 {
 		slices.SortStableFunc(all, func(a, b change) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), compareBool(a.grow, b.grow))
+			switch {
+			case a.at != b.at || a.grow == b.grow:
+				return cmp.Compare(a.at, b.at)
+			case b.grow:
+				return -1
+			}
+			return 1
 		})
 		return slices.Values(all)
 	}
@@ -81,17 +87,5 @@ func inOrder(all []change) iter.Seq[change] {
 				return
 			}
 		}
-	}
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
 	}
 }

@@ -1,27 +1,36 @@
 package report_test
 
 import (
+	"bytes"
 	"fmt"
-	"io"
-	"time"
 
+	"accordion/core"
+	"accordion/traces/replay"
 	"accordion/traces/report"
+	"accordion/traces/workload"
 )
 
 func Example() {
-	begin := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
-	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
-	chart := report.Gantt{
-		Title: "Two nodes", Nodes: []string{"n1", "n2"},
-		Jobs: []report.Job{{ID: "1", Name: "solve", Kind: report.Evolving, Submit: at(0), Holds: []report.Hold{
-			{Node: "n1", From: at(0), To: at(40)},
-			{Node: "n2", From: at(20), To: at(40)}, // it grew
-		}}},
+	workload := workload.Workload{
+		Name: "two jobs", Machine: core.Machine{Nodes: 4},
+		Jobs: []workload.Job{
+			{Number: 1, Submit: 0, Run: 600, Request: 900, Size: 4},
+			{Number: 2, Submit: 60, Run: 300, Request: 300, Size: 2},
+		},
 	}
-	if err := chart.Write(io.Discard); err != nil {
-		fmt.Println(err)
+	page := report.Report{
+		Title: "Two jobs", Workload: workload,
+		Replays: []report.Replay{{
+			Result: replay.Result{Policy: "fcfs", Outcomes: []replay.Outcome{{Start: 0, End: 600}, {Start: 600, End: 900}}},
+			Held: [][]replay.Stretch{
+				{{From: 0, To: 600, Nodes: []replay.Span{{First: 0, Last: 3}}}},
+				{{From: 600, To: 900, Nodes: []replay.Span{{First: 0, Last: 1}}}},
+			},
+		}},
+		Table: []report.Row{{Name: "Mean wait", Unit: report.Seconds, Better: report.Lower, Values: []float64{270}}},
 	}
-	f := chart.Figures()
-	fmt.Printf("%d growth; %.0f%% of the machine held; %v node-time saved\n", f.Growths, 100*f.Utilisation, f.Saved())
-	// Output: 1 growth; 75% of the machine held; 20s node-time saved
+	var html bytes.Buffer
+	err := page.Write(&html)
+	fmt.Println(err, bytes.Contains(html.Bytes(), []byte("4\u202fmin 30\u202fs")))
+	// Output: <nil> true
 }

@@ -1,82 +1,267 @@
 package report
 
-import "time"
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"strconv"
 
-// Figures sum a chart up.
-type Figures struct {
-	Jobs     int
-	ByKind   map[Kind]int
-	Growths  int // that really happened
-	Missed   int // promised and never came
-	Shrinks  int
-	Lateness time.Duration // mean over the growths; an early one counts as on time
-	Worst    time.Duration // the latest growth
-	// Utilisation is the part of the machine that was held from the first start to the last end, from 0 to 1.
-	Utilisation float64
-	// Held is what the evolving jobs held, in node-time, and AtPeak what the same jobs would have held as rigid ones:
-	// their largest size for their whole time.
-	Held, AtPeak time.Duration
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// The figures' sizes and colours: those of the page on paper.
+const (
+	figureWidth  = 9 * vg.Inch
+	figureHeight = 4.2 * vg.Inch
+	bins         = 480 // of the charts over time
+)
+
+var (
+	ink          = color.NRGBA{R: 0x1d, G: 0x21, B: 0x29, A: 0xff}
+	soft         = color.NRGBA{R: 0x5d, G: 0x64, B: 0x70, A: 0xff}
+	faintLine    = color.NRGBA{R: 0xe4, G: 0xe2, B: 0xdc, A: 0xff}
+	policyColour = []color.NRGBA{
+		{R: 0x5b, G: 0x62, B: 0x70, A: 0xff}, {R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, {R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, {R: 0x00, G: 0x92, B: 0x73, A: 0xff}, {R: 0xb4, G: 0x55, B: 0x9a, A: 0xff},
+		{R: 0xb9, G: 0x83, B: 0x00, A: 0xff}, {R: 0x3a, G: 0xa0, B: 0xdc, A: 0xff}, {R: 0x7a, G: 0x5b, B: 0xd0, A: 0xff}, {R: 0x8c, G: 0x5a, B: 0x3c, A: 0xff}, {R: 0x1d, G: 0x21, B: 0x29, A: 0xff},
+	}
+)
+
+// Figure is one chart of the report as a file.
+type Figure struct {
+	File  string // its name: load.svg
+	Write func(io.Writer) error
 }
 
-// Saved is the node-time that rigid jobs of the peak size would have held in vain.
-func (f Figures) Saved() time.Duration { return f.AtPeak - f.Held }
-
-// Figures sums the chart up.
-func (g Gantt) Figures() Figures {
-	f := Figures{Jobs: len(g.Jobs), ByKind: map[Kind]int{}}
-	var first, last time.Time
-	var held, late time.Duration
-	judged := 0
-	for _, j := range g.Jobs {
-		f.ByKind[j.Kind]++
-		start, end := j.Start(), j.End()
-		if start.IsZero() {
-			continue
-		}
-		if first.IsZero() || start.Before(first) {
-			first = start
-		}
-		if end.After(last) {
-			last = end
-		}
-		held += j.held()
-		if j.Kind != Evolving {
-			continue
-		}
-		f.Held += j.held()
-		f.AtPeak += time.Duration(j.Peak()) * end.Sub(start)
-		f.countResizes(j)
-		for _, m := range j.Marks() {
-			if m.From == 0 || m.To < m.From {
-				continue
-			}
-			if m.Real.IsZero() {
-				f.Missed++
-				continue
-			}
-			judged++
-			late += max(0, m.Late())
-			f.Worst = max(f.Worst, m.Late())
-		}
+// Figures are those of the report, each as SVG and as PNG: load, queue, the distributions, and a Gantt chart of each policy
+// whose nodes are known. They are drawn when they are written. A report that cannot be shown has none.
+func (r *Report) Figures() ([]Figure, error) {
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("figures of the report %q: %w", r.Title, err)
 	}
-	if judged > 0 {
-		f.Lateness = late / time.Duration(judged)
+	var all []Figure
+	for _, f := range r.figures() {
+		all = append(all, Figure{f.name + ".svg", drawn(f.svg)}, Figure{f.name + ".png", drawn(f.png)})
 	}
-	if whole := last.Sub(first); whole > 0 && len(g.Nodes) > 0 {
-		f.Utilisation = float64(held) / float64(whole) / float64(len(g.Nodes))
-	}
-	return f
+	return all, nil
 }
 
-func (f *Figures) countResizes(j Job) {
-	sizes := j.Sizes()
-	for i := 1; i < len(sizes); i++ {
-		switch {
-		case sizes[i].Nodes == 0: // its end
-		case sizes[i].Nodes > sizes[i-1].Nodes:
-			f.Growths++
-		default:
-			f.Shrinks++
+func drawn(draw func() (io.WriterTo, error)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		content, err := draw()
+		if err != nil {
+			return err
 		}
+		_, err = content.WriteTo(w)
+		return err
 	}
+}
+
+// figure is one chart that can be drawn as a file.
+type figure struct {
+	name     string
+	svg, png func() (io.WriterTo, error)
+}
+
+func (r *Report) figures() []figure {
+	all := []figure{
+		r.overTime("load", "Load: share of the nodes held", r.load, float64(r.Workload.Machine.Nodes)),
+		r.overTime("queue", "Queue: jobs waiting", r.queue, 0),
+	}
+	lines, dots := r.distributions()
+	for _, c := range lines {
+		all = append(all, r.lineFigure(c))
+	}
+	for _, c := range dots {
+		all = append(all, r.dotFigure(c))
+	}
+	names := map[string]int{}
+	for i := range r.Replays {
+		if r.Replays[i].Held == nil {
+			continue
+		}
+		name := "gantt-" + fileName(r.Replays[i].Result.Policy)
+		if names[name]++; names[name] > 1 {
+			name += "-" + strconv.Itoa(names[name])
+		}
+		all = append(all, r.ganttFigure(name, i))
+	}
+	return all
+}
+
+// fileName is a policy's name without what a file's name had better not have.
+func fileName(policy string) string {
+	return string(bytes.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' {
+			return c
+		}
+		return '-'
+	}, []byte(policy)))
+}
+
+// overTime is a line of steps a policy; a whole of 0 has an axis as long as the lines need.
+func (r *Report) overTime(name, title string, changes func(policy int) []change, whole float64) figure {
+	from, to := r.span()
+	p := newPlot()
+	p.X.Tick.Marker, p.Y.Tick.Marker = timeTicks{r.Begin}, countTicks{}
+	if whole > 0 {
+		p.Y.Tick.Marker, p.Y.Max = shareTicks{}, 1
+	}
+	p.X.Min, p.X.Max, p.Y.Min = float64(from), float64(to), 0
+	p.Add(grid())
+	for i := range r.Replays {
+		values := means(changes(i), from, to, bins)
+		points := make(plotter.XYs, bins)
+		for k, v := range values {
+			points[k] = plotter.XY{X: float64(from) + float64(to-from)*float64(k)/bins, Y: v / max(whole, 1)}
+		}
+		p.Add(&plotter.Line{XYs: points, StepStyle: plotter.PostStep, LineStyle: lineOf(i)})
+	}
+	if p.Y.Max <= 0 {
+		p.Y.Max = 1
+	}
+	return plotted(name, title, r.policies(), p, figureHeight)
+}
+
+func (r *Report) lineFigure(c cumulative) figure {
+	p := newPlot()
+	p.X.Scale, p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogScale{}, logTicks{c.Unit}, shareTicks{}
+	p.Add(grid())
+	for i, line := range c.Lines {
+		points := make(plotter.XYs, len(line))
+		for k, share := range line {
+			points[k] = plotter.XY{X: c.At[k], Y: share}
+		}
+		p.Add(&plotter.Line{XYs: points, LineStyle: lineOf(i)})
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = c.Least, c.Most, 0, 1
+	return plotted(c.name, c.Title+": "+lower(c.About), r.policies(), p, figureHeight)
+}
+
+// dotFigure has a row a class, the first on top, and in it a dot a policy.
+func (r *Report) dotFigure(c classes) figure {
+	p := newPlot()
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{c.Unit}
+	p.Add(grid())
+	rows := make([]plot.Tick, len(c.Classes))
+	for k, name := range c.Classes {
+		rows[k] = plot.Tick{Value: float64(-k), Label: name + " (" + plain(thousands(strconv.Itoa(c.Counts[k]))) + ")"}
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(rows)
+	for i, values := range c.Values {
+		var points plotter.XYs
+		for k, v := range values {
+			if v != nil {
+				off := 0.6 * ((float64(i)+0.5)/float64(len(c.Values)) - 0.5)
+				points = append(points, plotter.XY{X: max(*v, c.Least), Y: -float64(k) - off})
+			}
+		}
+		p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: colourOf(i), Radius: vg.Points(3.2), Shape: draw.CircleGlyph{}}})
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = c.Least, c.Most*1.05, 0.5-float64(len(c.Classes)), 0.5
+	height := vg.Points(90 + float64(len(c.Classes)*max(26, 9*len(r.Replays))))
+	return plotted(c.name, c.Title+" (jobs in brackets)", r.policies(), p, height)
+}
+
+func lower(s string) string { return string(bytes.ToLower([]byte(s[:1]))) + s[1:] }
+
+func newPlot() *plot.Plot {
+	p := plot.New()
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle.Width = 0
+		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width = faintLine, vg.Points(0.7)
+		a.Tick.Length = vg.Points(4)
+		a.Tick.Label.Font = sans(9)
+		a.Tick.Label.Color = soft
+		a.Padding = vg.Points(4)
+	}
+	return p
+}
+
+func sans(points float64) font.Font {
+	return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(points))
+}
+
+func grid() *plotter.Grid {
+	style := draw.LineStyle{Color: faintLine, Width: vg.Points(0.6)}
+	return &plotter.Grid{Vertical: style, Horizontal: style}
+}
+
+func colourOf(policy int) color.NRGBA { return policyColour[policy%len(policyColour)] }
+
+func lineOf(policy int) draw.LineStyle {
+	style := draw.LineStyle{Color: colourOf(policy), Width: vg.Points(1.4)}
+	if policy >= len(policyColour) {
+		style.Dashes = []vg.Length{vg.Points(4), vg.Points(2)}
+	}
+	return style
+}
+
+// entry is a name beside its colour.
+type entry struct {
+	name   string
+	colour color.NRGBA
+}
+
+func (r *Report) policies() []entry {
+	var all []entry
+	for i := range r.Replays {
+		all = append(all, entry{r.Replays[i].Result.Policy, colourOf(i)})
+	}
+	return all
+}
+
+// plotted is a plot under its title and the names of its colours.
+func plotted(name, title string, legend []entry, p *plot.Plot, height vg.Length) figure {
+	paint := func(c draw.Canvas) {
+		c.SetColor(color.White)
+		c.Fill(c.Rectangle.Path())
+		below := head(c, title, legend)
+		p.Draw(draw.Crop(c, vg.Points(8), -vg.Points(16), vg.Points(8), -below))
+	}
+	return figure{
+		name: name,
+		svg: func() (io.WriterTo, error) {
+			c := vgsvg.New(figureWidth, height)
+			paint(draw.New(c))
+			return c, nil
+		},
+		png: func() (io.WriterTo, error) {
+			c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(144))}
+			paint(draw.New(c))
+			return c, nil
+		},
+	}
+}
+
+// head writes the title and the legend, and returns how much height they took.
+func head(c draw.Canvas, title string, legend []entry) vg.Length {
+	bold := sans(12)
+	bold.Weight = xfont.WeightBold
+	style := text.Style{Color: ink, Font: bold, Handler: plot.DefaultTextHandler}
+	left, y := c.Min.X+vg.Points(10), c.Max.Y-vg.Points(22)
+	c.FillText(style, vg.Point{X: left, Y: y}, title)
+	style.Font, style.Color = sans(9.5), soft
+	y -= vg.Points(20)
+	x := left
+	for _, e := range legend {
+		wide := style.Width(e.name)
+		if x > left && x+wide+vg.Points(26) > c.Max.X {
+			x, y = left, y-vg.Points(15)
+		}
+		c.SetColor(e.colour)
+		box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + vg.Points(8), Y: y + vg.Points(8)}}
+		c.Fill(box.Path())
+		c.FillText(style, vg.Point{X: x + vg.Points(13), Y: y}, e.name)
+		x += wide + vg.Points(32)
+	}
+	return c.Max.Y - y + vg.Points(12)
 }

@@ -1,227 +1,181 @@
 package report
 
 import (
-	"cmp"
-	"errors"
+	"bytes"
+	"encoding/base64"
 	"fmt"
-	"slices"
-	"time"
+	"html"
+	"image/png"
+	"io"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"accordion/traces/replay"
+	"accordion/traces/workload"
 )
 
-// Kind is what sort of job it was.
-type Kind string
+// crisp is up to how many rectangles a Gantt chart as SVG has a path for each job; beyond, it has a picture of them, which
+// says as much and is smaller.
+const crisp = 20_000
 
-// The kinds of jobs.
+// The measures of a Gantt chart as SVG, in pixels.
 const (
-	Evolving Kind = "evolving" // its node count changed as its evolution profile says
-	Moldable Kind = "moldable" // one of several configurations was chosen for it
-	Rigid    Kind = "rigid"    // every other job
+	ganttLeft, ganttTop    = 62.0, 58.0
+	ganttWide, ganttHigh   = 1180.0, 560.0
+	ganttRight, ganttBelow = 18.0, 34.0
 )
 
-// Gantt is a chart of jobs on nodes: a row each node, time from left to right.
-type Gantt struct {
-	Title string
-	Note  string   // one line under the title
-	Nodes []string // the rows, from the top
-	Jobs  []Job
+func (r *Report) ganttFigure(name string, policy int) figure {
+	return figure{
+		name: name,
+		svg: func() (io.WriterTo, error) {
+			var b bytes.Buffer
+			err := r.ganttSVG(&b, policy)
+			return &b, err
+		},
+		png: func() (io.WriterTo, error) { return r.ganttPlot(name, policy).png() },
+	}
 }
 
-// Job is one job's life.
-type Job struct {
-	ID      string
-	Name    string
-	User    string
-	Kind    Kind
-	Request string    // as its user wrote it: ep=2x20s,5x20s
-	Outcome string    // how it ended, in the batch system's word
-	Submit  time.Time // zero: unknown
-	Holds   []Hold    // what it held, in any order; an expander's nodes before the merge are its own job's
-	Planned []Size    // what it was promised when it started: start and changes, by time
+// ganttPlot is the chart as a picture in a plot.
+func (r *Report) ganttPlot(name string, policy int) figure {
+	from, to := r.span()
+	p := newPlot()
+	nodes := float64(r.Workload.Machine.Nodes)
+	p.X.Tick.Marker, p.Y.Tick.Marker = timeTicks{r.Begin}, nodeTicks{r.Workload.Machine.Nodes}
+	p.Add(plotter.NewImage(r.rasterised(policy, from, to, 2400, 1200), float64(from), 0, float64(to), nodes))
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = float64(from), float64(to), 0, nodes
+	return plotted(name, "Gantt chart: "+r.Replays[policy].Result.Policy, r.kinds(), p, 5.2*vg.Inch)
 }
 
-// Hold is one node held from From until just before To.
-type Hold struct {
-	Node     string
-	From, To time.Time
+// nodeTicks count nodes from the top, as the page does.
+type nodeTicks struct{ nodes int }
+
+func (t nodeTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := countTicks{}.Ticks(low, high)
+	for i := range ticks {
+		ticks[i].Value = float64(t.nodes) - ticks[i].Value
+	}
+	return ticks
 }
 
-// Size is a node count from an instant on.
-type Size struct {
-	At    time.Time
-	Nodes int
-}
-
-// Start is when the job first held a node; zero when it never did.
-func (j Job) Start() time.Time {
-	var first time.Time
-	for _, h := range j.Holds {
-		if first.IsZero() || h.From.Before(first) {
-			first = h.From
+// kinds are the kinds of jobs that there are, with their colours.
+func (r *Report) kinds() []entry {
+	there := [len(kindColour)]bool{}
+	for i := range r.Workload.Jobs {
+		there[r.Workload.Jobs[i].Kind()] = true
+	}
+	var all []entry
+	for k, c := range kindColour {
+		if there[k] {
+			all = append(all, entry{workload.Kind(k).String(), c})
 		}
 	}
-	return first
+	return all
 }
 
-// End is when the job gave back its last node; zero when it never held any.
-func (j Job) End() time.Time {
-	var last time.Time
-	for _, h := range j.Holds {
-		if h.To.After(last) {
-			last = h.To
-		}
+// ganttSVG draws a policy's chart: nodes from top to bottom, time from left to right.
+func (r *Report) ganttSVG(b *bytes.Buffer, policy int) error {
+	from, to := r.span()
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]g %[2]g" width="%[1]g" height="%[2]g" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12" fill="#5d6470">`+"\n",
+		ganttLeft+ganttWide+ganttRight, ganttTop+ganttHigh+ganttBelow)
+	fmt.Fprintf(b, `<rect width="100%%" height="100%%" fill="#fff"/><text x="14" y="26" font-size="16" font-weight="600" fill="#1d2129">Gantt chart: %s</text>`+"\n", html.EscapeString(r.Replays[policy].Result.Policy))
+	r.ganttLegend(b)
+	r.ganttAxes(b, from, to)
+	if rectangles(r.Replays[policy].Held) > crisp {
+		return r.ganttPicture(b, policy, from, to)
 	}
-	return last
-}
-
-// Sizes is the job's node count as it was, from its start to a last Size of 0 nodes at its end.
-func (j Job) Sizes() []Size {
-	changes := make(map[int64]int, 2*len(j.Holds)) // by nanosecond
-	for _, h := range j.Holds {
-		changes[h.From.UnixNano()]++
-		changes[h.To.UnixNano()]--
-	}
-	var at []int64
-	for t := range changes {
-		at = append(at, t)
-	}
-	slices.Sort(at)
-	var sizes []Size
-	nodes := 0
-	for _, t := range at {
-		if changes[t] == 0 { // nodes were exchanged, or one span was written as two
+	sx, sy := ganttWide/float64(to-from), ganttHigh/float64(r.Workload.Machine.Nodes)
+	for i, stretches := range r.Replays[policy].Held {
+		j, o := &r.Workload.Jobs[i], &r.Replays[policy].Result.Outcomes[i]
+		if len(stretches) == 0 {
 			continue
 		}
-		nodes += changes[t]
-		sizes = append(sizes, Size{At: time.Unix(0, t), Nodes: nodes})
-	}
-	return sizes
-}
-
-// Peak is the largest node count it had.
-func (j Job) Peak() int {
-	peak := 0
-	for _, s := range j.Sizes() {
-		peak = max(peak, s.Nodes)
-	}
-	return peak
-}
-
-// held is node-time in all.
-func (j Job) held() time.Duration {
-	var sum time.Duration
-	for _, h := range j.Holds {
-		sum += h.To.Sub(h.From)
-	}
-	return sum
-}
-
-// Mark is one promised change, and when it really came.
-type Mark struct {
-	Planned time.Time
-	Real    time.Time // zero: never
-	From    int       // nodes before; 0 for the start
-	To      int
-}
-
-// Late is how long after the promise it came: negative when earlier, 0 when it never came.
-func (m Mark) Late() time.Duration {
-	if m.Real.IsZero() {
-		return 0
-	}
-	return m.Real.Sub(m.Planned)
-}
-
-// Marks pairs each promised change, the start first, with the instant at which the job first had at least (a growth) or
-// at most (a shrink) so many nodes after the change before it.
-func (j Job) Marks() []Mark {
-	sizes := j.Sizes()
-	var marks []Mark
-	next, before := 0, 0 // of sizes; nodes promised before
-	for _, p := range j.Planned {
-		if p.Nodes == before {
-			continue
+		fill := kindColour[j.Kind()]
+		fmt.Fprintf(b, `<path fill="#%02x%02x%02x"`, fill.R, fill.G, fill.B)
+		if j.Kind() == workload.Evolving {
+			b.WriteString(` class="evolving"`)
 		}
-		m := Mark{Planned: p.At, From: before, To: p.Nodes}
-		for i := next; i < len(sizes); i++ {
-			ended := sizes[i].Nodes == 0 && p.Nodes > 0
-			if !ended && (p.Nodes > before && sizes[i].Nodes >= p.Nodes || p.Nodes < before && sizes[i].Nodes <= p.Nodes) {
-				m.Real, next = sizes[i].At, i+1
-				break
+		b.WriteString(` d="`)
+		for _, s := range stretches {
+			for _, n := range s.Nodes {
+				wide, high := float64(s.To-s.From)*sx, float64(n.Last-n.First+1)*sy
+				if s.To == o.End && wide > 2 {
+					wide -= 0.6 // a gap to the next job
+				}
+				if high > 2 {
+					high -= 0.5
+				}
+				fmt.Fprintf(b, "M%s %sh%sv%sh-%sz", px(ganttLeft+float64(s.From-from)*sx), px(ganttTop+float64(n.First)*sy), px(wide), px(high), px(wide))
 			}
 		}
-		before = p.Nodes
-		marks = append(marks, m)
+		fmt.Fprintf(b, `"><title>job %d, %s: %s nodes, waited %s</title></path>`+"\n", j.Number, j.Kind(), sizes(held(j, o)), plain(length(float64(o.Start-j.Submit))))
 	}
-	return marks
-}
-
-// check says what of the chart cannot be drawn.
-func (g Gantt) check() error {
-	if len(g.Nodes) == 0 {
-		return errors.New("a Gantt chart needs nodes for its rows")
-	}
-	rows := g.rows()
-	if len(rows) != len(g.Nodes) {
-		return errors.New("a node is named twice among the rows")
-	}
-	for _, j := range g.Jobs {
-		switch j.Kind {
-		case Evolving, Moldable, Rigid:
-		default:
-			return fmt.Errorf("job %s is of kind %q, which is none of evolving, moldable, rigid", j.ID, j.Kind)
-		}
-		for _, h := range j.Holds {
-			if _, known := rows[h.Node]; !known {
-				return fmt.Errorf("job %s held %q, which is not among the rows", j.ID, h.Node)
-			}
-			if !h.From.Before(h.To) {
-				return fmt.Errorf("job %s held %s from %v to %v, which is no span", j.ID, h.Node, h.From, h.To)
-			}
-		}
-	}
+	b.WriteString("</svg>\n")
 	return nil
 }
 
-func (g Gantt) rows() map[string]int {
-	rows := make(map[string]int, len(g.Nodes))
-	for i, n := range g.Nodes {
-		rows[n] = i
+// sizes is "2 → 8 → 4".
+func sizes(ep core.EP) string {
+	var all []string
+	for _, s := range ep {
+		all = append(all, strconv.Itoa(s.Nodes))
 	}
-	return rows
+	return strings.Join(all, " → ")
 }
 
-// span is from the first submission or hold to the last hold's end, never empty.
-func (g Gantt) span() (from, to time.Time) {
-	for _, j := range g.Jobs {
-		start, end := j.Start(), j.End()
-		if !j.Submit.IsZero() && (start.IsZero() || j.Submit.Before(start)) {
-			start = j.Submit
-		}
-		if !start.IsZero() && (from.IsZero() || start.Before(from)) {
-			from = start
-		}
-		if end.After(to) {
-			to = end
+func rectangles(held [][]replay.Stretch) int {
+	n := 0
+	for _, stretches := range held {
+		for _, s := range stretches {
+			n += len(s.Nodes)
 		}
 	}
-	if !from.Before(to) {
-		to = from.Add(time.Minute)
-	}
-	return from, to
+	return n
 }
 
-// byStart is the jobs in the order in which they started; those that never did are last.
-func (g Gantt) byStart() []Job {
-	jobs := slices.Clone(g.Jobs)
-	slices.SortStableFunc(jobs, func(a, b Job) int {
-		sa, sb := a.Start(), b.Start()
-		if sa.IsZero() != sb.IsZero() {
-			if sa.IsZero() {
-				return 1
-			}
-			return -1
+func (r *Report) ganttPicture(b *bytes.Buffer, policy int, from, to core.Time) error {
+	b.WriteString(`<image preserveAspectRatio="none" href="data:image/png;base64,`)
+	encoder := base64.NewEncoder(base64.StdEncoding, b)
+	if err := png.Encode(encoder, r.rasterised(policy, from, to, 2*int(ganttWide), 2*int(ganttHigh))); err != nil {
+		return err
+	}
+	if err := encoder.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, `" x="%g" y="%g" width="%g" height="%g"/>`+"\n</svg>\n", ganttLeft, ganttTop, ganttWide, ganttHigh)
+	return nil
+}
+
+func (r *Report) ganttLegend(b *bytes.Buffer) {
+	x := ganttLeft
+	for _, e := range r.kinds() {
+		fmt.Fprintf(b, `<rect x="%g" y="38" width="10" height="10" rx="2" fill="#%02x%02x%02x"/><text x="%g" y="47">%s</text>`+"\n", x, e.colour.R, e.colour.G, e.colour.B, x+16, e.name)
+		x += 90
+	}
+}
+
+func (r *Report) ganttAxes(b *bytes.Buffer, from, to core.Time) {
+	fmt.Fprintf(b, `<rect x="%g" y="%g" width="%g" height="%g" fill="#faf9f7"/>`+"\n", ganttLeft, ganttTop, ganttWide, ganttHigh)
+	for _, m := range marks(from, to, r.Begin) {
+		x := ganttLeft + float64(m.at-from)/float64(to-from)*ganttWide
+		fmt.Fprintf(b, `<path d="M%s %gv%g" stroke="#e4e2dc"/><text x="%s" y="%g" text-anchor="middle">%s</text>`+"\n", px(x), ganttTop, ganttHigh+5, px(x), ganttTop+ganttHigh+20, m.text)
+	}
+	nodes := float64(r.Workload.Machine.Nodes)
+	for _, t := range (countTicks{}).Ticks(0, nodes) {
+		if t.Value < nodes {
+			fmt.Fprintf(b, `<text x="%g" y="%s" text-anchor="end">%s</text>`+"\n", ganttLeft-8, px(ganttTop+t.Value/nodes*ganttHigh+9), t.Label)
 		}
-		return cmp.Or(sa.Compare(sb), a.Submit.Compare(b.Submit))
-	})
-	return jobs
+	}
+}
+
+// px writes a coordinate with at most two digits after the point.
+func px(v float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
 }

@@ -8,13 +8,13 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/traces/files"
 )
 
 // Writer writes a log job by job, in columns. Make one with NewWriter, and Flush it at the end.
@@ -98,31 +98,11 @@ func Write(out io.Writer, log *Log) error {
 
 // WriteFile writes a whole log to a file, gzipped where the name ends in .gz. The file is there whole or not at all; what was
 // there before is replaced, but for a device or a pipe, which is written to.
-func WriteFile(path string, log *Log) (err error) {
+func WriteFile(path string, log *Log) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, log)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing %s: %w", path, err)
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
-	if err := file.Chmod(0o644); err != nil { // CreateTemp's files are for their owner alone
-		return err
-	}
-	if err := writeTo(file, log, strings.HasSuffix(path, ".gz")); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return files.Save(files.File{Path: path, Write: func(out io.Writer) error { return writeTo(out, log, strings.HasSuffix(path, ".gz")) }})
 }
 
 // writeInto writes to what is there.

@@ -18,6 +18,11 @@ const (
 	Evolving             // its size changes from step to step
 )
 
+// Kinds are the names of the kinds, by kind.
+var Kinds = [...]string{"rigid", "moldable", "evolving"}
+
+func (k Kind) String() string { return Kinds[k] }
+
 // Job is one job of a workload, by the rules under which replays are compared: what a log says of no use is gone.
 type Job struct {
 	Number  int64     // its number in the log

@@ -2,8 +2,8 @@
 // system, and what it was promised, from the journal.
 //
 //	c := chart.New()
-//	c.Job(key, report.Job{Name: "mesh", Kind: report.Evolving})
-//	c.Hold(key, report.Hold{Node: "n1", From: from, To: to})
+//	c.Job(key, chart.Job{Name: "mesh"})
+//	c.Hold(key, chart.Hold{Node: "n1", From: from, To: to})
 //	for entry := range entries {
 //		c.Note(entry)
 //	}
@@ -13,8 +13,6 @@ package chart
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -22,7 +20,7 @@ import (
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/hostlist"
-	"accordion/traces/report"
+	"accordion/traces/workload"
 )
 
 // Chart collects jobs, holds and promises, in any order.
@@ -32,7 +30,7 @@ type Chart struct {
 }
 
 type collected struct {
-	report.Job
+	Job
 	request  string // as accepted by the sidecar; "" for a job that it does not manage
 	known    bool   // somebody gave the job itself, not only a hold or a promise
 	promised core.EP
@@ -56,14 +54,14 @@ func (c *Chart) of(key adapter.Key) *collected {
 
 // Job says who a job is. Its ID, Holds and Planned are filled in by the chart, and its Request and Kind where the journal
 // tells them; else it is rigid.
-func (c *Chart) Job(key adapter.Key, about report.Job) {
+func (c *Chart) Job(key adapter.Key, about Job) {
 	j := c.of(key)
-	about.ID, about.Kind, about.Holds, about.Planned = strconv.FormatInt(int64(key.ID), 10), report.Rigid, j.Holds, j.Planned
+	about.ID, about.Kind, about.Holds, about.Planned = key.ID, workload.Rigid, j.Holds, j.Planned
 	j.Job, j.known = about, true
 }
 
 // Hold says what a job held.
-func (c *Chart) Hold(key adapter.Key, h report.Hold) {
+func (c *Chart) Hold(key adapter.Key, h Hold) {
 	j := c.of(key)
 	j.Holds = append(j.Holds, h)
 }
@@ -89,7 +87,7 @@ func (c *Chart) Note(e journal.Entry) {
 		}
 		j := c.of(key)
 		j.promised, j.planned, j.moved = ep, at, 0
-		j.Planned, j.done = []report.Size{{At: at, Nodes: ep[0].Nodes}}, 1
+		j.Planned, j.done = []Size{{At: at, Nodes: ep[0].Nodes}}, 1
 	case "grew", "shrank":
 		text, _ := e.Args["nodes"].(string)
 		nodes, err := hostlist.Expand(text)
@@ -99,18 +97,17 @@ func (c *Chart) Note(e journal.Entry) {
 		}
 		j.moved = at.Sub(j.due(j.done))
 		j.done++
-		j.Planned = append(j.Planned, report.Size{At: at, Nodes: len(nodes)})
+		j.Planned = append(j.Planned, Size{At: at, Nodes: len(nodes)})
 	}
 }
 
-func kind(request string) report.Kind {
-	switch {
-	case strings.HasPrefix(request, "ep="):
-		return report.Evolving
-	case strings.HasPrefix(request, "mold="):
-		return report.Moldable
+func kind(request string) workload.Kind {
+	switch choices, err := adapter.ParseRequest(request); {
+	case err != nil:
+		return workload.Rigid
+	default:
+		return (&workload.Job{Choices: choices}).Kind()
 	}
-	return report.Rigid
 }
 
 // due is when the i-th step was to begin as first planned.
@@ -124,8 +121,8 @@ func (j *collected) due(i int) time.Time {
 
 // Gantt is the chart. Its rows are the nodes that were held, in natural order; the caller knows whether there are more.
 // Changes that were promised within a job's life and of which the journal does not tell are promised and missed.
-func (c *Chart) Gantt() report.Gantt {
-	var g report.Gantt
+func (c *Chart) Gantt() Gantt {
+	var g Gantt
 	for _, key := range c.order {
 		j := c.jobs[key]
 		if !j.known {
@@ -138,7 +135,7 @@ func (c *Chart) Gantt() report.Gantt {
 		end := out.End()
 		for i := j.done; j.done > 0 && i < len(j.promised); i++ {
 			if at := j.due(i).Add(j.moved); at.Before(end) {
-				out.Planned = append(out.Planned, report.Size{At: at, Nodes: j.promised[i].Nodes})
+				out.Planned = append(out.Planned, Size{At: at, Nodes: j.promised[i].Nodes})
 			}
 		}
 		for _, h := range out.Holds {

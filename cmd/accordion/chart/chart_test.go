@@ -1,6 +1,7 @@
 package chart_test
 
 import (
+	"accordion/slurm/output"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -14,9 +15,8 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/cmd/accordion/chart"
-	"accordion/slurm"
 	"accordion/slurm/sacct"
-	"accordion/traces/report"
+	"accordion/traces/workload"
 )
 
 // told is a journal of job 7, submitted at second 90: 2 nodes for 20 s, 5 for 20 s, 3 for 20 s, from second 100 on.
@@ -49,10 +49,10 @@ func read(t *testing.T, rows string) []sacct.Job {
 	return jobs
 }
 
-func marks(g report.Gantt) string {
+func marks(g chart.Gantt) string {
 	var b strings.Builder
 	for _, j := range g.Jobs {
-		fmt.Fprintf(&b, "%s %s %s", j.ID, j.Name, j.Kind)
+		fmt.Fprintf(&b, "%d %s %s", j.ID, j.Name, j.Kind)
 		for _, m := range j.Marks() {
 			fmt.Fprintf(&b, "; %d→%d planned %d", m.From, m.To, m.Planned.Unix())
 			if m.Real.IsZero() {
@@ -68,7 +68,7 @@ func marks(g report.Gantt) string {
 
 func TestPromisesStandBesideWhatSlurmRecorded(t *testing.T) {
 	rows := "7|90|100|121|RESIZING|ada|n[1-2]|mesh\n" +
-		"8|120|120|121|COMPLETED|ada|n[3-5]|" + slurm.GrowPrefix + "7\n" +
+		"8|120|120|121|COMPLETED|ada|n[3-5]|" + output.GrowPrefix + "7\n" +
 		"7|121|121|141|RESIZING|ada|n[1-5]|mesh\n" +
 		"7|141|141|160|COMPLETED|ada|n[1-3]|mesh\n" +
 		"9|95|100|130|COMPLETED|bob|n10|plain\n"
@@ -119,27 +119,27 @@ func TestWhatWasPromisedAfterTheEndIsNotMissed(t *testing.T) {
 }
 
 func TestAnExpanderThatWasNotMergedIsShown(t *testing.T) {
-	g, err := chart.FromSlurm(read(t, "8|120|120|150|CANCELLED by 0|ada|n[3-5]|"+slurm.GrowPrefix+"7\n"), told())
+	g, err := chart.FromSlurm(read(t, "8|120|120|150|CANCELLED by 0|ada|n[3-5]|"+output.GrowPrefix+"7\n"), told())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Jobs) != 1 || g.Jobs[0].ID != "8" {
+	if len(g.Jobs) != 1 || g.Jobs[0].ID != 8 {
 		t.Errorf("jobs %+v, want the expander", g.Jobs)
 	}
 }
 
 func TestAPageIsSavedAsAWholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
-	bad := report.Gantt{}
-	if err := chart.Save(path, bad); err == nil {
+	bad := chart.Gantt{}
+	if err := bad.Save(path); err == nil {
 		t.Error("a chart without rows was saved")
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	good := report.Gantt{Nodes: []string{"n1"}, Jobs: []report.Job{{ID: "1", Kind: report.Rigid, Holds: []report.Hold{
+	good := chart.Gantt{Nodes: []string{"n1"}, Jobs: []chart.Job{{ID: 1, Kind: workload.Rigid, Holds: []chart.Hold{
 		{Node: "n1", From: time.Unix(0, 0), To: time.Unix(9, 0)}}}}}
-	if err := chart.Save(path, good); err != nil {
+	if err := good.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "</html>") {

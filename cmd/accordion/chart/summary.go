@@ -3,11 +3,11 @@ package chart
 import (
 	"fmt"
 
-	"accordion/traces/report"
+	"accordion/traces/workload"
 )
 
 // Summary is the chart's figures in two lines for a terminal.
-func Summary(g report.Gantt) string {
+func Summary(g Gantt) string {
 	f := g.Figures()
 	text := fmt.Sprintf("%d jobs on %d nodes, %.0f %% of the machine held. ", f.Jobs, len(g.Nodes), 100*f.Utilisation)
 	text += fmt.Sprintf("%d growths, %.1f s late in the mean, %.1f s at worst; %d shrinks.", f.Growths, f.Lateness.Seconds(), f.Worst.Seconds(), f.Shrinks)
@@ -16,7 +16,7 @@ func Summary(g report.Gantt) string {
 	}
 	if f.AtPeak > 0 {
 		text += fmt.Sprintf("\nThe %d evolving jobs held %.0f node-minutes; as rigid jobs of their peak sizes they would have held %.0f.",
-			f.ByKind[report.Evolving], f.Held.Minutes(), f.AtPeak.Minutes())
+			f.ByKind[workload.Evolving], f.Held.Minutes(), f.AtPeak.Minutes())
 	}
 	return text
 }

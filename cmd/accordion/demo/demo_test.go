@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/traces/report"
+	"accordion/cmd/accordion/chart"
+	"accordion/traces/workload"
 )
 
 func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
@@ -17,7 +18,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var g report.Gantt
+	var g chart.Gantt
 	synctest.Test(t, func(t *testing.T) { // the wall clock is virtual in here: nothing depends on the machine's speed
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
@@ -31,12 +32,12 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	}
 	for i, j := range g.Jobs {
 		if j.Name != jobs[i].Name || j.Request != jobs[i].Request {
-			t.Errorf("job %s is %s %s, want %s %s", j.ID, j.Name, j.Request, jobs[i].Name, jobs[i].Request)
+			t.Errorf("job %d is %s %s, want %s %s", j.ID, j.Name, j.Request, jobs[i].Name, jobs[i].Request)
 		}
 		if j.Outcome != "COMPLETED" {
 			t.Errorf("%s ended %s", j.Name, j.Outcome)
 		}
-		if j.Kind != report.Evolving {
+		if j.Kind != workload.Evolving {
 			continue
 		}
 		var got, want []int
@@ -53,7 +54,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 		}
 	}
 	f := g.Figures()
-	if f.Missed > 0 || f.Growths < 8 || f.ByKind[report.Moldable] < 2 || f.ByKind[report.Rigid] < 4 {
+	if f.Missed > 0 || f.Growths < 8 || f.ByKind[workload.Moldable] < 2 || f.ByKind[workload.Rigid] < 4 {
 		t.Errorf("figures %+v: want 8 growths at least, none missed, some jobs of each kind", f)
 	}
 	if err := alone(g); err != "" {
@@ -62,7 +63,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 }
 
 // alone says which node was in two jobs at once.
-func alone(g report.Gantt) string {
+func alone(g chart.Gantt) string {
 	for i, a := range g.Jobs {
 		for _, b := range g.Jobs[:i] {
 			for _, ha := range a.Holds {
@@ -83,7 +84,7 @@ func TestAPlayIsShownWhileItIsPlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown strings.Builder
-	var g report.Gantt
+	var g chart.Gantt
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

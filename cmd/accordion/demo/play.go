@@ -25,7 +25,6 @@ import (
 	"accordion/core/evolve"
 	"accordion/core/queue"
 	"accordion/shim/wire"
-	"accordion/traces/report"
 )
 
 // Options say what is played.
@@ -58,7 +57,7 @@ type stage struct {
 }
 
 // Play plays the workload until its last job is over and gives the chart of what happened.
-func Play(ctx context.Context, o Options) (g report.Gantt, err error) {
+func Play(ctx context.Context, o Options) (g chart.Gantt, err error) {
 	if err := o.Check(); err != nil {
 		return g, err
 	}
@@ -245,20 +244,20 @@ func (st *stage) view() (view view.Status, err error) {
 }
 
 // chart draws the batch system's own records, with the journal's promises beside them.
-func (st *stage) chart() (report.Gantt, error) {
+func (st *stage) chart() (chart.Gantt, error) {
 	c := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {
 			continue // its nodes are its parent's from the merge on, which is when the job can use them
 		}
-		c.Job(r.Key, report.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
+		c.Job(r.Key, chart.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
 		for _, s := range r.Spans {
-			c.Hold(r.Key, report.Hold{Node: s.Node, From: s.From, To: s.To})
+			c.Hold(r.Key, chart.Hold{Node: s.Node, From: s.From, To: s.To})
 		}
 	}
 	for e, err := range st.journal.Entries(0) {
 		if err != nil {
-			return report.Gantt{}, err
+			return chart.Gantt{}, err
 		}
 		c.Note(e)
 	}

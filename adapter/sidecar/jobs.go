@@ -1,0 +1,116 @@
+package sidecar
+
+import (
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/journal"
+	"accordion/adapter/managed"
+	"accordion/core"
+)
+
+// jobs is every managed job that is not over, as it is remembered and as it was last seen.
+type jobs struct {
+	notes    *notes
+	readings *readings
+	meter    act.Meter
+	settings managed.Settings
+
+	records map[adapter.Key]*managed.Job
+	awaited map[core.JobID]bool // whose nodes were waited for in the last cycle
+	shrunk  managed.Epoch       // when a job last gave nodes back
+}
+
+// sorted is every record by submission: a cycle does the same whatever the map's order.
+func (s *jobs) sorted() []*managed.Job {
+	all := make([]*managed.Job, 0, len(s.records))
+	for _, r := range s.records {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *managed.Job) int {
+		if a.Submitted != b.Submitted {
+			return int(a.Submitted - b.Submitted)
+		}
+		return int(a.ID - b.ID)
+	})
+	return all
+}
+
+// find is the running job of the id. One whose start was decided may run already, before a reading shows it.
+func (s *jobs) find(id core.JobID) *managed.Job {
+	for _, r := range s.records {
+		if r.ID == id && r.Phase != managed.Waiting {
+			return r
+		}
+	}
+	return nil
+}
+
+// fresh says whether the newest reading began after the last thing we did to the job.
+func (s *jobs) fresh(r *managed.Job) bool { return r.Busy == "" && s.readings.shows(r.Touched) }
+
+// touch marks what is known of the job as newer than any reading that has begun.
+func (s *jobs) touch(r *managed.Job) { r.Touched = s.readings.begun }
+
+// later is when a failed operation is tried again.
+func (s *jobs) later(d time.Duration) time.Time { return s.notes.clock.Now().Add(d) }
+
+// restore takes the records that the journal keeps.
+func (s *jobs) restore() error {
+	records, err := s.notes.journal.Records()
+	if err != nil {
+		return err
+	}
+	for _, stored := range records {
+		r, err := managed.Restore(stored.Data)
+		if err != nil {
+			return err
+		}
+		s.records[r.Key] = r
+	}
+	return nil
+}
+
+// save makes a record durable.
+func (s *jobs) save(r *managed.Job) error {
+	data, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	r.Dirty = false
+	return s.notes.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data})
+}
+
+func (s *jobs) saveDirty() error {
+	for _, r := range s.sorted() {
+		if r.Dirty {
+			if err := s.save(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shift moves what is planned for running jobs with a clock that was set.
+func (s *jobs) shift(by time.Duration) error {
+	for _, r := range s.sorted() {
+		r.Shift(int64(by / time.Second))
+		r.Retry = time.Time{}
+		if err := s.save(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// phases counts the jobs, by their phase as people read it.
+func (s *jobs) phases() map[string]int {
+	phases := map[string]int{}
+	for _, r := range s.records {
+		phases[r.Shown()]++
+	}
+	return phases
+}

@@ -1,0 +1,215 @@
+package sidecar
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/decide"
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/shim/wire"
+)
+
+// absorb takes in the jobs of a new reading, and says which they are.
+func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, err error) {
+	here = make(map[adapter.Key]bool, len(snapshot.Jobs))
+	for i := range snapshot.Jobs {
+		j := &snapshot.Jobs[i]
+		here[j.Key] = true
+		if err := s.meet(j); err != nil {
+			return nil, err
+		}
+	}
+	for key := range s.notes.told {
+		if !here[key] && s.records[key] == nil {
+			delete(s.notes.told, key)
+		}
+	}
+	return here, nil
+}
+
+// meet takes in one job of a reading.
+func (s *jobs) meet(j *adapter.Job) error {
+	if j.Expands != 0 {
+		return nil
+	}
+	r := s.records[j.Key]
+	if r == nil {
+		return s.greet(j)
+	}
+	if !s.fresh(r) {
+		return nil
+	}
+	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
+	switch j.State {
+	case adapter.Pending:
+		return s.meetPending(r, j)
+	case adapter.Running:
+		if r.Escaped() {
+			if err := s.letGo(r, j); err != nil {
+				return err
+			}
+		}
+		return s.meetRunning(r, j)
+	default:
+		return s.forget(r, "ended", j)
+	}
+}
+
+// greet takes up a job that carries a request. An unmarked one must be held: a job that may start at any second is
+// not ours to plan.
+func (s *jobs) greet(j *adapter.Job) error {
+	request := adapter.RequestOf(j)
+	marked := len(j.Mark) > len(adapter.MarkPrefix) && j.Mark[:len(adapter.MarkPrefix)] == adapter.MarkPrefix
+	if request == "" || j.State != adapter.Pending && j.State != adapter.Running || !marked && (j.State != adapter.Pending || !j.Held) {
+		return nil
+	}
+	choices, err := adapter.ParseRequest(request)
+	if err != nil {
+		s.notes.notice(j.Key, fmt.Sprintf("stays held: %v", err))
+		return nil
+	}
+	r := managed.New(j, request, choices)
+	s.records[j.Key] = r
+	if err := s.notes.event(r, "accepted", request, map[string]any{"user": j.User}); err != nil {
+		return err
+	}
+	if j.State == adapter.Running {
+		return s.meetRunning(r, j)
+	}
+	return s.save(r)
+}
+
+func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
+	switch {
+	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
+		// Its owner released it before we could hold it: an ordinary job from now on.
+		return s.forget(r, "escaped", nil)
+	case r.Phase == managed.Running:
+		// Requeued behind our back: it waits again, from its beginning.
+		r.BackToQueue()
+		if err := s.notes.event(r, "requeued", "waits again, from its first step", nil); err != nil {
+			return err
+		}
+		return s.save(r)
+	}
+	return nil
+}
+
+// meetRunning compares what a running job holds with what we meant it to hold.
+func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
+	if r.Phase == managed.Waiting || r.Phase == managed.Starting {
+		if err := s.began(r, j); err != nil {
+			return err
+		}
+	}
+	r.Parts = j.Parts
+	held := managed.KeepOrder(r.Nodes, j.Nodes)
+	if slices.Equal(held, r.Nodes) && !r.Resizing() {
+		return nil
+	}
+	if r.Resizing() { // interrupted by our own death
+		done := len(held) == r.EP()[r.Target].Nodes
+		r.Hold(held, s.notes.clock.Now().Unix())
+		if done {
+			return s.apply(r, decide.Resized(r, s.settings, map[string]any{"after": "a restart"}, s.notes.clock.Now()))
+		}
+		r.Target = r.Step
+		return s.save(r)
+	}
+	if s.undone(r, held) {
+		return s.regret(r, held)
+	}
+	r.Again = nil
+	if err := s.notes.event(r, "changed", fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{
+		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
+		return err
+	}
+	r.Hold(held, s.notes.clock.Now().Unix())
+	return s.save(r)
+}
+
+// began notes that a job runs. A start later than planned moves its whole promise; an earlier one makes its first step
+// longer, so that the steps after it come at their planned seconds.
+func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
+	if r.Promise == nil { // it was started without us, or our journal is gone
+		r.Promise = make([]core.Time, len(r.EP()))
+		r.SetPromise(j.Started, r.EP())
+		r.Step = managed.StepOfSize(r.EP(), len(j.Nodes))
+		r.Target = r.Step
+	}
+	r.Phase, r.Began, r.Limit, r.Nodes, r.Attached = managed.Running, j.Started, j.Limit, slices.Clone(j.Nodes), j.Reservation != ""
+	late := core.Time(0)
+	if r.Planned > 0 {
+		late = max(0, j.Started-r.Planned)
+	}
+	if late > 0 {
+		r.MovedBy = managed.BatchSystem
+	}
+	for i := range r.Promise {
+		r.Promise[i] += late
+	}
+	r.Meant = r.Due()
+	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
+	if err := s.notes.event(r, "started", fmt.Sprintf("on %d nodes", len(r.Nodes)), fields); err != nil {
+		return err
+	}
+	if r.Asks != nil {
+		if why := r.Choose(r.Asks.Request); why != "" {
+			r.Answer(wire.Refused, why)
+		}
+	}
+	return s.save(r)
+}
+
+// forget drops a job that is over.
+func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
+	text := "before it began"
+	if r.Began > 0 && r.Phase != managed.Starting {
+		text = fmt.Sprintf("after step %d of %d", r.Step+1, len(r.EP()))
+	}
+	if kind == "escaped" {
+		text = "released by its owner before it was adopted; scheduled as an ordinary job"
+	}
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	fields := map[string]any{}
+	if j != nil && j.Why != "" && j.Why != "None" {
+		fields["state"] = j.Why
+		text += " (" + j.Why + ")"
+	}
+	r.Answer(wire.Over, "the job is over")
+	delete(s.records, r.Key)
+	delete(s.notes.told, r.Key)
+	// In this order: whoever dies in between says it twice, and not never.
+	if err := s.notes.event(r, kind, text, fields); err != nil {
+		return err
+	}
+	return s.notes.journal.Delete(int64(r.ID), r.Submitted)
+}
+
+// bury drops the jobs that the reading does not show any more.
+func (s *jobs) bury(here map[adapter.Key]bool) error {
+	for _, r := range s.sorted() {
+		if !here[r.Key] && s.fresh(r) {
+			if err := s.forget(r, "ended", nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// letGo treats a job that escaped as a rigid one, of the size and the limit that the batch system gives it: nobody plans
+// with less, and it is resized no more.
+func (s *jobs) letGo(r *managed.Job, j *adapter.Job) error {
+	was := r.Request
+	lasts := min(j.Limit, core.MaxTotal-s.settings.Guard) + s.settings.Guard
+	r.Choice, r.Choices = 0, []core.EP{{{Duration: max(lasts, 1), Nodes: max(len(j.Nodes), 1)}}}
+	r.Request = "ep=" + evolve.Format(r.Choices[0])
+	return s.notes.event(r, "escaped", fmt.Sprintf("runs without having been started by us: from now on a rigid job of %d nodes", len(j.Nodes)),
+		map[string]any{"nodes": names(j.Nodes), "request": was})
+}

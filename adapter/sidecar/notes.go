@@ -1,0 +1,79 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/decide"
+	"accordion/adapter/journal"
+	"accordion/adapter/managed"
+)
+
+// notes is what is written down of all that happens: into the journal, and into the log for operators.
+type notes struct {
+	journal act.Journal
+	logger  hclog.Logger
+	clock   adapter.Clock
+	cluster string
+
+	told    map[adapter.Key]string // what operators were last told of each job
+	stirred time.Time              // when something last happened to a managed job, or was done
+}
+
+// stir notes that something happened to a managed job: more may follow.
+func (n *notes) stir() { n.stirred = n.clock.Now() }
+
+// remark writes into the journal what concerns no single job, and explains why others came late.
+func (n *notes) remark(kind, text string, fields map[string]any) error {
+	return n.journal.Event(journal.Event{At: n.clock.Now(), Kind: kind, Text: text, Fields: fields})
+}
+
+// event tells operators and the journal what happened to a job.
+func (n *notes) event(r *managed.Job, kind, text string, fields map[string]any) error {
+	if kind != "planned" && kind != "replanned" {
+		n.stir()
+	}
+	args := []any{"job", r.ID}
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		v := fields[k]
+		if f, ok := v.(float64); ok { // a Unix second would be written with an exponent
+			v = fmt.Sprintf("%.3f", f)
+		}
+		args = append(args, k, v)
+	}
+	n.info(kind+": "+text, args...)
+	return n.journal.Event(journal.Event{
+		At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: kind, Text: text, Fields: fields,
+	})
+}
+
+// events tells what happened to a job.
+func (n *notes) events(r *managed.Job, all []decide.Event) error {
+	for _, e := range all {
+		if err := n.event(r, e.Kind, e.Text, e.Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.
+func (n *notes) notice(key adapter.Key, text string) {
+	if n.told[key] == text {
+		return
+	}
+	n.told[key] = text
+	n.warn(text, "job", key.ID)
+}
+
+func (n *notes) info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
+func (n *notes) warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
+
+// of puts the cluster before what a line of the log says.
+func (n *notes) of(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }

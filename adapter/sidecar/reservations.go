@@ -1,0 +1,199 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+)
+
+// reservations is what was done to our reservations at the batch system, and what the plan needs of them.
+type reservations struct {
+	notes    *notes
+	readings *readings
+	jobs     *jobs
+	crew     *crew
+
+	wants   map[string]adapter.Reservation // what the plan needs, by name
+	tending map[string]tended              // what was last done to each
+}
+
+// tended is what was last done to a reservation. Until a reading began after it, it is truer than the reading.
+type tended struct {
+	reservation adapter.Reservation
+	gone        bool // it was deleted
+	busy        bool // a call is under way
+	at          managed.Epoch
+	retry       time.Time // not before, after a refusal
+}
+
+// calls is how many reservations may be written at once.
+const calls = 2
+
+// tend writes the reservations that the plan needs and the batch system lacks, and deletes those that nothing needs.
+func (s *reservations) tend(ctx context.Context, v *plan.World) {
+	s.tidy()
+	wants, keep := v.Wanted()
+	clear(s.wants)
+	for _, w := range wants {
+		s.wants[w.Name] = w
+		if keep[w.Name] || !s.mayTend(w.Name) {
+			continue
+		}
+		have, there := s.reserved(w.Name)
+		switch {
+		case there && premature(have, w, v.Now):
+			s.delete(ctx, w.Name)
+		case !there || outdated(have, w, v.Now):
+			s.write(ctx, w)
+		}
+	}
+	for _, name := range s.ours() {
+		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) {
+			continue
+		}
+		if _, there := s.reserved(name); there {
+			s.delete(ctx, name)
+		}
+	}
+}
+
+// tidy drops what a reading knows better by now: the sidecar lives for months.
+func (s *reservations) tidy() {
+	for name, t := range s.tending {
+		if !t.busy && s.readings.shows(t.at) && !s.notes.clock.Now().Before(t.retry) {
+			delete(s.tending, name)
+		}
+	}
+}
+
+// slack is how many seconds too early a reservation may begin without harm.
+const slack core.Time = 10
+
+// premature says whether a reservation has begun for a second that has moved away since. Its begin cannot be changed any
+// more, and meanwhile it keeps away the very jobs that are planned before it: it has to go, and is made anew.
+func premature(have, want adapter.Reservation, now core.Time) bool {
+	return have.Start <= now && want.Start > now+slack
+}
+
+// outdated says whether a reservation no longer serves. The begin of an active one cannot be helped.
+func outdated(have, want adapter.Reservation, now core.Time) bool {
+	active := have.Start <= now
+	return !managed.SameNodes(have.Nodes, want.Nodes) ||
+		have.End < want.End-plan.Expiry/2 ||
+		!active && (have.Start > want.Start || have.Start < want.Start-slack)
+}
+
+// reserved is our reservation of the name as the batch system has it now.
+func (s *reservations) reserved(name string) (adapter.Reservation, bool) {
+	if t, ok := s.tending[name]; ok && !s.readings.shows(t.at) {
+		return t.reservation, !t.gone
+	}
+	for _, r := range s.readings.snapshot.Reservations {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return adapter.Reservation{}, false
+}
+
+// ours is the names of all our reservations, in the order of the reading.
+func (s *reservations) ours() []string {
+	var all []string
+	for _, r := range s.readings.snapshot.Reservations {
+		if r.Ours() {
+			all = append(all, r.Name)
+		}
+	}
+	for name, t := range s.tending {
+		if !t.gone && !t.busy && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// busy says whether a call for the reservation is under way.
+func (s *reservations) busy(name string) bool { return s.tending[name].busy }
+
+// mayTend says whether a call for the reservation may begin now.
+func (s *reservations) mayTend(name string) bool {
+	under := 0
+	for _, t := range s.tending {
+		if t.busy {
+			under++
+		}
+	}
+	t := s.tending[name]
+	return under < calls && !t.busy && !s.notes.clock.Now().Before(t.retry)
+}
+
+// anew is for a clock that was set: what was refused may be tried at once.
+func (s *reservations) anew() {
+	for name, t := range s.tending {
+		t.retry = time.Time{}
+		s.tending[name] = t
+	}
+}
+
+// take notes that an operation of a job writes the reservation itself.
+func (s *reservations) take(r adapter.Reservation) {
+	s.tending[r.Name] = tended{reservation: r, at: s.readings.begun}
+}
+
+func (s *reservations) write(ctx context.Context, r adapter.Reservation) {
+	job := s.owner(r.Name)
+	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.crew.acts.Reserve(ctx, job, r) })
+}
+
+func (s *reservations) delete(ctx context.Context, name string) {
+	job := s.owner(name)
+	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.crew.acts.Unreserve(ctx, job, name) })
+}
+
+// call does one action on a reservation, beside the loop.
+func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb string, action func(context.Context) error) {
+	before := s.tending[r.Name]
+	before.busy = true
+	s.tending[r.Name] = before
+	s.crew.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
+}
+
+// settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
+func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
+	t := tended{reservation: r, gone: verb == "unreserve", at: s.readings.begun}
+	if err == nil {
+		s.tending[r.Name] = t
+		return
+	}
+	pause := 5 * time.Second
+	if errors.Is(err, adapter.ErrBusy) {
+		pause = time.Second
+	} else {
+		s.notes.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))
+	}
+	s.tending[r.Name] = tended{retry: s.jobs.later(pause)}
+	s.readings.refresh()
+}
+
+// owner is the job a reservation is for; a zero key when nobody knows it any more.
+func (s *reservations) owner(name string) adapter.Key {
+	var id core.JobID
+	var step int
+	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
+		return adapter.Key{}
+	}
+	for key := range s.jobs.records {
+		if key.ID == id {
+			return key
+		}
+	}
+	return adapter.Key{ID: id}
+}

@@ -1,0 +1,88 @@
+// Package cluster is the subcommands that stand beside a batch system: serve, preflight and watch, and the configuration that
+// names it.
+package cluster
+
+import (
+	"accordion/slurm/growth"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/adapter/embedded"
+	"accordion/core"
+	"accordion/shim/seal"
+	"accordion/slurm"
+)
+
+// cluster is the batch system that the configuration names, with what serve and preflight ask of it besides.
+type cluster struct {
+	system    adapter.BatchSystem
+	pool      string
+	preflight func(context.Context) []adapter.Finding
+	guard     func(context.Context) (core.Time, error)
+	name      func(context.Context) (string, error)
+	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
+	deadline  time.Duration                                                      // of each call out
+	close     func()
+}
+
+// connect makes the batch system; it changes nothing yet.
+func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+	switch conf.System {
+	case config.SystemEmbedded:
+		return connectEmbedded(conf.Embedded)
+	case config.SystemOAR:
+		return connectOAR(ctx, conf, log)
+	}
+	return connectSlurm(conf)
+}
+
+func connectSlurm(conf config.Config) (*cluster, error) {
+	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
+		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: growth.Kind(conf.Slurm.Growth), Limits: conf.Slurm.Limits})
+	if err != nil {
+		return nil, err
+	}
+	preflight := func(ctx context.Context) []adapter.Finding {
+		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
+		slices.SortStableFunc(found, adapter.ByGravity)
+		return found
+	}
+	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
+		name: s.ClusterName, identity: s.Identity, try: s.Try, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+}
+
+// checkSession looks at how jobs on other hosts reach the sidecar.
+func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
+	if conf.Listen == "" {
+		return []adapter.Finding{{Severity: adapter.Note, What: "[session] listen is empty: accordion step reaches the sidecar on this host only, " +
+			"and jobs on other hosts are resized at their planned seconds"}}
+	}
+	if err := seal.NewMunge(conf.MungeSocket).Check(ctx); err != nil {
+		return []adapter.Finding{{Severity: adapter.Fatal, What: fmt.Sprintf("jobs on other hosts cannot prove who they are: %v", err),
+			Fix: "Start munged here, say [session] munge_socket, or take [session] listen out"}}
+	}
+	return nil
+}
+
+func connectEmbedded(conf config.Embedded) (*cluster, error) {
+	s, err := embedded.New(embedded.Options{Nodes: conf.Nodes})
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{
+		system:    s,
+		pool:      fmt.Sprintf("%d nodes in this process", conf.Nodes),
+		preflight: func(context.Context) []adapter.Finding { return nil },
+		guard:     func(context.Context) (core.Time, error) { return 0, nil }, // it enforces limits at the very second
+		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
+		deadline:  10 * time.Second, // it is never slow
+		close:     s.Close,
+	}, nil
+}

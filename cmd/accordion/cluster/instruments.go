@@ -1,0 +1,69 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter/act"
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/metrics"
+)
+
+// instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
+type instruments struct {
+	meter act.Meter // nil: nothing is counted
+	parts []func(context.Context) error
+	ends  []func() error
+}
+
+// openInstruments opens what the configuration asks for. None of it ends the sidecar when it fails later.
+func openInstruments(conf config.Config, j *journal.Journal, log hclog.Logger) (*instruments, error) {
+	w := &instruments{}
+	if address := conf.Metrics.Listen; address != "" {
+		listener, err := metrics.Listen(address)
+		if err != nil {
+			return nil, err
+		}
+		m := metrics.New(time.Now)
+		w.meter = m
+		w.ends = append(w.ends, listener.Close)
+		w.parts = append(w.parts, func(ctx context.Context) error {
+			if err := m.Serve(ctx, listener); err != nil {
+				log.Error("the metrics are not served any more", "error", err)
+				<-ctx.Done()
+			}
+			return nil
+		})
+		log.Info("metrics are served", "address", "http://"+listener.Addr().String()+"/metrics")
+	}
+	if path := conf.Log.Events; path != "" {
+		lines, err := j.KeepLines(path)
+		if err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+		w.ends = append(w.ends, lines.Close)
+		w.parts = append(w.parts, func(ctx context.Context) error {
+			return lines.Run(ctx, time.Second, func(err error) {
+				if err != nil {
+					log.Error("events cannot be written now; they are when it is possible again", "error", err)
+				} else {
+					log.Info("events are written again", "file", path)
+				}
+			})
+		})
+	}
+	return w, nil
+}
+
+// close gives everything back.
+func (w *instruments) close() error {
+	var errs []error
+	for _, end := range w.ends {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}

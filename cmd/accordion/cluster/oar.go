@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+	hooked "accordion/cmd/accordion/oar"
+	"accordion/oar"
+	"accordion/oar/conf"
+	"accordion/oar/setup"
+)
+
+// connectOAR makes the batch system of an OAR, and reads from its database whether Accordion is installed there.
+func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (*cluster, error) {
+	c, err := conf.Read(hooked.File(settings.OAR.Conf))
+	if err != nil {
+		return nil, err
+	}
+	s, err := oar.Open(ctx, c, oar.Options{Queue: settings.OAR.Queue, Timeout: settings.OAR.Timeout, Bin: settings.OAR.Bin, Log: log.Named("oar")})
+	if err != nil {
+		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // PostgreSQL's client says it in several lines
+	}
+	parts := setup.Setup{Conf: c, Queue: settings.OAR.Queue, File: hooked.File(settings.OAR.Conf), OARDir: hooked.Dir()}
+	preflight := func(ctx context.Context) []adapter.Finding {
+		found := append(parts.Preflight(ctx), checkSession(ctx, settings.Session)...)
+		slices.SortStableFunc(found, adapter.ByGravity)
+		return found
+	}
+	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity,
+		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
+		close:    s.Close}, nil
+}

@@ -1,0 +1,199 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"accordion/adapter"
+	"accordion/adapter/alone"
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/managed"
+	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+	"accordion/core/policy"
+	"accordion/shim/seal"
+)
+
+// Serve is "accordion serve".
+func Serve() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the sidecar",
+		Long: `Run the sidecar beside the batch system, until it is told to end (SIGTERM, SIGINT). It first does what "accordion
+preflight" does, and does not start on a cluster that is not fit. It logs to standard error.`,
+		Args: command.NoArguments,
+	}
+	file := command.ConfigFlag(c)
+	force := c.Flags().Bool("force", false, "start in spite of what preflight finds")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		conf, err := file.Load()
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), conf, *force, cmd.ErrOrStderr())
+	}
+	return c
+}
+
+// serve wires the sidecar's parts and runs them until ctx ends.
+func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) error {
+	log := newLogger(conf.Log, w)
+	// The journal first: it keeps a second sidecar with it away before anything else is touched.
+	j, err := journal.Open(conf.Journal.Path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	c, err := connect(ctx, conf, log)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := fit(ctx, c, log, force); err != nil {
+		return err
+	}
+	lock, err := onlyOne(ctx, c, j.Path())
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	settings, err := settingsOf(ctx, conf, c)
+	if err != nil {
+		return err
+	}
+	server, err := listen(conf.Session, log.Named("session"))
+	if err != nil {
+		return err
+	}
+	instruments, err := openInstruments(conf, j, log)
+	if err != nil {
+		return err
+	}
+	defer instruments.close()
+	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Settings: settings})
+	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
+		"socket", conf.Session.Socket, "addresses", server.Addresses())
+	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
+		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })...)
+	if err != nil {
+		return err
+	}
+	log.Info("accordion ended as it was told to; running jobs run on")
+	return nil
+}
+
+// onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
+// needs no lock.
+func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, error) {
+	if c.identity == nil {
+		return &alone.Lock{}, nil
+	}
+	identity, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := alone.Beside(alone.Folder, identity, "its journal is "+journal)
+	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+	}
+	return lock, nil
+}
+
+// listen opens what jobs reach the sidecar by.
+func listen(conf config.Session, log hclog.Logger) (*session.Server, error) {
+	return session.Listen(session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen,
+		Authority: seal.NewMunge(conf.MungeSocket), Log: log})
+}
+
+// fit lets nobody serve a cluster that preflight refuses, unless he insists.
+func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
+	found := c.preflight(ctx)
+	for _, f := range found {
+		switch f.Severity {
+		case adapter.Fatal:
+			log.Error("preflight: "+f.What, "do", f.Fix)
+		case adapter.Warning:
+			log.Warn("preflight: "+f.What, "do", f.Fix)
+		default:
+			log.Info("preflight: " + f.What)
+		}
+	}
+	failed := failures(found)
+	switch {
+	case failed == 0:
+		return nil
+	case force:
+		log.Warn("serving all the same, for --force was given", "failed", failed)
+		return nil
+	}
+	return errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
+}
+
+func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {
+	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
+	var err1, err2 error
+	if name == "" {
+		name, err1 = c.name(ctx)
+	}
+	if guard == 0 {
+		guard, err2 = c.guard(ctx)
+	}
+	if err := errors.Join(err1, err2); err != nil {
+		return managed.Settings{}, err
+	}
+	planner, err := policy.Live(conf.Plan.Policy, conf.Plan.Fit())
+	if err != nil {
+		return managed.Settings{}, err
+	}
+	return managed.Settings{
+		Cluster:   name,
+		Interval:  conf.Plan.Interval,
+		Rest:      conf.Plan.Rest,
+		Policy:    planner,
+		StartLead: core.Time(conf.Plan.StartLead / time.Second),
+		Protect:   conf.Plan.Protect,
+		Guard:     guard,
+		Overrun: managed.Overrun{
+			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),
+			Grace: core.Time(conf.Overrun.Grace / time.Second), Signal: conf.Overrun.Signal,
+		},
+		Advance:  conf.Early.Advance,
+		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
+		Deadline: c.deadline,
+	}, nil
+}
+
+// together runs all parts until ctx ends or one of them does, then ends the others.
+func together(ctx context.Context, parts ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(parts))
+	var running sync.WaitGroup
+	for i, part := range parts {
+		running.Go(func() {
+			defer cancel()
+			errs[i] = part(ctx)
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+func newLogger(conf config.Log, w io.Writer) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w,
+	})
+}

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/cmd/accordion/command"
+	"accordion/cmd/accordion/live"
+)
+
+// Watch is "accordion watch".
+func Watch() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "watch",
+		Short: "Watch the nodes and the queue, live",
+		Long: `Draw which job holds which node, what runs and what waits, anew every second; without a terminal, print a line for each
+change. It only reads: the batch system, and the sidecar's journal.`,
+		Args: command.NoArguments,
+	}
+	file := command.ConfigFlag(c)
+	every := c.Flags().Duration("every", time.Second, "how often the batch system is read")
+	column := c.Flags().Duration("column", 10*time.Second, "what one column of the picture stands for")
+	untilIdle := c.Flags().Bool("until-idle", false, "end when no job is left")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *every < 100*time.Millisecond || *column < time.Second {
+			return command.Usage(fmt.Errorf("watch: --every takes 100ms or more, --column 1s or more"))
+		}
+		conf, err := file.Load()
+		if err != nil {
+			return err
+		}
+		cluster, err := connect(cmd.Context(), conf, hclog.NewNullLogger())
+		if err != nil {
+			return err
+		}
+		defer cluster.close()
+		j, err := journal.OpenReadOnly(conf.Journal.Path)
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		screen := live.New(cmd.OutOrStdout(), live.Options{Title: cluster.pool, Begin: time.Now(), Column: *column})
+		defer screen.Close()
+		return watch(cmd.Context(), screen, cluster.system, j, *every, *untilIdle)
+	}
+	return c
+}
+
+// watch shows the batch system until ctx ends (which is no error), or no job is left.
+func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem, j *journal.Journal, every time.Duration, untilIdle bool) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		snapshot, err := system.Observe(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		report, err := status.Read(j)
+		if err != nil {
+			return err
+		}
+		if err := screen.Show(snapshot, report.Status); err != nil {
+			return err
+		}
+		left := slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool { return j.State != adapter.Done })
+		if untilIdle && !left {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

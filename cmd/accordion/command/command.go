@@ -1,0 +1,87 @@
+// Package command is what the subcommands share: the exit status of an error, the flag of the configuration, and what is read
+// through it.
+package command
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+)
+
+// ExitError carries the exit status: 2 when the input or the command line is wrong. Without Err nothing is printed.
+type ExitError struct {
+	Status int
+	Err    error
+}
+
+func (e ExitError) Error() string { return fmt.Sprint(e.Err) }
+func (e ExitError) Unwrap() error { return e.Err }
+
+// Usage marks an error as the caller's: exit status 2.
+func Usage(err error) error { return ExitError{Status: 2, Err: err} }
+
+// NoArguments refuses arguments as a mistake of the command line.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usage(fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0]))
+	}
+	return nil
+}
+
+// OneFile refuses anything but one argument, a file, as a mistake of the command line.
+func OneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return Usage(fmt.Errorf("%s: give one FILE, or - for standard input; there are %d arguments", cmd.Name(), len(args)))
+	}
+	return nil
+}
+
+// Complete lets the shell complete a flag's value with one of a few words.
+func Complete(c *cobra.Command, flag string, words ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// configVariable names the configuration where --config does not.
+const configVariable = "ACCORDION_CONFIG"
+
+// Config is --config, and what it leads to.
+type Config struct{ flag *string }
+
+// ConfigFlag adds --config to a command.
+func ConfigFlag(cmd *cobra.Command) Config {
+	return Config{cmd.Flags().String("config", "", "the sidecar's configuration (default $"+configVariable+", else "+config.DefaultPath+")")}
+}
+
+// Path is the configuration that the flag or the environment names.
+func (c Config) Path() string {
+	for _, path := range []string{*c.flag, os.Getenv(configVariable)} {
+		if path != "" {
+			return path
+		}
+	}
+	return config.DefaultPath
+}
+
+// Load reads the configuration. Mistakes in it are the caller's.
+func (c Config) Load() (config.Config, error) {
+	conf, err := config.Load(c.Path())
+	if err != nil {
+		return conf, Usage(err)
+	}
+	return conf, nil
+}
+
+// Journal opens the journal that the configuration names, to read it.
+func (c Config) Journal() (*journal.Journal, error) {
+	conf, err := c.Load()
+	if err != nil {
+		return nil, err
+	}
+	return journal.OpenReadOnly(conf.Journal.Path)
+}

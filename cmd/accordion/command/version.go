@@ -1,0 +1,30 @@
+package command
+
+import (
+	"runtime/debug"
+)
+
+// Version says which source this program was built from: the module's version, or the commit, with + when the tree had
+// changes that were not committed.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	commit, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
+		}
+	}
+	if commit == "" {
+		return "development"
+	}
+	return commit + changed
+}

@@ -1,0 +1,63 @@
+package demo
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/chart"
+	"accordion/cmd/accordion/command"
+)
+
+// Command is "accordion demo".
+func Command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Play a small workload of evolving, moldable and rigid jobs, and draw it",
+		Long: `Play a small workload on a batch system inside the process, with the real sidecar beside it, live in the terminal, and
+draw a Gantt chart of it as one HTML page. Nothing outside is needed or touched.
+
+A workload has a job a line: WHEN USER NAME WHAT WORK%, where WHAT is ep=2x4m,6x6m,3x4m (evolving), mold=2x16m|4x9m
+(moldable) or 4x9m (rigid), and WORK how long it really takes, in percent of what it asks for.`,
+		Args: command.NoArguments,
+	}
+	speed := c.Flags().Int("speed", 90, "how many times as fast as the wall clock")
+	out := c.Flags().StringP("out", "o", "accordion-html", "the page to write")
+	nodes := c.Flags().Int("nodes", 16, "nodes of the machine")
+	workload := c.Flags().String("workload", "", "file with another workload than the bundled one")
+	journal := c.Flags().String("journal", "", "keep the sidecar's journal in this file")
+	verbose := c.Flags().Bool("log", false, "show the sidecar's log on standard error")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		text := Workload
+		if *workload != "" {
+			data, err := os.ReadFile(*workload)
+			if err != nil {
+				return command.Usage(err)
+			}
+			text = string(data)
+		}
+		jobs, err := Parse(text)
+		if err != nil {
+			return command.Usage(err)
+		}
+		o := Options{Jobs: jobs, Nodes: *nodes, Speed: *speed, Show: cmd.OutOrStdout(), Journal: *journal}
+		if err := o.Check(); err != nil {
+			return command.Usage(err)
+		}
+		if *verbose {
+			o.Log = hclog.New(&hclog.LoggerOptions{Name: "sidecar", Level: hclog.Debug, Output: cmd.ErrOrStderr()})
+		}
+		g, err := Play(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		if err := g.Save(*out); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s\nThe Gantt chart is in %s.\n", chart.Summary(g), *out)
+		return err
+	}
+	return c
+}

@@ -1,0 +1,189 @@
+// Package oar is "accordion oar": what installs Accordion in an OAR, and what OAR calls.
+package oar
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/oar/conf"
+	"accordion/oar/pass"
+)
+
+// patience is how long a pass may take, and hardPatience after how long it is ended whatever it does; offPatience is how long
+// OAR may take to switch a queue off.
+const (
+	patience     = 10 * time.Second
+	hardPatience = patience + 5*time.Second
+	offPatience  = 30 * time.Second
+)
+
+// RunScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; it
+// switches the queue off for any exit status but 0 and 1, and for a signal. So the pass is a process of its own, and this
+// one has little that could go wrong. When it is killed all the same, or the shell between it and OAR, OAR goes on as soon as
+// nobody holds the standard output: who is left does his work to the end, and switches the queue on again.
+func RunScheduler(ctx context.Context) int {
+	shell := os.Getppid()
+	ctx, cancel := context.WithTimeout(ctx, hardPatience)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Println("accordion:", err)
+		return 1
+	}
+	pass := exec.CommandContext(ctx, self)
+	pass.Args = append([]string{"accordion", "oar", "schedule", "--caller", strconv.Itoa(os.Getpid())}, os.Args[1:]...)
+	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
+	err = pass.Run()
+	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1: it was dead before we looked
+		err = errors.Join(err, outlive(File(""), os.Args[1]))
+	}
+	if err == nil {
+		return 0
+	}
+	if pass.ProcessState == nil || pass.ProcessState.ExitCode() < 0 {
+		fmt.Println("accordion: the pass was ended before its time; unless it says above what is planned, nothing was written:", err)
+	}
+	return 1
+}
+
+// Command is "accordion oar".
+func Command() *cobra.Command {
+	c := &cobra.Command{Use: "oar", Short: "Accordion's part in an OAR: what it adds there, and what OAR calls"}
+	c.AddCommand(installCommand(), uninstallCommand(), scheduleCommand(), prologueCommand(), epilogueCommand())
+	return c
+}
+
+func scheduleCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schedule [flags] QUEUE NOW [DATE]",
+		Short: "Plan the waiting jobs of an OAR queue, as OAR's meta-scheduler asks for it",
+		Long: `Read the waiting jobs of a queue from OAR's database, plan them, and write the plan back. OAR's meta-scheduler calls this
+for each pass, with the second for which it plans, and a date that is not looked at. "accordion oar install" makes the queue.
+
+Under the name accordion_oar the program takes these arguments and nothing else. The exit status is 0 when the plan was
+written and 1 when nothing was; OAR switches a queue off for any other.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 3 {
+				return command.Usage(fmt.Errorf("oar schedule: want QUEUE NOW [DATE], as OAR gives them; there are %d arguments", len(args)))
+			}
+			return nil
+		},
+	}
+	file := confFlag(c)
+	deadline := c.Flags().Duration("deadline", patience, "what is planned by then is written")
+	caller := c.Flags().Int("caller", 0, "")
+	_ = c.Flags().MarkHidden("caller")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		now, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil || now < 0 {
+			return command.Usage(fmt.Errorf("oar schedule: NOW is %q, and not a second since 1970", args[1]))
+		}
+		if *deadline < 100*time.Millisecond {
+			return command.Usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
+		}
+		pass := pass.Pass{Queue: args[0], Now: now, Patience: *deadline}
+		if *caller == 0 {
+			return doPass(cmd, File(*file), pass)
+		}
+		ended := time.AfterFunc(hardPatience, func() { os.Exit(1) }) // the caller may be dead, who would do it
+		err = doPass(cmd, File(*file), pass)
+		if os.Getppid() == *caller {
+			return err
+		}
+		ended.Stop()
+		return errors.Join(err, outlive(File(*file), pass.Queue))
+	}
+	return c
+}
+
+// outlive is what is done by a process whose caller was killed: it lets OAR go on, which now switches the queue off, and
+// switches it on.
+func outlive(file, queue string) error {
+	conf, err := conf.Read(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), offPatience)
+	defer cancel()
+	return pass.Reactivate(ctx, conf, queue, func() error {
+		nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("leaving OAR's pipe: %w", err)
+		}
+		for fd := range 3 {
+			if err := syscall.Dup3(int(nowhere.Fd()), fd, 0); err != nil {
+				return fmt.Errorf("leaving OAR's pipe: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// confFlag is --conf.
+func confFlag(c *cobra.Command) *string {
+	return c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+conf.DefaultFile+")")
+}
+
+// File is the configuration of OAR that --conf or the environment names.
+func File(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), conf.DefaultFile) }
+
+// doPass does a pass, and gives up soon after its deadline though a call may ignore it.
+func doPass(cmd *cobra.Command, file string, which pass.Pass) error {
+	conf, err := conf.Read(file)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), which.Patience+time.Second)
+	defer cancel()
+	report, err := within(ctx, func() (pass.Report, error) { return pass.Schedule(ctx, conf, which) })
+	if errors.Is(err, errLate) {
+		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", which.Queue, which.Patience)
+	}
+	if err != nil {
+		return err
+	}
+	for _, l := range report.Launches {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), l); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), report); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(report.Rest):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+var errLate = errors.New("it was not done in time")
+
+// within does something until ctx ends, and no longer, though a call in it may ignore that.
+func within[T any](ctx context.Context, do func() (T, error)) (result T, err error) {
+	type outcome struct {
+		result T
+		error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		result, err := do()
+		done <- outcome{result, err}
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.error
+	case <-ctx.Done():
+		return result, errLate
+	}
+}

@@ -1,0 +1,106 @@
+// Package records is the subcommands that read the sidecar's journal: status, queue and explain, and journal itself. They
+// work while the sidecar is down.
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/cmd/accordion/command"
+)
+
+// Status is "accordion status".
+func Status() *cobra.Command {
+	return shows(&cobra.Command{
+		Use:   "status",
+		Short: "Show each managed job: state, step, nodes, plan, promise, why it waits",
+		Long: `Show each managed job as the sidecar last saw it: its state, its step, the nodes it holds, its start, its promised
+end (with ~ while it waits: the planned one), and why it waits. It works while the sidecar is down, and says so.`,
+		Args: command.NoArguments,
+	}, func(j *journal.Journal, _ []string) (any, text, error) {
+		report, err := status.Read(j)
+		return report, report.Table, err
+	})
+}
+
+// Queue is "accordion queue".
+func Queue() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "queue",
+		Short: "Show every job of the pool, ordinary ones too, with planned starts and sizes",
+		Long: `Show every job of the pool as the sidecar plans it: those that hold nodes, then those that wait, in the order of the
+queue, then those that are held back. Times with ~ are planned; the sizes of an evolving job are those of its steps: 5
+(2,5,3) holds 5 nodes and has three steps.
+
+The start of an ordinary job is an estimate: the batch system starts it itself. A managed job's plan becomes a promise when
+it starts. "accordion explain JOB" says more on one job. It works while the sidecar is down, and says so.`,
+		Args: command.NoArguments,
+	}
+	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
+	return shows(c, func(j *journal.Journal, _ []string) (any, text, error) {
+		report, err := status.ReadQueue(j)
+		if *user != "" {
+			report = report.Of(*user)
+		}
+		return report, report.Table, err
+	})
+}
+
+// Explain is "accordion explain".
+func Explain() *cobra.Command {
+	return shows(&cobra.Command{
+		Use:   "explain JOB",
+		Short: "Say why a job waits, what is planned for it, who is before it, and what changed",
+		Long: `Say in sentences where a job stands: why it waits, when it is planned to start and at which sizes, who has the nodes and
+until when, who is before it in the queue, and what happened to it since it was submitted. It knows every job of the pool;
+of ordinary ones it gives an estimate and no history. It works while the sidecar is down, and says so.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return command.Usage(fmt.Errorf("%s takes one job's number, such as: accordion explain 4711", cmd.CommandPath()))
+			}
+			if id, err := strconv.ParseInt(args[0], 10, 64); err != nil || id < 1 {
+				return command.Usage(fmt.Errorf("explain: %.40q is not a job's number, such as 4711", args[0]))
+			}
+			return nil
+		},
+	}, func(j *journal.Journal, args []string) (any, text, error) {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil {
+			return nil, nil, err
+		}
+		explanation, err := status.Explain(j, id)
+		return explanation, explanation.Write, err
+	})
+}
+
+// text writes what was read, for people.
+type text func(w io.Writer, now time.Time, zone *time.Location) error
+
+// shows completes a command that shows what it reads of the journal, for people or for programs.
+func shows(c *cobra.Command, read func(*journal.Journal, []string) (any, text, error)) *cobra.Command {
+	file := command.ConfigFlag(c)
+	asJSON := c.Flags().Bool("json", false, "print one JSON object, for programs")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		j, err := file.Journal()
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		report, text, err := read(j, args)
+		switch {
+		case err != nil:
+			return err
+		case *asJSON:
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+		}
+		return text(cmd.OutOrStdout(), time.Now(), time.Local)
+	}
+	return c
+}

@@ -1,0 +1,207 @@
+package schedule
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/order"
+)
+
+// Command is "accordion schedule".
+func Command() *cobra.Command {
+	var s scheduleFlags
+	c := &cobra.Command{
+		Use:   "schedule [flags] FILE|-",
+		Short: "Place evolving applications on a machine, one after the other",
+		Long: `Read a machine and evolving applications from a file (or standard input, -):
+
+  {"nodes":100,"busy":[[1200,10]],"applications":[{"id":"a","ep":[[500,5],[3600,10]]},{"id":"b","ep":"5x500s,10x1h"}]}
+
+and write as JSON when each starts and how long its steps last. Pairs are seconds and nodes; times are seconds from 0;
+busy, what occupies the machine already, may be absent.
+
+Algorithms (Klein and Perez, CoreGRID 2011): rigid sees an application as its peak for its whole duration; noX never
+expands a step; 2X lets a step last up to twice its duration while it waits for the next one's nodes; infX as long as
+need be; +c starts each application as late as the same completion allows, which saves reserved nodes; +opt lets its
+steps wait where this wastes the fewest node-seconds that the same completion allows. Another limit is written in the
+place of the 2, as in 1.5X+opt.
+
+--order search looks for the order whose last application ends earliest: it tries --evals orders (the same problem, flags
+and seed give the same schedule), or goes on for --budget, such as 2s, or until the first of the two. lower_bound is proved:
+no schedule at all ends earlier.
+
+Metrics: areas are node-seconds; waste, utilisation, expanded, expansion and app_waste are percentages; reservation, makespan,
+act (mean completion) and awt (mean waiting) are ratios to the rigid schedule of the same applications in the order of the
+file (null where that has 0), and so is relative, which names them otherwise.`,
+		Args: command.OneFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+	}
+	c.Flags().IntVar(&s.nodes, "nodes", 0, "size of the machine (default: as in the file)")
+	c.Flags().StringVar(&s.algorithm, "algorithm", "2X+c", evolve.AlgorithmNames)
+	c.Flags().StringVar(&s.limit, "expand-limit", "", "how many times its duration a step may last, such as 1.5, or inf (default: the algorithm's)")
+	c.Flags().BoolVar(&s.compact, "compact", false, "compact, as the algorithms that end in +c do")
+	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (as in the file), area (largest), lpt (longest), or search for the best")
+	c.Flags().IntVar(&s.evals, "evals", 0, "how many orders --order search tries (default: 20000, or as many as --budget allows)")
+	c.Flags().DurationVar(&s.budget, "budget", 0, "how long --order search may take, such as 500ms or 2s")
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "of --order search")
+	command.Complete(c, "algorithm", evolve.Names()...)
+	command.Complete(c, "order", append(slices.Sorted(maps.Keys(orders)), "search")...)
+	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "name the nodes of each step, 0 to N-1")
+	return c
+}
+
+type scheduleFlags struct {
+	nodes                   int
+	algorithm, limit, order string
+	compact, nodeIDs        bool
+	evals                   int
+	budget                  time.Duration
+	seed                    uint64
+}
+
+// defaultEvals is how many orders are tried when nobody says: about a second for 20 applications.
+const defaultEvals = 20000
+
+// orders are the rules of --order.
+var orders = map[string]func([]core.EP) []int{"fcfs": evolve.InOrder, "area": evolve.ByArea, "lpt": evolve.ByLength}
+
+func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
+	algorithm, err := s.chosen(cmd)
+	if err != nil {
+		return command.Usage(fmt.Errorf("schedule: %w", err))
+	}
+	problem, err := s.read(cmd.InOrStdin(), file)
+	if err != nil {
+		return err
+	}
+	found, err := s.place(cmd.Context(), problem, algorithm)
+	if err != nil {
+		return fmt.Errorf("scheduling %s: %w", file, err)
+	}
+	rigid, err := evolve.Schedule(problem.Profile(), problem.Profiles(), nil, evolve.Algorithm{Rigid: true})
+	if err != nil {
+		return fmt.Errorf("scheduling %s rigidly, to compare: %w", file, err)
+	}
+	result := scheduled(problem, algorithm, found, rigid)
+	result.Order = s.order
+	if s.nodeIDs {
+		if err := result.name(problem, found.Plan); err != nil {
+			return fmt.Errorf("naming the nodes for %s: %w", file, err)
+		}
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("writing the schedule of %s: %w", file, err)
+	}
+	_, err = cmd.OutOrStdout().Write(append(text, '\n'))
+	return err
+}
+
+// place schedules the problem in the order that the flags ask for.
+func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a evolve.Algorithm) (order.Result, error) {
+	eps := problem.Profiles()
+	if rule, ok := orders[s.order]; ok {
+		plan, err := evolve.Schedule(problem.Profile(), eps, rule(eps), a)
+		return order.Result{Plan: plan, Bound: order.LowerBound(problem.Profile(), eps, a), Evals: 1}, err
+	}
+	search := order.Search{Algorithm: a, Seed: s.seed, Evals: s.evals}
+	if s.evals == 0 && s.budget == 0 {
+		search.Evals = defaultEvals
+	}
+	begin := time.Now()
+	search.Spent = func() float64 {
+		switch {
+		case ctx.Err() != nil:
+			return 1
+		case s.budget == 0:
+			return 0
+		}
+		return float64(time.Since(begin)) / float64(s.budget)
+	}
+	found, err := search.Run(problem.Profile(), eps)
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("the search was interrupted: %w", context.Cause(ctx))
+	}
+	return found, err
+}
+
+// chosen is the algorithm that the flags together mean.
+func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
+	if cmd.Flags().Changed("nodes") && (s.nodes < 1 || s.nodes > core.MaxNodes) {
+		return evolve.Algorithm{}, fmt.Errorf("--nodes %d is not 1 to %d", s.nodes, core.MaxNodes)
+	}
+	if _, isRule := orders[s.order]; !isRule && s.order != "search" {
+		return evolve.Algorithm{}, fmt.Errorf("--order %s is not fcfs, area, lpt or search", core.Shown(s.order))
+	}
+	if s.evals < 0 || cmd.Flags().Changed("evals") && s.evals == 0 {
+		return evolve.Algorithm{}, fmt.Errorf("--evals %d is not at least 1", s.evals)
+	}
+	if s.budget < 0 || cmd.Flags().Changed("budget") && s.budget == 0 {
+		return evolve.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
+	}
+	for _, flag := range []string{"evals", "budget", "seed"} {
+		if cmd.Flags().Changed(flag) && s.order != "search" {
+			return evolve.Algorithm{}, fmt.Errorf("--%s is for --order search: say that too, or leave it out", flag)
+		}
+	}
+	a, err := evolve.ParseAlgorithm(s.algorithm)
+	if err != nil {
+		return a, err
+	}
+	limited := cmd.Flags().Changed("expand-limit")
+	if a.Rigid && (s.compact || limited) {
+		return a, errors.New("--algorithm rigid knows neither --expand-limit nor --compact; take 2X")
+	}
+	if limited {
+		if a.Limit, err = evolve.ParseLimit(s.limit); err != nil {
+			return a, err
+		}
+	}
+	a.Compact = a.Compact || s.compact
+	return a, nil
+}
+
+// largestProblem bounds what is read into memory, in bytes.
+const largestProblem = 256 << 20
+
+// read reads the problem; what is wrong with it is said in one line with file and line.
+func (s *scheduleFlags) read(stdin io.Reader, file string) (*Problem, error) {
+	from, name := stdin, "standard input"
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, command.Usage(fmt.Errorf("%w; name a file that describes the machine and the applications", err))
+		}
+		defer f.Close()
+		from, name = f, file
+	}
+	text, err := io.ReadAll(io.LimitReader(from, largestProblem+1))
+	if err != nil {
+		return nil, command.Usage(fmt.Errorf("reading %s: %w", name, err))
+	}
+	if len(text) > largestProblem {
+		return nil, command.Usage(fmt.Errorf("%s: more than %d MiB; split the problem", name, largestProblem>>20))
+	}
+	read, err := Parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), s.nodes)
+	var wrong *Error
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return nil, command.Usage(fmt.Errorf("%s:%d: %w", name, wrong.Line, wrong.Err))
+	case errors.As(err, &wrong):
+		return nil, command.Usage(fmt.Errorf("%s:%d: %s: %w", name, wrong.Line, wrong.Field, wrong.Err))
+	}
+	return read, err
+}

@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+)
+
+// pathTo is the path of an object's field, as in applications[3].ep; a name that is no plain word is quoted.
+func pathTo(object, key string) string {
+	if key == "" || len(key) > 40 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+		key = core.Shown(key)
+	}
+	if object == "" {
+		return key
+	}
+	return object + "." + key
+}
+
+// nest is a list or an object on the way to a value.
+type nest struct {
+	path  string // of the list or the object itself
+	list  bool
+	index int    // of the value in a list
+	key   string // of the value in an object
+	named bool   // key has been read, its value has not
+}
+
+// value is the path of the value that is being read.
+func (n nest) value() string {
+	switch {
+	case n.list:
+		return n.path + "[" + strconv.Itoa(n.index) + "]"
+	case n.named:
+		return pathTo(n.path, n.key)
+	}
+	return n.path
+}
+
+// deepest is how deep a path to an error goes; a problem is less deep.
+const deepest = 8
+
+// pathToError is the path of the value at which a text ceases to be JSON.
+func pathToError(text []byte) string {
+	d := json.NewDecoder(bytes.NewReader(text))
+	nests := []nest{{}} // of the text as a whole
+	for len(nests) <= deepest {
+		top := &nests[len(nests)-1]
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		delim, _ := token.(json.Delim)
+		key, isText := token.(string)
+		switch {
+		case delim == '{' || delim == '[':
+			nests = append(nests, nest{path: top.value(), list: delim == '['})
+			continue
+		case delim == 0 && isText && len(nests) > 1 && !top.list && !top.named:
+			top.key, top.named = key, true
+			continue
+		case delim == '}' || delim == ']':
+			nests = nests[:len(nests)-1]
+			top = &nests[len(nests)-1]
+		}
+		top.index, top.named = top.index+1, false // the value is over
+	}
+	return nests[len(nests)-1].value()
+}

@@ -1,0 +1,74 @@
+package traces
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/slurm/sacct"
+	"accordion/traces/swf"
+)
+
+func fromSacctCommand() *cobra.Command {
+	var out logOutput
+	c := &cobra.Command{
+		Use:   "from-sacct FILE|-",
+		Short: "Make a log of Slurm's accounting; resized jobs become evolving ones",
+		Long: `Make a workload log of Slurm's accounting. It reads what this prints (the columns may be in any order, among others):
+
+  SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 \
+    --starttime=2026-01-01 --endtime=2026-02-01 \
+    --format=` + sacct.Columns + `
+
+Jobs that are not over are left out. Users, accounts and job names become numbers: the log does not tell who they are. Sizes are
+the processors that a job got. A job that was resized (rows RESIZING) is an evolving one, and its profile is what it held.
+
+The accounting does not say how large the machine is: give it by --machine.`,
+		Args: command.OneFile,
+	}
+	out.flags(c)
+	machine := c.Flags().Int("machine", 0, "processors of the machine, for the log's header")
+	zone := c.Flags().String("zone", "", "time zone of times such as 2026-01-31T12:00:00, such as Europe/Paris (default: this machine's)")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if *machine < 0 {
+			return command.Usage(fmt.Errorf("from-sacct: --machine %d is not above 0", *machine))
+		}
+		where := time.Local
+		if *zone != "" {
+			var err error
+			if where, err = time.LoadLocation(*zone); err != nil {
+				return command.Usage(fmt.Errorf("from-sacct: --zone: %w; write it as in Europe/Paris", err))
+			}
+		}
+		log, left, err := readSacct(cmd, args[0], where)
+		if err != nil {
+			return command.Usage(err)
+		}
+		if told := left.String(); told != "" {
+			fmt.Fprintln(cmd.ErrOrStderr(), "accordion: left out:", told)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs, %d of them evolving\n", len(log.Records), len(log.EPs))
+		if *machine > 0 {
+			log.Header.Set("MaxProcs", fmt.Sprint(*machine))
+		} else {
+			fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning: the log does not say how large the machine is; give --machine PROCESSORS here or when it is replayed")
+		}
+		return out.write(cmd, log)
+	}
+	return c
+}
+
+func readSacct(cmd *cobra.Command, path string, zone *time.Location) (*swf.Log, sacct.LeftOut, error) {
+	if path == "-" {
+		return sacct.Workload(cmd.InOrStdin(), "standard input", zone)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, sacct.LeftOut{}, fmt.Errorf("reading Slurm's accounting: %w", err)
+	}
+	defer file.Close()
+	return sacct.Workload(file, path, zone)
+}

@@ -1,0 +1,102 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/traces/compare"
+	"accordion/traces/files"
+	"accordion/traces/replay"
+)
+
+// Compare is "accordion compare".
+func Compare() *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare [flags] TRACE|-",
+		Short: "Replay a workload log under several policies, side by side",
+		Long: `Replay a log in the Standard Workload Format under several policies, on all cores, and print one table with the differences to the
+first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly.
+
+` + policyHelp + `
+
+With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return command.Usage(fmt.Errorf("compare: name one workload log, or - for standard input; there are %d arguments", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.register(c)
+	c.Flags().StringSliceVar(&f.names, "policies", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
+	return c
+}
+
+type compareFlags struct {
+	workloadFlags
+	names []string
+	out   string
+}
+
+func (f *compareFlags) run(cmd *cobra.Command, path string) error {
+	if len(f.names) == 0 {
+		return command.Usage(errors.New("compare: --policies names none; give at least one"))
+	}
+	if f.figures && f.out == "" {
+		return command.Usage(errFigures)
+	}
+	policies, err := f.policies(f.names...)
+	if err != nil {
+		return err
+	}
+	w, err := f.load(cmd, path)
+	if err != nil {
+		return err
+	}
+	runs, err := replayed(cmd.Context(), w, policies)
+	if err != nil {
+		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
+	}
+	if err := f.save(w, runs); err != nil {
+		return err
+	}
+	metrics := make([]replay.Metrics, len(runs))
+	for i := range runs {
+		metrics[i] = runs[i].Metrics
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true))
+	return err
+}
+
+// save writes the report, and each policy's files, all of it or nothing.
+func (f *compareFlags) save(w *selectedLog, runs []compare.Run) error {
+	if f.out == "" {
+		return nil
+	}
+	var (
+		all    []files.File
+		placed = make([]*replay.Placement, len(runs))
+		err    error
+	)
+	for i, run := range runs {
+		folder := filepath.Join(f.out, strings.NewReplacer(":", "-", "/", "-").Replace(f.names[i]))
+		if placed[i], err = replay.Place(w.Workload, run.Result); err != nil {
+			return err
+		}
+		all = append(all, results(folder, w, run, placed[i])...)
+	}
+	report, err := f.report(f.out, w, runs, placed)
+	if err != nil {
+		return err
+	}
+	return files.Save(append(all, report...)...)
+}

@@ -1,0 +1,241 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"github.com/spf13/pflag"
+
+	"accordion/core"
+	"accordion/traces/model"
+	"accordion/traces/swf"
+	"accordion/traces/swf/edit"
+)
+
+// write writes the log as the flags want it: whole or not at all.
+func (o *logOutput) write(cmd *cobra.Command, log *swf.Log) error {
+	if o.sort {
+		edit.Sort(log)
+	}
+	if o.rezero {
+		edit.Rezero(log)
+	}
+	if o.renumber {
+		edit.Renumber(log)
+	}
+	if o.path == "-" {
+		return swf.Write(cmd.OutOrStdout(), log)
+	}
+	return swf.WriteFile(o.path, log)
+}
+
+func convertCommand() *cobra.Command {
+	var out logOutput
+	c := &cobra.Command{
+		Use:   "convert FILE|-",
+		Short: "Write a log anew: compressed or not, sorted, from second 0, numbered from 1",
+		Args:  command.OneFile,
+	}
+	out.flags(c)
+	strict := strictFlag(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := readLog(cmd, args[0], *strict)
+		if err != nil {
+			return err
+		}
+		return out.write(cmd, log)
+	}
+	return c
+}
+
+func strictFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("strict", false, "the first line that is not as the format wants it is an error")
+}
+
+func cutCommand() *cobra.Command {
+	var from, to string
+	var s edit.Selection
+	c := selectCommand(&s, "cut FILE|-", "Keep the jobs of a time, or so many of them",
+		`Keep the jobs submitted in a time (--from, and before --to), or some of them by their places (--skip, --jobs).
+
+A time is what has passed since the log's second 0, such as 7d or 36h, or a date in the site's time zone, such as 2006-12-18 or
+2006-12-18T12:00:00, for logs whose headers say when they begin.`,
+		func(log *swf.Log) error {
+			for _, f := range []struct {
+				flag, text string
+				into       *core.Time
+			}{{"from", from, &s.From}, {"to", to, &s.To}} {
+				if f.text == "" {
+					continue
+				}
+				at, err := logTime(&log.Header, f.text)
+				if err != nil {
+					return fmt.Errorf("--%s %s %w", f.flag, core.Shown(f.text), err)
+				}
+				*f.into = at
+			}
+			if to != "" && s.To <= max(s.From, 0) {
+				return fmt.Errorf("--to %s is not after --from, or before the log begins", core.Shown(to))
+			}
+			return nil
+		})
+	c.Flags().StringVar(&from, "from", "", "jobs submitted then or later")
+	c.Flags().StringVar(&to, "to", "", "jobs submitted before")
+	c.Flags().IntVar(&s.Skip, "skip", 0, "leave out so many jobs first")
+	c.Flags().IntVar(&s.Jobs, "jobs", 0, "keep so many jobs (default: all)")
+	return c
+}
+
+var errLogTime = errors.New("is no time: write 36h, 7d, 2006-12-18 or 2006-12-18T12:00:00")
+
+// logTime reads a time of a log, in its seconds.
+func logTime(h *swf.Header, text string) (core.Time, error) {
+	if d, ok := core.ParseDuration(text); ok {
+		return d, nil
+	}
+	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		at, err := time.ParseInLocation(form, text, h.Location())
+		if err != nil {
+			continue
+		}
+		start, known := h.UnixStart()
+		if !known {
+			return 0, errors.New("is a date, and the log has no UnixStartTime; give the time since its beginning, such as 7d")
+		}
+		return at.Unix() - start, nil
+	}
+	return 0, errLogTime
+}
+
+func filterCommand() *cobra.Command {
+	var s edit.Selection
+	var minRun, maxRun, minRequest, maxRequest, status string
+	lists := map[string]*string{}
+	c := selectCommand(&s, "filter FILE|-", "Keep jobs by size, length, user, status",
+		`Keep the jobs that meet all that is asked, or with --invert the others. Sizes are processors (requested, else allocated),
+times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,17.
+
+--status takes failed, completed, cancelled, or the format's numbers.`,
+		func(*swf.Log) error {
+			for _, f := range []struct {
+				flag, text string
+				into       *core.Time
+			}{{"min-run", minRun, &s.MinRun}, {"max-run", maxRun, &s.MaxRun}, {"min-request", minRequest, &s.MinRequest}, {"max-request", maxRequest, &s.MaxRequest}} {
+				d, ok := core.ParseDuration(f.text)
+				if f.text != "" && (!ok || d == 0) {
+					return fmt.Errorf("--%s %s is no time above 0: write %s", f.flag, core.Shown(f.text), core.DurationForms)
+				}
+				*f.into = d
+			}
+			for flag, into := range map[string]*[]int32{"user": &s.Users, "group": &s.Groups, "application": &s.Applications, "queue": &s.Queues, "partition": &s.Partitions} {
+				var err error
+				if *into, err = numberList(*lists[flag], nil); err != nil {
+					return fmt.Errorf("--%s: %w", flag, err)
+				}
+			}
+			statuses, err := numberList(status, map[string]int32{"failed": int32(swf.Failed), "completed": int32(swf.Completed), "cancelled": int32(swf.Cancelled)})
+			if err != nil {
+				return fmt.Errorf("--status: %w", err)
+			}
+			s.Statuses = nil
+			for _, n := range statuses {
+				s.Statuses = append(s.Statuses, swf.Status(n))
+			}
+			return nil
+		})
+	c.Flags().Int64Var(&s.MinSize, "min-size", 0, "processors at least")
+	c.Flags().Int64Var(&s.MaxSize, "max-size", 0, "processors at most")
+	c.Flags().StringVar(&minRun, "min-run", "", "run time at least")
+	c.Flags().StringVar(&maxRun, "max-run", "", "run time at most")
+	c.Flags().StringVar(&minRequest, "min-request", "", "requested time at least")
+	c.Flags().StringVar(&maxRequest, "max-request", "", "requested time at most")
+	for _, flag := range []string{"user", "group", "application", "queue", "partition"} {
+		lists[flag] = c.Flags().String(flag, "", flag+"s by number, such as 3,17")
+	}
+	c.Flags().StringVar(&status, "status", "", "how the jobs ended: failed,completed,cancelled or numbers")
+	c.Flags().BoolVar(&s.Invert, "invert", false, "keep the jobs that do not meet it")
+	return c
+}
+
+// numberList reads 3,17 or words that stand for numbers.
+func numberList(text string, words map[string]int32) (list []int32, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for piece := range strings.SplitSeq(text, ",") {
+		n, isWord := words[piece]
+		if !isWord {
+			wide, err := strconv.ParseInt(piece, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("%s is no number; write a list such as 3,17", core.Shown(piece))
+			}
+			n = int32(wide)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// selectCommand is a command that keeps some jobs of a log; settle completes the selection from the flags.
+func selectCommand(s *edit.Selection, use, short, description string, settle func(*swf.Log) error) *cobra.Command {
+	var out logOutput
+	c := &cobra.Command{Use: use, Short: short, Long: description, Args: command.OneFile}
+	out.flags(c)
+	strict := strictFlag(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if min(s.Skip, s.Jobs, int(s.MinSize), int(s.MaxSize)) < 0 {
+			return command.Usage(fmt.Errorf("%s: a number of jobs or processors is not negative", cmd.Name()))
+		}
+		log, err := readLog(cmd, args[0], *strict)
+		if err != nil {
+			return err
+		}
+		if err := settle(log); err != nil {
+			return command.Usage(fmt.Errorf("%s: %w", cmd.Name(), err))
+		}
+		removed := edit.Select(log, *s)
+		if removed > 0 {
+			log.Header.Add("Note", fmt.Sprintf("accordion trace %s%s (%d jobs removed)", cmd.Name(), said(cmd), removed))
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs of %d are kept\n", len(log.Records), len(log.Records)+removed)
+		return out.write(cmd, log)
+	}
+	return c
+}
+
+// said are the flags that the user gave, but for where the result goes.
+func said(cmd *cobra.Command) string {
+	var b strings.Builder
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "out" && f.Name != "strict" {
+			fmt.Fprintf(&b, " --%s=%s", f.Name, f.Value)
+		}
+	})
+	return b.String()
+}
+
+func generateCommand() *cobra.Command {
+	var out logOutput
+	c := &cobra.Command{
+		Use:   "generate",
+		Short: "Make the log of the benchmarks: random jobs for 1,024 nodes, the same for the same seed",
+		Args:  command.NoArguments,
+	}
+	out.flags(c)
+	jobs := c.Flags().Int("jobs", 10_000, "how many")
+	seed := c.Flags().Uint64("seed", model.GeneratedSeed, "of the random jobs")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		const most = 10_000_000
+		if *jobs < 1 || *jobs > most {
+			return command.Usage(fmt.Errorf("generate: --jobs %d is not 1 to %d", *jobs, most))
+		}
+		return out.write(cmd, model.Generated(*jobs, *seed))
+	}
+	return c
+}

@@ -1,0 +1,98 @@
+package traces
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+
+	"accordion/traces/paper"
+)
+
+// mostTests bounds what is kept in memory until the figures are summed up: some hundreds of MiB.
+const mostTests = 100_000
+
+// Paper is "accordion paper".
+func Paper() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "paper NAME",
+		Short: "Run a paper's experiment and print our figures beside the published ones",
+		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures beside the published ones.
+
+evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return command.Usage(fmt.Errorf("paper: give the name of an experiment: evolving"))
+			}
+			return command.Usage(fmt.Errorf("paper: %q is no experiment; there is evolving", args[0]))
+		},
+		RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	c.AddCommand(evolvingCommand())
+	return c
+}
+
+func evolvingCommand() *cobra.Command {
+	var (
+		e      paper.Evolving
+		asJSON bool
+		search bool
+		evals  int
+	)
+	c := &cobra.Command{
+		Use:   "evolving",
+		Short: "Evolving applications: Tables 1 and 2 of CoreGRID 2011 and RR-7205",
+		Long: `Schedule the papers' random tests (15 to 20 applications of 1 to 10 steps of 500 to 3600 s and 1 to 75 nodes, on 100
+nodes) by every algorithm, and print Tables 1 and 2 of Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID
+2011; RR-7205 has the same): min, avg and max of each figure, ours over the printed ones. Algorithms without printed figures
+are ours alone. An ε is more than 0 and rounds to it.
+
+With --search also: the orders of the first 50 tests, searched ("accordion schedule --order search") for the least makespan.
+
+The same seed gives the same figures on every machine, except for the schedulers' own time.`,
+		Args: command.NoArguments,
+	}
+	c.Flags().IntVar(&e.Tests, "tests", 1000, "how many random tests")
+	c.Flags().Uint64Var(&e.Seed, "seed", paper.Seed, "of the random tests")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
+	c.Flags().BoolVar(&search, "search", false, "search better orders for the first 50 tests as well")
+	c.Flags().IntVar(&evals, "evals", 20000, "how many orders --search tries for a test and an algorithm")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if e.Tests < 1 || e.Tests > mostTests {
+			return command.Usage(fmt.Errorf("paper evolving: --tests %d is not 1 to %d", e.Tests, mostTests))
+		}
+		if evals < 1 {
+			return command.Usage(fmt.Errorf("paper evolving: --evals %d is not at least 1", evals))
+		}
+		if search {
+			e.Search = evals
+		} else if cmd.Flags().Changed("evals") {
+			return command.Usage(fmt.Errorf("paper evolving: --evals is for --search"))
+		}
+		rows, err := withProgress(cmd.Context(), &e)
+		if err != nil {
+			return fmt.Errorf("paper evolving: %w", err)
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+				Rows []paper.Row `json:"rows"`
+			}{rows})
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d tests, seed %d\n%s", e.Tests, e.Seed, strings.TrimLeft(paper.Text(rows), "\n"))
+		return err
+	}
+	return c
+}
+
+// withProgress runs the experiment, with a bar on standard error when that is a terminal.
+func withProgress(ctx context.Context, e *paper.Evolving) ([]paper.Row, error) {
+	var over func()
+	e.Done, over = bar(e.Work(), progressbar.OptionSetDescription("tests"))
+	defer over()
+	return e.Run(ctx)
+}

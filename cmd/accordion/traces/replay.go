@@ -1,0 +1,229 @@
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"golang.org/x/term"
+
+	"accordion/core/policy"
+	"accordion/traces/compare"
+	"accordion/traces/files"
+	"accordion/traces/replay"
+)
+
+// policyHelp says what the policies are.
+var policyHelp = `Policies:
+` + policy.Help() + `
+ALG is as in "accordion schedule". fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable
+one as the log has it.`
+
+// Replay is "accordion replay".
+func Replay() *cobra.Command {
+	var r replayFlags
+	c := &cobra.Command{
+		Use:   "replay [flags] TRACE|- …",
+		Short: "Replay a workload log through the planner: who would have begun when",
+		Long: `Replay logs in the Standard Workload Format (gzipped or not; - is standard input) in virtual time, and print how long jobs
+waited and how the machine was used.
+
+` + policyHelp + `
+
+With -o DIR it writes jobs.csv (a row a job, in Batsim's columns, as evalys reads them), steps.csv (a row a step of an evolving
+job), metrics.json, replayed.swf and report.html; of several logs each into a folder of its own in DIR. With --csv FILE it
+writes jobs.csv alone; --csv - writes it to standard output, and nothing else.
+
+What of a log is replayed: jobs with a submission time, a run time, processors and a requested time, none larger than the
+machine; the others are counted by reason. A job runs at most its requested time.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return command.Usage(errors.New("replay: name a workload log, or - for standard input"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
+	}
+	r.register(c)
+	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
+	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
+	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
+	command.Complete(c, "policy", "fcfs", "easy", "conservative", "repeated", "evolving:2X+c", "moldable")
+	return c
+}
+
+type replayFlags struct {
+	workloadFlags
+	policy, out, csv string
+}
+
+func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
+	policies, err := r.policies(r.policy)
+	if err != nil {
+		return err
+	}
+	if r.figures && r.out == "" {
+		return command.Usage(errFigures)
+	}
+	if r.csv != "" && len(paths) > 1 {
+		return command.Usage(errors.New("--csv is for one log; with several take -o DIR"))
+	}
+	all := make([]*selectedLog, len(paths))
+	folders := map[string]string{}
+	for i, path := range paths {
+		if all[i], err = r.load(cmd, path); err != nil {
+			return err
+		}
+		if other, taken := folders[all[i].Name]; taken {
+			return command.Usage(fmt.Errorf("%s and %s have one name, and their results one folder; replay them one by one", other, path))
+		}
+		folders[all[i].Name] = path
+	}
+	if r.csv == "-" && r.out == "" {
+		return r.only(cmd, all[0], policies[0])
+	}
+	metrics := make([]replay.Metrics, len(all))
+	for i, w := range all {
+		if metrics[i], err = r.one(cmd, w, policies, len(all) > 1); err != nil {
+			return err
+		}
+	}
+	if r.csv == "-" {
+		return nil
+	}
+	headings := []string{r.policy}
+	if len(all) > 1 {
+		headings = headings[:0]
+		for _, w := range all {
+			headings = append(headings, w.Name)
+		}
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), compare.Text(headings, metrics, false))
+	return err
+}
+
+// one replays one log; of several, its files have a folder of their own.
+func (r *replayFlags) one(cmd *cobra.Command, w *selectedLog, policy []policy.Policy, several bool) (replay.Metrics, error) {
+	runs, err := replayed(cmd.Context(), w, policy)
+	if err != nil {
+		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
+	}
+	folder := r.out
+	if folder != "" && several {
+		folder = filepath.Join(folder, w.Name)
+	}
+	if err := r.save(cmd, w, runs[0], folder); err != nil {
+		return replay.Metrics{}, err
+	}
+	if r.csv != "-" {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), w)
+	}
+	return runs[0].Metrics, err
+}
+
+// only writes jobs.csv to standard output: nothing is measured.
+func (r *replayFlags) only(cmd *cobra.Command, w *selectedLog, p policy.Policy) error {
+	w.log = nil // a log is larger than what is replayed of it
+	result, err := compare.Once(cmd.Context(), w.Workload, p)
+	if err != nil {
+		return fmt.Errorf("replaying %s: %w", w.Name, err)
+	}
+	placed, err := replay.Place(w.Workload, result)
+	if err != nil {
+		return err
+	}
+	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
+}
+
+// save writes what the flags ask for, all of it or nothing.
+func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, folder string) error {
+	if folder == "" && r.csv == "" {
+		return nil
+	}
+	placed, err := replay.Place(w.Workload, run.Result)
+	if err != nil {
+		return err
+	}
+	var all []files.File
+	if folder != "" {
+		report, err := r.report(folder, w, []compare.Run{run}, []*replay.Placement{placed})
+		if err != nil {
+			return err
+		}
+		all = append(results(folder, w, run, placed), report...)
+	}
+	jobs := func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }
+	if r.csv != "" && r.csv != "-" {
+		all = append(all, files.File{Path: r.csv, Write: jobs})
+	}
+	if err := files.Save(all...); err != nil {
+		return err
+	}
+	if r.csv == "-" {
+		return jobs(cmd.OutOrStdout())
+	}
+	return nil
+}
+
+// results are the files of one replay in a folder.
+func results(folder string, w *selectedLog, run compare.Run, placed *replay.Placement) []files.File {
+	at := func(name string, write func(io.Writer) error) files.File {
+		return files.File{Path: filepath.Join(folder, name), Folder: true, Write: write}
+	}
+	return []files.File{
+		at("jobs.csv", func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }),
+		at("steps.csv", func(out io.Writer) error { return replay.WriteSteps(out, w.Selected, run.Result, placed) }),
+		at("metrics.json", func(out io.Writer) error { return replay.WriteMetrics(out, run.Metrics, w.Selected) }),
+		at("replayed.swf", func(out io.Writer) error { return replay.WriteSWF(out, w.log, w.Selected, run.Result) }),
+	}
+}
+
+// report is the page that shows some replays, and, where they are wanted, its figures, in a folder.
+func (f *workloadFlags) report(folder string, w *selectedLog, runs []compare.Run, placed []*replay.Placement) ([]files.File, error) {
+	page := compare.Report(w.Workload, runs, placed)
+	page.Note = w.about()
+	if begin, ok := w.log.Header.UnixStart(); ok {
+		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
+	}
+	page.Notes = w.notes
+	all := []files.File{{Path: filepath.Join(folder, "report.html"), Folder: true, Write: page.Write}}
+	if !f.figures {
+		return all, nil
+	}
+	figures, err := page.Figures()
+	if err != nil {
+		return nil, err
+	}
+	folder = filepath.Join(folder, "figures")
+	for _, figure := range figures {
+		all = append(all, files.File{Path: filepath.Join(folder, figure.File), Folder: true, Write: figure.Write})
+	}
+	return all, nil
+}
+
+// replayed replays a workload under some policies, with a bar on standard error when that is a terminal.
+func replayed(ctx context.Context, w *selectedLog, policies []policy.Policy) ([]compare.Run, error) {
+	done, over := bar(len(w.Jobs)*len(policies), progressbar.OptionSetDescription(w.Name), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("jobs"), progressbar.OptionSetPredictTime(true))
+	defer over()
+	return compare.Replay(ctx, w.Workload, policies, done)
+}
+
+// bar is a bar on standard error when that is a terminal: it is told how much is done, and that all is over.
+func bar(work int, options ...progressbar.Option) (done func(int), over func()) {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return nil, func() {}
+	}
+	bar := progressbar.NewOptions(work, append(options, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(50*time.Millisecond))...)
+	return func(n int) { _ = bar.Set(n) }, func() { _ = bar.Close() } // a bar that cannot be drawn is no reason to fail
+}

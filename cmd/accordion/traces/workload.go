@@ -1,0 +1,190 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+	"accordion/core/policy"
+	"accordion/core/queue"
+	"accordion/traces/report"
+	"accordion/traces/swf"
+	"accordion/traces/workload"
+)
+
+// workloadFlags say what of a log is replayed.
+type workloadFlags struct {
+	machine, procsPerNode, limit    int
+	estimates, window, scale, rate  string
+	evolving, moldable, shape, same string
+	seed                            uint64
+	strict, figures                 bool
+	order                           string
+}
+
+func (f *workloadFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.IntVar(&f.machine, "machine", 0, "processors of the machine (default: MaxProcs of the log's header, else MaxNodes)")
+	flags.IntVar(&f.procsPerNode, "procs-per-node", 1, "schedule whole nodes of so many processors")
+	flags.StringVar(&f.estimates, "estimates", "requested", "how long jobs ask for: requested, actual (what they run), or ×F (xF), so many times that")
+	flags.StringVar(&f.scale, "scale-load", "", "let jobs arrive so many times as fast, such as 1.25")
+	flags.StringVar(&f.rate, "arrival-rate", "", "let jobs arrive evenly, so many a second, such as 1")
+	flags.StringVar(&f.window, "window", "", "only jobs submitted in FROM..TO: times since the log's beginning (30d..60d, 0..86400) or dates (2006-12-01..2007-01-01)")
+	flags.IntVar(&f.limit, "limit", 0, "only the first jobs, so many")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first line that is not as the format wants it")
+	flags.StringVar(&f.order, "order", "fcfs", "which waiting job ranks first: fcfs (as submitted), sjf (shortest request), ljf (longest request)")
+	flags.StringVar(&f.evolving, "evolving", "0%", "what if this share of the jobs evolved, such as 30%")
+	flags.StringVar(&f.shape, "shape", "mountain", "how their need changes: ramp-up, ramp-down, mountain, pre-main-post, random")
+	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
+	flags.StringVar(&f.moldable, "moldable", "0%", "what if this share of the jobs, others than those, could be started on several sizes")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
+	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: draw each figure of the report as SVG and PNG as well, into DIR/figures")
+	command.Complete(c, "order", "fcfs", "sjf", "ljf")
+	command.Complete(c, "shape", workload.ShapeNames()...)
+	command.Complete(c, "same", "peak", "area")
+	command.Complete(c, "estimates", "requested", "actual", "x2")
+}
+
+var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
+
+// selectedLog is a log and what of it is replayed.
+type selectedLog struct {
+	log *swf.Log
+	*workload.Selected
+	supposed workload.Supposed
+	notes    []report.Note // for the report
+}
+
+// load reads a log, or standard input where the path is -. Its errors are the user's.
+func (f *workloadFlags) load(cmd *cobra.Command, path string) (*selectedLog, error) {
+	selection, whatIf, err := f.parse(cmd)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	log, err := openLog(cmd, path, f.strict)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range log.Warnings.Lines() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", line)
+	}
+	if f.window != "" {
+		if selection.Window, err = workload.ParseWindow(f.window, &log.Header); err != nil {
+			return nil, command.Usage(fmt.Errorf("--window: %w", err))
+		}
+	}
+	selected, err := selection.Select(log)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	w := &selectedLog{
+		log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload),
+		notes: []report.Note{{Name: "Command", Text: "accordion " + strings.Join(os.Args[1:], " ")}},
+	}
+	if n := w.LeftOut.Total(); n > 0 {
+		w.notes = append(w.notes, report.Note{Name: "Left out", Text: fmt.Sprintf("%d of %d jobs: %s", n, len(log.Records), w.LeftOut)})
+	}
+	for _, line := range log.Warnings.Lines() {
+		w.notes = append(w.notes, report.Note{Name: "Mended", Text: line})
+	}
+	return w, nil
+}
+
+// parse reads the flags but for the window, which may be written in dates that only the log can tell.
+func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workload.WhatIf, err error) {
+	fail := func(flag string, err error) (workload.Selection, workload.WhatIf, error) {
+		return s, x, fmt.Errorf("--%s: %w", flag, err)
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+		most  int
+	}{{"machine", f.machine, workload.MaxNodes}, {"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
+		if cmd.Flags().Changed(n.flag) && (n.value < 1 || n.value > n.most) {
+			return fail(n.flag, fmt.Errorf("%d is not 1 to %d", n.value, n.most))
+		}
+	}
+	s = workload.Selection{Machine: f.machine, ProcsPerNode: f.procsPerNode, Limit: f.limit}
+	if s.Estimates, err = workload.ParseEstimates(f.estimates); err != nil {
+		return fail("estimates", err)
+	}
+	if f.scale != "" {
+		if s.ScaleLoad, err = workload.ParseFactor("load", f.scale); err != nil {
+			return fail("scale-load", err)
+		}
+	}
+	if f.rate != "" {
+		if s.ArrivalRate, err = workload.ParseFactor("arrival rate", f.rate); err != nil {
+			return fail("arrival-rate", err)
+		}
+	}
+	if f.rate != "" && f.scale != "" {
+		return s, x, fmt.Errorf("--scale-load and --arrival-rate both say when jobs arrive; give one")
+	}
+	x.Seed = f.seed
+	if x.Evolving, err = workload.ParseShare("share of jobs", f.evolving); err != nil {
+		return fail("evolving", err)
+	}
+	if x.Moldable, err = workload.ParseShare("share of jobs", f.moldable); err != nil {
+		return fail("moldable", err)
+	}
+	if x.Evolving+x.Moldable > 1 {
+		return s, x, fmt.Errorf("--evolving %s and --moldable %s are more than all jobs", f.evolving, f.moldable)
+	}
+	if x.Shape, err = workload.ParseShape(f.shape); err != nil {
+		return fail("shape", err)
+	}
+	if x.Same, err = workload.ParseSame(f.same); err != nil {
+		return fail("same", err)
+	}
+	return s, x, nil
+}
+
+// policies reads names of policies.
+func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
+	order, err := queue.ParseOrder(f.order)
+	if err != nil {
+		return nil, command.Usage(fmt.Errorf("--order: %w", err))
+	}
+	all := make([]policy.Policy, len(names))
+	for i, name := range names {
+		if all[i], err = policy.Named(name, order); err != nil {
+			return nil, command.Usage(err)
+		}
+	}
+	return all, nil
+}
+
+// String says in one line what is replayed, and what is not.
+func (w *selectedLog) String() string { return w.Name + ": " + w.about() }
+
+// about is what String says after the log's name.
+func (w *selectedLog) about() string {
+	text := fmt.Sprintf("%d %s on %d nodes", len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
+	if x := w.supposed; x != (workload.Supposed{}) {
+		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
+		if n := x.AsBefore; n > 0 {
+			text += fmt.Sprintf(" (%d of those drawn %s)", n, plural(n, "stays as it is", "stay as they are"))
+		}
+	}
+	if n := w.LeftOut.Total(); n > 0 {
+		text += fmt.Sprintf("; left out %d: %s", n, w.LeftOut)
+	}
+	if w.RunOnly {
+		text += "; no job has a requested time, so its run time stands in"
+	}
+	return text
+}
+
+// plural is the word for so many.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

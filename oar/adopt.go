@@ -1,0 +1,88 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/observe"
+	"accordion/oar/tables"
+)
+
+// Adopt makes a waiting job ours: it gets a row in Accordion's table, which only OAR's own account can write, and the
+// scheduler plans it only when that says so. A hold of its user's (oarhold) stays his.
+func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+		switch {
+		case pending(r) != nil:
+			return pending(r)
+		case r.Unfit != "":
+			return errors.New(r.Unfit)
+		case r.Mark != "":
+			return nil
+		case r.Comment == "":
+			return errors.New("it has no type ep=…")
+		}
+		if _, err := adapter.ParseRequest(r.Comment); err != nil {
+			return err
+		}
+		return s.db.Adopt(ctx, tx, tables.Row{Job: int64(job.ID), Submitted: job.Submitted, Mark: adapter.MarkPrefix + r.Comment}, now)
+	})
+	if err != nil {
+		return fmt.Errorf("adopting job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// Refuse ends a waiting job. The line for its user becomes the job's message, which oarstat prints: a job that never ran has
+// no output.
+func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
+	refused := false
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+		if refused = !r.Over() && r.State != adapter.Ending; !refused {
+			return nil
+		}
+		if err := pending(r); err != nil {
+			return err
+		}
+		return s.db.Frag(ctx, tx, now, int64(job.ID))
+	})
+	switch {
+	case errors.Is(err, adapter.ErrGone) && s.unknown(ctx, job), err == nil && !refused:
+		return nil
+	case err == nil:
+		if err = s.await(ctx, s.over(job)); err == nil { // OAR writes a message of its own when it ends it
+			_, err = s.db.Sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.Arg(1), job.ID), "Accordion refused this job: "+database.Short(why))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("refusing job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// Shape gives a waiting job its walltime, and the nodes of its base: the least that any step of a profile with that first
+// step has.
+func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
+		if err := pending(r); err != nil {
+			return err
+		}
+		if shape.Nodes < 1 || shape.Limit < 1 || shape.Limit > core.MaxTotal {
+			return fmt.Errorf("%d nodes for %d s: both must be positive and not endless", shape.Nodes, shape.Limit)
+		}
+		base, err := baseOf(r, shape.Nodes)
+		if err != nil {
+			return err
+		}
+		return s.db.Reshape(ctx, tx, int64(job.ID), base, shape.Limit)
+	})
+	if err != nil {
+		return fmt.Errorf("shaping job %d: %w", job.ID, err)
+	}
+	return nil
+}

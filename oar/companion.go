@@ -1,0 +1,71 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/observe"
+	"accordion/oar/tables"
+)
+
+// outlives is by how many seconds a companion's walltime is longer than its base's: it is ended with the base, and OAR must not do
+// so before.
+const outlives core.Time = 60
+
+// layers divides the hosts above the first so many of a job into what companions hold: one companion for all, or one for
+// each host where a size of a profile lies in between, at which some of them leave and some stay.
+func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
+	if len(hosts) == 0 {
+		return nil
+	}
+	eps, _ := profiles(r) // read before; without any, one companion does
+	for _, ep := range eps {
+		for _, step := range ep {
+			if step.Nodes > above && step.Nodes < above+len(hosts) {
+				return slices.Collect(slices.Chunk(hosts, 1))
+			}
+		}
+	}
+	return [][]string{hosts}
+}
+
+// companion makes a job that holds hosts for its base, to be started at once.
+func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, hosts []string, lasts core.Time, mark, reservation string, now core.Time) (adapter.Key, error) {
+	places, err := s.db.Resources(ctx, tx, hosts)
+	if err != nil {
+		return adapter.Key{}, err
+	}
+	j := database.Noop{User: base.User, Project: base.Project, Name: fmt.Sprintf("ep-%d", base.ID), Queue: s.queue, Hosts: len(hosts), Walltime: lasts,
+		Base: int64(base.ID), Message: fmt.Sprintf("companion of evolving job %d", base.ID)}
+	id, err := s.db.Submit(ctx, tx, j, now)
+	if err != nil {
+		return adapter.Key{}, err
+	}
+	row := tables.Row{Job: id, Submitted: now, Mark: mark, Base: int64(base.ID), Released: true, Reservation: reservation}
+	if err := s.db.Add(ctx, tx, row); err != nil {
+		return adapter.Key{}, err
+	}
+	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.Place(ctx, tx, id, places)
+}
+
+// lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.
+func (s *System) lengthen(ctx context.Context, shown []*observe.Job) error {
+	var longer []string
+	for _, r := range shown {
+		for _, c := range r.Companions {
+			if r.State == adapter.Running && c.State == adapter.Running && c.Moldable != 0 && c.Ends() < r.Ends() {
+				longer = append(longer, fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_id = %d",
+					r.Ends()+outlives-c.Started, c.Moldable))
+			}
+		}
+	}
+	if len(longer) == 0 {
+		return nil
+	}
+	return s.db.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "making companions longer", longer...) })
+}

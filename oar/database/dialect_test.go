@@ -1,0 +1,192 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"accordion/oar/conf"
+)
+
+// A recorder is a database that writes down what it is told, and answers each question with the number 1.
+type recorder struct{ told []string }
+
+func (r *recorder) Connect(context.Context) (driver.Conn, error) { return recorded{r}, nil }
+func (r *recorder) Driver() driver.Driver                        { return nil }
+
+type recorded struct{ *recorder }
+
+func (c recorded) tell(text string, args []driver.NamedValue) {
+	for _, a := range args {
+		text += fmt.Sprintf(" [%v]", a.Value)
+	}
+	c.told = append(c.told, text)
+}
+
+func (c recorded) Prepare(string) (driver.Stmt, error) { return nil, errors.ErrUnsupported }
+func (c recorded) Close() error                        { return nil }
+func (c recorded) Begin() (driver.Tx, error)           { return c, nil }
+func (c recorded) Commit() error                       { return nil }
+func (c recorded) Rollback() error                     { return nil }
+
+func (c recorded) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return c, nil }
+
+func (c recorded) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.tell(text, args)
+	return c, nil
+}
+
+func (c recorded) LastInsertId() (int64, error) { return 1, nil }
+func (c recorded) RowsAffected() (int64, error) { return 1, nil }
+
+func (c recorded) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.tell(text, args)
+	return &one{}, nil
+}
+
+type one struct{ read bool }
+
+func (o *one) Columns() []string { return []string{"n"} }
+func (o *one) Close() error      { return nil }
+
+func (o *one) Next(into []driver.Value) error {
+	if o.read {
+		return io.EOF
+	}
+	o.read, into[0] = true, int64(1)
+	return nil
+}
+
+// What is said to each database, word for word.
+func TestTheSQLOfBothDialects(t *testing.T) {
+	ctx := context.Background()
+	inTransaction := func(do func(d *DB, tx *sql.Tx) error) func(*DB) error {
+		return func(d *DB) error {
+			tx, err := d.Sql.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(do(d, tx), tx.Commit())
+		}
+	}
+	for _, c := range []struct {
+		name                string
+		do                  func(*DB) error
+		postgreSQL, mariaDB []string
+	}{
+		{"the second", func(d *DB) error { _, err := d.Second(ctx, d.Sql); return err },
+			[]string{"SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())) AS BIGINT)"},
+			[]string{"SELECT UNIX_TIMESTAMP()"}},
+		{"a row with a number", inTransaction(func(d *DB, tx *sql.Tx) error {
+			number, err := d.insert(ctx, tx, "jobs", "job_id", "name, project", "a", "b")
+			if number != 1 {
+				return fmt.Errorf("its number is %d, want 1", number)
+			}
+			return err
+		}),
+			[]string{"INSERT INTO jobs (name, project) VALUES ($1, $2) RETURNING job_id [a] [b]"},
+			[]string{"INSERT INTO jobs (name, project) VALUES (?, ?) [a] [b]"}},
+		{"the end of a job", inTransaction(func(d *DB, tx *sql.Tx) error { return d.Frag(ctx, tx, 100, 7) }),
+			[]string{"INSERT INTO frag_jobs (frag_id_job, frag_date) VALUES (7, 100) ON CONFLICT DO NOTHING",
+				"INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', 7, 100, 'Accordion requested to frag the job', 'NO')"},
+			[]string{"INSERT IGNORE INTO frag_jobs (frag_id_job, frag_date) VALUES (7, 100)",
+				"INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', 7, 100, 'Accordion requested to frag the job', 'NO')"}},
+		{"a transaction", func(d *DB) error { return d.Transaction(ctx, func(*sql.Tx) error { return nil }) },
+			[]string{"SET LOCAL lock_timeout = 700; SET LOCAL idle_in_transaction_session_timeout = 15000"},
+			[]string{"SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 15 */"}},
+		{"a lock", func(d *DB) error { return d.WithLock(ctx, 42, func() error { return nil }) },
+			[]string{"SELECT 1 FROM pg_advisory_lock(42)", "SELECT pg_advisory_unlock(42)"},
+			[]string{"SELECT GET_LOCK('accordion 42', 3600)", "SELECT RELEASE_LOCK('accordion 42')"}},
+		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.Many(ctx, tx) }),
+			[]string{"SET LOCAL enable_nestloop = off"}, nil},
+		{"OAR's release", func(d *DB) error { return d.ReadRelease(ctx) }, []string{"SELECT version FROM schema"}, nil},
+		{"OAR's plan held", inTransaction(func(d *DB, tx *sql.Tx) error { _, err := d.HoldPlan(ctx, tx); return err }),
+			[]string{"SAVEPOINT before_the_plan", "LOCK TABLE gantt_jobs_predictions IN SHARE ROW EXCLUSIVE MODE NOWAIT"}, nil},
+		{"the hosts' resources", func(d *DB) error { _, err := d.Alive(ctx, d.Sql, []string{"n1", "n2"}); return err },
+			[]string{"SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND network_address IN ($1, $2) ORDER BY network_address [n1] [n2]"},
+			[]string{"SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND network_address IN (?, ?) ORDER BY network_address [n1] [n2]"}},
+	} {
+		for kind, want := range map[string][]string{"Pg": c.postgreSQL, "mysql": c.mariaDB} {
+			kept := &recorder{}
+			db := sql.OpenDB(kept)
+			d := &DB{Dialect: DialectOf(conf.Conf{Type: kind}), Sql: db, locks: db, Abandoned: abandoned}
+			if err := c.do(d); err != nil {
+				t.Errorf("%s, %s: %v", c.name, kind, err)
+			}
+			if !slices.Equal(kept.told, want) {
+				t.Errorf("%s, %s: told\n%s\nwant\n%s", c.name, kind, strings.Join(kept.told, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+// What stands in the queries of others, word for word.
+func TestTheWordsOfBothDialects(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		want []string
+	}{
+		{"Pg", []string{"$3", `"mem"`, "ANY (current_schemas(false))", "", "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000000",
+			"SET LOCAL statement_timeout = 1500", "true", "false"}},
+		{"mysql", []string{"?", "`mem`", "DATABASE()", " ENGINE = InnoDB", "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000",
+			"SET SESSION max_statement_time = 1.500", "false", "true"}},
+	} {
+		d := DialectOf(conf.Conf{Type: c.kind})
+		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond),
+			fmt.Sprint(d.TellsChanges()), fmt.Sprint(d.OARLocksTables())}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q\nwant %q", c.kind, got, c.want)
+		}
+	}
+}
+
+func TestWhichErrorsOfEachDatabaseMeanThatWeGaveWay(t *testing.T) {
+	for _, c := range []struct {
+		err                 error
+		postgreSQL, mariaDB bool
+	}{
+		{&pgconn.PgError{Code: "40001"}, true, false},
+		{&pgconn.PgError{Code: "40P01"}, true, false},
+		{&pgconn.PgError{Code: "55P03"}, true, false},
+		{&pgconn.PgError{Code: "23505"}, true, false},
+		{&pgconn.PgError{Code: "42601"}, false, false},
+		{&mysql.MySQLError{Number: 1205}, false, true},
+		{&mysql.MySQLError{Number: 1213}, false, true},
+		{&mysql.MySQLError{Number: 1062}, false, true},
+		{&mysql.MySQLError{Number: 1064}, false, false},
+		{errors.New("connection refused"), false, false},
+	} {
+		wrapped := fmt.Errorf("reserving: %w", c.err)
+		if pg, my := (postgreSQL{}).gaveWay(wrapped), (mariaDB{}).gaveWay(wrapped); pg != c.postgreSQL || my != c.mariaDB {
+			t.Errorf("%v: gave way %v and %v, want %v and %v", c.err, pg, my, c.postgreSQL, c.mariaDB)
+		}
+	}
+}
+
+// OAR 2.6 with PostgreSQL launches what has any type but a bare "inner": what shows a reservation must have this, and only there.
+func TestTheTypesOfWhatOARMayNotLaunch(t *testing.T) {
+	for _, c := range []struct {
+		job     Noop
+		misread bool
+		want    string
+	}{
+		{Noop{}, false, "noop,inner=7"},
+		{Noop{}, true, "inner"},
+		{Noop{Base: 3}, false, "noop,inner=3"},
+		{Noop{Base: 3}, true, "noop,inner=3"},
+	} {
+		if got := strings.Join(c.job.types(7, c.misread), ","); got != c.want {
+			t.Errorf("%+v, misread %v: %s, want %s", c.job, c.misread, got, c.want)
+		}
+	}
+}

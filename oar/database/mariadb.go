@@ -1,0 +1,122 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"accordion/oar/conf"
+)
+
+type mariaDB struct{}
+
+func (mariaDB) Arg(int) string               { return "?" }
+func (mariaDB) Quoted(name string) string    { return "`" + name + "`" }
+func (mariaDB) OwnSchema() string            { return "DATABASE()" }
+func (mariaDB) TableOptions() string         { return " ENGINE = InnoDB" }
+func (mariaDB) TellsChanges() bool           { return false }
+func (mariaDB) OARLocksTables() bool         { return true }
+func (mariaDB) seconds() string              { return "SELECT UNIX_TIMESTAMP()" }
+func (mariaDB) Microseconds() string         { return "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000" }
+func (mariaDB) insertOnce(row string) string { return "INSERT IGNORE INTO " + row }
+func (mariaDB) manyJobs() string             { return "" }
+
+func (mariaDB) StatementLimit(patience time.Duration) string {
+	return fmt.Sprintf("SET SESSION max_statement_time = %.3f", patience.Seconds())
+}
+
+func (mariaDB) Overran(err error) bool { return strings.Contains(err.Error(), "max_statement_time") }
+
+func (mariaDB) insertNumbered(ctx context.Context, tx *sql.Tx, insert, _ string, values []any) (int64, error) {
+	done, err := tx.ExecContext(ctx, insert, values...)
+	if err != nil {
+		return 0, err
+	}
+	return done.LastInsertId()
+}
+
+// limits: only MariaDB reads what is between the marks, and MySQL does not.
+func (mariaDB) limits(abandoned time.Duration) string {
+	return fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", abandoned.Seconds())
+}
+
+func (mariaDB) lock(number int64) (take, leave string) {
+	return fmt.Sprintf("SELECT GET_LOCK('accordion %d', 3600)", number), fmt.Sprintf("SELECT RELEASE_LOCK('accordion %d')", number)
+}
+
+func (mariaDB) misreadsTypes(context.Context, Querier) (bool, error) { return false, nil }
+
+func (mariaDB) gaveWay(err error) bool {
+	var said *mysql.MySQLError
+	return errors.As(err, &said) && (said.Number == 1205 || said.Number == 1213 || said.Number == 1062)
+}
+
+// HoldPlan has nothing to do: a pass locks the table of jobs, of which this transaction has read a row, and so waits for it anyway.
+func (mariaDB) HoldPlan(context.Context, *sql.Tx) (bool, error) { return true, nil }
+
+func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
+	c := mysql.NewConfig()
+	c.User, c.Passwd, c.Net, c.Addr, c.DBName = who.User, who.Password, "tcp", address(conf), conf.Database
+	c.Timeout, c.Logger = 5*time.Second, silent{}
+	made, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to MariaDB at %s: %w", address(conf), err)
+	}
+	return sql.OpenDB(made), nil
+}
+
+// silent takes what the driver would print by itself: the errors say it too.
+type silent struct{}
+
+func (silent) Print(...any) {}
+
+const (
+	looks       = time.Second      // MariaDB tells nothing: it is asked so often…
+	looksWithin = 10 * time.Second // …and must answer within this
+)
+
+// changes asks for the newest entries, and calls where they are others than the last time.
+func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error {
+	db, err := m.connect(conf, conf.Login)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	tick := time.NewTicker(looks)
+	defer tick.Stop()
+	seen := [2]int64{-1, -1}
+	for late := false; ; {
+		now, err := newest(ctx, db)
+		if err != nil {
+			return err
+		}
+		changed := now != seen
+		if changed || late { // oarsub writes its entry a little before the job waits: so once more
+			call()
+		}
+		seen, late = now, changed
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// newest gives the numbers of the newest entries in both logs of states. It looks at the ends of two indices.
+func newest(ctx context.Context, db *sql.DB) (numbers [2]int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, looksWithin)
+	defer cancel()
+	err = db.QueryRowContext(ctx, `SELECT (SELECT COALESCE(MAX(job_state_log_id), 0) FROM job_state_logs),
+		(SELECT COALESCE(MAX(resource_log_id), 0) FROM resource_logs)`).Scan(&numbers[0], &numbers[1])
+	if err != nil {
+		return numbers, fmt.Errorf("asking for the newest changes: %w", err)
+	}
+	return numbers, nil
+}

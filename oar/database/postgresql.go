@@ -1,0 +1,140 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"accordion/oar/conf"
+)
+
+type postgreSQL struct{}
+
+func (postgreSQL) Arg(n int) string          { return "$" + strconv.Itoa(n) }
+func (postgreSQL) Quoted(name string) string { return `"` + name + `"` }
+func (postgreSQL) OwnSchema() string         { return "ANY (current_schemas(false))" }
+func (postgreSQL) TableOptions() string      { return "" }
+func (postgreSQL) TellsChanges() bool        { return true }
+func (postgreSQL) OARLocksTables() bool      { return false }
+
+func (postgreSQL) seconds() string {
+	return "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp())) AS BIGINT)"
+}
+
+func (postgreSQL) Microseconds() string {
+	return "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000000"
+}
+
+func (postgreSQL) StatementLimit(patience time.Duration) string {
+	return fmt.Sprintf("SET LOCAL statement_timeout = %d", patience.Milliseconds())
+}
+
+func (postgreSQL) Overran(err error) bool { return strings.Contains(err.Error(), "statement timeout") }
+
+func (postgreSQL) insertNumbered(ctx context.Context, tx *sql.Tx, insert, column string, values []any) (number int64, err error) {
+	err = tx.QueryRowContext(ctx, insert+" RETURNING "+column, values...).Scan(&number)
+	return number, err
+}
+
+func (postgreSQL) insertOnce(row string) string {
+	return "INSERT INTO " + row + " ON CONFLICT DO NOTHING"
+}
+
+func (postgreSQL) limits(abandoned time.Duration) string {
+	return fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, abandoned.Milliseconds())
+}
+
+func (postgreSQL) lock(number int64) (take, leave string) {
+	return fmt.Sprintf("SELECT 1 FROM pg_advisory_lock(%d)", number), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", number)
+}
+
+// manyJobs: while PostgreSQL does not know yet how many jobs there are, it looks for the rows of each by itself: 2,000 of them
+// took a minute.
+func (postgreSQL) manyJobs() string { return "SET LOCAL enable_nestloop = off" }
+
+// lockNotHad is PostgreSQL's number for a lock that was not waited for, or not long enough.
+const lockNotHad = "55P03"
+
+func (postgreSQL) gaveWay(err error) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && slices.Contains([]string{"40001", "40P01", lockNotHad, "23505"}, said.Code)
+}
+
+// misreadsTypes is true of OAR 2.6, whose tables have the form 2.5.10.
+func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads bool, err error) {
+	err = Rows(ctx, from, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
+		var version string
+		err := r.Scan(&version)
+		form := make([]int, 3)
+		if _, failed := fmt.Sscanf(version, "%d.%d.%d", &form[0], &form[1], &form[2]); failed == nil {
+			misreads = slices.Compare(form, []int{2, 5, 10}) >= 0
+		}
+		return err
+	})
+	return misreads, err
+}
+
+// HoldPlan locks the table: a table's lock, unlike a row's, is waited for before PostgreSQL looks at what there is to be thrown
+// away.
+func (postgreSQL) HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error) {
+	const doing = "holding OAR's plan"
+	if err := Run(ctx, tx, doing, "SAVEPOINT before_the_plan"); err != nil {
+		return false, err
+	}
+	err := Run(ctx, tx, doing, "LOCK TABLE gantt_jobs_predictions IN SHARE ROW EXCLUSIVE MODE NOWAIT")
+	if said := (*pgconn.PgError)(nil); errors.As(err, &said) && said.Code == lockNotHad {
+		return false, Run(ctx, tx, doing, "ROLLBACK TO SAVEPOINT before_the_plan")
+	}
+	return err == nil, err
+}
+
+func (p postgreSQL) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
+	config, err := p.config(conf, who)
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*config), nil
+}
+
+func (postgreSQL) config(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error) {
+	where := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address(conf), Path: conf.Database,
+		RawQuery: "sslmode=prefer&connect_timeout=5"}
+	config, err := pgx.ParseConfig(where.String())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to PostgreSQL at %s: %w", address(conf), err)
+	}
+	return config, nil
+}
+
+// changes calls for each notification, until the connection breaks.
+func (p postgreSQL) changes(ctx context.Context, conf conf.Conf, call func()) error {
+	config, err := p.config(conf, conf.Login)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connecting to listen: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
+		return fmt.Errorf("listening on channel %s: %w", Channel, err)
+	}
+	call() // what happened before
+	for {
+		if _, err := conn.WaitForNotification(ctx); err != nil {
+			return fmt.Errorf("listening on channel %s: %w", Channel, err)
+		}
+		call()
+	}
+}

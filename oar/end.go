@@ -1,0 +1,114 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/cpuset"
+	"accordion/oar/database"
+	"accordion/oar/observe"
+	"accordion/oar/server"
+	"accordion/oar/tables"
+)
+
+// End ends a job with its companions, or companions that were made together; companions when their nodes are clean. A running
+// job's standard error first gets the reason.
+func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
+	var told *observe.Job
+	var base int64
+	var companions []*observe.Job
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
+		if companions, err = s.together(ctx, tx, r); err != nil {
+			return err
+		}
+		if base = r.Whole; base != 0 {
+			return nil
+		}
+		base = int64(r.ID)
+		if r.State == adapter.Running {
+			told = r
+		}
+		if r.Over() {
+			return nil
+		}
+		return s.db.Frag(ctx, tx, now, base)
+	})
+	if errors.Is(err, adapter.ErrGone) {
+		return nil
+	}
+	if err == nil && len(companions) > 0 {
+		s.server.Poke(server.Ends)
+		err = s.endCompanions(ctx, base, companions)
+	}
+	if err != nil {
+		return fmt.Errorf("ending job %d: %w", job.ID, err)
+	}
+	if told != nil && why != "" {
+		// As far as possible: the job must end all the same.
+		if err := s.say(ctx, told, "accordion ends this job: "+why); err != nil {
+			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
+		}
+	}
+	s.server.Poke(server.Ends)
+	return nil
+}
+
+// endCompanions asks OAR to end companions when what their job has on their nodes is ended, so that no other job meets it.
+func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.Job) error {
+	companions := make([]int64, len(all))
+	for i, c := range all {
+		companions[i] = int64(c.ID)
+	}
+	if slices.ContainsFunc(all, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.State == adapter.Pending }) {
+		s.neverBegan(ctx, base)
+	}
+	waits, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if err := s.keeper.Cleaned(waits, base, cpuset.Of(companions...)); err != nil {
+		return err
+	}
+	return s.db.Change(ctx, func(tx *sql.Tx) error {
+		now, err := s.db.Second(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return s.db.Frag(ctx, tx, now, companions...)
+	})
+}
+
+// neverBegan takes back what was left for the prologue of a job that ends before it began.
+func (s *System) neverBegan(ctx context.Context, job int64) {
+	found, err := s.read.Jobs(ctx, s.db.Sql, fmt.Sprintf("j.job_id = %d", job))
+	if err != nil {
+		s.log.Warn("whether a job has begun cannot be read: what was left for its prologue stays", "job", job, "error", err)
+	}
+	for _, r := range found {
+		if r.State != adapter.Running && len(r.Places) > 0 {
+			s.retract(ctx, r.Key, r.Places)
+		}
+	}
+}
+
+// together are the companions that end with a job: all of its, or those that were made with one and are not merged, itself among them.
+func (s *System) together(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*observe.Job, error) {
+	base := int64(r.ID)
+	if r.Whole != 0 {
+		base = r.Whole
+	}
+	ids, err := tables.Companions(ctx, tx, base)
+	if err != nil {
+		return nil, err
+	}
+	companions, err := s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(companions, func(c *observe.Job) bool {
+		return c.Over() || c.ID != r.ID && r.Whole != 0 && (r.Joined != "" || c.Joined != "" || c.With != r.With || c.MadeIn != r.MadeIn)
+	}), nil
+}

@@ -1,0 +1,175 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/observe"
+	"accordion/oar/tables"
+)
+
+// Expand makes companions of a running job on the nodes and waits until they run, and until the job's cpuset and key are there. They are
+// not the job's until Merge. Where that is not so in time they are ended again.
+func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
+	if len(nodes) == 0 {
+		return adapter.Key{}, fmt.Errorf("%s: no nodes", doing)
+	}
+	var made []adapter.Key
+	var whole []string
+	err := s.alter(ctx, job.Key, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
+		if err := running(r); err != nil {
+			return err
+		}
+		whole = slices.Concat(r.Nodes, nodes)
+		if made, err = s.made(ctx, tx, r, nodes, reservation); err != nil || len(made) > 0 {
+			return err
+		}
+		atOnce, err := s.db.MayLaunch(ctx, tx, reservation, nodes, now)
+		if err == nil {
+			err = s.occupied(ctx, tx, nodes)
+		}
+		if err != nil {
+			return err
+		}
+		hosts := slices.Clone(nodes)
+		hostlist.Sort(hosts)
+		for _, layer := range s.layers(r, len(r.Nodes), hosts) {
+			one, err := s.companion(ctx, tx, r, layer, max(r.Ends()-now, 0)+outlives, "", reservation, now)
+			if err != nil {
+				return err
+			}
+			if err := s.keeper.Note(ctx, tx, int64(r.ID), int64(one.ID), layer); err != nil {
+				return err
+			}
+			made = append(made, one)
+		}
+		err = s.db.Mark(ctx, tx, numbersOf(made), fmt.Sprintf("%s%d", observe.Coming, made[0].ID))
+		if err == nil && atOnce {
+			err = s.db.Launch(ctx, tx, numbersOf(made), now)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.joins(ctx, job.Key, made, nodes, whole)
+	}
+	if err != nil {
+		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	return made[0], nil
+}
+
+// made finds the companions that an Expand made whose answer was lost: of the same reservation, on the same nodes.
+func (s *System) made(ctx context.Context, tx *sql.Tx, base *observe.Job, nodes []string, reservation string) ([]adapter.Key, error) {
+	ids, err := tables.Companions(ctx, tx, int64(base.ID))
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
+	if err != nil {
+		return nil, err
+	}
+	keys, hosts := map[string][]adapter.Key{}, map[string][]string{}
+	for _, c := range all {
+		if c.With != "" && c.MadeIn == reservation && !c.Over() {
+			keys[c.With], hosts[c.With] = append(keys[c.With], c.Key), append(hosts[c.With], c.Places...)
+		}
+	}
+	for with, on := range hosts {
+		if hostlist.Same(on, nodes) {
+			return keys[with], nil
+		}
+	}
+	return nil, nil
+}
+
+// occupied says which of the nodes cannot be had now.
+func (s *System) occupied(ctx context.Context, from database.Querier, nodes []string) error {
+	known, err := s.read.Nodes(ctx, from)
+	if err != nil {
+		return err
+	}
+	for _, host := range nodes {
+		if n := known[host]; n == nil || !n.Usable {
+			why := "no node of OAR's"
+			if n != nil {
+				why = n.Why
+			}
+			return fmt.Errorf("%s is %s: %w", host, why, adapter.ErrBusy)
+		}
+	}
+	holders, err := s.read.Jobs(ctx, from, database.IsHolding)
+	if err != nil {
+		return err
+	}
+	for _, h := range holders {
+		for _, host := range h.Holds {
+			if !h.Besteffort() && slices.Contains(nodes, host) {
+				return fmt.Errorf("%s is held by job %d: %w", host, h.ID, adapter.ErrBusy)
+			}
+		}
+	}
+	return nil
+}
+
+// joins waits until all of some companions run, and their hosts are ready for their base, which has whole nodes then. When that is not
+// so in time they are ended again.
+func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
+	err := s.become(ctx, companions, placed)
+	if err == nil { // their hosts are theirs: while OAR brings them to run, these are made ready
+		var both errgroup.Group
+		both.Go(func() error { return s.become(ctx, companions, runs) })
+		both.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, s.timeout)
+			defer cancel()
+			return s.keeper.Ready(ctx, int64(base.ID), hosts, whole)
+		})
+		err = both.Wait()
+	}
+	if err == nil {
+		return nil
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	for _, c := range companions {
+		err = errors.Join(err, s.End(ending, c, ""))
+	}
+	if r, gone := s.read.Job(ending, s.db.Sql, base); errors.Is(gone, adapter.ErrGone) || gone == nil && running(r) != nil {
+		err = fmt.Errorf("%w: job %d is over (%w)", adapter.ErrGone, base.ID, err)
+	}
+	return err
+}
+
+// Merge makes the nodes of an expander, and of the companions that were made with it, the job's.
+func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
+	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
+		if err := running(r); err != nil {
+			return err
+		}
+		e, err := s.read.Job(ctx, tx, expander)
+		switch {
+		case err != nil:
+			return err
+		case e.Whole != int64(job.ID):
+			return fmt.Errorf("job %d is no companion of its", expander.ID)
+		case e.Joined != "":
+			return nil // merged
+		case e.State != adapter.Running:
+			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.OARState, adapter.ErrGone)
+		}
+		return s.db.Remark(ctx, tx, int64(job.ID), e.MadeIn, e.With, observe.Grown)
+	})
+	if err != nil {
+		return fmt.Errorf("merging %d into job %d: %w", expander.ID, job.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package oar
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/oar/database"
+	"accordion/oar/node"
+)
+
+// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
+const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
+
+// writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
+// there could lead the write elsewhere.
+const writeHosts = node.AsUser + `cd / && exec oardodo sh -c 'umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
+	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d belongs to another user or is a link: remove it" >&2; exit 77; fi; ` +
+	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"' sh "$1"`
+
+// Publish writes /tmp/accordion-UID/SERVER-JOBID.hosts on the job's first node, as its user, and the node file that OAR
+// made for it there ($OAR_NODEFILE): a line for each resource, host by host.
+func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
+	r, err := s.read.Job(ctx, s.db.Sql, job.Key)
+	var host string
+	if err == nil {
+		host, err = scriptHost(r)
+	}
+	if err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	if err := s.publishNodes(ctx, host, job); err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	if _, err := s.reach.Script(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.Conf.Server, job.ID)); err != nil {
+		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
+	text, err := s.nodefile(ctx, job.Nodes)
+	if err == nil {
+		_, err = s.reach.Script(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
+	}
+	return err
+}
+
+// nodefile is the text of a job's node file as OAR writes it: a line for each resource, host by host.
+func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
+	nodes = slices.Clone(nodes)
+	slices.Sort(nodes)
+	var lines strings.Builder
+	for _, node := range nodes {
+		resources, err := s.db.Resources(ctx, s.db.Sql, []string{node})
+		if err != nil {
+			return "", err
+		}
+		for range resources {
+			lines.WriteString(node + "\n")
+		}
+	}
+	return lines.String(), nil
+}
+
+// leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
+// there was no sidecar to take it away.
+const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
+find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
+
+// dropNodes takes it away.
+const dropNodes = `rm -f "$2/$1.accordion"`
+
+// foretellWithin bounds what is done on a node before a job begins or after it was taken back: the job need not wait for it.
+const foretellWithin = 5 * time.Second
+
+// firstOf is the one of some hosts on which OAR would run a job's script, the first in the database's order, which need not be that of
+// the bytes: where it follows a language, node-10.site comes before node-1.site.
+func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err error) {
+	resources, err := s.db.Resources(ctx, s.db.Sql, hosts)
+	if err == nil {
+		query := "SELECT MIN(r.network_address) FROM resources r WHERE r.resource_id IN (" + database.List(resources) + ")"
+		err = s.db.Sql.QueryRowContext(ctx, query).Scan(&first)
+	}
+	return first, err
+}
+
+// retract takes back what foretell has left for a job that does not begin: it may begin elsewhere, or in another size.
+func (s *System) retract(ctx context.Context, job adapter.Key, base []string) {
+	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+	defer cancel()
+	first, err := s.firstOf(ctx, base)
+	if err == nil {
+		_, err = s.reach.Script(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
+	}
+	if err != nil {
+		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "error", err)
+	}
+}
+
+// foretell leaves the nodes of a job's first step on the node where it begins, where they are more than its base: OAR knows of
+// the base only. A job whose node cannot be reached begins without: Detach makes it good.
+func (s *System) foretell(ctx context.Context, job adapter.Key) {
+	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+	defer cancel()
+	err := func() error {
+		r, err := s.read.Job(ctx, s.db.Sql, job)
+		if err != nil || pending(r) != nil || r.Reservation == "" {
+			return nil // Release says it
+		}
+		all, err := s.read.Reservations(ctx, s.db.Sql, r.Reservation)
+		if err != nil || len(all) == 0 {
+			return nil
+		}
+		hosts := all[0].Nodes
+		base, err := baseOf(r, len(hosts))
+		if err != nil || base == len(hosts) {
+			return nil
+		}
+		text, err := s.nodefile(ctx, hosts)
+		if err != nil {
+			return err
+		}
+		first, err := s.firstOf(ctx, hosts[:base])
+		if err == nil {
+			_, err = s.reach.Script(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
+		}
+		return err
+	}()
+	if err != nil {
+		s.log.Warn("the nodes of a job's first step cannot be left for its prologue", "job", job.ID, "error", err)
+	}
+}

@@ -1,0 +1,114 @@
+package observe
+
+import (
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/pass"
+)
+
+// assemble joins the evolving jobs with their companions. A companion that counts for no job is shown as a job of its own,
+// an expander of its base.
+func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
+	byID := map[int64]*Job{}
+	for _, r := range records {
+		byID[int64(r.ID)] = r
+	}
+	shown := make([]*Job, 0, len(records))
+	for _, r := range records {
+		if r.Whole == 0 {
+			shown = append(shown, r)
+			continue
+		}
+		base := byID[r.Whole]
+		if base != nil && r.counts(base, nodes) {
+			base.Companions = append(base.Companions, r)
+			continue
+		}
+		r.stray(base)
+		shown = append(shown, r)
+	}
+	for _, r := range shown {
+		if r.Whole == 0 {
+			r.complete()
+		}
+	}
+	return shown
+}
+
+// counts says whether a companion's nodes are its base's. Where one of them is away for good they are not: a noop job
+// outlives its node, while OAR ends every other job with its.
+func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
+	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
+		return false
+	}
+	return nodes == nil || !slices.ContainsFunc(r.Holds, func(host string) bool {
+		n := nodes[host]
+		return n == nil || n.Why == "Absent"
+	})
+}
+
+// stray makes a companion the expander that the sidecar ends, once it runs, or once its base is over: for then it would
+// wait for ever.
+func (r *Job) stray(base *Job) {
+	r.Expands, r.Nodes = core.JobID(r.Whole), r.Holds
+	if base == nil && r.State == adapter.Pending {
+		r.State = adapter.Running
+	}
+}
+
+// complete says how a job stands, now that its companions are known.
+func (r *Job) complete() {
+	switch r.State {
+	case adapter.Pending:
+		r.wait()
+	case adapter.Running:
+		r.Nodes, r.Base = slices.Clone(r.Holds), len(r.Holds)
+		for _, c := range r.Companions {
+			if c.Joined == AtStart && c.State == adapter.Pending {
+				r.State, r.Nodes, r.Why = adapter.Pending, nil, "its nodes above the base begin"
+				return
+			}
+			held := c.Holds
+			if c.State == adapter.Pending {
+				held = c.Places // the successor of one that was divided
+			}
+			for _, host := range held {
+				if !slices.Contains(r.Nodes, host) {
+					r.Nodes = append(r.Nodes, host)
+				}
+			}
+		}
+	case adapter.Ending:
+		r.Nodes = r.Holds
+		fallthrough
+	default:
+		if r.Why == "" && r.OARState != "Finishing" && r.OARState != "Terminated" { // as every job ends
+			r.Why = r.OARState
+		}
+	}
+}
+
+// wait says why a job waits. One that evolves waits for us; a hold of its user's is his, and ours stays with it.
+func (r *Job) wait() {
+	userHolds := r.OARState == database.StateHold
+	if userHolds && r.Why == "" {
+		r.Why = "its user holds it (oarhold)"
+	}
+	if !r.evolving() {
+		r.Held, r.HeldByUser = userHolds, userHolds
+		if strings.Contains(r.message, pass.Said) {
+			r.Blocked, r.Why = true, r.message
+		}
+		return
+	}
+	r.Held = !r.Released
+	if r.Mark == "" {
+		r.HeldByUser = userHolds
+	} else if userHolds {
+		r.Blocked = true
+	}
+}

@@ -1,0 +1,93 @@
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/oar/database"
+)
+
+// told is for how long a job that is over is shown: the sidecar may be about something else when it is shown first.
+const told = 30 * time.Second
+
+// lately are the evolving jobs of the last readings.
+type lately struct {
+	mu   sync.Mutex
+	jobs map[adapter.Key]time.Time // when each was last there
+}
+
+func (l *lately) are(jobs map[adapter.Key]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(l.jobs, func(_ adapter.Key, at time.Time) bool { return now.Sub(at) > told })
+	for key := range jobs {
+		if l.jobs == nil {
+			l.jobs = map[adapter.Key]time.Time{}
+		}
+		l.jobs[key] = now
+	}
+}
+
+// without gives those that are not among others.
+func (l *lately) without(others map[adapter.Key]bool) (missing []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.jobs {
+		if !others[key] {
+			missing = append(missing, int64(key.ID))
+		}
+	}
+	return missing
+}
+
+// tellEnds adds to a reading the evolving jobs that the last ones showed and that are over by now, and says of those that
+// end or have ended what OAR says of it.
+func (o *Reader) tellEnds(ctx context.Context, tx *sql.Tx, records []*Job) ([]*Job, error) {
+	now, ending := map[adapter.Key]bool{}, map[int64]*Job{}
+	for _, r := range records {
+		if r.evolving() {
+			now[r.Key] = true
+		}
+	}
+	if missing := o.lately.without(now); len(missing) > 0 {
+		gone, err := o.Jobs(ctx, tx, "j.job_id IN ("+database.List(missing)+")")
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, slices.DeleteFunc(gone, func(r *Job) bool { return !r.Over() || !r.evolving() })...)
+	}
+	for _, r := range records {
+		if r.evolving() && (r.Over() || r.State == adapter.Ending) {
+			ending[int64(r.ID)] = r
+		}
+	}
+	if err := o.readEnds(ctx, tx, ending); err != nil {
+		return nil, err
+	}
+	o.lately.are(now)
+	return records, nil
+}
+
+// readEnds reads who or what ended jobs: a user (oardel), the walltime, a node. Of a job that ended by itself OAR says nothing.
+func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job) error {
+	if len(ending) == 0 {
+		return nil
+	}
+	query := "SELECT e.job_id, e.description FROM event_logs e WHERE e.job_id IN (" + database.List(slices.Collect(maps.Keys(ending))) + `)
+		AND e.type IN ('FRAG_JOB_REQUEST', 'WALLTIME', 'RESUBMIT_JOB_AUTOMATICALLY') ORDER BY e.event_id`
+	return database.Rows(ctx, tx, "why jobs end", query, nil, func(row *sql.Rows) error {
+		var id int64
+		var said string
+		err := row.Scan(&id, &said)
+		if r := ending[id]; r != nil {
+			r.Why = r.OARState + ": " + database.Short(said) // the last of them: of a walltime it says the same twice
+		}
+		return err
+	})
+}

@@ -1,0 +1,187 @@
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/pass"
+)
+
+// Jobs reads the jobs for which a condition holds, by number. Text in the condition is an argument of it. Of a job that is over
+// OAR has put away (LOG) all but its own row: those of a history of years are not looked through.
+func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, args ...any) ([]*Job, error) {
+	var all []*Job
+	byID := map[int64]*Job{}
+	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.project, j.queue_name, j.state, j.reservation, j.start_time,
+		COALESCE(j.assigned_moldable_job, 0), j.message, COALESCE(m.moldable_walltime, 0), COALESCE(a.base, -1), COALESCE(a.mark, ''), COALESCE(a.released, 0),
+		COALESCE(a.reservation, '')
+		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
+		LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job AND m.moldable_index = 'CURRENT' WHERE ` + where + " ORDER BY j.job_id"
+	err := database.Rows(ctx, from, "the jobs", query, args, func(row *sql.Rows) error {
+		r := &Job{}
+		var reservation, tied string
+		var base int64
+		err := row.Scan(&r.ID, &r.Submitted, &r.Name, &r.User, &r.Project, &r.queue, &r.OARState, &reservation, &r.Started,
+			&r.Moldable, &r.message, &r.Limit, &base, &r.Joined, &r.Released, &tied)
+		r.advance = reservation != "None"
+		if r.Adopted = base >= 0; r.Adopted {
+			r.Whole = base
+		}
+		if r.Whole == 0 {
+			r.Reservation, r.Mark, r.Joined = tied, r.Joined, ""
+		} else {
+			r.MadeIn = tied
+			if strings.HasPrefix(r.Joined, Coming) {
+				r.Joined, r.With = "", r.Joined
+			}
+		}
+		r.Partition = r.queue
+		byID[int64(r.ID)] = r
+		all = append(all, r)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		return all, err
+	}
+	for _, part := range []func() error{
+		func() error { return o.readKinds(ctx, from, byID, where, args) },
+		func() error { return o.readHolds(ctx, from, byID, where, args) },
+		func() error { return o.readPlaces(ctx, from, byID, where, args) },
+		func() error { return o.readWishes(ctx, from, byID, where, args) },
+		func() error { return o.readWaitsFor(ctx, from, byID, where, args) },
+	} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range all {
+		r.State = r.stand()
+	}
+	return all, nil
+}
+
+// readKinds reads the jobs' types, and the profiles among them.
+func (o *Reader) readKinds(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE t.types_index = 'CURRENT' AND (" + where + ") ORDER BY t.job_type_id"
+	err := database.Rows(ctx, from, "the jobs' types", query, args, func(row *sql.Rows) error {
+		var id int64
+		var kind string
+		err := row.Scan(&id, &kind)
+		if r := byID[id]; r != nil {
+			r.types = append(r.types, strings.TrimSpace(kind))
+		}
+		return err
+	})
+	for _, r := range byID {
+		r.Comment = wishes(r.types)
+		if r.Comment != "" {
+			r.Unfit = unfit(r)
+		}
+	}
+	return err
+}
+
+// readHolds reads the hosts that jobs hold.
+func (o *Reader) readHolds(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job
+		JOIN resources r ON r.resource_id = a.resource_id WHERE a.assigned_resource_index = 'CURRENT' AND ` + database.OnHost + " AND " + database.IsHolding +
+		" AND (" + where + ") GROUP BY j.job_id, r.network_address ORDER BY j.job_id, r.network_address"
+	return database.Rows(ctx, from, "the jobs' hosts", query, args, func(row *sql.Rows) error {
+		var id int64
+		var host string
+		err := row.Scan(&id, &host)
+		if r := byID[id]; r != nil {
+			r.Holds = append(r.Holds, host)
+		}
+		return err
+	})
+}
+
+// readPlaces reads the hosts that released jobs are to have.
+func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN accordion_places p ON p.job_id = j.job_id
+		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND (" + where + ") GROUP BY j.job_id, r.network_address"
+	err := database.Rows(ctx, from, "the jobs' places", query, args, func(row *sql.Rows) error {
+		var id int64
+		var host string
+		err := row.Scan(&id, &host)
+		if r := byID[id]; r != nil {
+			r.Places = append(r.Places, host)
+		}
+		return err
+	})
+	for _, r := range byID {
+		hostlist.Sort(r.Places)
+	}
+	return err
+}
+
+// readWishes reads what waiting jobs ask for: in the configuration that is planned for them, else in the first.
+func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 1)
+		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
+		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
+		JOIN job_resource_descriptions d ON d.res_job_group_id = g.res_group_id
+		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND d.res_job_index = 'CURRENT' AND ` + database.IsWaiting +
+		" AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime ORDER BY j.job_id, m.moldable_id"
+	err := database.Rows(ctx, from, "the jobs' configurations", query, args, func(row *sql.Rows) error {
+		var id, moldable int64
+		var walltime core.Time
+		var nodes int
+		err := row.Scan(&id, &moldable, &walltime, &nodes)
+		if r := byID[id]; r != nil && r.Want == 0 {
+			r.Want, r.Limit = max(nodes, 1), walltime
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	query = `SELECT j.job_id, m.moldable_walltime, COUNT(DISTINCT r.network_address)
+		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
+		JOIN gantt_jobs_resources_visu g ON g.moldable_job_id = m.moldable_id JOIN resources r ON r.resource_id = g.resource_id
+		WHERE m.moldable_index = 'CURRENT' AND ` + database.OnHost + " AND " + database.IsWaiting + " AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime"
+	return database.Rows(ctx, from, "OAR's plan", query, args, func(row *sql.Rows) error {
+		var id int64
+		var walltime core.Time
+		var nodes int
+		err := row.Scan(&id, &walltime, &nodes)
+		if r := byID[id]; r != nil && nodes > 0 && !r.evolving() {
+			r.Want, r.Limit = nodes, walltime
+		}
+		return err
+	})
+}
+
+// readWaitsFor notes which jobs would not start on an empty machine.
+func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := `SELECT j.job_id, p.job_id_required FROM jobs j JOIN job_dependencies p ON p.job_id = j.job_id JOIN jobs o ON o.job_id = p.job_id_required
+		WHERE p.job_dependency_index = 'CURRENT' AND ` + strings.ReplaceAll(database.IsLive, "j.", "o.") + " AND " + database.IsWaiting + " AND (" + where + ")"
+	err := database.Rows(ctx, from, "the jobs' dependencies", query, args, func(row *sql.Rows) error {
+		var id, on int64
+		err := row.Scan(&id, &on)
+		if r := byID[id]; r != nil {
+			r.Blocked, r.Why = true, fmt.Sprintf("it waits for the end of job %d", on)
+		}
+		return err
+	})
+	for _, r := range byID {
+		if k, err := readKindsOf(r); err == nil {
+			r.Begin = k.Postpone
+		}
+	}
+	return err
+}
+
+// readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honour are no error.
+func readKindsOf(r *Job) (pass.Kinds, error) {
+	return pass.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
+		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep")
+	}))
+}

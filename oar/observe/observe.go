@@ -1,0 +1,124 @@
+// Package observe reads what OAR has: its jobs, each with its companions, its nodes, and what others have planned. It changes
+// nothing, and decides nothing.
+//
+//	read := observe.New(tables, "evolve")
+//	err := db.AtOneInstant(ctx, func(tx *sql.Tx) (err error) { snapshot, jobs, err = read.Snapshot(ctx, tx); return err })
+//
+//	observe.go       the snapshot, and one job
+//	job.go           a job; jobs.go: read from OAR's tables
+//	companions.go    an evolving job and its companions as one
+//	ends.go          why jobs have ended
+//	nodes.go         nodes, and what others have planned on them
+//	reservations.go  those of the sidecar
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/tables"
+)
+
+// Reader reads OAR's database for one queue.
+type Reader struct {
+	db     tables.Tables
+	queue  string
+	lately lately
+}
+
+// New is a reader of the jobs of a queue.
+func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
+
+// Snapshot reads the pool, and gives the jobs that it shows.
+func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, error) {
+	snapshot := &adapter.Snapshot{At: time.Now()}
+	if err := o.db.Many(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	nodes, err := o.Nodes(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s) AND %s",
+		database.IsHolding, o.db.Arg(1), database.IsWaiting, tables.NoHolder)
+	records, err := o.Jobs(ctx, tx, where, o.queue)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, err := o.Reservations(ctx, tx, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	others, err := o.Others(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	records = slices.DeleteFunc(records, func(r *Job) bool {
+		return r.Besteffort() || r.queue != o.queue && len(r.Holds) == 0 || r.advance && r.State == adapter.Pending
+	})
+	if records, err = o.tellEnds(ctx, tx, records); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range records {
+		for _, host := range r.Holds {
+			if n := nodes[host]; n != nil {
+				n.Idle = false
+			}
+		}
+	}
+	for _, n := range nodes {
+		snapshot.Nodes = append(snapshot.Nodes, *n)
+	}
+	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
+	for _, r := range ours {
+		snapshot.Reservations = append(snapshot.Reservations, r.Reservation)
+	}
+	snapshot.Reservations = append(snapshot.Reservations, others...)
+	shown := assemble(records, nodes)
+	for _, pending := range []bool{true, false} {
+		for _, r := range shown {
+			if (r.State == adapter.Pending) == pending {
+				snapshot.Jobs = append(snapshot.Jobs, r.Job)
+			}
+		}
+	}
+	return snapshot, shown, nil
+}
+
+// Job reads one with its companions. ErrGone when OAR knows no such job.
+func (o *Reader) Job(ctx context.Context, from database.Querier, job adapter.Key) (*Job, error) {
+	ids, err := tables.Companions(ctx, from, int64(job.ID))
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	records, err := o.Jobs(ctx, from, "j.job_id IN ("+database.List(append(ids, int64(job.ID)))+")")
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	records = slices.DeleteFunc(records, func(r *Job) bool { return r.ID != job.ID && r.Over() })
+	i := slices.IndexFunc(records, func(r *Job) bool { return r.ID == job.ID })
+	if i < 0 {
+		return nil, fmt.Errorf("job %d: OAR does not know it: %w", job.ID, adapter.ErrGone)
+	}
+	r := records[i]
+	if r.Submitted != job.Submitted {
+		return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number: %w", job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
+	}
+	nodes, err := o.Nodes(ctx, from)
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	if r.Whole != 0 {
+		r.Expands, r.Nodes = core.JobID(r.Whole), r.Holds
+		return r, nil
+	}
+	assemble(records, nodes)
+	return r, nil
+}

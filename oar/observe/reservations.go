@@ -1,0 +1,30 @@
+package observe
+
+import (
+	"context"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+)
+
+// Reservation is one of ours, with the job that shows it in OAR's plan.
+type Reservation struct {
+	adapter.Reservation
+	Holder int64
+}
+
+// Reservations reads ours: all, or that of a name.
+func (o *Reader) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
+	rows, err := o.db.Reservations(ctx, from, name)
+	if err != nil {
+		return nil, err
+	}
+	hosts, err := o.db.ReservedHosts(ctx, from, name)
+	all := make([]Reservation, len(rows))
+	for i, r := range rows {
+		hostlist.Sort(hosts[r.Holder])
+		all[i] = Reservation{adapter.Reservation{Name: r.Name, User: r.Owner, Start: r.From, End: r.To, Nodes: hosts[r.Holder], OverManaged: r.OverManaged, Idle: r.Idle}, r.Holder}
+	}
+	return all, err
+}

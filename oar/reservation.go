@@ -1,0 +1,145 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/oar/database"
+	"accordion/oar/observe"
+	"accordion/oar/tables"
+)
+
+// Reserve creates a reservation or changes it. It is a job that never runs, and that the scheduler puts into
+// OAR's plan over the nodes; schedulers of queues that come after ours respect it.
+//
+// A start in the past means now.
+func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
+	doing := fmt.Sprintf("reservation %s over %s", r.Name, hostlist.Compact(r.Nodes))
+	switch {
+	case !r.Ours() || len(r.Name) > mostName:
+		return fmt.Errorf("reservation %q: its name must begin with %s and have at most %d characters", r.Name, adapter.Prefix, mostName)
+	case len(r.Nodes) == 0:
+		return fmt.Errorf("%s: no nodes", doing)
+	case r.User == "":
+		return fmt.Errorf("%s: nobody may use it", doing)
+	case r.End <= r.Start:
+		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
+	}
+	err := s.db.Change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+const mostName = 100 // characters of jobs.job_name
+
+func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) error {
+	now, err := s.db.Second(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if r.End <= now {
+		return fmt.Errorf("its end %d is past", r.End)
+	}
+	all, err := s.read.Reservations(ctx, tx, r.Name)
+	if err != nil {
+		return err
+	}
+	old := observe.Reservation{Reservation: adapter.Reservation{Name: r.Name, Start: core.Forever, OverManaged: true}}
+	if len(all) > 0 {
+		old = all[0]
+		if old.Start <= now {
+			r.Start = old.Start // it is active
+		}
+	}
+	r.Start = max(r.Start, min(old.Start, now))
+	places, err := s.db.Resources(ctx, tx, r.Nodes)
+	if err != nil {
+		return err
+	}
+	if err := s.obstructed(ctx, tx, r, old.Reservation); err != nil {
+		return err
+	}
+	row := tables.Reservation{Name: r.Name, Owner: r.User, From: r.Start, To: r.End, OverManaged: r.OverManaged, Idle: r.Idle, Holder: old.Holder}
+	if err := s.write(ctx, tx, &row, len(r.Nodes), now); err != nil {
+		return err
+	}
+	return s.db.Place(ctx, tx, row.Holder, places)
+}
+
+// write writes a reservation's row, and the job that shows it in OAR's plan; one without such a job is new.
+func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation, hosts int, now core.Time) (err error) {
+	lasts := row.To - row.From
+	if row.Holder != 0 {
+		if err := s.db.ChangeReservation(ctx, tx, *row); err != nil {
+			return err
+		}
+		return s.db.Reshape(ctx, tx, row.Holder, hosts, lasts)
+	}
+	holder := database.Noop{User: "oar", Name: row.Name, Queue: s.queue, Hosts: hosts, Walltime: lasts, Message: "keeps nodes free for Accordion"}
+	if row.Holder, err = s.db.Submit(ctx, tx, holder, now); err != nil {
+		return err
+	}
+	return s.db.AddReservation(ctx, tx, *row)
+}
+
+// obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose
+// walltime ends after its start. What the reservation has already was looked at when it came by it.
+func (s *System) obstructed(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
+	added := r.Nodes
+	if !old.OverManaged && r.Start >= old.Start {
+		added = slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(old.Nodes, host) })
+	}
+	if r.OverManaged && old.OverManaged && len(old.Nodes) > 0 && r.Start >= old.Start {
+		added = slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(old.Nodes, host) })
+	}
+	others, err := s.read.Others(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.Start < r.End && r.Start < o.End && slices.ContainsFunc(o.Nodes, func(host string) bool { return slices.Contains(added, host) }) {
+			return fmt.Errorf("job %s is planned on some of them: %w", strings.TrimPrefix(o.Name, "oar-"), adapter.ErrBusy)
+		}
+	}
+	holders, err := s.read.Jobs(ctx, tx, database.IsHolding)
+	if err != nil {
+		return err
+	}
+	for _, h := range holders {
+		if h.Besteffort() || h.Ends() <= r.Start || h.OARState == "Finishing" || r.OverManaged && (h.Whole != 0 || h.Adopted) {
+			continue
+		}
+		for _, host := range h.Holds {
+			if slices.Contains(added, host) {
+				return fmt.Errorf("%s is held by job %d: %w", host, h.ID, adapter.ErrBusy)
+			}
+		}
+	}
+	return nil
+}
+
+// Unreserve deletes a reservation of ours, with the job that showed it.
+func (s *System) Unreserve(ctx context.Context, name string) error {
+	if !(adapter.Reservation{Name: name}).Ours() {
+		return fmt.Errorf("reservation %q is not ours: not deleted", name)
+	}
+	err := s.db.Change(ctx, func(tx *sql.Tx) error {
+		all, err := s.db.Reservations(ctx, tx, name)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		return s.db.RemoveReservation(ctx, tx, all[0])
+	})
+	if err != nil {
+		return fmt.Errorf("deleting reservation %s: %w", name, err)
+	}
+	return nil
+}

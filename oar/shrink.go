@@ -1,0 +1,121 @@
+package oar
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/oar/observe"
+	"accordion/oar/server"
+)
+
+// Shrink leaves a running job with the nodes to keep: the companions on the others end. Of one that holds some of both the
+// nodes to keep go to a successor in the same pass of OAR's. The base stays as it is.
+func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
+	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
+	var leave, stay []adapter.Key
+	err := s.leave(ctx, job, keep)
+	if err == nil {
+		err = s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
+			leave, stay, err = s.divide(ctx, tx, r, keep, now)
+			return err
+		})
+	}
+	if err == nil && len(leave)+len(stay) > 0 {
+		err = s.await(ctx, func(ctx context.Context) ([]string, error) {
+			states, err := s.states(ctx, slices.Concat(leave, stay))
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range leave {
+				if state := states[c.ID]; state != "Terminated" && state != "Error" {
+					return []string{server.Ends}, nil
+				}
+			}
+			return startUp(stay, states, runs)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// leave cleans the nodes that a running job is to give back, while they are still its own: what runs there is ended before another job can
+// have them.
+func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) error {
+	r, err := s.read.Job(ctx, s.db.Sql, job)
+	if err == nil {
+		err = keeps(r, keep)
+	}
+	if err != nil {
+		return err
+	}
+	where, args := s.keeper.On(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.keeper.Cleaned(ctx, int64(job.ID), where, args...)
+}
+
+// keeps says what is wrong with the nodes that a running job is to keep: they must be its own, and its base's among them.
+func keeps(r *observe.Job, keep []string) error {
+	if err := running(r); err != nil {
+		return err
+	}
+	for _, host := range keep {
+		if !slices.Contains(r.Nodes, host) {
+			return fmt.Errorf("it does not hold %s (it holds %s)", host, hostlist.Compact(r.Nodes))
+		}
+	}
+	for _, host := range r.Holds {
+		if !slices.Contains(keep, host) {
+			return fmt.Errorf("%s belongs to its base and must be kept", host)
+		}
+	}
+	return nil
+}
+
+// divide asks OAR to end the companions of a running job that are not wholly on nodes to keep, and makes their successors.
+// It gives those that must end, and those that must run.
+func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leave, stay []adapter.Key, err error) {
+	if err := keeps(r, keep); err != nil {
+		return nil, nil, err
+	}
+	covered := slices.Clone(r.Holds)
+	var fragged []int64
+	var split []string
+	for _, c := range r.Companions {
+		held := c.Holds
+		if c.State == adapter.Pending {
+			held = c.Places
+		}
+		stays := slices.DeleteFunc(slices.Clone(held), func(host string) bool { return !slices.Contains(keep, host) })
+		switch {
+		case len(stays) == len(held):
+			covered = append(covered, held...)
+			if c.State == adapter.Pending {
+				stay = append(stay, c.Key)
+			}
+		default:
+			split = append(split, stays...)
+			leave, fragged = append(leave, c.Key), append(fragged, int64(c.ID))
+		}
+	}
+	// A successor that an earlier call made, which died before it was done, is there already.
+	split = slices.DeleteFunc(split, func(host string) bool { return slices.Contains(covered, host) })
+	if len(split) > 0 {
+		one, err := s.companion(ctx, tx, r, split, max(r.Ends()-now, 0)+outlives, observe.Grown, r.MadeIn, now)
+		if err == nil {
+			err = s.keeper.Pass(ctx, tx, int64(r.ID), int64(one.ID), split)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		stay = append(stay, one)
+	}
+	return leave, stay, s.db.Frag(ctx, tx, now, fragged...)
+}

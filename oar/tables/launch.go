@@ -1,0 +1,106 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// imminent is for how many seconds to come no waiting job may be planned on nodes that are taken past the meta-scheduler: a
+// pass, of which the second is ahead of the clock, may start it.
+const imminent core.Time = 5
+
+// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job before this transaction is
+// over, and none has to take them from one first. Who holds them has to be looked at after it.
+func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, reservation string, nodes []string, now core.Time) (bool, error) {
+	resources, err := d.Resources(ctx, tx, nodes)
+	if err != nil {
+		return false, err
+	}
+	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
+		return false, err
+	}
+	free, err := d.nobodys(ctx, tx, resources, now)
+	if err != nil || !free {
+		return false, err
+	}
+	idle, err := d.idle(ctx, tx)
+	if err != nil || idle {
+		return idle, err
+	}
+	return d.kept(ctx, tx, reservation, resources, now)
+}
+
+// nobodys says whether no job holds the resources, and none that waits is planned on them soon. Others than besteffort jobs, which
+// a pass ends, are an advance reservation's or were planned before the reservation was there.
+func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, resources []int64, now core.Time) (bool, error) {
+	query := fmt.Sprintf(`SELECT (SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id
+		WHERE a.assigned_resource_index = 'CURRENT' AND a.resource_id IN (%[1]s) AND %[2]s) + (SELECT COUNT(*) FROM gantt_jobs_predictions p
+		JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
+		JOIN jobs j ON j.job_id = m.moldable_job_id WHERE j.state IN ('Waiting', 'toAckReservation') AND p.start_time <= %[3]d AND g.resource_id IN (%[1]s)
+		AND %[4]s)`, database.List(resources), database.IsHolding, now+imminent, NoHolder)
+	others := 0
+	err := database.Rows(ctx, tx, "who has the nodes", query, nil, func(r *sql.Rows) error { return r.Scan(&others) })
+	return others == 0, err
+}
+
+// Launch gives companions their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that
+// would do it: a pass comes up to three seconds late when others came just before it.
+func (d Tables) Launch(ctx context.Context, tx *sql.Tx, companions []int64, now core.Time) error {
+	// OAR's seconds run ahead of the clock when passes come quickly, and it lets no job end before the second in which it began:
+	// on the same nodes the next one begins in OAR's second, too.
+	seconds, err := database.Numbers(ctx, tx, "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id", []int64{0})
+	if err != nil {
+		return err
+	}
+	begins := slices.Max(append(seconds, now))
+	for _, c := range companions {
+		choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{c})
+		if err != nil {
+			return err
+		}
+		choice := choices[0]
+		places := fmt.Sprintf("FROM accordion_places p WHERE p.job_id = %d", c)
+		err = database.Run(ctx, tx, fmt.Sprintf("launching companion %d", c),
+			fmt.Sprintf("UPDATE jobs SET state = 'toLaunch', start_time = %d, assigned_moldable_job = %d WHERE job_id = %d", begins, choice, c),
+			fmt.Sprintf("UPDATE job_state_logs SET date_stop = %d WHERE job_id = %d AND date_stop = 0", now, c),
+			fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, 'toLaunch', %d)", c, now),
+			fmt.Sprintf("INSERT INTO assigned_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places),
+			// For the schedulers that a pass under way has still to ask.
+			fmt.Sprintf("INSERT INTO gantt_jobs_predictions (moldable_job_id, start_time) VALUES (%d, %d)", choice, now),
+			fmt.Sprintf("INSERT INTO gantt_jobs_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idle says whether the meta-scheduler plans nothing now: a pass begins by throwing OAR's plan away, with the row that has its
+// second, and ends, when it has launched what is due, by copying the new plan, with its second, for those who look at it.
+func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var planned, copied core.Time
+	for table, into := range map[string]*core.Time{"gantt_jobs_predictions": &planned, "gantt_jobs_predictions_visu": &copied} {
+		err := database.Rows(ctx, tx, "the second of OAR's plan", "SELECT start_time FROM "+table+" WHERE moldable_job_id = 0", nil,
+			func(r *sql.Rows) error { return r.Scan(into) })
+		if err != nil {
+			return false, err
+		}
+	}
+	return planned != 0 && planned == copied, nil
+}
+
+// kept says whether the plan of a pass under way keeps the resources free, so that every scheduler which may still be
+// asked respects it: the reservation is in it, on all of them.
+func (d Tables) kept(ctx context.Context, tx *sql.Tx, reservation string, resources []int64, now core.Time) (bool, error) {
+	kept := 0
+	query := `SELECT COUNT(DISTINCT g.resource_id) FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder
+		JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id JOIN gantt_jobs_resources g ON g.moldable_job_id = m.moldable_id
+		WHERE v.name = ` + d.Arg(1) + fmt.Sprintf(" AND v.start_time <= %d AND p.start_time <= %d AND g.resource_id IN (%s)", now, now+imminent, database.List(resources))
+	err := database.Rows(ctx, tx, "the reservation in OAR's plan", query, []any{reservation}, func(r *sql.Rows) error { return r.Scan(&kept) })
+	return kept == len(resources), err
+}

@@ -1,0 +1,138 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// Reservation keeps resources, the places of its holder, for jobs that the sidecar starts.
+type Reservation struct {
+	Name, Owner string
+	From, To    core.Time
+	OverManaged bool      // it may lie over managed jobs
+	Idle        core.Time // without a job of its own it ends so long after its begin; 0: it does not
+	Holder      int64     // the noop job that shows it in OAR's plan
+}
+
+// NoHolder is true of a job that shows no reservation.
+const NoHolder = "j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)"
+
+// named is the condition on a reservation's name; "": all of them.
+func (d Tables) named(name string) (where string, args []any) {
+	if name == "" {
+		return "1 = 1", nil
+	}
+	return "v.name = " + d.Arg(1), []any{name}
+}
+
+// Reservations reads all, in the order of their names, or that of a name.
+func (d Tables) Reservations(ctx context.Context, from database.Querier, name string) (all []Reservation, err error) {
+	where, args := d.named(name)
+	query := "SELECT v.name, v.owner, v.start_time, v.end_time, v.over_managed, v.idle, v.holder FROM accordion_reservations v WHERE " + where + " ORDER BY v.name"
+	err = database.Rows(ctx, from, "the reservations", query, args, func(row *sql.Rows) error {
+		var r Reservation
+		err := row.Scan(&r.Name, &r.Owner, &r.From, &r.To, &r.OverManaged, &r.Idle, &r.Holder)
+		all = append(all, r)
+		return err
+	})
+	return all, err
+}
+
+// ReservedHosts reads the hosts of all reservations by holder, or of that of a name.
+func (d Tables) ReservedHosts(ctx context.Context, from database.Querier, name string) (map[int64][]string, error) {
+	where, args := d.named(name)
+	hosts := map[int64][]string{}
+	query := `SELECT v.holder, r.network_address FROM accordion_reservations v JOIN accordion_places p ON p.job_id = v.holder
+		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND " + where + " GROUP BY v.holder, r.network_address"
+	err := database.Rows(ctx, from, "the reservations' nodes", query, args, func(row *sql.Rows) error {
+		var holder int64
+		var host string
+		err := row.Scan(&holder, &host)
+		hosts[holder] = append(hosts[holder], host)
+		return err
+	})
+	return hosts, err
+}
+
+// AddReservation writes a new one.
+func (d Tables) AddReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
+	query := fmt.Sprintf("INSERT INTO accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder) VALUES (%s, %s, %d, %d, %d, %d, %d)",
+		d.Arg(1), d.Arg(2), r.From, r.To, number(r.OverManaged), r.Idle, r.Holder)
+	_, err := tx.ExecContext(ctx, query, r.Name, r.Owner)
+	return err
+}
+
+// ChangeReservation writes one that is there anew, by its name. It keeps its holder.
+func (d Tables) ChangeReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
+	query := fmt.Sprintf("UPDATE accordion_reservations SET owner = %s, start_time = %d, end_time = %d, over_managed = %d, idle = %d WHERE name = %s",
+		d.Arg(1), r.From, r.To, number(r.OverManaged), r.Idle, d.Arg(2))
+	_, err := tx.ExecContext(ctx, query, r.Owner, r.Name)
+	return err
+}
+
+// RemoveReservation removes one, with the job that showed it.
+func (d Tables) RemoveReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
+	if err := removeJob(ctx, tx, r.Holder); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM accordion_reservations WHERE name = "+d.Arg(1), r.Name)
+	return err
+}
+
+// removeHolders removes the jobs that show reservations.
+func (d Tables) removeHolders(ctx context.Context) error {
+	err := d.Change(ctx, func(tx *sql.Tx) error {
+		all, err := d.Reservations(ctx, tx, "")
+		if err != nil {
+			return err
+		}
+		for _, r := range all {
+			if err := removeJob(ctx, tx, r.Holder); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("removing the reservations: %w", err)
+	}
+	return nil
+}
+
+// removeJob deletes a job that never ran, with every row that names it, as if it had never been: for a holder, which is
+// nobody's work and has no place in the accounting.
+func removeJob(ctx context.Context, tx *sql.Tx, job int64) error {
+	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
+	if err != nil {
+		return fmt.Errorf("removing job %d: %w", job, err)
+	}
+	groups, err := database.Numbers(ctx, tx, "SELECT res_group_id FROM job_resource_groups WHERE res_group_moldable_id", choices)
+	if err != nil {
+		return fmt.Errorf("removing job %d: %w", job, err)
+	}
+	for _, of := range []struct {
+		ids  []int64
+		rows []string
+	}{
+		{groups, []string{"job_resource_descriptions WHERE res_job_group_id"}},
+		{choices, []string{"job_resource_groups WHERE res_group_moldable_id", "moldable_job_descriptions WHERE moldable_id",
+			"gantt_jobs_predictions WHERE moldable_job_id", "gantt_jobs_resources WHERE moldable_job_id",
+			"gantt_jobs_predictions_visu WHERE moldable_job_id", "gantt_jobs_resources_visu WHERE moldable_job_id"}},
+		{[]int64{job}, []string{"job_types WHERE job_id", "job_dependencies WHERE job_id", "job_state_logs WHERE job_id",
+			"challenges WHERE job_id", "frag_jobs WHERE frag_id_job", "event_logs WHERE job_id", "accordion_places WHERE job_id",
+			"jobs WHERE job_id"}},
+	} {
+		for _, rows := range of.rows {
+			for _, id := range of.ids {
+				if _, err := tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s = %d", rows, id)); err != nil {
+					return fmt.Errorf("removing job %d: %w", job, err)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+// Package lab gives tests a real Slurm or a real OAR: a lab of scripts/slurm-lab or scripts/oar-lab that leaves nothing behind.
+//
+// Several tests may have labs at once, of one process or of several: each lab has a slot of its own. The package is not for product code,
+// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test
+// runs them beside those that boot a Slurm.
+//
+//	func TestMain(m *testing.M) { os.Exit(lab.Main(m)) } // ends the labs that tests took from the pool
+//
+//	func TestAJobRuns(t *testing.T) {
+//		four := lab.TakeSlurm(t, 4)
+//		id := four.Submit(t, "alice", "srun -l hostname", "-N2")
+//		four.Await(t, time.Minute, "the job ends", func() bool { return four.Run(t, "alice", "squeue", "-h", "-j", id) == "" })
+//	}
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Patience bounds one call of a client program. It is long: a loaded machine is slow, and a test awaits events anyway.
+const Patience = time.Minute
+
+// Lab is what the labs of both systems are. Its nodes are n1, n2…
+type Lab struct {
+	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
+	Nodes int    // how many
+
+	tool     string        // scripts/slurm-lab or scripts/oar-lab
+	settings []string      // the tool's: KEY=VALUE
+	patience time.Duration // with one call of a client program
+	pause    time.Duration // between two looks at what is awaited, which no event tells
+	logs     []string      // names of those whose ends say why a test failed
+	free     func()        // gives the slot back
+}
+
+// Option changes how a lab is booted. Those that say so are for one of the systems only.
+type Option func(*spec)
+
+// spec is how a lab is to be.
+type spec struct {
+	users       []string
+	release     string
+	cores       int
+	plain, fast bool
+	database    string   // OAR's
+	settings    []string // of slurm-lab
+}
+
+func specified(s spec, options []Option) spec {
+	for _, o := range options {
+		o(&s)
+	}
+	return s
+}
+
+// Users names the users; alice is the only one otherwise. In a Slurm the first, second and third are in the accounts phys, chem and cs,
+// with fair shares of 10, 5 and 1; the fourth is in phys again.
+func Users(names ...string) Option { return func(s *spec) { s.users = append(s.users, names...) } }
+
+// Release is a lab of another release than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, OAR 2.5 or 2.6. Such a Slurm has processes
+// and a network of its own: client programs reach it by Exec, and by Env where root calls them; a client with the ids of somebody else
+// does not.
+func Release(name string) Option { return func(s *spec) { s.release = name } }
+
+// Cores is how many cores the system believes each node to have. Only a plain Slurm may have more than the machine; each is a resource of
+// OAR's.
+func Cores(n int) Option { return func(s *spec) { s.cores = n } }
+
+// Plain is a Slurm that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first in the queue is served first.
+// An OAR is without cpusets then, and its nodes are one machine: for many nodes, and for what no site has.
+func Plain() Option { return func(s *spec) { s.plain = true } }
+
+// arguments are those of `up` for both tools.
+func (s spec) arguments(nodes int) []string {
+	all := []string{"up", fmt.Sprint(nodes)}
+	for _, user := range s.users {
+		all = append(all, "--user", user)
+	}
+	if s.release != "" {
+		all = append(all, "--release", s.release)
+	}
+	if s.plain {
+		all = append(all, "--plain")
+	}
+	if s.fast {
+		all = append(all, "--fast")
+	}
+	return all
+}
+
+// need skips the test where the system cannot be had, or fails it if the environment variable is set.
+func need(t testing.TB, system, required, program string) {
+	t.Helper()
+	why := ""
+	if testing.Short() {
+		why = "-short is set"
+	} else if os.Geteuid() != 0 {
+		why = "a lab needs root"
+	} else if _, err := os.Stat(program); err != nil {
+		why = system + " is not installed (scripts/test installs it)"
+	}
+	if why == "" {
+		return
+	}
+	if os.Getenv(required) != "" {
+		t.Fatalf("no real %s: %s", system, why)
+	}
+	t.Skipf("no real %s: %s", system, why)
+}
+
+// Tool is the path of a script: slurm-lab, or oar-lab.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return filepath.Join(at, "scripts", name)
+		}
+		if at == filepath.Dir(at) {
+			t.Fatalf("lab: no go.mod at or above %s: run the test inside the repository", dir)
+		}
+	}
+}
+
+// boot runs `up`, when what a killed test process left has been cleared away.
+func (lab *Lab) boot(arguments []string) error {
+	if err := lab.do(5*time.Minute, "down"); err != nil {
+		return err
+	}
+	return lab.do(30*time.Minute, arguments...)
+}
+
+// said is what the tool says of the lab: its file has lines KEY=VALUE.
+func (lab *Lab) said(file string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(lab.Dir, file))
+	if err != nil {
+		return nil, fmt.Errorf("lab: what was booted: %w", err)
+	}
+	said := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		said[key] = value
+	}
+	return said, nil
+}
+
+// down takes the lab down, and gives its slot back.
+func (lab *Lab) down() error {
+	err := lab.do(5*time.Minute, "down")
+	lab.free()
+	return err
+}
+
+// booted is a lab of either system.
+type booted interface {
+	tell(t testing.TB)
+	down() error
+}
+
+// endWith takes the lab down when the test is over.
+func endWith(t testing.TB, lab booted) {
+	t.Cleanup(func() {
+		lab.tell(t)
+		if err := lab.down(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// tell gives the reader of a failed test the ends of the logs.
+func (lab *Lab) tell(t testing.TB) {
+	t.Helper()
+	if t.Failed() {
+		t.Log(lab.lastWords())
+	}
+}
+
+// clean is this process's environment without what would mislead the tools and client programs.
+func clean() []string {
+	foreign := regexp.MustCompile(`^((SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_|OAR)`)
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // where the tools keep releases
+	})
+}
+
+// command is one call of the tool.
+func (lab *Lab) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, lab.tool, arguments...)
+	c.Env = append(clean(), lab.settings...)
+	c.WaitDelay = 5 * time.Second
+	return c
+}
+
+func (lab *Lab) do(patience time.Duration, arguments ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := lab.command(ctx, arguments...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(lab.tool), strings.Join(arguments, " "), err, out)
+	}
+	return nil
+}
+
+// Do runs a command of the tool on this lab: "node-kill", "n3"; "serve".
+func (lab *Lab) Do(t testing.TB, arguments ...string) {
+	t.Helper()
+	if err := lab.Try(arguments...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Try is Do for a command that may fail.
+func (lab *Lab) Try(arguments ...string) error { return lab.do(3*time.Minute, arguments...) }
+
+// call runs a command of the tool with that text as its standard input, and tells its outputs apart.
+func (lab *Lab) call(patience time.Duration, text string, arguments ...string) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := lab.command(ctx, arguments...)
+	c.Stdin = strings.NewReader(text)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err = c.Run()
+	return strings.TrimRight(out.String(), "\n"), strings.TrimRight(errs.String(), "\n"), err
+}
+
+// as is a client command of a user's, for call.
+func as(user string, command []string) []string {
+	return append([]string{"exec", "--user", user, "--"}, command...)
+}
+
+// Run runs a client command that must succeed as the user, in his directory; it returns its standard output.
+func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
+	t.Helper()
+	out, errs, err := lab.call(lab.patience, "", as(user, command)...)
+	if err != nil {
+		t.Fatalf("%s as %s: %v\n%s\n%s", strings.Join(command, " "), user, err, out, errs)
+	}
+	return out
+}
+
+// File reads a file in the user's directory, such as slurm-7.out; "" when it is not there.
+func (lab *Lab) File(user, name string) string {
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "home", user, name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Await waits until the condition holds; the test fails when it does not within the patience.
+func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s in vain until %s", patience, what)
+		}
+		time.Sleep(lab.pause)
+	}
+}
+
+// lastWords are the ends of the logs, for a failed test.
+func (lab *Lab) lastWords() string {
+	var all []string
+	for _, name := range lab.logs {
+		text, err := os.ReadFile(filepath.Join(lab.Dir, "log", name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			all = append(all, err.Error())
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		all = append(all, "the end of "+name+":\n"+strings.Join(lines[max(0, len(lines)-25):], "\n"))
+	}
+	return strings.Join(all, "\n")
+}

@@ -1,0 +1,182 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }
+
+func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
+	// A name of its own: the last lab with a user removes him.
+	newcomer := fmt.Sprintf("newcomer-%d", os.Getpid())
+	for _, kind := range []struct {
+		name    string
+		options []lab.Option
+	}{
+		{"plain", []lab.Option{lab.Plain(), lab.NoPlugin()}},
+		{"as a site", nil},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			var left traces
+			all := t
+			t.Run("jobs of two users run", func(t *testing.T) {
+				beside := lab.TakeSlurm(t, 2, lab.Fast())
+				own := lab.Slurm(t, 3, append(kind.options, lab.Users("alice", newcomer), lab.Fast())...)
+				for _, each := range []*lab.SlurmLab{own, beside} {
+					if got := strings.Fields(each.Run(t, "alice", "sinfo", "-h", "-N", "-p", "main", "-o", "%N")); len(got) != each.Nodes {
+						t.Errorf("the lab in %s has the nodes %v, want %d", each.Dir, got, each.Nodes)
+					}
+				}
+				for _, user := range []string{"alice", newcomer} {
+					script := "srun -N2 hostname; whoami"
+					// Without control groups, what hides of a user that other labs have too stays until the last of them ends.
+					if user == newcomer || exists(filepath.Join(own.Dir, "group")) {
+						script += "; cd /; env -i setsid sleep 1000 </dev/null >&/dev/null & disown"
+					}
+					id := own.Submit(t, user, script, "-N2", "-p", "shared")
+					own.Await(t, time.Minute, "the job of "+user+" ends", func() bool {
+						return strings.Contains(own.Run(t, user, "scontrol", "show", "job", id), "JobState=COMPLETED")
+					})
+					if out := own.File(user, "slurm-"+id+".out"); !strings.Contains(out, user) {
+						t.Errorf("the job of %s printed %q", user, out)
+					}
+				}
+				own.Submit(t, newcomer, "sleep 1000", "-N2")
+				left = tracesOf(t, own, newcomer)
+				left.stranger = stranger(all, left)
+				own.Clear(t)
+			})
+			left.mustBeGone(t)
+			if left.stranger == "" || !alive(left.stranger) {
+				t.Error("a process of another namespace, which happens to have a directory and a number as the lab's, was ended with it")
+			}
+		})
+	}
+}
+
+// stranger is the number of a process of another namespace, where a directory and a user happen to be called as the lab's are here.
+func stranger(t *testing.T, like traces) string {
+	t.Helper()
+	c := exec.Command("unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
+		`exec env ACCORDION_LAB="$1" setpriv --reuid "$0" --clear-groups sleep 1000`, like.number, like.dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Wait() })
+	children := fmt.Sprintf("/proc/%d/task/%d/children", c.Process.Pid, c.Process.Pid)
+	for {
+		text, err := os.ReadFile(children)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if child := strings.TrimSpace(string(text)); child != "" {
+			t.Cleanup(func() { _ = exec.Command("kill", "-KILL", child).Run() })
+			return child
+		}
+	}
+}
+
+// traces are what a lab could leave behind.
+type traces struct {
+	dir      string
+	user     string // of this lab only
+	number   string // his
+	groups   []string
+	stranger string // a process that is like one of the lab's, and is none
+}
+
+func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
+	t.Helper()
+	found := traces{dir: lab.Dir, user: user, number: lab.Run(t, user, "id", "-u")}
+	for _, kind := range []string{"group", "cgroup/*", "world/groups/*"} {
+		links, _ := filepath.Glob(filepath.Join(lab.Dir, kind))
+		for _, link := range links {
+			// Those of a lab in a world lie below the world's, and are seen from there only.
+			if group, err := os.Readlink(link); err == nil && exists(group) {
+				found.groups = append(found.groups, group)
+			}
+		}
+	}
+	if lab.Binds && len(found.groups) < 5 {
+		t.Errorf("the lab binds, with the control groups %q: want five controllers", found.groups)
+	}
+	return found
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !os.IsNotExist(err)
+}
+
+func (left traces) mustBeGone(t *testing.T) {
+	t.Helper()
+	if left.dir == "" {
+		t.Skip("no lab was booted")
+	}
+	for _, path := range append(left.groups, left.dir, "/run/accordion-slurm-lab/"+left.user) {
+		if exists(path) {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	for _, file := range []string{"/etc/passwd", "/etc/group", "/etc/subuid", "/proc/self/mountinfo"} {
+		text, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			t.Error(err)
+		}
+		if strings.Contains(string(text), left.user) || strings.Contains(string(text), left.dir) {
+			t.Errorf("%s speaks of the lab in %s, or of its user %s", file, left.dir, left.user)
+		}
+	}
+	if processes := left.processes(); len(processes) > 0 {
+		t.Errorf("processes of the lab still live: %s", processes)
+	}
+}
+
+// processes are those of the lab's own user, and those that hold a file of the lab open or have it in their environment.
+func (left traces) processes() (found []string) {
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range environments {
+		text, _ := os.ReadFile(path)
+		status, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "status"))
+		links, _ := filepath.Glob(filepath.Dir(path) + "/fd/*")
+		holds := strings.Contains(string(text), "ACCORDION_LAB="+left.dir+"\x00") || strings.Contains(string(status), "\nUid:\t"+left.number+"\t")
+		for _, link := range links {
+			to, _ := os.Readlink(link)
+			holds = holds || strings.HasPrefix(to, left.dir+"/")
+		}
+		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // an idle init reaps late
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func TestDaemonsAndNodesGoAndComeBack(t *testing.T) {
+	lab := lab.TakeSlurm(t, 2, lab.Fast())
+	lab.Clear(t)
+	id := lab.Submit(t, "alice", "echo $$; exec sleep 1000", "-N1", "-w", "n2", "-p", "shared")
+	lab.Await(t, time.Minute, "the job runs", func() bool { return lab.File("alice", "slurm-"+id+".out") != "" })
+	process := strings.TrimSpace(lab.File("alice", "slurm-"+id+".out"))
+	lab.Do(t, "dbd-stop")
+	lab.Do(t, "ctl-stop")
+	lab.Do(t, "dbd-start")
+	lab.Do(t, "ctl-start")
+	if got := lab.Run(t, "alice", "squeue", "-h", "-j", id, "-o", "%t"); got != "R" {
+		t.Errorf("after a restart of slurmctld the job is %q, want R", got)
+	}
+	lab.Do(t, "node-kill", "n2")
+	if alive(process) {
+		t.Errorf("process %s of the job outlived its node", process)
+	}
+	lab.Do(t, "node-start", "n2")
+	lab.Clear(t)
+}

@@ -1,0 +1,155 @@
+// Package cluster is the part of a Slurm cluster that is ours: its settings and inventory as they are or were a moment ago, by which
+// way its jobs grow, and single commands on a job. What is done in several commands is not its matter.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/client"
+	"accordion/slurm/growth"
+	"accordion/slurm/jobs"
+	"accordion/slurm/output"
+)
+
+// A Cluster is the part of one whose nodes are the pool. Its methods may be called from several goroutines.
+type Cluster struct {
+	Run    *client.Runner
+	Jobs   *jobs.Reader
+	Pool   []string    // partitions
+	Growth growth.Kind // as the administrator wishes
+
+	mu       sync.Mutex
+	recently output.Configuration // as last read for a resize; never changed
+	readAt   time.Time
+	last     output.Inventory // as last observed; never changed
+	yielding map[string]bool  // nodes of jobs that make room for managed ones
+}
+
+// New is a cluster that is spoken with by run.
+func New(run *client.Runner, pool []string, growth growth.Kind) *Cluster {
+	return &Cluster{Run: run, Jobs: jobs.New(run), Pool: pool, Growth: growth}
+}
+
+// Known is the configuration as it was last read, however long ago; nil: it was not.
+func (s *Cluster) Known() output.Configuration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.recently
+}
+
+// Remember keeps what was observed.
+func (s *Cluster) Remember(in output.Inventory) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = in
+}
+
+// GiveWay notes the nodes of jobs that make room for managed ones.
+func (s *Cluster) GiveWay(nodes map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.yielding = nodes
+}
+
+// Yields says whether jobs that make room hold one of the nodes.
+func (s *Cluster) Yields(nodes []string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(nodes, func(n string) bool { return s.yielding[n] })
+}
+
+// Terms decides how the job grows, which holds the nodes or is to start on them. The same job grows in the same way all its
+// life, unless somebody changes the cluster.
+func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (growth.Terms, error) {
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return growth.Terms{}, err
+	}
+	in, err := s.Ground(ctx)
+	if err != nil {
+		return growth.Terms{}, err
+	}
+	p := in.Partition(r.Partition, s.Pool)
+	if p == nil {
+		return growth.Terms{}, fmt.Errorf("its partition %s is none of %s", r.Partition, strings.Join(s.Pool, ", "))
+	}
+	t := growth.Terms{Site: growth.SiteOf(c), In: p.Sharing(), Node: in.Least(nodes)}
+	t.Way, err = t.Site.WayOf(s.Growth, p.Sharing(), r.WantsGRES())
+	return t, err
+}
+
+// Ground is nodes and partitions as they were last read: what is asked of it changes with a new configuration only.
+func (s *Cluster) Ground(ctx context.Context) (output.Inventory, error) {
+	s.mu.Lock()
+	known := s.last
+	s.mu.Unlock()
+	if len(known.Partitions) > 0 {
+		return known, nil
+	}
+	return s.Inventory(ctx)
+}
+
+// Inventory reads nodes, reservations and partitions.
+func (s *Cluster) Inventory(ctx context.Context) (output.Inventory, error) {
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all"}, Input: output.InventoryCommands, Kind: client.Listing})
+	if err != nil {
+		return output.Inventory{}, err
+	}
+	return output.ParseInventory(out.Stdout)
+}
+
+// Update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
+func (s *Cluster) Update(ctx context.Context, job adapter.Key, settings ...string) error {
+	args := append([]string{"update", "JobId=" + s.Jobs.Name(job)}, settings...)
+	_, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: args})
+	if err == nil {
+		return nil
+	}
+	doing := fmt.Sprintf("job %d: setting %s", job.ID, strings.Join(settings, " "))
+	if Over(err) {
+		return fmt.Errorf("%s: %w (%w)", doing, adapter.ErrGone, err)
+	}
+	return fmt.Errorf("%s: %w", doing, frozen(err))
+}
+
+// Command runs scontrol COMMAND JOB.
+func (s *Cluster) Command(ctx context.Context, job adapter.Key, command string) error {
+	err := s.Run.Scontrol(ctx, command, s.Jobs.Name(job))
+	if Over(err) {
+		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
+	}
+	if err != nil {
+		return fmt.Errorf("job %d: %s: %w", job.ID, command, frozen(err))
+	}
+	return nil
+}
+
+// Cancel is scancel; a job that is over already is nil.
+func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
+	_, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: []string{s.Jobs.Name(job)}})
+	if err != nil && !Over(err) {
+		return fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// frozen is an error that is adapter.ErrFrozen as well when Slurm says that the job has no number in the accounting
+// database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
+// moment in which it waited for the number (22.05). Nothing but scancel helps then.
+func frozen(err error) error {
+	if client.Says(err, "DB index is being set") {
+		return fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
+	}
+	return err
+}
+
+// Over is true when Slurm says that a job is finished or unknown.
+func Over(err error) bool {
+	return client.Says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
+}

@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+)
+
+// Configuration reads it: some 6 ms.
+func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, error) {
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}, Kind: client.Listing})
+	if err != nil {
+		return nil, fmt.Errorf("reading Slurm's configuration: %w", err)
+	}
+	c, err := output.ParseConfiguration(out.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	if script, err := SubmitScript(c); err == nil && output.IsOurs(script) {
+		c.Guard()
+	}
+	return c, nil
+}
+
+// SubmitScript is slurmctld's job_submit.lua, which only its own machine has; "" where it uses none.
+func SubmitScript(c output.Configuration) (string, error) {
+	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
+		return "", nil
+	}
+	script, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "job_submit.lua"))
+	return string(script), err
+}
+
+// lasts is how long a configuration that was read is taken to be in force: what a resize asks of it changes with a new
+// release of Slurm or another accounting storage only, and so with a restart of slurmctld.
+const lasts = 30 * time.Second
+
+// Recent is the configuration as it was at most so long ago.
+func (s *Cluster) Recent(ctx context.Context) (output.Configuration, error) {
+	s.mu.Lock()
+	known, read := s.recently, s.readAt
+	s.mu.Unlock()
+	if known != nil && time.Since(read) < lasts {
+		return known, nil
+	}
+	begin := time.Now()
+	c, err := s.Configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.recently, s.readAt = c, begin
+	s.mu.Unlock()
+	return c, nil
+}
+
+// Trap says why a resize would go wrong now, "" when it would not.
+func Trap(ctx context.Context, c output.Configuration) string {
+	if !c.NeedsDatabase() {
+		return ""
+	}
+	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
+		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)",
+			c["SLURM_VERSION"], c["AccountingStorageType"])
+	}
+	var why error
+	for _, host := range []string{c["AccountingStorageHost"], c["AccountingStorageBackupHost"]} {
+		if host == "" {
+			continue
+		}
+		if why = answers(ctx, net.JoinHostPort(host, c["AccountingStoragePort"])); why == nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("slurmdbd does not answer (%v), and a resize now would make the job's later ones fail; start slurmdbd", why)
+}
+
+// answers says why slurmdbd is not at its work: asking it through sacctmgr takes minutes then. Where nobody listens the
+// connection is refused; where it hangs, the kernel accepts in its name, but only a slurmdbd that lives closes a connection
+// on which its client has nothing to say.
+func answers(ctx context.Context, address string) error {
+	dialer := net.Dialer{Timeout: patienceForDatabase}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	end := time.Now().Add(patienceForDatabase)
+	if given, ok := ctx.Deadline(); ok && given.Before(end) {
+		end = given
+	}
+	if err := errors.Join(conn.SetDeadline(end), conn.(*net.TCPConn).CloseWrite()); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%s accepts connections and leaves them alone: it hangs", address)
+	}
+	return nil // closed, or reset: somebody is there
+}
+
+// patienceForDatabase is long for a slurmdbd, which closes a connection within milliseconds.
+const patienceForDatabase = 3 * time.Second
+
+// Trapped says why a resize would go wrong now. Since 21.08.8 and until 24.05, a resize without slurmdbd leaves the job
+// in a state in which every later update of it fails.
+func (s *Cluster) Trapped(ctx context.Context) error {
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return err
+	}
+	if why := Trap(ctx, c); why != "" {
+		return fmt.Errorf("%w: %s", adapter.ErrTrap, why)
+	}
+	return nil
+}

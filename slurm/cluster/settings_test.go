@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"accordion/slurm/output"
+)
+
+// listener is a port whose connections are handled so, one after the other; nil: nobody accepts them, as when a daemon hangs.
+func listener(t *testing.T, handle func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if handle != nil {
+		go func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				handle(conn)
+			}
+		}()
+	}
+	return l.Addr().String()
+}
+
+func TestADatabaseDaemonThatHangsIsToldFromOneThatLivesAndOneThatIsNotThere(t *testing.T) {
+	closed := listener(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := l.Addr().String()
+	l.Close()
+	for _, c := range []struct{ name, address, want string }{
+		{"closes when its client has nothing to say", listener(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); c.Close() }), ""},
+		{"says something first", listener(t, func(c net.Conn) { _, _ = c.Write([]byte("no")); c.Close() }), ""},
+		{"hangs", closed, "hangs"},
+		{"is gone", gone, "refused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			switch err := answers(t.Context(), c.address); {
+			case c.want == "" && err != nil:
+				t.Errorf("%v, want nothing", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestWithoutADatabaseDaemonThereIsATrap(t *testing.T) {
+	none := output.Configuration{"SLURM_VERSION": "22.05.8", "AccountingStorageType": "accounting_storage/none"}
+	if why := Trap(t.Context(), none); !strings.Contains(why, "slurmdbd") {
+		t.Errorf("no slurmdbd, and the trap says %q", why)
+	}
+}

@@ -1,0 +1,151 @@
+package growth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/slurm/output"
+)
+
+// A Kind is a way in which Slurm makes a running job larger.
+type Kind string
+
+// The ways to grow.
+const (
+	// Auto takes the quickest way that is sound on this cluster for this job.
+	Auto Kind = "auto"
+	// Merge allocates an expander on the new nodes and merges it into the job.
+	Merge Kind = "merge"
+	// Overlap allocates one expander on the new nodes, and a second one over them and the job's own, and merges both: for clusters
+	// that bind tasks to cores, where a merge of nodes that the job does not have garbles which cores are its own.
+	Overlap Kind = "overlap"
+	// Companions allocates jobs of the same owner beside the job, which are never merged.
+	Companions Kind = "companions"
+)
+
+// Parse reads what a configuration says: auto, merge, overlap or companions.
+func Parse(text string) (Kind, error) {
+	if g := Kind(text); slices.Contains([]Kind{Auto, Merge, Overlap, Companions}, g) {
+		return g, nil
+	}
+	return "", fmt.Errorf("%q is no way to grow: write auto, merge, overlap or companions", text)
+}
+
+// A Site is what of a cluster's settings decides how its jobs may grow.
+type Site struct {
+	Release  int    // 22.05 is 2205
+	expands  bool   // permit_job_expansion
+	Trap     string // why a resize would go wrong for want of slurmdbd, whenever it is made; "": it would not
+	Binds    string // the setting by which tasks are bound to cores; "": they are not
+	Gres     bool   // GresTypes: nodes may have generic resources
+	Memory   bool   // memory is given to jobs as cores are
+	tiers    bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
+	Guarded  bool   // our plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
+	Prologs  bool   // a script prepares a node for a job
+	Epilogs  bool   // a script cleans up a node after a job
+	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
+	Deferred bool   // nothing is allocated at the instant of a submission
+	Strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
+}
+
+// SiteOf reads the settings that decide it.
+func SiteOf(c output.Configuration) Site {
+	release, _ := c.Release()
+	scheduler := strings.Split(c["SchedulerParameters"], ",")
+	return Site{
+		Release:  release,
+		expands:  slices.Contains(scheduler, "permit_job_expansion"),
+		Trap:     c.NeverResizes(),
+		Binds:    c.Binds(),
+		Gres:     c["GresTypes"] != "",
+		Memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
+		tiers:    c["PreemptType"] == ByTier && release < doubled,
+		Guarded:  c.Guarded(),
+		Prologs:  c["Prolog"] != "",
+		Epilogs:  c["Epilog"] != "",
+		Strange:  release >= Owned && strings.Contains(c["PrologFlags"], "Alloc"),
+		sparing:  release >= Owned,
+		Deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
+	}
+}
+
+// doubled is the first release of which it is known that it gives cores twice where partitions preempt each other.
+const doubled = 2411
+
+// ByTier is the PreemptType with which partitions preempt each other.
+const ByTier = "preempt/partition_prio"
+
+// A way is how a job grows, and why so, in words for its user.
+type way struct {
+	Growth Kind
+	why    string
+}
+
+// String is the way with its reason.
+func (w way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
+
+// WayOf decides how a job with or without generic resources grows in a partition. wish is what the administrator says. The error
+// says why the job cannot grow as he wishes.
+func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (way, error) {
+	merge, overlap := s.mergeable(in, gres), s.overlappable(in, gres)
+	switch {
+	case wish == Merge && merge != "":
+		return way{}, errors.New(merge)
+	case wish == Overlap && overlap != "":
+		return way{}, errors.New(overlap)
+	case wish != Auto:
+		return way{wish, "so it is configured"}, nil
+	case merge == "":
+		return way{Merge, "a merge is sound here"}, nil
+	case overlap == "":
+		return way{Overlap, merge}, nil
+	case merge == overlap:
+		return way{Companions, merge}, nil
+	}
+	return way{Companions, merge + "; " + overlap}, nil
+}
+
+// mergeable says why an expander on new nodes alone may not be merged; "": it may.
+func (s Site) mergeable(in output.Sharing, gres bool) string {
+	switch why := s.resizable(gres); {
+	case why != "":
+		return why
+	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 are right
+		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.Binds)
+	case s.Strange:
+		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
+	case s.Gres && in.Whole():
+		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
+	case in.Forced():
+		return fmt.Sprintf("the partition shares cores (OverSubscribe=%s)", in.OverSubscribe())
+	}
+	return ""
+}
+
+// overlappable says why expanders may not be merged over the job's own nodes; "": they may.
+func (s Site) overlappable(in output.Sharing, gres bool) string {
+	switch why := s.resizable(gres); {
+	case why != "":
+		return why
+	case !in.Doubles():
+		return fmt.Sprintf("the partition has OverSubscribe=%s, and two allocations of one core need YES:2", in.OverSubscribe())
+	case s.tiers:
+		return "where partitions preempt each other (PreemptType=" + ByTier + ") Slurm gives no core to two allocations"
+	case !s.Guarded && !in.KeepsOthersOff():
+		return "neither the plug-in nor ExclusiveUser=YES keeps other users' jobs that oversubscribe off its cores"
+	}
+	return ""
+}
+
+// resizable says why no allocation may be merged into the job at all; "": one may.
+func (s Site) resizable(gres bool) string {
+	switch {
+	case gres:
+		return "it asks for generic resources, which Slurm does not merge"
+	case !s.expands:
+		return "permit_job_expansion is not among SchedulerParameters"
+	}
+	return s.Trap
+}

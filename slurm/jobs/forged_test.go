@@ -1,0 +1,348 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/jobs/jobstest"
+	"accordion/slurm/output"
+	"accordion/slurm/output/outputtest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A failer is a test, by examples or by random cases.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// A cluster is the jobs that there are, in slurmctld's order.
+type cluster struct {
+	jobs   []*outputtest.Printed
+	quiet  bool // squeue may not be asked now
+	asked  int  // how often it was
+	alones int
+}
+
+const forgedStamp = "QRSTUVWXYZ234567"
+
+func (c *cluster) shown() string {
+	var b strings.Builder
+	for _, p := range c.jobs {
+		b.WriteString(p.Line(forgedStamp))
+	}
+	return b.String()
+}
+
+// truth is what squeue says.
+func (c *cluster) truth(t failer) []output.Record {
+	var b strings.Builder
+	for _, p := range c.jobs {
+		b.WriteString(p.Row("WORD"))
+	}
+	all, err := output.ParseSqueue(b.String(), "WORD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A clusterHearing is the cluster as a witness.
+type clusterHearing struct {
+	t     failer
+	c     *cluster
+	known *testimony
+}
+
+func (h clusterHearing) alone(id core.JobID) (*shown, error) {
+	h.c.alones++
+	for _, p := range h.c.jobs {
+		if core.JobID(p.ID) == id {
+			jobs, undecided, err := parseShown(p.Line(forgedStamp), forgedStamp, h.known.job)
+			if err != nil || len(jobs) != 1 || len(undecided) > 0 {
+				h.t.Fatalf("job %d alone: %d jobs, %v undecided: %v", id, len(jobs), undecided, err)
+			}
+			return &jobs[0], nil
+		}
+	}
+	return nil, nil
+}
+
+func (h clusterHearing) all(bool) ([]output.Record, error) {
+	if h.c.quiet {
+		return nil, nil
+	}
+	h.c.asked++
+	return h.c.truth(h.t), nil
+}
+
+// read is one reading of the cluster.
+func (c *cluster) read(t failer, known *testimony) map[core.JobID]output.Record {
+	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certain, err := known.certify(jobs, undecided, clusterHearing{t, c, known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known.keep(certain, false)
+	all := map[core.JobID]output.Record{}
+	for _, r := range certain {
+		if _, twice := all[r.ID]; twice {
+			t.Fatalf("job %d is there twice", r.ID)
+		}
+		all[r.ID] = r
+	}
+	return all
+}
+
+// lie draws what a hostile user may write: anything, above all what looks like a record, of his own jobs or of others.
+func (c *cluster) lie(t *rapid.T, label string) string {
+	pieces := append([]string{
+		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
+		"root(0)", "RUNNING", "1", " Reservation=accordion-1-1", " BatchHost=n1", " ArrayJobId=7", " HetJobId=7", " HetJobIdSet=7", client.Prompt, "|", "(null)", "\x00",
+	}, keys[:]...)
+	var b strings.Builder
+	for range rapid.IntRange(0, 5).Draw(t, label+": pieces") {
+		switch rapid.IntRange(0, 4).Draw(t, label+": kind") {
+		case 0:
+			b.WriteString(rapid.String().Draw(t, label))
+		case 1, 2:
+			b.WriteString(rapid.SampledFrom(pieces).Draw(t, label))
+		case 3: // a run of keys
+			first := rapid.SampledFrom([]int{keyUser, keyQOS, keyPartition, keyReqNodes, keyOverSubscribe}).Draw(t, label+": from")
+			for _, k := range keys[first:min(len(keys), first+rapid.IntRange(1, len(keys)).Draw(t, label+": keys"))] {
+				value := "1"
+				if k == keys[keyUser] || k == keys[keyGroup] {
+					value = "root(0)"
+				}
+				b.WriteString(k + value)
+			}
+		default: // a whole record, or its begin or end, of a job that there is
+			p := rapid.SampledFrom(c.jobs).Draw(t, label+": whose")
+			line := "\n" + p.Line("")
+			if len(line) > 3000 {
+				continue // a lie about a lie about a lie
+			}
+			at := strings.Index(line, rapid.SampledFrom([]string{" UserId=", " QOS=", " JobState=", " Partition=", " Command="}).Draw(t, label+": cut"))
+			if rapid.Bool().Draw(t, label+": begin") {
+				line = line[:at]
+			} else if rapid.Bool().Draw(t, label+": end") {
+				line = line[at:]
+			}
+			b.WriteString(strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\x00", "")
+}
+
+// TestNoUserCanForgeHideOrChangeAJob lets hostile users write what they like, and change it between readings of which some may
+// not ask squeue: every job of others is in every reading as it is, and nothing that a user wrote is taken for Slurm's.
+func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &cluster{}
+		known := &testimony{}
+		hostile := map[core.JobID]bool{}
+		past := map[core.JobID][]output.Record{} // what was true of each job
+		marked := map[core.JobID]bool{}          // whose mark was seen
+		submit := func() {
+			p := &outputtest.Printed{ID: 11 + len(past), Submitted: 1795000000 + rapid.IntRange(0, 1).Draw(t, "second"), User: "alice", UID: 1001,
+				Priority: rapid.IntRange(0, 3).Draw(t, "priority"), State: "PENDING"}
+			p.Words = outputtest.Words{Name: "wrap", Host: "login1", Command: "/home/alice/run", Output: "/home/alice/out"}
+			if rapid.Bool().Draw(t, "hostile") {
+				hostile[core.JobID(p.ID)], p.User, p.UID = true, "mallory", 1066
+			} else if rapid.Bool().Draw(t, "marked") {
+				p.Mark, p.Comment = "accordion:ep=1x1h", "ep=1x1h"
+			}
+			past[core.JobID(p.ID)] = nil
+			c.jobs = append(c.jobs, p)
+			if hostile[core.JobID(p.ID)] && rapid.IntRange(0, 3).Draw(t, "own client") == 0 {
+				p.Host = c.lie(t, "host")
+			}
+		}
+		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
+			submit()
+		}
+		for reading := range rapid.IntRange(1, 6).Draw(t, "readings") {
+			if rapid.Bool().Draw(t, "another job") {
+				submit()
+			}
+			gone := -1
+			for i, p := range c.jobs {
+				if hostile[core.JobID(p.ID)] && rapid.Bool().Draw(t, "changes") {
+					for _, text := range []*string{&p.Name, &p.Account, &p.Label, &p.Features, &p.Network, &p.Command, &p.Comment, &p.Output} {
+						if rapid.IntRange(0, 2).Draw(t, "which") == 0 {
+							*text = c.lie(t, "lie")
+						}
+					}
+				}
+				switch rapid.IntRange(0, 7).Draw(t, "what happens") {
+				case 0:
+					p.Priority++
+				case 1, 2:
+					switch p.State {
+					case "PENDING":
+						p.State, p.Nodes = "RUNNING", fmt.Sprintf("n%d", p.ID)
+					case "RUNNING":
+						p.State = "COMPLETED"
+					default:
+						gone = i
+					}
+				case 3:
+					p.Reserved = rapid.SampledFrom([]string{"", "accordion-7-1"}).Draw(t, "reservation")
+				}
+			}
+			if gone >= 0 && len(c.jobs) > 1 {
+				c.jobs = append(c.jobs[:gone:gone], c.jobs[gone+1:]...)
+			}
+			c.quiet = reading > 0 && rapid.Bool().Draw(t, "quiet")
+			before := c.asked
+			got := c.read(t, known)
+			if c.asked > before+1 {
+				t.Fatalf("squeue was asked %d times in a reading", c.asked-before)
+			}
+			for _, want := range c.truth(t) {
+				past[want.ID] = append(past[want.ID], want)
+				r, there := got[want.ID]
+				delete(got, want.ID)
+				switch {
+				case want.State == adapter.Done:
+					if there {
+						t.Fatalf("job %d is over, and told as %+v ", want.ID, r)
+					}
+				case !there && (!hostile[want.ID] || !c.quiet):
+					t.Fatalf("job %d is hidden", want.ID)
+				case there && hostile[want.ID] && c.quiet:
+					if why := believable(r, want, past[want.ID]); why != "" {
+						t.Fatalf("job %d: %s is a user's word", want.ID, why)
+					}
+				case there:
+					if c.quiet && r.Mark == "" && !marked[want.ID] { // nobody could be asked yet
+						want.Mark, want.Comment = "", ""
+					}
+					if hostile[want.ID] && r.Mark == "" { // his own word
+						want.Comment = r.Comment
+					}
+					marked[want.ID] = r.Mark != ""
+					if diff := gocmp.Diff(jobstest.Alike(want), jobstest.Alike(r), gocmp.AllowUnexported(output.Record{})); diff != "" {
+						t.Fatalf("job %d, (-is +was told):\n%s", want.ID, diff)
+					}
+				}
+			}
+			for id := range got {
+				t.Fatalf("job %d is not there, and told", id)
+			}
+		}
+	})
+}
+
+// TestAJobAmongManyThatNameItIsSeenAsItIs: a crowd of hostile jobs before, between and behind those of others names these in ever
+// new texts, while squeue may not be asked.
+func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
+	c, known := &cluster{}, &testimony{}
+	for i := range 90 {
+		p := &outputtest.Printed{ID: 11 + i, Submitted: 1795000000 + i/30, User: "mallory", UID: 1066, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
+		if i%9 == 5 {
+			p.User, p.UID, p.Mark, p.Comment = "alice", 1001, "accordion:ep=1x1h", "ep=1x1h"
+		}
+		c.jobs = append(c.jobs, p)
+	}
+	for reading := range 20 {
+		for i, p := range c.jobs {
+			if p.User == "alice" {
+				if reading > 0 {
+					p.State, p.Nodes = "RUNNING", fmt.Sprintf("n[%d-%d]", 100*i, 100*i+reading)
+				}
+				continue
+			}
+			text := fmt.Sprintf("x%d", reading)
+			for k := range 6 { // of the jobs beside it, and of one that is not
+				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
+			}
+			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
+			switch reading % 3 {
+			case 0:
+				p.Words = outputtest.Words{Name: text, Host: "login1"}
+			case 1:
+				p.Words = outputtest.Words{Name: "wrap", Host: "login1", Comment: text}
+			default:
+				p.Words = outputtest.Words{Name: text, Host: "login1", Output: text, Account: text}
+			}
+		}
+		c.quiet, c.alones = reading > 0, 0
+		got := c.read(t, known)
+		for _, want := range c.truth(t) {
+			r, there := got[want.ID]
+			if !there || r.User != want.User {
+				t.Fatalf("reading %d: job %d is %+v, told %v", reading, want.ID, r, there)
+			}
+			if diff := gocmp.Diff(jobstest.Alike(want), jobstest.Alike(r), gocmp.AllowUnexported(output.Record{})); want.User == "alice" && diff != "" {
+				t.Fatalf("reading %d: job %d (-is +was told):\n%s", reading, want.ID, diff)
+			}
+		}
+		if c.alones > manyAlone {
+			t.Errorf("reading %d: %d jobs were asked for alone", reading, c.alones)
+		}
+	}
+}
+
+func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, known := &cluster{}, &testimony{}
+		for i := range 5 {
+			c.jobs = append(c.jobs, &outputtest.Printed{ID: 11 + i, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: "accordion:ep=1x1h", Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}})
+			c.read(t, known)
+			time.Sleep(time.Minute)
+		}
+		if c.asked != 5 {
+			t.Errorf("squeue was run %d times for 5 jobs that came one after the other", c.asked)
+		}
+		for range 60 {
+			c.read(t, known)
+			time.Sleep(time.Minute)
+		}
+		if c.asked < 10 || c.asked > 12 {
+			t.Errorf("squeue was run %d times in an hour, want once in ten minutes", c.asked-5)
+		}
+	})
+}
+
+// believable says what of a job is neither as it is, nor as it was, nor empty.
+func believable(r, now output.Record, past []output.Record) string {
+	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.DependsOn != now.DependsOn {
+		return "what only Slurm writes"
+	}
+	for what, of := range map[string]func(r output.Record) string{
+		"its owner":       func(r output.Record) string { return fmt.Sprint(r.User, r.UID) },
+		"its name":        func(r output.Record) string { return r.Name },
+		"its account":     func(r output.Record) string { return r.Account },
+		"its priority":    func(r output.Record) string { return fmt.Sprint(r.Priority) },
+		"its QOS":         func(r output.Record) string { return r.QOS },
+		"its partition":   func(r output.Record) string { return r.Partition },
+		"its nodes":       func(r output.Record) string { return strings.Join(r.Nodes, ",") },
+		"its reservation": func(r output.Record) string { return r.Reservation },
+		"its mark":        func(r output.Record) string { return r.Mark },
+		"its size": func(r output.Record) string {
+			return fmt.Sprint(r.Want, r.Tasks, r.CPUs, r.MinCPUs, r.TRES, r.OverSubscribe)
+		},
+	} {
+		same := of(r) == of(output.Record{}) || what == "its owner" && of(r) == "0"
+		for _, p := range past {
+			same = same || of(r) == of(p)
+		}
+		if !same {
+			return fmt.Sprintf("%s (%s)", what, of(r))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,173 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+)
+
+// This file asks for jobs: a console, which needs no program of its own and prints what users wrote between the fields, or
+// squeue, whose answer no user can forge. Of what a console shows this is believed:
+//
+//   - that there is such a job, submitted then: who forges that can only blur where his own record ends (cuts.go);
+//   - what Slurm writes next to the stamped time of submission: state, reason, dependency, limit, times;
+//   - every other field of Slurm's whose key stands at one place only, as in the records of all who do not forge (layout.go);
+//   - where it may stand at several: what squeue said of this job while the same text stood around it;
+//   - the mark: what squeue said while the same text stood behind it.
+//
+// So squeue is run when such a text is new, once for all of them (oaths.go). When it may not be run, for a user who changes
+// his texts all the time shall not use up the programs of a minute, a job in doubt is as it was last known, and all others
+// are as they are shown. A job that was never certain is left out meanwhile; its nodes are in use all the same, by what Slurm
+// says of them.
+
+// manyJobs is from how many on squeue is quicker, for slurmctld's machine and for us.
+const manyJobs = 3000
+
+// List reads all jobs that are not over.
+func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
+	if s.known.long() || !s.run.Talk.Speaks() {
+		return s.listBySqueue(ctx)
+	}
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job"}, Kind: client.Listing, Stamped: true})
+	if errors.Is(err, client.ErrSilent) {
+		return s.listBySqueue(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
+	if err != nil { // Slurm writes records otherwise than it did
+		return s.listBySqueue(ctx)
+	}
+	certain, err := s.known.certify(jobs, undecided, hearing{s, ctx})
+	if err != nil {
+		return nil, err
+	}
+	s.known.keep(certain, len(jobs) > manyJobs)
+	return certain, nil
+}
+
+// listBySqueue is list by a program of its own.
+func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
+	jobs, err := s.Squeue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.known.keep(jobs, len(jobs) > manyJobs*2/3)
+	return jobs, nil
+}
+
+// A hearing is what testimony asks while a list is read.
+type hearing struct {
+	*Reader
+	ctx context.Context
+}
+
+func (h hearing) alone(id core.JobID) (*shown, error) {
+	j, err := h.show(h.ctx, id)
+	if errors.Is(err, adapter.ErrGone) {
+		return nil, nil
+	}
+	return j, err
+}
+
+func (h hearing) all(strange bool) ([]output.Record, error) {
+	ctx, done, may := h.mayAsk(h.ctx, strange)
+	if !may {
+		return nil, nil
+	}
+	defer done()
+	all, err := h.Squeue(ctx, "--states=all")
+	if err != nil && !h.known.empty() && h.ctx.Err() == nil {
+		return nil, nil // one job's text shall fail no reading
+	}
+	return all, err
+}
+
+// show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
+// console. ErrGone when Slurm does not know the job.
+func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, Stamped: true})
+	if errors.Is(err, client.ErrSilent) {
+		return nil, nil
+	}
+	if client.Says(err, "invalid job id") {
+		return nil, unknown(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	jobs, _, err := parseShown(out.Stdout, out.Stamp, s.known.job)
+	if err != nil {
+		return nil, nil // of another release: squeue tells
+	}
+	for i := range jobs { // an array's other tasks answer to its id too
+		if jobs[i].ID == id {
+			return &jobs[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// Job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job
+// shall cost no more programs than on any (but see sworn). ErrGone when Slurm does not know it.
+func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {
+	j, err := s.show(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case j == nil:
+		return s.ask(ctx, id, nil)
+	case s.known.believe(j):
+		return &j.Record, nil
+	case !j.known:
+		return s.ask(ctx, id, j)
+	}
+	if asking, done, may := s.mayAsk(ctx, false); may {
+		defer done()
+		return s.ask(asking, id, j)
+	}
+	return &j.Record, nil
+}
+
+// sworn reads one job as job does, with nothing left to doubt.
+func (s *Reader) sworn(ctx context.Context, id core.JobID) (*output.Record, error) {
+	j, err := s.show(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if j != nil && s.known.believe(j) {
+		return &j.Record, nil
+	}
+	return s.ask(ctx, id, j)
+}
+
+// ask has squeue tell of one job; a console has shown it as j, or could not.
+func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
+	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
+	if client.Says(err, "invalid job id") {
+		return nil, unknown(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading job %d: %w", id, err)
+	}
+	i := slices.IndexFunc(all, func(r output.Record) bool { return r.ID == id })
+	if i < 0 {
+		return nil, unknown(id)
+	}
+	if j != nil {
+		s.known.swear([]*shown{j}, nil, all)
+	}
+	return &all[i], nil
+}
+
+func unknown(id core.JobID) error {
+	return fmt.Errorf("job %d: Slurm does not know it any more: %w", id, adapter.ErrGone)
+}

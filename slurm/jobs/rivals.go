@@ -1,0 +1,157 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/output"
+)
+
+// This file decides where a record begins that may begin at several places, without a look at what users may have written there:
+//
+//   - a number is one job's: where it is another record's, it is not this one's;
+//   - a job that was there at the last reading is there, for those that are over stay for a while; its number, the second of its
+//     submission and its owner are what they were. So where only one record can be its, that one is.
+//
+// Both say more with each record that is decided. What they leave are jobs that are new, and those of one user of one second that
+// name each other: these are asked for one by one.
+
+// A blur is a record that may begin at several places.
+type blur struct {
+	*cut
+	left     []begin      // of its places
+	possible []core.JobID // jobs that are known and may be this one
+	decided  bool         // whose it is
+}
+
+// resolve decides between rivals by what is known of jobs. It returns the numbers at the places of each record that remains
+// undecided, of jobs that are not over.
+func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *output.Record) (undecided [][]core.JobID) {
+	var blurs []*blur
+	taken := map[core.JobID]bool{}
+	for i := range cuts {
+		c := &cuts[i]
+		if len(c.rivals) == 0 {
+			taken[c.id] = true
+			continue
+		}
+		b := &blur{cut: c, left: append([]begin{c.begin}, c.rivals...)}
+		b.know(out, stamp, known)
+		blurs = append(blurs, b)
+	}
+	for exclude(blurs, taken) || recognise(blurs, taken) {
+	}
+	for _, b := range blurs {
+		if b.begin, b.rivals = b.left[0], b.left[1:]; b.decided {
+			b.settle(out, known(b.id))
+		}
+		if len(b.rivals) > 0 && !isOver(out[:b.stamped]) {
+			undecided = append(undecided, numbersAt(b.left))
+		}
+	}
+	return undecided
+}
+
+// know finds the jobs that are known and may be this one: of this second, with their owner in what stands before the state.
+func (b *blur) know(out, stamp string, known func(core.JobID) *output.Record) {
+	submitted := strings.TrimPrefix(wordOf(out[b.stamped+len(keys[keySubmitTime]):]), stamp)
+	head := out[b.at:b.stamped]
+	head = head[:max(0, strings.LastIndex(head, keys[keyJobState]))]
+	for _, id := range numbersAt(b.left) {
+		r := known(id)
+		if r != nil && r.State != adapter.Done && submitted == strconv.FormatInt(r.Submitted, 10) && strings.Contains(head, ownerOf(r)) {
+			b.possible = append(b.possible, id)
+		}
+	}
+}
+
+// ownerOf is how the owner of a job stands in its record.
+func ownerOf(r *output.Record) string { return fmt.Sprintf("%s%s(%d) ", keys[keyUser], r.User, r.UID) }
+
+// numbersAt are the numbers at some places, each once.
+func numbersAt(places []begin) []core.JobID {
+	ids := make([]core.JobID, 0, len(places))
+	for _, p := range places {
+		ids = append(ids, p.id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// exclude takes away the places whose number is another record's, and says whether that decided anything.
+func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
+	some := false
+	for _, b := range blurs {
+		if b.decided {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(b.left), func(p begin) bool { return taken[p.id] })
+		if len(left) == 0 {
+			continue // a record of nobody: something is not as it should be, and it stays undecided
+		}
+		if b.left = left; len(numbersAt(left)) == 1 {
+			b.decided, taken[left[0].id], some = true, true, true
+		}
+	}
+	return some
+}
+
+// recognise decides the records that alone can be that of a job that is known, and says whether there were any.
+func recognise(blurs []*blur, taken map[core.JobID]bool) bool {
+	claims := map[core.JobID]int{}
+	for _, b := range blurs {
+		for _, id := range b.possible {
+			if !b.decided {
+				claims[id]++
+			}
+		}
+	}
+	some := false
+	for _, b := range blurs {
+		if b.decided {
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(b.possible), func(id core.JobID) bool { return taken[id] || claims[id] > 1 })
+		if len(mine) != 1 { // none, or two of which one must be gone
+			continue
+		}
+		b.left = slices.DeleteFunc(b.left, func(p begin) bool { return p.id != mine[0] })
+		b.decided, taken[mine[0]], some = true, true, true
+	}
+	return some
+}
+
+// settle finds the place, where the number of the job that the record is stands at several: its name follows the true one. It
+// may have changed into one that ends with what it was: then it stays undecided.
+func (b *blur) settle(out string, known *output.Record) {
+	fitting := slices.DeleteFunc(slices.Clone(b.left), func(p begin) bool { return known == nil || !named(out[p.at:], known) })
+	if len(fitting) == 1 && fitting[0] == b.left[0] {
+		b.begin, b.rivals = fitting[0], nil
+	}
+}
+
+// named says whether the record that begins a text has the name and the owner of a job.
+func named(text string, r *output.Record) bool {
+	_, rest, _ := strings.Cut(text, keyName)
+	rest, ok := strings.CutPrefix(rest, cmp.Or(r.Name, "(null)"))
+	if set, isHet := strings.CutPrefix(rest, " HetJobIdSet="); ok && isHet {
+		_, rest, _ = strings.Cut(set, " ")
+		rest = " " + rest
+	}
+	return ok && strings.HasPrefix(rest, ownerOf(r))
+}
+
+// isOver says whether a job is, of whose record a text shows all before its time of submission.
+func isOver(text string) bool {
+	at := strings.LastIndex(text, keys[keyJobState])
+	if at < 0 {
+		return false
+	}
+	s, _ := output.StateOf(wordOf(text[at+len(keys[keyJobState]):]))
+	return s == adapter.Done
+}

@@ -1,0 +1,271 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+)
+
+// This file reads a job's record as a console shows it, once its keys are found (layout.go).
+
+// A shown job is what a console shows of one.
+type shown struct {
+	output.Record        // without its state, which settles the rest (see finish)
+	doubt         doubt  // what of the record is not certain
+	known         bool   // that was filled in, as it was when it was certain
+	odd           bool   // a key is missing
+	marked        bool   // something looks like a mark
+	text          string // where that was read: while it is the same, so is the truth
+	plain         bool   // nothing but the host of submission could make the first keys of the middle another's
+	open          bool   // it may end later
+
+	wrong string // what of the middle, as it was found from the front, cannot be read
+
+	word, tasks     string // Slurm's word for the state; the task ids of an array
+	start, eligible core.Time
+}
+
+// doubt is which fields of a record are not certain.
+type doubt int
+
+const (
+	ofHead   doubt = 1 << iota // name, owner, priority, account, QOS
+	ofMiddle                   // partition, nodes, what it asked for, reservation
+	ofMark                     // the mark and what goes with it: a user can make a job look as if it had one
+	ofState                    // all: the record is not as any known Slurm writes it
+)
+
+// read reads a record; stamped is where its time of submission stands. Beyond is what may belong to it too.
+func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
+	line = strings.Clone(line) // what is kept of the job must not keep the list
+	r.find(line)
+	l := layout{line: line}
+	e := output.Reader{}
+	j := shown{open: end == open}
+	j.ID, j.Submitted = id, e.Instant("SubmitTime", strings.TrimPrefix(wordOf(line[stamped+len(keys[keySubmitTime]):]), r.stamp))
+	j.doubt, j.odd = l.lay(r, stamped)
+	j.marked = j.doubt&ofMark != 0
+	if j.doubt&ofState == 0 {
+		j.word, j.Why, j.DependsOn = l.word(keyJobState), output.Text(l.word(keyReason)), output.Text(l.word(keyDependency))
+		j.Limit = e.Limit("TimeLimit", l.word(keyTimeLimit))
+		at := func(name string, key int) core.Time { return e.Instant(name, strings.TrimPrefix(l.word(key), r.stamp)) }
+		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
+	}
+	l.numbers(&e, &j)
+	if j.doubt&ofHead == 0 {
+		l.head(&e, &j)
+	}
+	if l.whole {
+		middle := output.Reader{}
+		if l.middle(&middle, &j, r.nodes); middle.Err != nil {
+			j.wrong = middle.Err.Error()
+		}
+		j.Comment = commentOf(line[l.at[keyWorkDir]:], l.word(keyBatchFlag) == "1")
+	}
+	j.Upfront = j.doubt&ofMiddle == 0 && end == closed
+	switch end {
+	case open:
+		j.doubt |= ofMiddle | ofMark
+	case likely:
+		j.doubt |= ofMiddle
+	}
+	if j.doubt != 0 {
+		j.text = l.doubtful(j.doubt) + beyond
+	}
+	if e.Err != nil {
+		j.Unreadable = e.Err.Error()
+	}
+	return j
+}
+
+// take takes what is in doubt from what is known of the job, unless that takes the doubt away.
+func (j *shown) take(r *output.Record) {
+	j.known = true
+	if j.plain && r.Upfront {
+		j.doubt &^= ofMiddle
+		j.Upfront = true
+	}
+	if j.open && r.Mark == "" && !j.marked {
+		j.doubt &^= ofMark
+	}
+	if j.doubt&ofState != 0 {
+		j.Record = *r
+		return
+	}
+	if j.doubt&ofHead != 0 {
+		j.Name, j.User, j.UID, j.GID, j.Account, j.QOS, j.Priority, j.Nice = r.Name, r.User, r.UID, r.GID, r.Account, r.QOS, r.Priority, r.Nice
+	}
+	if j.doubt&ofMiddle != 0 {
+		j.wrong = r.Unreadable
+		j.Partition, j.Nodes, j.BatchHost, j.Reservation = r.Partition, r.Nodes, r.BatchHost, r.Reservation
+		j.Want, j.MaxNodes, j.Tasks, j.CPUs = r.Want, r.MaxNodes, r.Tasks, r.CPUs
+		j.MinCPUs, j.MinMemory, j.MemoryPer, j.Upfront = r.MinCPUs, r.MinMemory, r.MemoryPer, r.Upfront
+		j.OverSubscribe, j.Features, j.TRES = r.OverSubscribe, r.Features, r.TRES
+	}
+	if j.doubt&(ofMark|ofMiddle) != 0 {
+		j.Comment = r.Comment
+	}
+	if j.doubt&ofMark != 0 {
+		j.Mark, j.TRESPerNode, j.TRESPerJob, j.TRESPerTask = r.Mark, r.TRESPerNode, r.TRESPerJob, r.TRESPerTask
+	}
+}
+
+// over says whether the job has ended, and has no nodes any more.
+func (j *shown) over() bool {
+	s, _ := output.StateOf(j.word)
+	return s == adapter.Done
+}
+
+// finish fills in what follows from the state.
+func (j *shown) finish() {
+	if j.doubt&ofState == 0 {
+		j.Unreadable = cmp.Or(j.Unreadable, j.wrong)
+		j.Settle(j.word, j.tasks, j.start, j.eligible)
+	}
+}
+
+// numbers reads what the record begins with.
+func (l *layout) numbers(e *output.Reader, j *shown) {
+	numbers, _, _ := strings.Cut(l.line, keyName)
+	if array := output.Field(numbers, "ArrayJobId"); array != "" {
+		j.Array, j.tasks = e.Number("ArrayJobId", array), output.Field(numbers, "ArrayTaskId")
+		if most := output.Field(numbers, "ArrayTaskThrottle"); most != "" {
+			j.AtOnce = e.Count("ArrayTaskThrottle", most)
+		}
+	} else if output.Field(numbers, "HetJobId") != "" {
+		j.Unfit = output.UnfitHet
+	}
+}
+
+// keyName stands behind the numbers, and what is the name is up to the next of Slurm's keys.
+const keyName = " JobName="
+
+// head reads name, owner and rank.
+func (l *layout) head(e *output.Reader, j *shown) {
+	_, name, _ := strings.Cut(l.line[:l.at[keyUser]], keyName)
+	if j.Unfit == output.UnfitHet {
+		name = name[:max(0, strings.LastIndex(name, " HetJobIdSet="))]
+	}
+	j.Name = output.Text(name)
+	j.User, j.UID = nameAndNumber(e, "UserId", l.span(keyUser, keyGroup))
+	_, j.GID = nameAndNumber(e, "GroupId", l.span(keyGroup, keyMcsLabel))
+	j.Priority, j.Nice = e.Number("Priority", l.word(keyPriority)), e.Signed("Nice", l.word(keyNice))
+	j.Account, j.QOS = output.Text(l.span(keyAccount, keyQOS)), output.Text(l.word(keyQOS))
+}
+
+// nameAndNumber reads a user or group: alice(1001).
+func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
+	at := strings.LastIndexByte(s, '(')
+	if at < 0 || !strings.HasSuffix(s, ")") {
+		e.Fail(key, fmt.Errorf("%q is not a name with its number: %w", s, output.ErrForm))
+		return "", 0
+	}
+	return s[:at], uint32(e.Number(key, s[at+1:len(s)-1]))
+}
+
+// middle reads where the job is and what it asked for, by the first places.
+func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
+	j.Partition = l.word(keyPartition)
+	if l.word(keyBatchFlag) == "1" { // what has no script has a host for it too
+		hosts := l.span(keyNodeList, keyNumNodes)
+		if at := strings.LastIndex(hosts, " BatchHost="); at >= 0 {
+			j.BatchHost = output.Text(wordOf(hosts[at+len(" BatchHost="):]))
+		}
+	}
+	if list := output.Text(l.word(keyNodeList)); list != "" {
+		j.Nodes = output.HostFirst(e.Nodes(list, seen), j.BatchHost)
+	}
+	_, most := output.RangeEnds(l.word(keyNumNodes))
+	j.Want, j.MaxNodes = e.Count("NumNodes", l.word(keyNumNodes)), e.Count("NumNodes", most)
+	j.CPUs, j.Tasks = e.Count("NumCPUs", l.word(keyNumCPUs)), e.Count("NumTasks", l.word(keyNumTasks))
+	counted := l.span(keyCPUsPerTask, keyMinCPUs)
+	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // the first is of releases until 23.02
+		if j.TRES == "" {
+			j.TRES = output.Text(output.Field(counted, key))
+		}
+	}
+	j.MinCPUs = e.Count("MinCPUsNode", l.word(keyMinCPUs))
+	if _, memory, found := strings.Cut(l.span(keyMinCPUs, keyMinTmpDisk), " MinMemory"); found {
+		per, amount, _ := strings.Cut(wordOf(memory), "=")
+		j.MemoryPer, j.MinMemory = per, e.Memory("MinMemory"+per, amount)
+	}
+	j.Features, j.OverSubscribe = output.Text(l.span(keyFeatures, keyDelayBoot)), output.Text(l.word(keyOverSubscribe))
+	_, slot, _ := strings.Cut(l.span(keyDelayBoot, keyOverSubscribe), " ")
+	name, first := strings.CutPrefix(slot, "Reservation=")
+	if first {
+		j.Reservation = output.Text(name)
+	} else if strings.Contains(slot, " Reservation=") { // behind features of clusters, of which a user writes what he likes
+		j.doubt |= ofMiddle
+	}
+	j.plain = (slot == "" || first) && !strings.Contains(l.line[l.at[keyEndTime]:l.at[keyPartition]], " CrontabSpec=")
+}
+
+// afterComment is what may follow a comment, where it is not the paths of a script.
+var afterComment = regexp.MustCompile(` (Extra|Switches|BurstBuffer|BurstBufferState|CPU\w*|Power|Gres\w+|KillOInInvalidDependent|SpreadJob|OOMKillStep|` +
+	`CpusPerTres|MemPerTres|Tres\w+|MailUser|NtasksPerTRES|Container|SELinuxContext|ResvPorts)=`)
+
+// commentOf is the comment of a job with or without a script among what users wrote, or what its user made look like it.
+func commentOf(free string, script bool) string {
+	_, c, found := strings.Cut(free, " Comment=")
+	if !found {
+		return ""
+	}
+	if script {
+		if at := strings.LastIndex(c, " StdErr="); at >= 0 {
+			c = c[:at]
+		}
+		if at := strings.LastIndex(c, " Extra="); at >= 0 {
+			c = c[:at]
+		}
+	} else if at := afterComment.FindStringIndex(c); at != nil {
+		c = c[:at[0]]
+	}
+	return output.Comment(strings.TrimRight(c, " \n"))
+}
+
+// parseShown reads all jobs of an answer to `show job` whose records have a certain begin; known is what is known of a job
+// from before. The jobs that may have the others are undecided.
+func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs []shown, undecided [][]core.JobID, err error) {
+	for strings.HasSuffix(out, client.Prompt) {
+		out = strings.TrimSuffix(out, client.Prompt)
+	}
+	cuts, err := cutJobs(out, stamp)
+	if err != nil {
+		return nil, nil, err
+	}
+	undecided = resolve(out, cuts, stamp, known)
+	r := reader{stamp: stamp, nodes: map[string][]string{}}
+	jobs = make([]shown, 0, len(cuts))
+	odd, even := 0, 0
+	for i, c := range cuts {
+		if len(c.rivals) > 0 {
+			continue
+		}
+		end, how, beyond := len(out), closed, ""
+		if i < len(cuts)-1 {
+			next := &cuts[i+1]
+			if end, how = next.at, next.ends(); how != closed {
+				beyond = out[end : end+max(0, strings.LastIndex(out[end:next.stamped], keys[keyJobState]))]
+			}
+		}
+		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
+		switch {
+		case how != closed: // its own text may have cut it short
+		case j.odd:
+			odd++
+		default:
+			even++
+		}
+		jobs = append(jobs, j)
+	}
+	if odd > even {
+		return nil, nil, fmt.Errorf("scontrol: %d jobs lack one of the keys%s: %w", odd, strings.Join(keys[:], ""), output.ErrForm)
+	}
+	return jobs, undecided, nil
+}

@@ -1,0 +1,74 @@
+package limits
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file tells job_submit.lua how many nodes associations and QOS allow a job ever, so that it can refuse at submission what can
+// never run: the plug-in does not see their limits, and may ask nobody while slurmctld holds its locks.
+
+// Lua is the Lua text: of each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how many and why.
+func (p Policies) Lua(n Need) string {
+	var b strings.Builder
+	b.WriteString("-- Written by accordion serve: how many nodes a job may have at most. Read by job_submit.lua.\nreturn {\n\tassociations = {\n")
+	entry := func(key string, c ceiling, more string) {
+		if c.nodes >= 0 {
+			fmt.Fprintf(&b, "\t\t[%s] = { nodes = %d, why = %s%s },\n", quoted(key), c.nodes, quoted(c.why), more)
+		}
+	}
+	for _, a := range p.associations {
+		key := a.account
+		if a.user != "" {
+			key += "/" + a.uid
+		}
+		entry(key, a.Set.ceiling(n), "")
+	}
+	b.WriteString("\t},\n\tparents = {\n")
+	names := map[string]string{}
+	for _, a := range p.associations {
+		names[a.id] = a.account
+	}
+	for _, a := range p.associations {
+		if parent := names[a.parent]; parent != "" && a.user == "" && parent != a.account {
+			fmt.Fprintf(&b, "\t\t[%s] = %s,\n", quoted(a.account), quoted(parent))
+		}
+	}
+	b.WriteString("\t},\n\tqos = {\n")
+	for _, q := range p.Qualities {
+		lowest, more := q.Set.ceiling(n), ""
+		if lowest.nodes >= 0 {
+			more = ", outranks = true" // which limits of associations it takes the place of is seen when the job waits
+		}
+		for _, l := range q.Each {
+			lowest = lowest.lower(l.ceiling(n))
+		}
+		entry(q.Name, lowest, more)
+	}
+	b.WriteString("\t},\n}\n")
+	return b.String()
+}
+
+// ceiling is how many nodes these limits leave a job ever.
+func (l Set) ceiling(n Need) ceiling {
+	lowest := ceiling{nodes: -1}
+	l.among(n, func(kind, name string, b bound) {
+		lowest = lowest.lower(ceiling{int(b.limit / n.Each[name]), fmt.Sprintf("%s %s is %s=%d", kind, l.of, name, b.limit)})
+	})
+	return lowest
+}
+
+// quoted is a Lua string. Names of accounts are an administrator's, and still are not believed to be harmless.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		if c == '"' || c == '\\' || c < ' ' || c > '~' {
+			fmt.Fprintf(&b, "\\%03d", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,53 @@
+package limits
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/slurm/output"
+)
+
+// Rank is what a waiting job's rank is made of, the greatest first, as far as it can be told.
+func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Time) []adapter.RankPart {
+	share := func(key string, factor float64) int64 {
+		weight, _ := c.Number(key)
+		return int64(math.Round(float64(weight) * factor))
+	}
+	points := Age(c, r, now)
+	if !r.Parked() {
+		points = min(points, r.Priority)
+	}
+	all := []adapter.RankPart{{Name: "age", Points: points}}
+	if chain := rules.chain(r.Account, r.User); len(chain) > 0 {
+		all = append(all, adapter.RankPart{Name: "fair share", Points: share("PriorityWeightFairShare", chain[0].factor)})
+	}
+	most := int64(0)
+	for _, q := range rules.Qualities {
+		most = max(most, q.priority)
+	}
+	if q := rules.quality(r.QOS); q != nil && most > 0 {
+		all = append(all, adapter.RankPart{Name: "QOS", Points: share("PriorityWeightQOS", float64(q.priority)/float64(most))})
+	}
+	rest := r.Priority
+	for _, p := range all {
+		rest -= p.Points
+	}
+	all = append(all, adapter.RankPart{Name: "other", Points: rest})
+	slices.SortStableFunc(all, func(a, b adapter.RankPart) int { return int(b.Points - a.Points) })
+	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
+}
+
+// Age is what the job's age would add to its priority, and does not while it is parked: Slurm takes it for one that could not
+// start.
+func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
+	weight, _ := c.Number("PriorityWeightAge")
+	most, err := output.Limit(c["PriorityMaxAge"])
+	if c["PriorityType"] != "priority/multifactor" || strings.Contains(c["PriorityFlags"], "ACCRUE_ALWAYS") || err != nil || most <= 0 {
+		return 0
+	}
+	waited := max(0, now.Unix()-max(r.Submitted, r.Begin)) / 60 * 60 // by the minute: who looks need not see each point
+	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
+}

@@ -1,0 +1,280 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// A Partition is what matters of a Slurm partition.
+type Partition struct {
+	Name  string
+	Nodes []string // in natural order
+	Tier  int
+	State string // UP, DOWN, DRAIN, INACTIVE
+
+	// exclusive: every job gets whole nodes. OverSubscribe=EXCLUSIVE, from 26.05 on Exclusive=NODE or TOPO.
+	Exclusive     bool
+	OverSubscribe string // as it is printed: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
+	ofOneUser     bool   // a node is one user's at a time. ExclusiveUser=YES, from 26.05 on Exclusive=USER
+
+	maxNodes int       // the most that a job may have; 0: any number
+	maxTime  core.Time // the longest limit, in seconds; core.Forever where there is none
+	overTime string    // OverTimeLimit: NONE, UNLIMITED or minutes
+	Preempt  string    // PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND, GANG,SUSPEND
+
+	// What a job gets that does not ask for memory: MB on each node, or for each CPU; both 0: what the cluster gives, or all.
+	defMemPerNode, defMemPerCPU int64
+}
+
+// An Inventory is all nodes, reservations and partitions of a cluster.
+type Inventory struct {
+	Nodes        []Node
+	Reservations []adapter.Reservation
+	Partitions   []Partition
+}
+
+// A Node as Slurm shows it.
+type Node struct {
+	adapter.Node
+	CPUs      int    // CPUTot: all that it has
+	Effective int    // CPUEfctv: those of them that jobs may have; before 22.05 all
+	allocated int    // CPUAlloc: those that jobs have; one that is suspended has none
+	Memory    int64  // RealMemory, MB: all that it has
+	reserved  int64  // MemSpecLimit, MB: of it, what jobs cannot have
+	GRES      string // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
+	available string // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
+	Features  string // ActiveFeatures: those that it has now
+	power     Power
+}
+
+// Power is where a node stands between awake and asleep, where a site lets its nodes sleep (SuspendProgram).
+type Power int
+
+// The powers, the sleepiest last.
+const (
+	Awake      Power = iota
+	Asleep           // POWERED_DOWN: an allocation wakes it, and lasts from that instant
+	Waking           // POWERING_UP: it boots, up to ResumeTimeout, and then answers
+	FallAsleep       // POWERING_DOWN, POWER_DOWN: it goes to sleep, up to SuspendTimeout, and cannot be woken before
+)
+
+// InventoryCommands is what scontrol is told on its standard input: one process for everything that is not a job.
+const InventoryCommands = "show node\nshow reservation\nshow partition\n"
+
+// ParseInventory reads the answers to inventoryCommands under -o. Lines are known by how they begin: between them
+// scontrol repeats its prompt and the commands, or not, as it was built with readline or not. Only administrators can
+// write into any of this.
+func ParseInventory(out string) (Inventory, error) {
+	var in Inventory
+	number := 0
+	for line := range strings.SplitSeq(out, "\n") {
+		number++
+		for strings.HasPrefix(line, "scontrol: ") {
+			line = line[len("scontrol: "):]
+		}
+		var err error
+		switch {
+		case strings.HasPrefix(line, "NodeName="):
+			in.Nodes = append(in.Nodes, parseNode(line))
+		case strings.HasPrefix(line, "ReservationName="):
+			var r adapter.Reservation
+			if r, err = ParseReservation(line); err == nil {
+				in.Reservations = append(in.Reservations, r)
+			}
+		case strings.HasPrefix(line, "PartitionName="):
+			var p Partition
+			if p, err = parsePartition(line); err == nil {
+				in.Partitions = append(in.Partitions, p)
+			}
+		}
+		if err != nil {
+			return Inventory{}, fmt.Errorf("scontrol, line %d: %w", number, err)
+		}
+	}
+	if len(in.Nodes) == 0 || len(in.Partitions) == 0 {
+		return Inventory{}, fmt.Errorf("scontrol: no nodes or no partitions in %d lines: %w", number, ErrForm)
+	}
+	return in, nil
+}
+
+// parseNode reads a line of `show node`. A number that cannot be read is 0. What follows the state may be another's words.
+func parseNode(line string) Node {
+	var n Node
+	var state string
+	e := Reader{}
+	for rest := line; rest != "" && state == ""; {
+		var word string
+		word, rest, _ = strings.Cut(rest, " ")
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "NodeName":
+			n.Name = strings.Clone(value) // it may be kept for long, and the list must not
+		case "CPUTot":
+			n.CPUs = e.Count(key, value)
+		case "CPUEfctv":
+			n.Effective = e.Count(key, value)
+		case "CPUAlloc":
+			n.allocated = e.Count(key, value)
+		case "RealMemory":
+			n.Memory = e.Memory(key, value)
+		case "MemSpecLimit":
+			n.reserved = e.Memory(key, value)
+		case "Gres":
+			n.GRES = Text(value)
+		case "AvailableFeatures":
+			n.available = Text(value)
+		case "ActiveFeatures":
+			n.Features = Text(value)
+		case "State":
+			state = strings.Clone(value)
+		}
+	}
+	if n.Effective == 0 {
+		n.Effective = n.CPUs
+	}
+	n.Why = state
+	n.Usable, n.Idle = nodeState(state)
+	n.power = PowerOf(state)
+	n.Asleep = n.power != Awake
+	if !n.Usable {
+		if _, reason, ok := strings.Cut(line, " Reason="); ok {
+			n.Why += ": " + strings.TrimSpace(reason)
+		}
+	}
+	return n
+}
+
+// PowerOf reads the same states. Before 21.08 POWER is asleep and POWER_UP waking; later these are what is wished.
+func PowerOf(s string) Power {
+	base, flags, _ := strings.Cut(s, "+")
+	p := Awake
+	for flag := range strings.SplitSeq(flags, "+") {
+		switch strings.TrimRight(flag, "*") {
+		case "POWERED_DOWN", "POWER":
+			p = max(p, Asleep)
+		case "POWERING_UP", "POWER_UP":
+			p = max(p, Waking)
+		case "POWERING_DOWN", "POWER_DOWN", "POWER_DRAIN":
+			p = FallAsleep
+		}
+	}
+	switch {
+	case strings.ContainsAny(base, "%!"):
+		p = FallAsleep
+	case strings.Contains(base, "#"):
+		p = max(p, Waking)
+	case strings.Contains(base, "~"):
+		p = max(p, Asleep)
+	}
+	return p
+}
+
+// nodeState reads a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. A flag that is not known makes a node unusable: a
+// later Slurm may mean anything by it, and an idle node left alone does less harm than a job lost on it.
+func nodeState(s string) (usable, idle bool) {
+	base, flags, _ := strings.Cut(s, "+")
+	// Marks that old releases and sinfo put behind the base: * not responding, ~ powered down, # powering up,
+	// % powering down, $ maintenance, @ and ^ rebooting, ! power down to come, - planned.
+	marks := strings.TrimLeft(base, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	base = base[:len(base)-len(marks)]
+	switch base {
+	case "IDLE":
+		usable, idle = true, true
+	case "ALLOCATED", "MIXED", "COMPLETING":
+		usable = true
+	case "RESERVED", "PLANNED", "MAINT": // names some releases print instead of IDLE
+		usable, idle = true, true
+	default: // DOWN, UNKNOWN, ERROR, FUTURE, DRAINED, DRAINING…
+		return false, false
+	}
+	for _, m := range marks {
+		if !strings.ContainsRune("~#$-", m) {
+			usable = false
+		}
+	}
+	if flags == "" {
+		return usable, idle
+	}
+	sleeps := PowerOf(s) != Awake
+	for flag := range strings.SplitSeq(flags, "+") {
+		name := strings.TrimRight(flag, "*")
+		if name != flag {
+			usable = false
+		}
+		if sleeps && (name == "NOT_RESPONDING" || strings.HasPrefix(name, "POWER")) {
+			continue // it answers when it has booted
+		}
+		switch name {
+		case "COMPLETING":
+			idle = false
+		case "PLANNED", "RESERVED", "MAINT", "MAINTENANCE", "CLOUD", "DYNAMIC_NORM", "POWERED_DOWN", "POWER", "POWERING_UP", "POWERED_UP":
+			// The reservation says for whom; a powered-down node is woken by the job.
+		default: // DRAIN, FAIL, NOT_RESPONDING, POWERING_DOWN, REBOOT_ISSUED, INVALID_REG…
+			usable = false
+		}
+	}
+	return usable, idle
+}
+
+// ParseReservation reads a line of `show reservation`. One over no nodes (licences) has none.
+func ParseReservation(line string) (adapter.Reservation, error) {
+	var e Reader
+	r := adapter.Reservation{
+		Name:  strings.Clone(Field(line, "ReservationName")),
+		Start: e.Instant("StartTime", Field(line, "StartTime")),
+		End:   e.Instant("EndTime", Field(line, "EndTime")),
+		User:  strings.Clone(Text(Field(line, "Users"))),
+	}
+	for flag := range strings.SplitSeq(Field(line, "Flags"), ",") {
+		name, value, _ := strings.Cut(flag, "=")
+		r.OverManaged = r.OverManaged || name == "IGNORE_JOBS"
+		if name == "PURGE_COMP" {
+			r.Idle = e.Limit("PURGE_COMP", value)
+		}
+	}
+	if list := Text(Field(line, "Nodes")); list != "" {
+		r.Nodes = e.Nodes(list, map[string][]string{})
+	}
+	if r.Name == "" || r.End < r.Start {
+		e.Fail("reservation", ErrForm)
+	}
+	if e.Err != nil {
+		return adapter.Reservation{}, fmt.Errorf("reservation %q: %w", r.Name, e.Err)
+	}
+	return r, nil
+}
+
+// parsePartition reads a line of `show partition`. What cannot be read of it but for its nodes is as if it were not set.
+func parsePartition(line string) (Partition, error) {
+	e := Reader{}
+	p := Partition{
+		Name:          Field(line, "PartitionName"),
+		OverSubscribe: Field(line, "OverSubscribe"),
+		State:         Field(line, "State"),
+		overTime:      Field(line, "OverTimeLimit"),
+		Preempt:       Field(line, "PreemptMode"),
+		maxTime:       e.Limit("MaxTime", Field(line, "MaxTime")),
+		Tier:          e.Count("PriorityTier", Field(line, "PriorityTier")),
+		maxNodes:      e.most("MaxNodes", Field(line, "MaxNodes")),
+		defMemPerNode: int64(e.most("DefMemPerNode", Field(line, "DefMemPerNode"))),
+		defMemPerCPU:  int64(e.most("DefMemPerCPU", Field(line, "DefMemPerCPU"))),
+	}
+	whole := Field(line, "Exclusive")
+	p.Exclusive = p.OverSubscribe == "EXCLUSIVE" || whole == "NODE" || whole == "TOPO"
+	p.ofOneUser = whole == "USER" || Field(line, "ExclusiveUser") == "YES"
+	list := Text(Field(line, "Nodes"))
+	if list == "" {
+		return p, nil // a partition may be empty
+	}
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return Partition{}, fmt.Errorf("partition %q: %w", p.Name, err)
+	}
+	hostlist.Sort(names)
+	p.Nodes = names
+	return p, nil
+}

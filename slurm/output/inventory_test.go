@@ -1,0 +1,132 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/output/outputtest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNodeStates(t *testing.T) {
+	for _, c := range []struct {
+		state        string
+		usable, idle bool
+	}{
+		{"IDLE", true, true}, {"IDLE+PLANNED", true, true}, {"ALLOCATED", true, false}, {"MIXED", true, false},
+		{"ALLOCATED+PLANNED", true, false}, {"IDLE+DRAIN", false, true}, {"IDLE+DRAIN+PLANNED", false, true},
+		{"DOWN", false, false}, {"DOWN*+DRAIN", false, false}, {"IDLE*", false, true}, {"UNKNOWN", false, false},
+		{"UNK", false, false}, {"IDLE+COMPLETING", true, false}, {"ALLOCATED*", false, false}, {"IDLE+MAINTENANCE", true, true},
+		{"IDLE+RESERVED", true, true}, {"IDLE+CLOUD+POWERED_DOWN", true, true}, {"IDLE+POWERING_DOWN", true, true}, {"IDLE+NOT_RESPONDING+POWERING_UP", true, true}, {"DOWN+POWERED_DOWN", false, false},
+		{"IDLE+REBOOT_ISSUED", false, true}, {"IDLE+NOT_RESPONDING", false, true}, {"IDLE~", true, true}, {"IDLE%", false, true},
+		{"IDLE+FLAG_OF_A_LATER_RELEASE", false, true}, {"FUTURE", false, false}, {"", false, false},
+	} {
+		usable, idle := nodeState(c.state)
+		if usable != c.usable || usable && idle != c.idle {
+			t.Errorf("%q: usable %v idle %v, want %v %v", c.state, usable, idle, c.usable, c.idle)
+		}
+	}
+}
+
+func TestWhetherANodeSleeps(t *testing.T) {
+	for state, want := range map[string]Power{
+		"IDLE": Awake, "IDLE+CLOUD": Awake, "MIXED+PLANNED": Awake, "IDLE+POWERED_DOWN": Asleep, "IDLE+CLOUD+POWERED_DOWN": Asleep, "IDLE~": Asleep, "IDLE+POWER": Asleep,
+		"ALLOCATED+POWERING_UP": Waking, "ALLOCATED#": Waking, "ALLOCATED+NOT_RESPONDING+POWERING_UP": Waking, "IDLE+POWERED_DOWN+POWER_UP": Waking, "MIXED+CLOUD+POWER_UP": Waking,
+		"IDLE+POWERING_DOWN": FallAsleep, "IDLE%": FallAsleep, "IDLE!": FallAsleep, "IDLE+POWER_DOWN": FallAsleep, "ALLOCATED+POWER_DRAIN": FallAsleep, "DOWN*+POWERING_DOWN*": FallAsleep,
+	} {
+		if got := PowerOf(state); got != want {
+			t.Errorf("%s: %v, want %v", state, got, want)
+		}
+	}
+}
+
+func TestPartitionsAreReadAsTheReleasesPrintThem(t *testing.T) {
+	const none = core.Forever
+	for line, want := range map[string]Partition{
+		"PartitionName=a Nodes=n[1-2] PriorityTier=3 OverSubscribe=EXCLUSIVE OverTimeLimit=5 PreemptMode=OFF State=UP MaxNodes=UNLIMITED MaxTime=UNLIMITED DefMemPerNode=UNLIMITED": {
+			Name: "a", Nodes: []string{"n1", "n2"}, Tier: 3, State: "UP", Exclusive: true, OverSubscribe: "EXCLUSIVE", maxTime: none, overTime: "5", Preempt: "OFF"},
+		"PartitionName=a Exclusive=NODE OverSubscribe=NO MaxTime=1-00:00:00 MaxNodes=4 DefMemPerCPU=100": {
+			Name: "a", Exclusive: true, OverSubscribe: "NO", maxTime: 86400, maxNodes: 4, defMemPerCPU: 100},
+		"PartitionName=a Exclusive=TOPO OverSubscribe=NO MaxTime=UNLIMITED":       {Name: "a", Exclusive: true, OverSubscribe: "NO", maxTime: none},
+		"PartitionName=a ExclusiveUser=YES OverSubscribe=YES:2 MaxTime=UNLIMITED": {Name: "a", ofOneUser: true, OverSubscribe: "YES:2", maxTime: none},
+		"PartitionName=a ExclusiveUser=NO OverSubscribe=YES:2 MaxTime=UNLIMITED":  {Name: "a", OverSubscribe: "YES:2", maxTime: none},
+		"PartitionName=a Exclusive=USER OverSubscribe=YES:2 MaxTime=UNLIMITED PreemptMode=GANG,SUSPEND DefMemPerNode=2000": {
+			Name: "a", ofOneUser: true, OverSubscribe: "YES:2", maxTime: none, Preempt: "GANG,SUSPEND", defMemPerNode: 2000},
+		"PartitionName=a ExclusiveUser=NO OverSubscribe=FORCE:4 MaxTime=30:00": {Name: "a", OverSubscribe: "FORCE:4", maxTime: 1800},
+	} {
+		if got, err := parsePartition(line); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s:\n%+v, %v; want\n%+v", line, got, err, want)
+		}
+	}
+}
+
+func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
+	for _, release := range outputtest.Releases {
+		in, err := ParseInventory(outputtest.Recorded(t, release+"/cluster.txt"))
+		if err != nil || len(in.Nodes) != 6 || len(in.Partitions) != 2 || len(in.Reservations) != 1 {
+			t.Fatalf("%s: %d nodes, %d partitions, %d reservations: %v", release, len(in.Nodes), len(in.Partitions), len(in.Reservations), err)
+		}
+		if p := in.Partitions[0]; p.Name != "main" || !p.Exclusive || len(p.Nodes) != 6 || p.Tier != 1 || p.maxTime != core.Forever || p.maxNodes != 0 || p.State != "UP" || p.Preempt != "OFF" {
+			t.Errorf("%s: %+v", release, p)
+		}
+		if p := in.Partitions[1]; p.Exclusive || p.OverSubscribe != "NO" {
+			t.Errorf("%s: %+v", release, p)
+		}
+		if n := in.Nodes[0]; n.CPUs != 4 || n.Effective != 4 || n.allocated != 4 || n.Memory != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
+			n.Idle || !n.Usable || n.power != Awake {
+			t.Errorf("%s: %+v", release, n)
+		}
+		// A job that is suspended has the node, and Slurm says that it is idle.
+		if n := in.Nodes[4]; n.allocated != 0 || !n.Idle {
+			t.Errorf("%s: %+v", release, n)
+		}
+		if r := in.Reservations[0]; r.Name != "accordion-r1" || r.User != "alice" || len(r.Nodes) != 1 || r.End-r.Start != 3600 {
+			t.Errorf("%s: %+v", release, r)
+		}
+	}
+}
+
+func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
+	in, err := ParseInventory(outputtest.Recorded(t, "scontrol.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(in.Nodes) != 8 || len(in.Partitions) != 2 {
+		t.Fatalf("%d nodes and %d partitions", len(in.Nodes), len(in.Partitions))
+	}
+	if n := in.Nodes[7]; n.Usable || !strings.Contains(n.Why, "disk is bad State=IDLE") {
+		t.Errorf("drained node: %+v", n)
+	}
+	if n := in.Nodes[5]; !n.Usable || n.Idle || n.Why != "ALLOCATED" {
+		t.Errorf("allocated node: %+v", n)
+	}
+	want := []adapter.Reservation{
+		{Name: "accordion-grow-46", Nodes: []string{"n6"}, Start: in.Reservations[0].Start, End: in.Reservations[0].End, User: "ana"},
+		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.Reservations[1].Start, End: in.Reservations[1].Start + 3600, User: "root", OverManaged: true},
+	}
+	if diff := cmp.Diff(want, in.Reservations); diff != "" {
+		t.Errorf("reservations (-want +read):\n%s", diff)
+	}
+	if p := in.Partitions[0]; !p.Exclusive || p.Name != "main" || len(p.Nodes) != 8 || p.Tier != 1 {
+		t.Errorf("partition: %+v", p)
+	}
+}
+
+func FuzzScontrol(f *testing.F) {
+	f.Add(outputtest.Recorded(f, "scontrol.txt"))
+	f.Add("scontrol: scontrol: NodeName=\nPartitionName= Nodes=n[1-\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		in, err := ParseInventory(out)
+		if err != nil {
+			return
+		}
+		if len(in.Nodes) == 0 || len(in.Partitions) == 0 {
+			t.Error("a cluster without nodes or partitions")
+		}
+		_, _ = Snapshot(in, nil, []string{in.Partitions[0].Name})
+	})
+}

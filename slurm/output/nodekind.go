@@ -1,0 +1,91 @@
+package output
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+)
+
+// kind is what jobs may tell a node apart by, in words.
+func (n *Node) kind() string {
+	words := []string{fmt.Sprintf("%d CPUs", n.Effective), fmt.Sprintf("%d MB", n.Free())}
+	for _, more := range []string{n.GRES, n.Features} {
+		if more != "" {
+			words = append(words, more)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Free is the memory that jobs may have, in MB.
+func (n *Node) Free() int64 { return n.Memory - n.reserved }
+
+// build is what the nodes of one managed job must have in common where they are made whole by asking for all of their CPUs
+// and memory.
+func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.Effective, n.Free()) }
+
+// has says whether a node has the generic resources: a list such as gres:gpu:a100:2.
+func (n *Node) has(list string, times int) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		name, count := GRES(item)
+		if name != "" && n.count(name) < count*times {
+			return false
+		}
+	}
+	return true
+}
+
+// count is how many of a generic resource a node has: of gpu those of every type, of gpu:a100 those of that type.
+func (n *Node) count(name string) int {
+	sum := 0
+	for item := range strings.SplitSeq(n.GRES, ",") {
+		item, _, _ = strings.Cut(item, "(") // gpu:a100:4(S:0-1)
+		has, count := GRES("gres:" + item)
+		if has == name || strings.HasPrefix(has, name+":") {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// Suits says whether the node has what the job asks for on each of its nodes, features aside.
+func (n *Node) Suits(r *Record) bool {
+	return r.MinCPUs <= n.Effective && (r.MemoryPer == "CPU" || r.MinMemory <= n.Free()) && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
+		(r.State != adapter.Pending || n.hasAny(r.TRES)) // of one that runs, that is what came with its nodes
+}
+
+// hasAny says whether a node has some of each of the generic resources in a list of resources.
+func (n *Node) hasAny(list string) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		if name, _ := GRES(item); name != "" && n.count(name) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Simple is an expression of features that needs nobody's help: one, or several of which a node must have all, or any.
+var Simple = regexp.MustCompile(`^[\w.:+-]+((&[\w.:+-]+)*|(\|[\w.:+-]+)*)$`)
+
+// Featured says whether a node with these active features is what a simple expression means.
+func Featured(features, expression string) bool {
+	has := func(f string) bool { return slices.Contains(strings.Split(features, ","), f) }
+	if strings.Contains(expression, "|") {
+		return slices.ContainsFunc(strings.Split(expression, "|"), has)
+	}
+	return !slices.ContainsFunc(strings.Split(expression, "&"), func(f string) bool { return !has(f) })
+}
+
+// TellKinds writes into each node its kind, and its build where not every partition of the pool gives whole nodes.
+func (in *Inventory) TellKinds(pool []string) {
+	whole := in.wholePool(pool)
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		if n.Kind = n.kind(); !whole {
+			n.Build = n.build()
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package outputtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Printed job is one as both clients print it, with whatever its owner wrote: what squeue says of it is the truth.
+type Printed struct {
+	ID        int
+	Submitted int
+	User      string
+	UID       int
+	Priority  int
+	State     string
+	Nodes     string // "" while it waits
+	Mark      string
+	Reserved  string
+
+	Words // its owner's
+}
+
+// Words are what the owner of a job writes as he likes.
+type Words struct{ Name, Account, Label, Host, Features, Network, Command, Comment, Output string }
+
+// Line is the job as a console of 22.05 shows it (26.05 in the order of what follows the command).
+func (p *Printed) Line(stamp string) string {
+	null := func(s string) string {
+		if s == "" {
+			return "(null)"
+		}
+		return s
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "JobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=%s Priority=%d Nice=0 Account=%s QOS=normal JobState=%s Reason=None Dependency=(null) "+
+		"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%s%d EligibleTime=%s%d AccrueTime=Unknown "+
+		"StartTime=%s%d EndTime=%s%d Deadline=N/A SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s%d Scheduler=Main Partition=main AllocNode:Sid=%s:77 ReqNodeList=(null) "+
+		"ExcNodeList=(null) NodeList=%s ", p.ID, null(p.Name), p.User, p.UID, null(p.Label), p.Priority, null(p.Account), p.State, stamp, p.Submitted, stamp, p.Submitted,
+		stamp, p.Submitted, stamp, p.Submitted+600, stamp, p.Submitted, p.Host, p.Nodes)
+	if p.Nodes != "" {
+		fmt.Fprintf(&b, "BatchHost=%s ", p.Nodes)
+	}
+	b.WriteString("NumNodes=1 NumCPUs=4 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:* TRES=cpu=4,node=1 Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=* MinCPUsNode=1 MinMemoryNode=0 " +
+		"MinTmpDiskNode=0 Features=(null) DelayBoot=00:00:00 ")
+	if p.Features != "" {
+		fmt.Fprintf(&b, "ClusterFeatures=%s ", p.Features)
+	}
+	if p.Reserved != "" {
+		fmt.Fprintf(&b, "Reservation=%s ", p.Reserved)
+	}
+	fmt.Fprintf(&b, "OverSubscribe=NO Contiguous=0 Licenses=(null) Network=%s Command=%s SubmitLine=sbatch %s WorkDir=/home/%s", null(p.Network), p.Command, p.Command, p.User)
+	if p.Mark != "" {
+		fmt.Fprintf(&b, " AdminComment=%s ", p.Mark)
+	}
+	if p.Comment != "" {
+		fmt.Fprintf(&b, " Comment=%s ", p.Comment)
+	}
+	fmt.Fprintf(&b, " StdErr=%s StdIn=/dev/null StdOut=%s Power= \n", p.Output, p.Output)
+	return b.String()
+}
+
+// Row is the job as squeue lists it.
+func (p *Printed) Row(word string) string {
+	null := func(s string) string {
+		if s == "" {
+			return "(null)"
+		}
+		return s
+	}
+	host := p.Nodes
+	if host == "" {
+		host = "n/a"
+	}
+	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|None",
+		p.ID, p.ID, p.State, p.User, p.UID, p.Submitted, p.Submitted, p.Submitted, p.Priority, null(p.Reserved), host, p.Nodes)
+	return strings.Join([]string{plain, null(p.Mark), null(p.Name), null(p.Comment), null(p.Account), "(null)", p.Host, "N/A", "N/A", "N/A", ""}, word) + "\n"
+}

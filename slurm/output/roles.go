@@ -1,0 +1,102 @@
+package output
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// A Role is what a job is to another one.
+type Role int
+
+// Role is what the job is made for, and ordinary when it merely calls itself so: what is ours was allocated inside one of our
+// reservations, where only its owner's jobs can be, or bears a mark that only root can write. In Park everybody's jobs can be.
+func (r *Record) Role() Role {
+	lent := strings.HasPrefix(r.Reservation, adapter.Prefix) && !r.Parked()
+	if r.Parent() == 0 || !lent && CompanionOf(r.Mark).ID == 0 {
+		return Ordinary
+	}
+	if _, stays := Beside(r.Name); stays {
+		return Companion
+	}
+	return Expander
+}
+
+// Parent is the job that this one's name says it is made for; 0 for every other name.
+func (r *Record) Parent() core.JobID {
+	parent, _ := Beside(r.Name)
+	return parent
+}
+
+// expands is the parent's id when the job is one of ours beside another; 0 for every other job.
+func expands(r *Record) core.JobID {
+	if r.Role() == Ordinary {
+		return 0
+	}
+	return r.Parent()
+}
+
+// Beside reads the name of an allocation that was made beside a job for its growth: which job, 0 for every other name, and
+// whether it stays beside it to its end, as companions do, or is to be merged into it. Any user may call his job so.
+func Beside(name string) (parent core.JobID, stays bool) {
+	for _, prefix := range []string{GrowPrefix, OverPrefix, WithPrefix} {
+		if id, ok := strings.CutPrefix(name, prefix); ok {
+			if n, err := strconv.ParseUint(id, 10, 31); err == nil && n > 0 {
+				return core.JobID(n), prefix == WithPrefix
+			}
+		}
+	}
+	return 0, false
+}
+
+// Names of the allocations that are made beside a job; its id follows. The name is what survives everywhere: Slurm
+// forgets the dependency once it is satisfied.
+const (
+	GrowPrefix = adapter.Prefix + "grow-" // an expander on new nodes
+	OverPrefix = adapter.Prefix + "over-" // an expander on nodes that another one keeps
+	WithPrefix = adapter.Prefix + "with-" // a companion
+)
+
+// companionMark begins that comment; the job follows as ID@SUBMITTED.
+const companionMark = adapter.Prefix + "with="
+
+// MarkCompanion is the mark of a companion of that job.
+func MarkCompanion(of adapter.Key) string {
+	return fmt.Sprintf("%s%d@%d", companionMark, of.ID, of.Submitted)
+}
+
+// CompanionOf reads a companion's mark; the zero key of every other job.
+func CompanionOf(mark string) adapter.Key {
+	text, ok := strings.CutPrefix(mark, companionMark)
+	id, submitted, both := strings.Cut(text, "@")
+	n, err1 := strconv.ParseInt(id, 10, 64)
+	at, err2 := strconv.ParseInt(submitted, 10, 64)
+	if !ok || !both || err1 != nil || err2 != nil {
+		return adapter.Key{}
+	}
+	return adapter.Key{ID: core.JobID(n), Submitted: at}
+}
+
+// Joins says whether the job is a companion of that one, and holds its nodes for it.
+func (r *Record) Joins(job adapter.Key) bool {
+	return r.Role() == Companion && r.State == adapter.Running && CompanionOf(r.Mark) == job
+}
+
+// Park is the name of the reservation in the far future to which managed jobs are tied while they wait. It lies on one node, where no job can come near it, and stays when no job waits.
+const Park = adapter.Prefix + "park"
+
+// Parked says whether the job waits for that reservation.
+func (r *Record) Parked() bool { return r.Reservation == Park }
+
+// Stopped says whether the job is held in Slurm's sense, by its owner or by root: parked or not, it does not start.
+func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
+
+// The roles.
+const (
+	Ordinary  Role = iota
+	Expander       // to be merged into its parent
+	Companion      // beside its parent, never merged
+)

@@ -1,0 +1,161 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/core"
+)
+
+// fields is what is asked of squeue, in this order, as its -O names them: what no user can choose freely. Of the last the
+// words are Slurm's, and may have a | in them.
+var fields = []string{
+	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "BatchFlag", "State", "UserName", "UserID", "GroupID", "Partition",
+	"QOS", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
+	"PriorityLong", "Nice", "Reservation", "Dependency", "BatchHost", "NodeList", "MinCPUs", "MinMemory", "OverSubscribe", "tres-alloc",
+	"Reason",
+}
+
+// freeFields are those with which a user can write anything, or nearly so. They are told apart by the word.
+var freeFields = []string{
+	"admin_comment", "Name", "Comment", "Account", "Feature", "AllocNodes", "tres-per-node", "tres-per-job", "tres-per-task",
+}
+
+// SqueueFormat is the SQUEUE_FORMAT2 that prints each job as
+//
+//	field|field|…|field WORD mark WORD name WORD comment WORD … WORD newline
+//
+// A user may write anything into a name or comment, also a line end and a whole forged record. He cannot write the word:
+// it is new with every call, and goes to squeue through its environment, which nobody else can read.
+func SqueueFormat(word string) string {
+	var b strings.Builder
+	for i, f := range fields {
+		b.WriteString(f + ":")
+		if i < len(fields)-1 {
+			b.WriteString("|,")
+		} else {
+			b.WriteString(word)
+		}
+	}
+	for _, f := range freeFields {
+		b.WriteString("," + f + ":" + word)
+	}
+	return b.String()
+}
+
+// ParseSqueue reads what squeue printed under format(word). What cannot be read of a job is missing in its record, which says
+// so; a list of another form is an error. A record has texts of its own: one that is kept for a job's whole life must not
+// keep the megabytes of the list in which the job was first seen.
+func ParseSqueue(out, word string) ([]Record, error) {
+	if word == "" {
+		return nil, fmt.Errorf("squeue: no word to separate the fields by")
+	}
+	jobs := make([]Record, 0, len(out)/usualRow)
+	seen := shelf{nodes: map[string][]string{}, texts: map[string]string{}}
+	for number := 1; out != ""; number++ {
+		var parts [10]string // the plain fields, and the free ones
+		for i := range parts {
+			var ok bool
+			if parts[i], out, ok = strings.Cut(out, word); !ok {
+				return nil, fmt.Errorf("squeue: job %d of the list: ends too early: %w", number, ErrForm)
+			}
+		}
+		if !strings.HasPrefix(out, "\n") {
+			return nil, fmt.Errorf("squeue: job %d of the list: text after its end: %w", number, ErrForm)
+		}
+		out = out[1:]
+		r, err := parseRecord(&parts, &seen)
+		if err != nil {
+			return nil, fmt.Errorf("squeue: job %d of the list: %w", number, err)
+		}
+		jobs = append(jobs, r)
+	}
+	return jobs, nil
+}
+
+// usualRow is how long a job's row is at the least, in bytes.
+const usualRow = 400
+
+// A shelf holds one copy of each text of a list: most are in many of its records, and none keeps the list.
+type shelf struct {
+	nodes map[string][]string // host lists
+	texts map[string]string
+}
+
+// own is text, as a copy that keeps nothing else; empty where Slurm says that there is none.
+func (s *shelf) own(value string) string {
+	if null(value) {
+		return ""
+	}
+	mine, ok := s.texts[value]
+	if !ok {
+		mine = strings.Clone(value)
+		s.texts[mine] = mine
+	}
+	return mine
+}
+
+// parseRecord reads the plain fields, and takes the free ones.
+func parseRecord(parts *[10]string, seen *shelf) (Record, error) {
+	f := plain{rest: parts[0]}
+	e := Reader{}
+	var r Record
+	r.ID = core.JobID(e.Number("JobID", f.next()))
+	array, task, het := Text(f.next()), seen.own(f.next()), Text(f.next())
+	script := f.next() == "1"
+	word := seen.own(f.next())
+	r.User = seen.own(f.next())
+	r.UID, r.GID = uint32(e.Number("UserID", f.next())), uint32(e.Number("GroupID", f.next()))
+	r.Partition, r.QOS = seen.own(f.next()), seen.own(f.next())
+	r.Want, r.MaxNodes = e.Count("NumNodes", f.next()), e.Count("MaxNodes", f.next())
+	r.Tasks, r.CPUs = e.Count("NumTasks", f.next()), e.Count("NumCPUs", f.next())
+	r.Limit = e.Limit("TimeLimit", f.next())
+	start, eligible := e.Instant("StartTime", f.next()), e.Instant("EligibleTime", f.next())
+	r.Submitted = e.Instant("SubmitTime", f.next())
+	r.Priority, r.Nice = e.Number("PriorityLong", f.next()), e.Signed("Nice", f.next())
+	r.Reservation, r.DependsOn = seen.own(f.next()), seen.own(f.next())
+	if host := f.next(); script { // squeue names the submitting host of what has no script
+		r.BatchHost = seen.own(host)
+	}
+	if list := Text(f.next()); list != "" {
+		r.Nodes = HostFirst(e.Nodes(list, seen.nodes), r.BatchHost)
+	}
+	r.MinCPUs, r.MinMemory = e.Count("MinCPUs", f.next()), e.Memory("MinMemory", f.next())
+	r.OverSubscribe, r.TRES = seen.own(f.next()), seen.own(f.next())
+	r.Why = seen.own(f.last())
+	if f.bad || r.ID == 0 || r.Submitted == 0 {
+		return Record{}, fmt.Errorf("not the %d fields of a job: %w", len(fields), ErrForm)
+	}
+	r.Mark, r.Name, r.Comment = seen.own(parts[1]), seen.own(parts[2]), seen.own(strings.TrimRight(parts[3], " "))
+	r.Account, r.Features = seen.own(parts[4]), seen.own(parts[5])
+	r.Upfront = !strings.ContainsAny(parts[6], " =") // nobody has forged the host of submission
+	if r.Mark != "" {
+		r.TRESPerNode, r.TRESPerJob, r.TRESPerTask = seen.own(parts[7]), seen.own(parts[8]), seen.own(parts[9])
+	}
+	switch {
+	case array != "" && task != "":
+		r.Array = e.Number("ArrayJobID", array)
+	case het != "" && het != "0":
+		r.Unfit = UnfitHet
+	}
+	if e.Err != nil {
+		r.Unreadable = e.Err.Error()
+	}
+	r.Settle(word, task, start, eligible)
+	return r, nil
+}
+
+// plain is the plain fields, taken one by one.
+type plain struct {
+	rest string
+	bad  bool // one was missing
+}
+
+func (p *plain) next() string {
+	field, rest, more := strings.Cut(p.rest, "|")
+	p.rest, p.bad = rest, p.bad || !more
+	return field
+}
+
+// last is all that is left.
+func (p *plain) last() string { return p.rest }

@@ -1,0 +1,114 @@
+package resize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/cluster"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+)
+
+// allocateNow makes the allocation at once or not at all: nothing of it is left after an error. It is the owner's from the
+// beginning, so that limits, account and QOS are his.
+//
+// Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in any other
+// (`Immediate execution impossible, insufficient priority`), and that can last seconds. So this one's is the highest there is:
+// root may say so where he allocates in the name of the owner, and job_submit.lua where the owner does.
+//
+// salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before. Where allocations wait for
+// Slurm's next pass (defer), it must be the owner's own: the word that a job was granted can be read by its owner only, and a salloc of
+// root's that cannot read it gives the job up.
+func (s *Hand) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
+	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
+	if site.Release < growth.Owned && !site.Deferred {
+		c.Args = append(c.Args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.Parent.UID), fmt.Sprintf("--gid=%d", a.Parent.GID))
+	} else {
+		c.As = &client.User{Uid: a.Parent.UID, Gid: a.Parent.GID}
+	}
+	if !site.Deferred {
+		c.Args = append(c.Args, "--immediate")
+	}
+	out, err := s.Run.Run(ctx, c)
+	if err != nil {
+		return nil, errors.Join(s.notAllocated(ctx, a, err), s.unqueue(ctx, out.Stderr))
+	}
+	m := granted.FindStringSubmatch(out.Stderr)
+	if m == nil {
+		return nil, fmt.Errorf("salloc does not say which job it made: %q: %w", out.Stderr, output.ErrForm)
+	}
+	id, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Jobs.Job(ctx, core.JobID(id))
+	if err != nil {
+		return nil, fmt.Errorf("job %d was made, but cannot be read: %w", id, err)
+	}
+	return r, nil
+}
+
+// granted is salloc's line about the job it made.
+var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
+
+// queued is what salloc says of a job that was not allocated at once.
+var queued = regexp.MustCompile(`(?m)^salloc: Pending job allocation (\d+)$`)
+
+// unqueue cancels what a salloc that has failed, or was ended at its deadline, may have left waiting.
+func (s *Hand) unqueue(ctx context.Context, said string) error {
+	m := queued.FindStringSubmatch(said)
+	if m == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Run.Timeout)
+	defer cancel()
+	_, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: []string{m[1]}})
+	if err != nil && !cluster.Over(err) {
+		return fmt.Errorf("allocation %s, which waits: %w", m[1], err)
+	}
+	return nil
+}
+
+// notAllocated reads salloc's refusal.
+func (s *Hand) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
+	switch {
+	case client.Says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority", "queued and waiting"):
+		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
+	case client.Says(err, "dependency problem"):
+		if _, gone := s.Jobs.Running(ctx, a.Parent.Key); gone != nil {
+			return fmt.Errorf("%w (%w)", gone, err)
+		}
+		return fmt.Errorf("%w; is permit_job_expansion in SchedulerParameters? `accordion preflight` tells", err)
+	case client.Says(err, "accounting/qos policy"):
+		s.Limited()
+		return fmt.Errorf("%w (%w)", adapter.ErrLimit, err)
+	case client.Says(err, "is not for users"):
+		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
+	}
+	return err
+}
+
+// roomWithin is how long jobs that make room are waited for: Slurm begins to end them at the first refusal.
+const roomWithin = 10 * time.Second
+
+// allocate makes the allocation at once or not at all, but for jobs that make room: those are waited for.
+func (s *Hand) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
+	r, err := s.allocateNow(ctx, site, a)
+	if !s.Yields(a.Nodes) {
+		return r, err
+	}
+	for end := time.Now().Add(roomWithin); errors.Is(err, adapter.ErrBusy) && time.Now().Before(end); {
+		if Pause(ctx, 5*Glance) != nil {
+			break
+		}
+		r, err = s.allocateNow(ctx, site, a)
+	}
+	return r, err
+}

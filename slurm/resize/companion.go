@@ -1,0 +1,213 @@
+package resize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	osuser "os/user"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/cluster"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+)
+
+// A companion is a job of its own beside the one that it makes larger: never merged into it, shown to the sidecar as part of
+// it. That it counts as such is in its administrator's comment, which only root can write.
+
+// made is the companions that were made for a job in one growth and are not yet its own.
+func (s *Hand) made(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
+	jobs, err := s.Jobs.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*output.Record
+	for i := range jobs {
+		if r := &jobs[i]; r.Role() == output.Companion && r.Parent() == parent && r.Reservation == reservation && reservation != "" && r.State == adapter.Running {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// endBeside ends what was made of a growth that could not be made whole.
+func (s *Hand) endBeside(ctx context.Context, parent *output.Record, reservation string) error {
+	all, err := s.made(ctx, parent.ID, reservation)
+	for _, r := range all {
+		err = errors.Join(err, s.Cancel(ctx, r.Key))
+	}
+	return err
+}
+
+// joinAll makes an allocation, and those that were made with it, the job's companions. It may be repeated.
+func (s *Hand) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
+	with, err := s.made(ctx, job.ID, e.Reservation)
+	if err != nil {
+		return err
+	}
+	for _, r := range with {
+		if r.Key != e.Key {
+			if err := s.join(ctx, job, r); err != nil {
+				return err
+			}
+		}
+	}
+	return s.join(ctx, job, e)
+}
+
+// join makes an allocation the job's companion: Slurm is told to end it when the job ends, whatever happens to the sidecar; it is
+// marked, and untied from its reservation, whose end would end it. It may be repeated; Observe takes up what was left undone.
+func (s *Hand) join(ctx context.Context, job adapter.Key, e *output.Record) error {
+	if _, err := s.Jobs.Running(ctx, job); err != nil {
+		return err
+	}
+	if e.State != adapter.Running {
+		return fmt.Errorf("the companion is %s: %w", e.Why, adapter.ErrGone)
+	}
+	if e.Mark != output.MarkCompanion(job) {
+		if err := s.endWith(ctx, job, e.Key); err != nil {
+			return err
+		}
+		if err := s.Update(ctx, e.Key, "AdminComment="+output.MarkCompanion(job)); err != nil {
+			return err
+		}
+	}
+	if e.Reservation != "" {
+		if err := s.Update(ctx, e.Key, "ReservationName="); err != nil {
+			return err
+		}
+	}
+	// A list that was read since the allocation knows it without the mark, and squeue is not asked again at once for a text that is
+	// new. It is asked here; from now on every list has the mark.
+	marked, err := s.Jobs.Sworn(ctx, e.Key)
+	if err == nil && !marked.Joins(job) {
+		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
+	}
+	return err
+}
+
+// triggers is the release from which on slurmctld may be given triggers. That of 20.11 does not start again once one's job has
+// ended: "Incomplete trigger data checkpoint file". There only the companion's own limit ends it while we are dead.
+const triggers = 2205
+
+// endWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
+func (s *Hand) endWith(ctx context.Context, job, companion adapter.Key) error {
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return err
+	}
+	if release, _ := c.Release(); release < triggers {
+		return nil
+	}
+	as, err := slurmUser(c)
+	if err != nil {
+		return err
+	}
+	scancel, err := exec.LookPath(s.Run.Path("scancel"))
+	if err != nil {
+		return fmt.Errorf("looking for scancel: %w", err)
+	}
+	_, err = s.Run.Run(ctx, client.Call{Program: "strigger", As: as, Args: []string{
+		"--set", fmt.Sprintf("--jobid=%d", job.ID), "--fini", fmt.Sprintf("--program=%s %d", scancel, companion.ID)}})
+	if cluster.Over(err) {
+		return fmt.Errorf("%w (%w)", adapter.ErrGone, err)
+	}
+	if err != nil {
+		return fmt.Errorf("having slurmctld end companion %d with job %d: %w", companion.ID, job.ID, err)
+	}
+	return nil
+}
+
+// slurmUser is the account that slurmctld runs under, written as slurm(64030).
+func slurmUser(c output.Configuration) (*client.User, error) {
+	_, number, _ := strings.Cut(strings.TrimSuffix(c["SlurmUser"], ")"), "(")
+	uid, err := strconv.ParseUint(number, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("SlurmUser is %q: no number in it", c["SlurmUser"])
+	}
+	as := &client.User{Uid: uint32(uid), Gid: uint32(uid)}
+	if known, err := osuser.LookupId(number); err == nil {
+		if gid, err := strconv.ParseUint(known.Gid, 10, 32); err == nil {
+			as.Gid = uint32(gid)
+		}
+	}
+	return as, nil
+}
+
+// Together reads a running job and its companions.
+func (s *Hand) Together(ctx context.Context, job adapter.Key) (*output.Record, []*output.Record, error) {
+	r, err := s.Jobs.Running(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := s.Terms(ctx, r, r.Nodes)
+	if err != nil || t.Way.Growth != growth.Companions {
+		return r, nil, err
+	}
+	jobs, err := s.Jobs.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var joined []*output.Record
+	for i := range jobs {
+		if jobs[i].Joins(job) {
+			joined = append(joined, &jobs[i])
+		}
+	}
+	return r, joined, nil
+}
+
+// Quench ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
+func (s *Hand) Quench(ctx context.Context, job adapter.Key) error {
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
+	if err != nil && !cluster.Over(err) {
+		return fmt.Errorf("the steps of companion %d: %w", job.ID, err)
+	}
+	var steps []string
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		id, number, _ := strings.Cut(output.Field(line, "StepId"), ".")
+		if _, err := strconv.Atoi(number); err == nil && id == fmt.Sprint(job.ID) {
+			steps = append(steps, id+"."+number)
+		}
+	}
+	if len(steps) > 0 {
+		// Those that end by themselves meanwhile make it fail: what is left the next one ends.
+		_, _ = s.Run.Run(ctx, client.Call{Program: "scancel", Args: append([]string{"--signal=KILL"}, steps...)})
+	}
+	return s.Cancel(ctx, job)
+}
+
+// TendCompanions does what a sidecar that died left undone, and lets companions last as long as their job, whose limit somebody
+// may have raised.
+//
+// What fails is done at the next reading: one companion's trouble must not keep the others from being read.
+func (s *Hand) TendCompanions(ctx context.Context, jobs []output.Record) {
+	ends := map[adapter.Key]core.Time{}
+	for i := range jobs {
+		if jobs[i].State == adapter.Running {
+			ends[jobs[i].Key] = jobs[i].Ends()
+		}
+	}
+	for i := range jobs {
+		r := &jobs[i]
+		end, runs := ends[output.CompanionOf(r.Mark)]
+		if r.Role() != output.Companion || r.State != adapter.Running || !runs {
+			continue
+		}
+		var change string
+		switch {
+		case r.Reservation != "":
+			change = "ReservationName="
+		case r.Ends() < end:
+			change = "TimeLimit=" + output.Minutes(end-r.Started)
+		default:
+			continue
+		}
+		_ = s.Update(ctx, r.Key, change)
+	}
+}

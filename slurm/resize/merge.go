@@ -1,0 +1,204 @@
+package resize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+	"accordion/slurm/client"
+	"accordion/slurm/cluster"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+)
+
+// externStep is the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes (PrologFlags=Contain). All
+// releases know it by this number; not all by its name.
+const externStep = 4294967292
+
+// Glance is the pause between two looks at what Slurm does within moments and tells nobody of.
+const Glance = 20 * time.Millisecond
+
+// merge moves one expander into its parent. Slurm refuses that while the expander has a step, be it the one that it makes
+// itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
+// An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
+// merged next are ended with it, in one call.
+func (s *Hand) merge(ctx context.Context, site growth.Site, e *output.Record, next ...*output.Record) error {
+	for again, wait := (time.Time{}), insist; ; {
+		r, err := s.Jobs.Find(ctx, e.Key)
+		switch {
+		case err != nil:
+			return err
+		case r.State == adapter.Done && r.Why == "COMPLETED":
+			return nil
+		case r.State != adapter.Running:
+			return fmt.Errorf("the expander is %s: %w", r.Why, adapter.ErrGone)
+		}
+		preparing := r.Configuring || site.Prologs && r.Why == "Prolog"
+		if !preparing {
+			if err = s.Update(ctx, e.Key, "NumNodes=0"); err == nil || !client.Says(err, "step already exists") {
+				return err
+			}
+			if now := time.Now(); !now.Before(again) {
+				if err = s.endSteps(ctx, append(next, e)); err != nil {
+					return err
+				}
+				again, wait = now.Add(wait), 2*wait
+			}
+		}
+		if err := Pause(ctx, Glance); err != nil {
+			return fmt.Errorf("waiting until the expander's nodes are ready: %w", err)
+		}
+	}
+}
+
+// insist is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
+// one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.
+const insist = 200 * time.Millisecond
+
+// endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.
+func (s *Hand) endSteps(ctx context.Context, expanders []*output.Record) error {
+	var steps []string
+	for _, e := range expanders {
+		steps = append(steps, fmt.Sprintf("%d.%d", e.ID, externStep))
+	}
+	_, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: steps})
+	if err != nil && !cluster.Over(err) {
+		return fmt.Errorf("ending the steps %s, which Slurm made: %w", strings.Join(steps, " "), err)
+	}
+	return nil
+}
+
+// Pause waits, and fails when ctx ends before.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// settled waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
+// epilog may end whatever its user runs.
+func (s *Hand) settled(ctx context.Context, site growth.Site, nodes []string) error {
+	if !site.Epilogs {
+		return nil
+	}
+	return s.completed(ctx, nodes)
+}
+
+// completed waits until no job is being cleaned up after on the nodes.
+func (s *Hand) completed(ctx context.Context, nodes []string) error {
+	for {
+		out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
+		if err != nil {
+			return fmt.Errorf("looking for epilogs on %s: %w", hostlist.Compact(nodes), err)
+		}
+		busy := slices.ContainsFunc(strings.Split(out.Stdout, "\n"), func(line string) bool {
+			return slices.Contains(strings.Split(output.Field(line, "State"), "+"), "COMPLETING")
+		})
+		if !busy {
+			return nil
+		}
+		if err := Pause(ctx, Glance); err != nil {
+			return fmt.Errorf("waiting for epilogs on %s: %w", hostlist.Compact(nodes), err)
+		}
+	}
+}
+
+// mergeOver merges two expanders: over all nodes of the new size, which gives the new ones their cores, and then the one
+// that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
+// fails in between is undone.
+func (s *Hand) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
+	var met time.Time
+	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
+		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
+			return err
+		}
+		if t.Site.Strange {
+			if err := s.introduce(ctx, t, job, e); err != nil {
+				return err
+			}
+			met = time.Now()
+		}
+		if err := s.mergeOne(ctx, t, job, e, slices.Concat(job.Nodes, e.Nodes)); err != nil {
+			return err
+		}
+	}
+	// Before the last merge, so that whoever finds it done, after a kill of ours too, may begin at once.
+	err := laterSecond(ctx, met)
+	if err == nil {
+		err = s.merge(ctx, t.Site, e)
+	}
+	if err != nil {
+		// Without the second merge the job would have the nodes and hardly any memory on them.
+		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))
+	}
+	return nil
+}
+
+// mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
+func (s *Hand) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Record, nodes []string) error {
+	over, err := s.allocate(ctx, t.Site, t.Cover(job, e, nodes))
+	if err != nil {
+		return err
+	}
+	if err := s.merge(ctx, t.Site, over, e); err != nil {
+		return errors.Join(err, s.Cancel(ctx, over.Key))
+	}
+	return nil
+}
+
+// introduce lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
+// it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
+// knows it. So the job has the nodes for a moment, while the expander keeps them.
+func (s *Hand) introduce(ctx context.Context, t growth.Terms, job, e *output.Record) error {
+	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
+		return err
+	}
+	if err := s.Update(ctx, job.Key, "NodeList="+hostlist.Compact(job.Nodes)); err != nil {
+		return err
+	}
+	return s.completed(ctx, e.Nodes)
+}
+
+// laterSecond waits until the second of an instant is over: a node refuses what a job begins in the second in which it gave the
+// node back.
+func laterSecond(ctx context.Context, than time.Time) error {
+	if than.IsZero() {
+		return nil
+	}
+	return Pause(ctx, max(0, time.Until(than.Truncate(time.Second).Add(time.Second))))
+}
+
+// Undo takes from a job the nodes that only the first of two expanders gave it.
+func (s *Hand) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
+	r, err := s.Jobs.Running(ctx, job)
+	if err != nil {
+		return err
+	}
+	half := hostlist.Set(nodes)
+	keep := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return half[n] })
+	if len(keep) == len(r.Nodes) || len(keep) == 0 {
+		return nil
+	}
+	return s.Update(ctx, job, "NodeList="+hostlist.Compact(keep))
+}
+
+// widen lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
+// flag, and takes one change at a time.
+func (s *Hand) widen(ctx context.Context, reservation string, nodes []string) error {
+	nodes = slices.Clone(nodes)
+	hostlist.Sort(nodes)
+	for _, change := range []string{"Flags+=IGNORE_JOBS", "Nodes=" + hostlist.Compact(nodes)} {
+		if err := s.Run.Scontrol(ctx, "update", "reservation", "ReservationName="+reservation, change); err != nil {
+			return fmt.Errorf("reservation %s: %s: %w", reservation, change, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package resize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+)
+
+// Expand allocates the nodes beside the running job, at once or not at all, in the name of the job's owner. They are the
+// job's only after Merge: by a merge or as a companion's (see Growth). Queueing the allocation instead would make it seconds late, and a restart
+// of slurmctld would make it useless.
+func (s *Hand) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
+	if len(nodes) == 0 {
+		return adapter.Key{}, fmt.Errorf("%s: no nodes", doing)
+	}
+	parent, err := s.Jobs.Running(ctx, job.Key)
+	if err != nil {
+		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	if parent.Suspended { // Slurm says of its expander only that the dependency is wrong
+		return adapter.Key{}, fmt.Errorf("%s: %w: it is suspended, and grows when it is resumed", doing, adapter.ErrFrozen)
+	}
+	t, err := s.Terms(ctx, parent, parent.Nodes)
+	if err == nil && t.Way.Growth == growth.Overlap {
+		err = s.closed(ctx, parent.Nodes)
+	}
+	if err == nil && t.Way.Growth != growth.Companions {
+		err = s.Trapped(ctx)
+	}
+	if err != nil {
+		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	first := adapter.Key{}
+	for _, share := range t.Shares(nodes) {
+		r, err := s.allocate(ctx, t.Site, t.Beside(parent, share, reservation))
+		if err != nil {
+			if first.ID != 0 {
+				err = errors.Join(err, s.endBeside(ctx, parent, reservation))
+			}
+			return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
+		}
+		if first.ID == 0 {
+			first = r.Key
+		}
+	}
+	return first, nil
+}
+
+// closed says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
+func (s *Hand) closed(ctx context.Context, nodes []string) error {
+	in, err := s.Ground(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range in.Nodes {
+		if !n.Usable && strings.Contains(n.Why, "DRAIN") && slices.Contains(nodes, n.Name) {
+			return fmt.Errorf("%w: %s is %s, and a growth by overlap takes a second allocation of each of its nodes", adapter.ErrFrozen, n.Name, n.Why)
+		}
+	}
+	return nil
+}
+
+// Merge makes the nodes of an expander the job's and checks that they arrived.
+func (s *Hand) Merge(ctx context.Context, job, expander adapter.Key) error {
+	doing := fmt.Sprintf("merging %d into job %d", expander.ID, job.ID)
+	e, err := s.Jobs.Find(ctx, expander)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if e.Role() == output.Companion {
+		err = s.joinAll(ctx, job, e)
+	} else {
+		err = s.mergeAll(ctx, job, e)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// Shrink leaves a running job with the nodes to keep, and checks it. The node that runs the script must be among them:
+// Slurm cannot take it away. What still runs on the others is ended.
+func (s *Hand) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
+	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
+	r, joined, err := s.Together(ctx, job)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	all := output.Holdings(r, joined)
+	for _, n := range keep {
+		if !slices.Contains(all, n) {
+			return fmt.Errorf("%s: it does not hold %s (it holds %s)", doing, n, hostlist.Compact(all))
+		}
+	}
+	if !slices.Contains(keep, r.BatchHost) && slices.Contains(r.Nodes, r.BatchHost) {
+		return fmt.Errorf("%s: %s runs its script and must be kept", doing, r.BatchHost)
+	}
+	for _, part := range append(joined, r) {
+		if err := s.cut(ctx, part, hostlist.Within(part.Nodes, hostlist.Set(keep))); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+	if r, joined, err = s.Together(ctx, job); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if all = output.Holdings(r, joined); !hostlist.Same(keep, all) {
+		return fmt.Errorf("%s: Slurm left it %s", doing, hostlist.Compact(all))
+	}
+	return nil
+}
+
+// cut leaves one allocation with the nodes to keep; a companion that keeps none is ended.
+func (s *Hand) cut(ctx context.Context, r *output.Record, keep []string) error {
+	switch {
+	case hostlist.Same(keep, r.Nodes):
+		return nil
+	case len(keep) == 0:
+		return s.Quench(ctx, r.Key)
+	}
+	if err := s.Trapped(ctx); err != nil {
+		return err
+	}
+	return s.Update(ctx, r.Key, "NodeList="+hostlist.Compact(keep))
+}
+
+// mergeAll moves an expander's nodes into its parent: by one merge, or where two are needed (Overlap) by both. It may be
+// repeated. Slurm says yes to a merge into a finished job, and then nobody holds the nodes until it is reconfigured. So the parent must run
+// just before; where it ends in the same instant, the nodes are set free here (see Mend).
+func (s *Hand) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) error {
+	if err := s.Trapped(ctx); err != nil {
+		return err
+	}
+	merged := e.State == adapter.Done && e.Why == "COMPLETED" // one that was cancelled is CANCELLED
+	before, err := s.Jobs.Running(ctx, job)
+	switch {
+	case merged && errors.Is(err, adapter.ErrGone):
+		return fmt.Errorf("it was merged, and has ended: %w", errors.Join(err, s.Lost(ctx, nil)))
+	case err != nil:
+		return err
+	case merged:
+		return nil
+	case e.State != adapter.Running:
+		return fmt.Errorf("the expander is %s: %w", e.Why, adapter.ErrGone)
+	}
+	t, err := s.Terms(ctx, before, before.Nodes)
+	if err != nil {
+		return err
+	}
+	if t.Way.Growth == growth.Overlap {
+		err = s.mergeOver(ctx, t, before, e)
+	} else {
+		err = s.merge(ctx, t.Site, e)
+	}
+	if err != nil {
+		return err
+	}
+	after, err := s.Jobs.Running(ctx, job)
+	if errors.Is(err, adapter.ErrGone) {
+		return fmt.Errorf("it ended meanwhile: %w", errors.Join(err, s.Lost(ctx, slices.Concat(before.Nodes, e.Nodes))))
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range slices.Concat(before.Nodes, e.Nodes) {
+		if !slices.Contains(after.Nodes, n) {
+			return fmt.Errorf("the job has %s now, without %s", hostlist.Compact(after.Nodes), n)
+		}
+	}
+	return s.settled(ctx, t.Site, after.Nodes)
+}

@@ -1,0 +1,401 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+	"accordion/traces/replay"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// chart is where the Gantt chart stands on the screen and what it shows.
+type chart struct {
+	Left, Top, Width, Height float64 // of its plot, in pixels
+	From, To                 float64 // seconds
+	First, Last              float64 // nodes
+	Drawn                    string
+}
+
+// chart waits until the Gantt chart is drawn whole.
+func (p *tab) chart() chart {
+	p.Helper()
+	p.drawn()
+	p.await(`document.getElementById("gantt").dataset.waits === "0"`)
+	return ask[chart](p, `(() => {
+		const canvas = document.getElementById("gantt");
+		canvas.scrollIntoView({block: "center"});
+		const box = canvas.getBoundingClientRect(), d = canvas.dataset;
+		return {Left: box.left + 56, Top: box.top + 2, Width: Math.round(box.width) - 70, Height: Math.round(box.height) - 28,
+			From: +d.from, To: +d.to, First: +d.top, Last: +d.bottom, Drawn: d.drawn};
+	})()`)
+}
+
+func (p *tab) point(x, y float64) {
+	p.Helper()
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	p.drawn()
+}
+
+func (p *tab) wheel(x, y, by float64) {
+	p.Helper()
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(e *input.DispatchMouseEventParams) {
+		e.DeltaX, e.DeltaY = 1e-6, by // a DeltaX of 0 would be left out, and refused
+	}))
+	p.drawn()
+}
+
+// holder is which job of a replay holds a node at an instant, looked for in the simplest way; −1: none.
+func holder(held [][]replay.Stretch, t core.Time, node int32) int {
+	for i, stretches := range held {
+		for _, s := range stretches {
+			for _, n := range s.Nodes {
+				if s.From <= t && t < s.To && n.First <= node && node <= n.Last {
+					return i
+				}
+			}
+		}
+	}
+	return -1
+}
+
+func TestTheTableShowsTheMetrics(t *testing.T) {
+	r := made(t, 60, 4, 1, "easy", "conservative")
+	r.Table = append(r.Table, Row{Group: "Machine", Name: "Utilisation", Unit: Share, Better: Higher, Values: []float64{0.81, 0.84}},
+		Row{Group: "Machine", Name: "Nobody's", Unit: Number, Values: []float64{12, math.NaN()}})
+	p := open(t, r)
+	p.quiet()
+	for _, row := range r.Table {
+		for i, v := range row.Values {
+			got := p.text(fmt.Sprintf(`tr[data-row="%s"] td:nth-child(%d) b`, row.Name, i+2))
+			if want := row.Unit.text(v, r.Begin); got != want {
+				t.Errorf("%s under %s is shown as %q, want %q", row.Name, r.Replays[i].Result.Policy, got, want)
+			}
+		}
+	}
+	if got := p.text(`tr[data-row="Utilisation"] td:nth-child(3) .better`); got != "+3.0\u202fpoints" {
+		t.Errorf("84 %% beside 81 %% is shown as %q better", got)
+	}
+	if got := p.text(`tr[data-row="Nobody's"] td:nth-child(3)`); got != dash {
+		t.Errorf("a value that nobody has is shown as %q", got)
+	}
+}
+
+// What is read here was packed, deflated, unpacked, indexed, drawn and found again.
+func TestUnderThePointerIsTheJobThatHeldTheNode(t *testing.T) {
+	r := made(t, 400, 3, 2, "easy", "evolving:2X+c")
+	p := open(t, r)
+	random := rand.New(rand.NewPCG(1, 2))
+	found, free := 0, 0
+	for round := range 3 {
+		c := p.chart()
+		for range 12 {
+			x := math.Floor(c.Left + random.Float64()*c.Width)
+			y := math.Floor(c.Top + random.Float64()*c.Height)
+			p.point(x, y)
+			second := core.Time(math.Floor(c.From + (x-c.Left)/c.Width*(c.To-c.From)))
+			node := int32(c.First + (y-c.Top)/c.Height*(c.Last-c.First))
+			want := holder(r.Replays[1].Held, second, node)
+			got := ask[string](p, `document.getElementById("tip").hidden ? "" : document.getElementById("tip").dataset.job`)
+			if want < 0 {
+				free++
+				if got != "" {
+					t.Errorf("over node %d at second %d, which is free, job %s is shown", node, second, got)
+				}
+				continue
+			}
+			found++
+			if got != strconv.FormatInt(r.Workload.Jobs[want].Number, 10) {
+				t.Errorf("over node %d at second %d job %q is shown, want %d", node, second, got, r.Workload.Jobs[want].Number)
+				continue
+			}
+			checkTip(t, p, r, 1, want)
+		}
+		p.wheel(c.Left+c.Width*0.3*float64(round+1), c.Top+100, -400)
+	}
+	if found < 10 || free == 0 {
+		t.Errorf("%d points were over jobs and %d over free nodes: the test looked in the wrong places", found, free)
+	}
+	p.quiet()
+}
+
+func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
+	t.Helper()
+	j, o := &r.Workload.Jobs[job], &r.Replays[policy].Result.Outcomes[job]
+	tip := p.text("#tip")
+	wants := []string{
+		fmt.Sprintf("Job %d, %s", j.Number, j.Kind()),
+		length(float64(o.Start - j.Submit)), length(float64(o.End - o.Start)), length(float64(j.Request)),
+		fmt.Sprint(j.User),
+	}
+	if o.Held != nil {
+		var sizes []string
+		for _, s := range o.Held {
+			sizes = append(sizes, thousands(strconv.Itoa(s.Nodes)))
+		}
+		wants = append(wants, strings.Join(sizes, " → "))
+	}
+	for _, want := range wants {
+		if !strings.Contains(tip, want) {
+			t.Errorf("job %d, %+v, is told of without %q: %s", j.Number, *o, want, tip)
+		}
+	}
+}
+
+// becomes waits until the Gantt chart shows what is wanted: a busy browser takes its time from an event to what comes of it.
+func (p *tab) becomes(wanted string, is func(chart) bool) chart {
+	p.Helper()
+	for deadline := time.Now().Add(patience / 3); ; {
+		c := p.chart()
+		switch {
+		case is(c):
+			return c
+		case time.Now().After(deadline):
+			p.Fatalf("the chart shows %+v, want: %s", c, wanted)
+		}
+	}
+}
+
+func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
+	r := made(t, 400, 3, 2, "easy")
+	p := open(t, r)
+	whole := p.chart()
+	pointed := whole.Left + whole.Width/4
+	instant := func(c chart) float64 { return c.From + (pointed-c.Left)/c.Width*(c.To-c.From) }
+
+	p.point(pointed, whole.Top+200)
+	p.wheel(pointed, whole.Top+200, -500)
+	near := p.becomes("half of the time at most, after the wheel", func(c chart) bool { return c.To-c.From <= (whole.To-whole.From)/2 })
+	if off := math.Abs(instant(near) - instant(whole)); off > (near.To-near.From)/near.Width {
+		t.Errorf("the instant under the pointer moved by %v s while zooming", off)
+	}
+
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, pointed, near.Top+200, chromedp.ButtonLeft))
+	for _, step := range []float64{20, 60, 100} {
+		p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, pointed-step, near.Top+200, chromedp.ButtonLeft))
+	}
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, pointed-100, near.Top+200, chromedp.ButtonLeft))
+	want := near.From + 100/near.Width*(near.To-near.From)
+	p.becomes(fmt.Sprintf("a window that begins at %v, dragged by 100 pixels", want), func(c chart) bool {
+		return math.Abs(c.From-want) <= 5/near.Width*(near.To-near.From)
+	})
+
+	p.do(chromedp.Focus(chromedp.CSS("#gantt")))
+	for _, c := range []struct {
+		key   string
+		moved func(before, after chart) bool
+	}{
+		{"ArrowRight", func(b, a chart) bool { return a.From > b.From && a.To > b.To }},
+		{"ArrowLeft", func(b, a chart) bool { return a.From < b.From && a.To < b.To }},
+		{"+", func(b, a chart) bool { return a.To-a.From < 0.9*(b.To-b.From) }},
+		{"-", func(b, a chart) bool { return a.To-a.From > 1.1*(b.To-b.From) }},
+	} {
+		before := p.chart()
+		ask[bool](p, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "`+c.key+`", bubbles: true}))`)
+		p.becomes(fmt.Sprintf("other than %+v, by the key %s", before, c.key), func(after chart) bool { return c.moved(before, after) })
+	}
+	for _, button := range []string{"#zoom-in", "#zoom-out"} {
+		before, nearer := p.chart(), button == "#zoom-in"
+		p.do(chromedp.Click(chromedp.CSS(button)))
+		p.becomes(fmt.Sprintf("nearer (%v) than %+v, by %s", nearer, before, button), func(after chart) bool {
+			return after.To-after.From != before.To-before.From && (after.To-after.From < before.To-before.From) == nearer
+		})
+	}
+	p.do(chromedp.Click(chromedp.CSS("#zoom-all")))
+	p.becomes("all", func(all chart) bool { return all.From == whole.From && all.To == whole.To })
+	p.quiet()
+}
+
+// pixel is the colour of the Gantt chart at a place on the screen.
+func (p *tab) pixel(x, y float64) [3]int {
+	p.Helper()
+	return ask[[3]int](p, fmt.Sprintf(`(() => {
+		const canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
+		return [...canvas.getContext("2d").getImageData((%v - box.left) * ratio, (%v - box.top) * ratio, 1, 1).data].slice(0, 3);
+	})()`, x, y))
+}
+
+// near says whether two colours are the same to an eye.
+func near(a, b [3]int) bool {
+	for i := range a {
+		if a[i]-b[i] > 12 || b[i]-a[i] > 12 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestAnEvolvingJobIsDrawnAsItsStaircase(t *testing.T) {
+	p := open(t, two())
+	c := p.chart()
+	evolving, free := [3]int{0xe8, 0x81, 0x1a}, [3]int{0xfa, 0xf9, 0xf7}
+	held := two().Replays[0].Held
+	if c.Drawn != "one by one" {
+		t.Fatalf("three stretches are drawn %s", c.Drawn)
+	}
+	for _, second := range []core.Time{20, 60, 70, 95, 104, 120} {
+		for node := range int32(4) {
+			x := c.Left + (float64(second)+0.5-c.From)/(c.To-c.From)*c.Width
+			y := c.Top + (float64(node)+0.3)/4*c.Height
+			got, job := p.pixel(x, y), holder(held, second, node)
+			switch {
+			case job < 0 && !near(got, free):
+				t.Errorf("node %d is free at second %d, and drawn in %v", node, second, got)
+			case job == 1 && !near(got, evolving):
+				t.Errorf("node %d is held by the evolving job at second %d, and drawn in %v", node, second, got)
+			case job == 0 && (near(got, free) || near(got, evolving)):
+				t.Errorf("node %d is held by the rigid job at second %d, and drawn in %v", node, second, got)
+			}
+		}
+	}
+}
+
+// Where jobs are smaller than a pixel the chart is as dark as the machine was full.
+func TestFarOutTheChartShowsHowMuchWasHeld(t *testing.T) {
+	r := made(t, 4000, 0, 1, "easy")
+	p := open(t, r)
+	c := p.chart()
+	if c.Drawn != "summed up" {
+		t.Fatalf("4,000 jobs are drawn %s", c.Drawn)
+	}
+	p.point(1, 1)
+	p.drawn()
+	shown := ask[float64](p, `(() => {
+		const canvas = document.getElementById("gantt"), d = canvas.getContext("2d").getImageData(56, 2, canvas.width - 70, canvas.height - 28).data;
+		let sum = 0;
+		for (let i = 0; i < d.length; i += 4) sum += (0xfa - d[i]) / (0xfa - 0x93);
+		return sum / (d.length / 4);
+	})()`)
+	from, to := r.span()
+	held := means(r.load(0), from, to, 1)[0] / float64(r.Workload.Machine.Nodes)
+	if math.Abs(shown-held) > 0.03 {
+		t.Errorf("the chart shows %.1f %% of the machine held, which was %.1f %%", 100*shown, 100*held)
+	}
+}
+
+func TestAJobIsFoundByItsNumberAndByKeys(t *testing.T) {
+	r := made(t, 400, 3, 2, "easy")
+	p := open(t, r)
+	p.chart()
+	enter := func(text string) {
+		t.Helper()
+		ask[bool](p, `(() => { const i = document.getElementById("find"); i.value = "`+text+`"; i.dispatchEvent(new Event("change")); return true; })()`)
+		p.drawn()
+	}
+	enter("207")
+	if got := ask[string](p, `document.getElementById("tip").dataset.job`); got != "207" {
+		t.Errorf("job 207 was asked for, %q is shown", got)
+	}
+	o := r.Replays[0].Result.Outcomes[206]
+	if c := p.chart(); c.From > float64(o.Start) || c.To < float64(o.End) {
+		t.Errorf("job 207 ran from %d to %d, the window is %v to %v", o.Start, o.End, c.From, c.To)
+	}
+	ask[bool](p, `document.getElementById("gantt").dispatchEvent(new KeyboardEvent("keydown", {key: "n"}))`)
+	p.drawn()
+	next := ask[string](p, `document.getElementById("tip").dataset.job`)
+	number, err := strconv.Atoi(next)
+	if err != nil || number == 207 || r.Replays[0].Result.Outcomes[number-1].Start < o.Start {
+		t.Errorf("after job 207, begun at %d, comes %q", o.Start, next)
+	}
+	enter("100207")
+	if got := p.text("#find-says"); got != "There is no job 100207." {
+		t.Errorf("of a job that does not exist the page says %q", got)
+	}
+	p.quiet()
+}
+
+func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
+	p := open(t, two())
+	for i, held := range []int{20, 75} { // a second at which the evolving job holds node 1 and did not under the other policy
+		p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
+		p.await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
+		c := p.chart()
+		for _, second := range []int{20, 75} {
+			x, y := c.Left+(float64(second)-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
+			if near(p.pixel(x, y), [3]int{0xe8, 0x81, 0x1a}) != (second == held || i == 0 && second == 75) {
+				t.Errorf("policy %d: node 1 at second %d is drawn in %v", i, second, p.pixel(x, y))
+			}
+		}
+	}
+}
+
+func TestTheReadersColoursAreFollowed(t *testing.T) {
+	backgrounds := map[string]bool{}
+	for scheme, evolving := range map[string][3]int{"light": {0xe8, 0x81, 0x1a}, "dark": {0xf0, 0x9a, 0x3e}} {
+		p := open(t, two(), media(scheme))
+		backgrounds[ask[string](p, `getComputedStyle(document.body).backgroundColor`)] = true
+		c := p.chart()
+		x, y := c.Left+(20-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
+		if got := p.pixel(x, y); !near(got, evolving) {
+			t.Errorf("in %s colours the evolving job is drawn in %v, want %v", scheme, got, evolving)
+		}
+	}
+	if len(backgrounds) != 2 {
+		t.Errorf("light and dark have the same background: %v", backgrounds)
+	}
+}
+
+// On paper there is no overview to drag, and the colours are those of light.
+func TestThePageIsPrinted(t *testing.T) {
+	p := open(t, two(), media("dark"))
+	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(pdf, []byte("%PDF")) {
+		t.Errorf("printed is %d bytes that are no PDF", len(pdf))
+	}
+	p.quiet()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+	p.drawn()
+	if c := p.chart(); !near(p.pixel(c.Left+3, c.Top+3), [3]int{0xfa, 0xf9, 0xf7}) {
+		t.Errorf("on paper what is free is drawn in %v", p.pixel(c.Left+3, c.Top+3))
+	}
+}
+
+// A chart of what really ran has names for nodes, users and jobs, and says how promises were kept.
+func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
+	p := open(t, named())
+	c := p.chart()
+	x, y := c.Left+(60-c.From)/(c.To-c.From)*c.Width, c.Top+1.5/4*c.Height
+	p.point(x, y)
+	tip := p.text("#tip")
+	for _, want := range []string{"<b>mesh (8), evolving", "bob", "ep=1x40s,3x40s", "as promised", "growth 1 → 3", "2\u202fs late", "promised and missed", "au-1–au-2, fe", "3 nodes until 3 Nov 2006 08:01"} {
+		if !strings.Contains(tip, want) {
+			t.Errorf("%q is missing from what is told of the job: %s", want, tip)
+		}
+	}
+	if row := p.text("#job-table tbody tr:nth-child(2)"); row != "<b>mesh 8\tbob\tevolving\tep=1x40s,3x40s\t08:00:05\t08:00:05\t0\u202fs\t1\u202fmin 40\u202fs\t1 → 3 → 2\t2\u202fs\t33\u202f%\tCOMPLETED" {
+		t.Errorf("the job's row is %q", row)
+	}
+	late := [3]int{0xe5, 0x48, 0x4d}
+	p.point(1, 1)
+	between := c.Left + (44.6-c.From)/(c.To-c.From)*c.Width
+	column := ask[[]int](p, fmt.Sprintf(`(() => {
+		const canvas = document.getElementById("gantt"), left = canvas.getBoundingClientRect().left;
+		return [...canvas.getContext("2d").getImageData(%v - left, 2, 1, 9).data];
+	})()`, between))
+	if !slices.ContainsFunc(slices.Collect(slices.Chunk(column, 4)), func(c []int) bool { return near([3]int(c), late) }) {
+		t.Errorf("the growth that came late has no red mark: %v", column)
+	}
+	p.do(chromedp.Click(chromedp.CSS("#job-table tbody tr:nth-child(1)")))
+	p.drawn()
+	if got := ask[string](p, `document.getElementById("tip").dataset.job`); got != "7" {
+		t.Errorf("job 7 was clicked in the table, %q is shown", got)
+	}
+	p.quiet()
+}
