@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -237,6 +238,13 @@ func whatIsSeen(in *inside) {
 	defer in.exec("UPDATE resources SET state = 'Alive', drain = 'NO'")
 	in.reserve("accordion-9-1", 0, 100, "n5")
 	defer func() { in.must(in.Unreserve(in.ctx, "accordion-9-1")) }()
+	// Our pass says in its message that a job finds no room, which makes it one that nothing waits behind.
+	in.must(in.Nudge(in.ctx, nil))
+	in.wait("true", func() string {
+		snapshot, err := in.Observe(in.ctx)
+		in.must(err)
+		return fmt.Sprint(slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool { return j.Key == wide && j.Blocked }))
+	})
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
 	var nodes, jobs []string
@@ -254,7 +262,7 @@ n5 usable=true idle=true Alive
 n6 usable=true idle=true Alive
 n7 usable=true idle=true Alive
 n8 usable=true idle=true Alive`
-	wantJobs := fmt.Sprintf(`%d pending want=9 limit=420 held=false blocked=false 
+	wantJobs := fmt.Sprintf(`%d pending want=9 limit=420 held=false blocked=true 
 %d pending want=2 limit=180 held=false blocked=true 
 %d pending want=1 limit=60 held=true blocked=false 
 %d running want=0 limit=600 held=false blocked=false n2`, wide.ID-besteffort.ID, after.ID-besteffort.ID, held.ID-besteffort.ID, elsewhere.ID-besteffort.ID)
