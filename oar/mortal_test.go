@@ -127,7 +127,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 }
 
 // The sidecar is killed (kill -9) over and over through the life of jobs that grow and shrink: the first one after its first action, before
-// the outcome is written, the second between the intent of its second action and the action, and so on up to nine, and from the
+// the outcome is written, the second between the intent of its second action and the action, and so on up to eight, and from the
 // beginning. (A start takes four actions of one sidecar, or begins anew.) With -accordion.long each action of a life has a life
 // of its own, in which the sidecar is killed there only.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
@@ -136,7 +136,7 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	lab.Do(t, "serve") // makes its configuration
 	lab.Do(t, "serve-stop")
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
-	died := killed(t, lab, all, `n=0; while [ ! -e `+enough+` ]; do n=$((n % 9 + 1)); if ((n % 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`)
+	died := killed(t, lab, all, `n=0; while [ ! -e `+enough+` ]; do n=$((n % 8 + 1)); if ((n % 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`)
 	t.Logf("%d deaths: %s", len(died), strings.Join(died, ", "))
 	if len(died) < 10 {
 		t.Error("want ten deaths at least")
