@@ -27,10 +27,18 @@ func crowdLab(t *testing.T) *lab.SlurmLab {
 	return lab.Slurm(t, 16, options...)
 }
 
+// aside lets a test that judges times run beside another one of them. The long forms, whose bounds are those that are promised, run alone.
+func aside(t *testing.T) {
+	if !*long {
+		t.Parallel()
+	}
+}
+
 // The main promise, on a real Slurm: in a crowd of evolving, moldable and ordinary jobs of several users every growth
 // happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
 // are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
+	aside(t)
 	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, gpus: true, over: 40 * time.Second}
 	if *long {
 		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, gpus: true, over: 7 * time.Minute}

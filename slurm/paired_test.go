@@ -19,6 +19,7 @@ const onePass = 30 + 3
 // Who came first is not made to wait for those who came after him: the same ordinary jobs, submitted at the same seconds,
 // with and without managed jobs that are submitted when all of them wait or run. Start times are Slurm's accounting's.
 func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
+	aside(t)
 	bound := 2.0 * onePass // a machine that is slow for a moment can cost a whole pass
 	m := mix{evolving: 3, moldable: 1, ordinary: 30, short: true, over: 10 * time.Second, after: 11 * time.Second}
 	if *long {

@@ -20,6 +20,7 @@ func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
 }
 
 func quietGrowths(t *testing.T, way growth.Kind) {
+	aside(t)
 	groups, most := []int{1, 2}, 4
 	if *long {
 		groups, most = []int{1, 2, 3, 4}, 12
