@@ -153,11 +153,14 @@ described() {
 	fi
 }
 
-# build_accordion puts the program into the lab's PATH, as it is in this repository now. In a world whose libraries are not older than
-# the machine's it has been built outside.
+# build_accordion puts the program into the lab's PATH. In a world whose libraries are not older than the machine's it has been built
+# outside; in one with older ones it is another program.
 build_accordion() {
-	! in_world || [[ ! -e $lab/world/built ]] || return 0
-	go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion >"$lab/log/build.log" 2>&1 8<&-
+	if ! in_world; then
+		put_program "$lab/bin/accordion"
+	elif [[ ! -e $lab/world/built ]]; then
+		go -C "$repo" build -o "$lab/bin/accordion" ./cmd/accordion
+	fi >"$lab/log/build.log" 2>&1 8<&-
 }
 
 # build_spank: the SPANK plug-in, for the Slurm that is installed.
