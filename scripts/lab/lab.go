@@ -262,14 +262,16 @@ func (lab *Lab) File(user, name string) string {
 	return string(text)
 }
 
-// Await waits until the condition holds; the test fails when it does not within the patience.
+// Await waits until the condition holds; the test fails when it does not within the patience. Looks take half of the time at most, unless
+// they take more than half a second: other labs need the processors, too.
 func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !condition(); {
+	end := time.Now().Add(patience)
+	for look := time.Now(); !condition(); look = time.Now() {
 		if time.Now().After(end) {
 			t.Fatalf("waited %s in vain until %s", patience, what)
 		}
-		time.Sleep(lab.pause)
+		time.Sleep(max(lab.pause, min(time.Since(look), time.Second/2)))
 	}
 }
 

@@ -146,11 +146,10 @@ make_names() {
 
 # lives: status 0 if the lab's first process does, and is ours (process numbers are used again).
 lives() {
-	local pid
-	pid=$(cat "$lab/init" 2>/dev/null) || return 1
-	[[ $pid =~ ^[0-9]+$ && $({ tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null) == *"oar-lab the-world "* ]] &&
-		[[ $(readlink "/proc/$pid/ns/pid" 2>/dev/null) != $(readlink /proc/self/ns/pid) ]] &&
-		[[ -e /proc/$pid/root$lab/init && $(cat "/proc/$pid/root$lab/init") == "$pid" ]]
+	local pid words
+	{ read -r pid <"$lab/init" && [[ $pid =~ ^[0-9]+$ ]] && mapfile -d '' words <"/proc/$pid/cmdline"; } 2>/dev/null || return 1
+	[[ "${words[*]} " == *"oar-lab the-world "* && ! /proc/$pid/ns/pid -ef /proc/self/ns/pid ]] &&
+		[[ -e /proc/$pid/root$lab/init && $(<"/proc/$pid/root$lab/init") == "$pid" ]]
 }
 
 # end_world kills the first process, and thereby all, and waits until they are gone: the kernel lets the first one go after all others.
