@@ -84,6 +84,7 @@ func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
 }
 
 func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	const never = -1
 	fates := []fate{
 		// Those that live longest come first: they get the first nodes, and grow by nodes behind the one that runs their script.

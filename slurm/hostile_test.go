@@ -28,6 +28,7 @@ const hostileJobs, hostileFirst = 200, 140
 // goes on to change them and to send more, delay no growth of others, cost few programs, and are believed nothing. No plug-in
 // looks at them: with it fewer would be accepted (go test ./slurm -run Hostile -args -accordion.long tries that too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
+	aside(t)
 	t.Run("without the plug-in", func(t *testing.T) {
 		hostile(t, lab.Slurm(t, 16, lab.Users("alice", "mallory"), lab.NoPlugin()), false)
 	})

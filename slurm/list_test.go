@@ -52,6 +52,7 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 
 // Where associations are not enforced an account is one more text in which users write what they like.
 func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
+	t.Parallel()
 	w := worldOn(t, lab.Slurm(t, 6, lab.Plain(), lab.Users("alice"), lab.Fast(), lab.NoPlugin()))
 	w.lie("an account of many fields", "--account=q|w QOS=e")
 	w.lie("an account that is an owner", "--account="+wholeHead)

@@ -49,7 +49,6 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	heat := filepath.Join(t.TempDir(), "heat")
 	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
-	folder(t, "alice")
 	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // ranks on two cores take their time
 	const steps, silent = 20, 25000                                                 // iterations
 

@@ -60,6 +60,7 @@ var settings = []setting{
 // TestTheTableOfSettingsIsWhatSlurmDoes lets preflight try each way to grow under each setting on this machine's own release; under
 // -accordion.long on all of them. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
 func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
+	t.Parallel()
 	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
 			var options []lab.Option

@@ -71,9 +71,11 @@ func folder(t *testing.T, name string) (path string, uid int) {
 }
 
 func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
-	lab := quickLab(t)
-	hosts, uid := folder(t, "alice")
-	trap, _ := folder(t, "bob")
+	t.Parallel()
+	// Users of its own: what lies in their folders for hosts files, which are the machine's, is removed.
+	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
+	hosts, uid := folder(t, "nora")
+	trap, _ := folder(t, "otto")
 	prey := t.TempDir() // where the stranger's link leads
 	if err := os.Chmod(prey, 0o777); err != nil {
 		t.Fatal(err)
@@ -83,12 +85,12 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	}
 	p := serving(t, lab, busy+"\n"+punctuality) // six growths at once, each with its notices
 
-	linked := managed(t, lab, "bob", "1x10s,2x12s", listening(20))
-	silent := managed(t, lab, "alice", "2x12s,4x12s,1x12s", listening(33))
-	late := managed(t, lab, "alice", "1x30s,2x15s", deaf)
-	greedy := managed(t, lab, "alice", "10x15s,1x30s", deaf)
-	waits := managed(t, lab, "alice", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
-	early := managed(t, lab, "alice", "1x90s,3x8s", `sleep 3; eval "$(accordion step)"; echo went on with $SLURM_NNODES; sleep 2`)
+	linked := managed(t, lab, "otto", "1x10s,2x12s", listening(20))
+	silent := managed(t, lab, "nora", "2x12s,4x12s,1x12s", listening(33))
+	late := managed(t, lab, "nora", "1x30s,2x15s", deaf)
+	greedy := managed(t, lab, "nora", "10x15s,1x30s", deaf)
+	waits := managed(t, lab, "nora", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
+	early := managed(t, lab, "nora", "1x90s,3x8s", `sleep 3; eval "$(accordion step)"; echo went on with $SLURM_NNODES; sleep 2`)
 
 	says := func(job, owner, text string) {
 		t.Helper()
@@ -101,7 +103,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		lab.Await(t, 2*time.Minute, fmt.Sprintf("job %s %s", job, kind), func() bool { return len(p.events(job, kind)) > 0 })
 	}
 	t.Run("a hosts file is not written through a stranger's link, and the job goes on", func(t *testing.T) {
-		says(linked, "bob", "belongs to another user or is a link")
+		says(linked, "otto", "belongs to another user or is a link")
 		strangers(t, p, prey)
 	})
 	// Now a stranger's folder in the link's place.
@@ -114,33 +116,33 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Chown(trap, uid, -1); err != nil {
 		t.Fatal(err)
 	}
-	housed := managed(t, lab, "bob", "1x10s,2x12s", listening(32)) // the others may have its nodes for some seconds
+	housed := managed(t, lab, "otto", "1x10s,2x12s", listening(32)) // the others may have its nodes for some seconds
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
-		says(late, "alice", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "alice", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
+		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
+		inOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
 		remembers(t, p, late, "warned", "its allowance is nearly used up")
 	})
 	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
-		says(greedy, "alice", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "alice", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
+		says(greedy, "nora", "accordion ends this job: step 1 of 2 was to end at")
+		inOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
 		remembers(t, p, greedy, "warned", "another job waits for its nodes")
-		says(waits, "alice", "grown to 12")
-		inOrder(t, outputOf(lab, "alice", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
+		says(waits, "nora", "grown to 12")
+		inOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
 		remembers(t, p, waits, "grew", "s after the planned second: ")
 	})
 	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
-		says(early, "alice", "went on with 3")
-		inOrder(t, outputOf(lab, "alice", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
+		says(early, "nora", "went on with 3")
+		inOrder(t, outputOf(lab, "nora", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
 		remembers(t, p, early, "grew", "before the planned second, which delays nobody")
 	})
 	t.Run("a silent one is resized at its planned seconds, and told by its file and its signal", func(t *testing.T) {
 		happens(silent, "shrank")
-		checkSilent(t, p, silent, outputOf(lab, "alice", silent))
+		checkSilent(t, p, silent, outputOf(lab, "nora", silent))
 		checkOwn(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
 	})
 	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {
-		says(housed, "bob", "belongs to another user or is a link")
+		says(housed, "otto", "belongs to another user or is a link")
 		happens(housed, "grew")
 		happens(linked, "grew")
 		strangers(t, p, trap)
