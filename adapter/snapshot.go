@@ -10,6 +10,7 @@ import (
 type Node struct {
 	Name   string
 	Usable bool   // up and not drained: a job may be started on it
+	Lost   bool   // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
 	Idle   bool   // no job holds it now (a node planned for a job is idle)
 	Asleep bool   // powered down, or booting: a job has to wait for it
 	Why    string // the batch system's word for its state

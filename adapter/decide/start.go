@@ -108,10 +108,33 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.Why != "" && r.Seen.Why != "None" {
 		d.Waits += ": " + r.Seen.Why
 	}
+	if lost := s.lost(r.Nodes); lost != nil {
+		return s.takeBack(r, d, fmt.Sprintf("%s was lost before it began; its start is planned anew", nodesOf(lost)))
+	}
 	if s.World.Now >= r.Planned+patience {
-		key := r.Key
-		d.Events = []Event{{"held", "did not start in time; its start is planned anew", nil}}
-		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+		return s.takeBack(r, d, "did not start in time; its start is planned anew")
 	}
 	return d
+}
+
+// takeBack takes a start back: the next reading finds the job in the queue, and the plan made of it has a place for it.
+func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
+	key := r.Key
+	d.Events = []Event{{"held", why, nil}}
+	d.Do = &Operation{
+		Verb: "hold",
+		Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) },
+		Done: func(time.Time) Outcome { r.BackToQueue(); return Outcome{Save: true} },
+	}
+	return d
+}
+
+// lost is those of the nodes on which nothing begins any more, by the newest reading: they are down, or the pool's no more.
+func (s Situation) lost(nodes []string) (lost []string) {
+	for _, name := range nodes {
+		if i, here := s.World.Index[name]; !here || s.World.Snapshot.Nodes[i].Lost {
+			lost = append(lost, name)
+		}
+	}
+	return lost
 }

@@ -91,7 +91,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		snap = &adapter.Snapshot{At: s.now}
 		for i := range s.nodes {
 			n := &s.nodes[i]
-			snap.Nodes = append(snap.Nodes, adapter.Node{Name: n.name, Usable: n.usable(), Idle: n.holder == nil, Why: n.why()})
+			snap.Nodes = append(snap.Nodes, adapter.Node{Name: n.name, Usable: n.usable(), Lost: n.down, Idle: n.holder == nil, Why: n.why()})
 		}
 		for _, j := range s.queue() {
 			snap.Jobs = append(snap.Jobs, s.show(j))

@@ -157,8 +157,11 @@ func (v *World) lookAtNodes(busy spans) {
 		switch {
 		case !n.Usable:
 			until := v.Now + 1
-			if v.OutOfService(n) {
+			switch {
+			case v.OutOfService(n):
 				until = core.Forever
+			case n.Lost: // no job may be started on it now
+				until = v.Now + v.Settings.StartLead + 1
 			}
 			busy.add(i, v.Now, until)
 			v.taken[i] = Holder{managed.BatchSystem, 0}

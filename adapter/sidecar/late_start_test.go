@@ -24,3 +24,23 @@ func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
 		w.clean()
 	})
 }
+
+// A node that is lost does not come back in a moment: a job that was released on it is not left to wait for it.
+func TestAStartOnANodeThatIsLostIsTakenBackAtOnce(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x20s")
+		w.at(1)
+		time.Sleep(500 * time.Millisecond) // released on n1 and n2, and not yet started
+		if err := w.KillNode("n1"); err != nil {
+			t.Fatal(err)
+		}
+		w.quiet(100)
+		if began := w.record(job).Start.Sub(w.begin); began > 8*time.Second || w.nodesAt(job, 10) != "n[2-3]" {
+			t.Errorf("it began after %v on %s, want at once on n[2-3]\n%s", began, w.nodesAt(job, 10), w.journalled())
+		}
+		if got, want := w.events(job), "accepted starting held starting started grew ended"; got != want {
+			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
+		}
+		w.clean()
+	})
+}

@@ -24,7 +24,7 @@ func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*
 			nodes[host] = n
 		}
 		if state != "Alive" {
-			n.Usable, n.Why = false, state
+			n.Usable, n.Lost, n.Why = false, true, state
 		} else if drain == "YES" {
 			n.Usable, n.Why = false, "drained"
 		}

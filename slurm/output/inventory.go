@@ -138,6 +138,7 @@ func parseNode(line string) Node {
 	}
 	n.Why = state
 	n.Usable, n.Idle = nodeState(state)
+	n.Lost = nodeLost(state)
 	n.power = PowerOf(state)
 	n.Asleep = n.power != Awake
 	if !n.Usable {
@@ -218,6 +219,15 @@ func nodeState(s string) (usable, idle bool) {
 		}
 	}
 	return usable, idle
+}
+
+// nodeLost reads the same states. A slurmctld that was just started shows as UNKNOWN what it will hear of in a moment, and a node
+// that is asleep does not answer before it has booted: these are not lost.
+func nodeLost(s string) bool {
+	base, _, _ := strings.Cut(s, "+")
+	down := strings.HasPrefix(base, "DOWN") || strings.HasPrefix(base, "ERROR")
+	silent := (strings.Contains(s, "*") || strings.Contains(s, "NOT_RESPONDING")) && !strings.HasPrefix(base, "UNK") && PowerOf(s) == Awake
+	return down || silent
 }
 
 // ParseReservation reads a line of `show reservation`. One over no nodes (licences) has none.

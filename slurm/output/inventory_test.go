@@ -32,6 +32,19 @@ func TestNodeStates(t *testing.T) {
 	}
 }
 
+func TestWhetherANodeIsLost(t *testing.T) {
+	for state, want := range map[string]bool{
+		"IDLE": false, "ALLOCATED": false, "IDLE+DRAIN": false, "UNKNOWN": false, "UNKNOWN*": false, "UNK*": false, "UNKNOWN+NOT_RESPONDING": false, "IDLE+FLAG_OF_A_LATER_RELEASE": false,
+		"IDLE+POWERED_DOWN": false, "IDLE+NOT_RESPONDING+POWERING_UP": false, "ALLOCATED#": false,
+		"DOWN": true, "DOWN*": true, "DOWN+DRAIN": true, "DOWN*+DRAIN": true, "DOWN+POWERED_DOWN": true, "ERROR": true,
+		"IDLE*": true, "ALLOCATED*": true, "IDLE+NOT_RESPONDING": true, "MIXED+DRAIN+NOT_RESPONDING": true,
+	} {
+		if nodeLost(state) != want {
+			t.Errorf("%s: lost: %v, want %v", state, !want, want)
+		}
+	}
+}
+
 func TestWhetherANodeSleeps(t *testing.T) {
 	for state, want := range map[string]Power{
 		"IDLE": Awake, "IDLE+CLOUD": Awake, "MIXED+PLANNED": Awake, "IDLE+POWERED_DOWN": Asleep, "IDLE+CLOUD+POWERED_DOWN": Asleep, "IDLE~": Asleep, "IDLE+POWER": Asleep,

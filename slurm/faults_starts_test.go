@@ -1,0 +1,43 @@
+package slurm_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core/hostlist"
+)
+
+// A node goes down between the plan and the start that was planned on it: the job begins elsewhere, and does not wait for the
+// minute after which a start that does not come is given up.
+func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
+	t.Parallel()
+	lab := faultLab(t, 5)
+	g := &gate{t: t, lab: lab, clients: newClients(t)}
+	p := serving(t, lab, g.setting())
+	g.set("before", "'scontrol update JobId='*' ReservationName="+adapter.Prefix+"'[0-9]*")
+	job := evolves(t, lab, 9, []int{2, 3})
+	g.await("the start")
+	starts := p.events(job, "starting")
+	if len(starts) != 1 {
+		t.Fatalf("job %s was started %d times\n%s", job, len(starts), p.story())
+	}
+	on, err := hostlist.Expand(starts[0].Args["nodes"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := on[len(on)-1]
+	setNode(t, lab, node, "DOWN")
+	g.open()
+	ended(t, lab, 2*time.Minute, job)
+	if got := said(lab, job); got != says(2, 3) {
+		t.Errorf("job %s: %q, want %q", job, got, says(2, 3))
+	}
+	held := p.events(job, "held")
+	if len(held) != 1 || !strings.Contains(held[0].Text, node+" was lost before it began") {
+		t.Errorf("the start of job %s on %s, which was lost, was not taken back at once\n%s", job, node, p.story())
+	}
+	setNode(t, lab, node, "RESUME")
+	clean(t, p)
+}
