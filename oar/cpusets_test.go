@@ -275,6 +275,12 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", node)
 	lab.Do(t, "node", "Absent", node)
 	lab.Await(t, long, "the job has it no more", func() bool { return !slices.Contains(nodesOf(t, lab, job), node) })
+	first := hosts(t, lab, job)[0]
+	lab.Await(t, long, "the job's output says what it has lost, and the file of its nodes has it no more", func() bool {
+		said := lab.Run(t, "alice", "cat", "OAR."+job+".stderr")
+		text, _, err := lab.On(first, "root", "cat", "/var/lib/oar/"+job)
+		return err == nil && strings.Contains(said, "accordion: this job has lost ") && !slices.Contains(strings.Fields(text), node)
+	})
 	goOn(t, lab, job)
 	lab.Do(t, "boot-node", node)
 	lab.Do(t, "node", "Alive", node)

@@ -1,7 +1,9 @@
 package slurm_test
 
 import (
+	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +35,11 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
 	lab := faultLab(t, 16, lab.Config("SlurmdTimeout=10"))
+	alice, err := user.Lookup("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := "/tmp/accordion-" + alice.Uid
 	p := serving(t, lab, "")
 	const seconds = 25
 	fragile := evolves(t, lab, seconds, []int{2, 4})
@@ -42,19 +49,26 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}
 	var drains []string // a node that is down comes back with its slurmd's next report (ReturnToService=2)
-	lose := func(job, state string) {
+	lose := func(job, state string) (node string) {
 		t.Helper()
 		held := nodesNow(t, lab, job)
-		node := held[len(held)-1]
+		node = held[len(held)-1]
 		if state == "DRAIN" {
 			drains = append(drains, node)
 		}
 		setNode(t, lab, node, state)
 		t.Logf("job %s on %v: %s is %s", job, held, node, state)
+		return node
 	}
-	lose(robust, "DOWN")
+	down := lose(robust, "DOWN")
 	lose(drained, "DRAIN")
 	awaitEvent(t, p, robust, "changed", time.Minute)
+	lab.Await(t, 20*time.Second, "the job's output says at once what it has lost", func() bool {
+		return strings.Contains(lab.File("alice", "slurm-"+robust+".out"), "accordion: this job has lost "+down+"; step 1 of 3 goes on with 2 nodes, ")
+	})
+	if text, err := os.ReadFile(filepath.Join(hosts, "lab-"+robust+".hosts")); err != nil || !strings.Contains(string(text), " nodes=2 ") || slices.Contains(strings.Fields(string(text)), down) {
+		t.Errorf("job %s lost %s, and its hosts file has %q (%v)", robust, down, text, err)
+	}
 	killed := nodesNow(t, lab, fragile)[1]
 	lab.Do(t, "node-kill", killed) // slurmctld hears of it from nobody
 

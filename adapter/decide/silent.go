@@ -17,14 +17,18 @@ import (
 
 // speak is what a silent job has to be told now, and whether there is anything.
 func (s Situation) speak(r *managed.Job) (d Decision, spoken bool) {
-	if len(r.EP()) < 2 {
+	if len(r.EP()) < 2 && r.Untold == nil {
 		return d, false
 	}
 	switch {
 	case r.Voice == managed.UnheardVoice:
 		return s.listen(r), true
-	case r.Voice != managed.SilentVoice:
+	case r.Untold != nil:
+		return s.tellLoss(r), true
+	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // one that speaks has a file since it was told of a loss
 		return d, false
+	case r.Voice != managed.SilentVoice:
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, func() Outcome { r.Told = r.Resizes + 1; return Outcome{Save: true} }), true
 	case r.Told <= r.Resizes: // what it holds changed since it was told
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
 		if r.Told > 0 {
@@ -42,6 +46,23 @@ func (s Situation) speak(r *managed.Job) (d Decision, spoken bool) {
 		}), true
 	}
 	return d, false
+}
+
+// tellLoss tells a job, whether it speaks or not, that it has lost nodes in the middle of its step: what runs there is gone, and what
+// its application starts next must not go there. One that speaks gets no signal: it is prepared for none.
+func (s Situation) tellLoss(r *managed.Job) Decision {
+	lost := slices.Clone(r.Untold)
+	m := message{
+		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
+		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(lost), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
+	}
+	return s.publish(r, m, func() Outcome {
+		r.Told = m.generation + 1
+		if r.Untold = slices.DeleteFunc(r.Untold, func(n string) bool { return contains(lost, n) }); len(r.Untold) == 0 {
+			r.Untold = nil
+		}
+		return Outcome{Save: true}
+	})
 }
 
 // listen finds out whether the job asks for its steps itself. One whose script cannot be read is taken to.

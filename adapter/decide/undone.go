@@ -25,9 +25,9 @@ func (s Situation) again(r *managed.Job) Decision {
 		return Decision{Waits: othersFirst}
 	case len(target) < len(r.Nodes):
 		return redo(r, target, func(ctx context.Context, a *act.Acts) ([]adapter.Part, error) { return a.ShrinkTo(ctx, key, target) })
-	case s.World.Now > r.Since+reclaim:
+	case s.World.Now > r.Since+reclaim || s.lost(add) != nil:
 		return Decision{
-			Change: func(r *managed.Job) { r.Again = nil },
+			Change: func(r *managed.Job) { r.Again = nil; r.Lack(add) },
 			Events: []Event{{"changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil}},
 		}
 	case !s.idle(add) || r.Returned.Has(add, s.World.Now):

@@ -33,6 +33,8 @@ type JobSpec struct {
 	Base int
 	// Requeue puts the job back into the queue when a node of it is lost, instead of ending it.
 	Requeue bool
+	// NoKill lets the job go on without a node that it loses, unless its script runs there (sbatch --no-kill).
+	NoKill bool
 
 	// Runs is how long it really runs, in seconds; 0: until it is ended. Script wins over it.
 	Runs core.Time

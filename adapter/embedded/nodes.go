@@ -25,16 +25,19 @@ func (n *node) why() string {
 	return "allocated"
 }
 
-// KillNode loses a node: the job on it ends with NODE_FAIL, or goes back to the queue if it may be requeued.
+// KillNode loses a node: the job on it ends with NODE_FAIL, goes back to the queue if it may be requeued, or goes on without.
 func (s *System) KillNode(name string) error {
 	return s.change(name, func(n *node) {
 		n.down = true
-		if j := n.holder; j != nil && j.state == adapter.Running {
-			if j.requeue {
-				s.requeue(j)
-			} else {
-				s.finish(j, "NODE_FAIL")
-			}
+		j := n.holder
+		switch {
+		case j == nil || j.state != adapter.Running:
+		case j.spec.NoKill && s.index[name] != j.host:
+			s.free(j, s.index[name])
+		case j.requeue:
+			s.requeue(j)
+		default:
+			s.finish(j, "NODE_FAIL")
 		}
 	})
 }

@@ -83,7 +83,7 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 
 // BackToQueue takes a decided start back: the job waits again, from its beginning.
 func (r *Job) BackToQueue() {
-	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached = Waiting, nil, 0, 0, 0, 0, nil, false
+	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold = Waiting, nil, 0, 0, 0, 0, nil, false, nil
 }
 
 // EP is the profile that was chosen.

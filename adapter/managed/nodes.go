@@ -30,6 +30,26 @@ func (r *Job) Hold(nodes []string, now core.Time) {
 	r.Nodes = nodes
 }
 
+// Found notes that the job holds other nodes than it was left with. Of what it has lost its application is to be told.
+func (r *Job) Found(nodes []string, now core.Time) {
+	lost := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
+	r.Hold(nodes, now)
+	r.Lack(lost)
+}
+
+// Lack notes nodes that the job was told of and does not hold any more: a new generation. One that was told of a shrink to come knows
+// of a generation that is not, and is told of the shrink again.
+func (r *Job) Lack(lost []string) {
+	if len(lost) == 0 {
+		return
+	}
+	r.Untold = append(r.Untold, lost...)
+	if r.Resizes++; r.Noticed {
+		r.Resizes++
+		r.Noticed = false
+	}
+}
+
 // Has says whether one of the nodes left the job in this second, and may not come back before the next.
 func (p Returned) Has(nodes []string, now core.Time) bool {
 	return now <= p.at && slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(p.nodes, n) })

@@ -48,8 +48,9 @@ type Record struct {
 	Voice    Voice       // whether it asks for its steps itself
 	Noticed  bool        // a silent one was told of the shrink to come
 	Told     int         // the generation in its hosts file, plus one; 0: it has none yet
+	Untold   []string    `json:",omitempty"` // nodes that it has lost without having been told
 	Nodes    []string    // what it holds: the ones that leave last come first
-	Resizes  int         // how many there were
+	Resizes  int         // how many there were, and losses: the generation of what it holds
 	Before   []string    // what it held before the last of them
 	Resized  core.Time   // second of the last of them
 	Again    []string    // what it held until the batch system forgot the last of them; nil: it has not

@@ -127,7 +127,7 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
 		return err
 	}
-	r.Hold(held, s.notes.clock.Now().Unix())
+	r.Found(held, s.notes.clock.Now().Unix())
 	return s.save(r)
 }
 

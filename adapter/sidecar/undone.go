@@ -14,9 +14,12 @@ import (
 const memoryLoss = 10 * time.Second // what a batch system may lose: Slurm saves every 5 s
 
 // undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
-// done in the seconds before the reading after which the batch system was away.
+// done in the seconds before the reading after which the batch system was away. What it misses because a node is lost, nobody forgot.
 func (s *jobs) undone(r *managed.Job, held []string) bool {
-	return r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
+	lost := slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool {
+		return n.Lost && slices.Contains(r.Nodes, n.Name) && !slices.Contains(held, n.Name)
+	})
+	return !lost && r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
 }
 
 // regret notes that a job's last resize is to be done again.

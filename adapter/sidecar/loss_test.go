@@ -1,0 +1,91 @@
+package sidecar_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter/embedded"
+	"accordion/shim/wire"
+)
+
+// A job that goes on without a node is told at once, and not when its next step begins: what it starts there until then fails.
+func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.submit(embedded.JobSpec{
+			Nodes: 2, Managed: true, Silent: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: listening(100 * time.Second),
+		})
+		w.at(40) // it grew at second 25
+		if err := w.KillNode("n4"); err != nil {
+			t.Fatal(err)
+		}
+		w.at(43)
+		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
+			"B:URG with 4: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5"
+		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
+			t.Errorf("three seconds after the loss it was told\n%s\nwant at the end of it\n%s\n%s", got, want, w.journalled())
+		}
+		w.quiet(200)
+		if got, want := w.steps(job), "2 5 4 3"; got != want {
+			t.Errorf("it ran on %s nodes, want %s", got, want)
+		}
+		want = "B:URG with 4: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3\naccordion: step 3 of 3: 3 nodes, n[1-3]"
+		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
+			t.Errorf("it was told\n%s\nwant at the end of it\n%s", got, want)
+		}
+		w.clean()
+	})
+}
+
+// One that asks for its steps is told, too, without a signal, for which it need not be prepared. The file that it gets then
+// stays true in the steps that follow.
+func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.submit(embedded.JobSpec{
+			Nodes: 2, Managed: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: reading(19*time.Second, 59*time.Second, 19*time.Second),
+		})
+		w.at(28) // three seconds after it grew: a batch system that lost its last seconds would look so, but for the node
+		if err := w.KillNode("n4"); err != nil {
+			t.Fatal(err)
+		}
+		w.at(31)
+		if got, want := strings.Join(w.record(job).Output, "\n"), "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]"; got != want {
+			t.Errorf("three seconds after the loss it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+		}
+		w.quiet(200)
+		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
+			"at the end of step 2: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5\n" +
+			"at the end of step 3: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3"
+		if got := strings.Join(w.record(job).Output, "\n"); got != want {
+			t.Errorf("it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+		}
+		if strings.Contains(w.journalled(), "forgotten") {
+			t.Errorf("the loss was taken for a growth that was forgotten:\n%s", w.journalled())
+		}
+		w.clean()
+	})
+}
+
+// reading asks for its steps, and writes down what its hosts file says at the end of the second one and of those that follow.
+func reading(work ...time.Duration) embedded.Script {
+	return func(ctx context.Context, h *embedded.Handle) error {
+		for i, d := range work {
+			if err := h.Work(ctx, d); err != nil {
+				return err
+			}
+			if i > 0 {
+				header, hosts, _ := strings.Cut(h.Hosts(), "\n")
+				header, _, _ = strings.Cut(header, " from")
+				h.Print(fmt.Sprintf("at the end of step %d: %s %s", i+1, header, strings.Join(strings.Fields(hosts), ",")))
+			}
+			if i+1 < len(work) {
+				if _, err := h.Step(ctx, wire.Request{}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
