@@ -66,7 +66,9 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	lab.Await(t, 20*time.Second, "the job's output says at once what it has lost", func() bool {
 		return strings.Contains(lab.File("alice", "slurm-"+robust+".out"), "accordion: this job has lost "+down+"; step 1 of 3 goes on with 2 nodes, ")
 	})
-	if text, err := os.ReadFile(filepath.Join(hosts, "lab-"+robust+".hosts")); err != nil || !strings.Contains(string(text), " nodes=2 ") || slices.Contains(strings.Fields(string(text)), down) {
+	file := filepath.Join(hosts, "lab-"+robust+".hosts")
+	defer os.Remove(file)
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), " nodes=2 ") || slices.Contains(strings.Fields(string(text)), down) {
 		t.Errorf("job %s lost %s, and its hosts file has %q (%v)", robust, down, text, err)
 	}
 	killed := nodesNow(t, lab, fragile)[1]

@@ -26,10 +26,10 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	cause := r.WaitsFor
 	if r.Asks != nil {
-		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+managed.Tolerance {
+		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+r.Owed+managed.Tolerance {
 			cause = managed.LateApplication
 		}
-		r.Overran += max(0, r.Asks.At.Unix()-due)
+		r.Overran += max(0, r.Asks.At.Unix()-r.LateFrom())
 	}
 	why := show.Because(settings, r, meant, now.Unix())
 	if now.Unix() > due {
@@ -39,7 +39,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	r.GoOn(now.Unix())
 	r.NextNodes = nil
-	r.Meant, r.Warned, r.Noticed, r.Untold = r.Due(), 0, false, nil
+	r.Meant, r.Warned, r.Noticed, r.Untold, r.Owed = r.Due(), 0, false, nil, 0
 	r.Resizes++
 	r.Resized = now.Unix()
 	r.WaitsFor, r.Ready = managed.Nobody, time.Time{}

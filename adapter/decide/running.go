@@ -37,7 +37,7 @@ func (s Situation) running(r *managed.Job) Decision {
 	}
 	switch {
 	case r.Late:
-		return s.overdue(r, late)
+		return s.overdue(r, s.World.Now-r.LateFrom())
 	case r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice:
 		return Decision{}
 	case late < 0 && r.Voice == managed.SilentVoice:

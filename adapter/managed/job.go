@@ -34,6 +34,7 @@ type Job struct {
 	Dirty        bool           // it changed since it was saved
 	Refused      []string       // what a growth would have held that the batch system refused
 	Late         bool           // its step should be over
+	Heard        bool           // the application was told by this sidecar that its present step begins
 	Ready        time.Time      // when all nodes of a due growth were seen free
 	Released     time.Time      // when we had released it to start; zero after a restart
 	Blocked      string         // what the next operation waits for, for status
@@ -83,7 +84,7 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 
 // BackToQueue takes a decided start back: the job waits again, from its beginning.
 func (r *Job) BackToQueue() {
-	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold = Waiting, nil, 0, 0, 0, 0, nil, false, nil
+	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
 }
 
 // EP is the profile that was chosen.

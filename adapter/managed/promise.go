@@ -38,6 +38,26 @@ func (r *Job) follow(step int, begin core.Time) core.Time {
 	return end
 }
 
+// Owe notes by how many seconds its application may be late though it is not. What a reading and an answer take is not counted.
+func (r *Job) Owe(seconds core.Time) {
+	if r.Owed = seconds; seconds <= Tolerance {
+		r.Owed = 0
+	}
+}
+
+// Return is the first sight of a job that an earlier sidecar managed. Where its step should be over, its application may have asked while
+// nobody heard it, and asks again in a moment: it is late from now on only. One that was warned was late before.
+func (r *Job) Return(now core.Time) {
+	if r.Phase == Running && !r.Final() && r.Warned == 0 && now > r.LateFrom() {
+		r.Owe(now - r.Due())
+		r.Dirty = true
+	}
+}
+
+// LateFrom is the Unix second from which its application is late: the promised end of its present step, and later where the step's
+// begin was seen late.
+func (r *Job) LateFrom() core.Time { return r.Due() + r.Owed }
+
 // Remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
 // were asked for. A step that should be over lasts another second. A resize under way ends every wait that was promised
 // for the step before it: what follows is what goOn will write.
@@ -71,7 +91,7 @@ func (r *Job) Remainder(now core.Time) queue.Remainder {
 // Tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither
 // waits for the next one nor is being resized.
 func (r *Job) Tardy(now core.Time) bool {
-	return r.Phase == Running && r.Busy == "" && r.Asks == nil && r.Voice != SilentVoice && now > r.Due()+Tolerance
+	return r.Phase == Running && r.Busy == "" && r.Asks == nil && r.Voice != SilentVoice && now > r.LateFrom()+Tolerance
 }
 
 // PutOff says whether the application stands at the end of its step while the next one's second, which it was promised
@@ -107,7 +127,7 @@ func (r *Job) Allowance(o Overrun) core.Time {
 // Lateness is what is wrong with a late application, for its user.
 func (r *Job) Lateness(late core.Time) string {
 	return fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later",
-		r.Step+1, len(r.EP()), time.Unix(r.Due(), 0).Format(time.TimeOnly), late)
+		r.Step+1, len(r.EP()), time.Unix(r.LateFrom(), 0).Format(time.TimeOnly), late)
 }
 
 // Tolerance is how many seconds the promised end may move before the promise counts as broken: a punctual growth may take

@@ -44,6 +44,7 @@ type Record struct {
 	Target   int         // index of the step a resize is under way to; equal to Step when there is none
 	Meant    core.Time   // planned end of the present step when it began: lateness counts from it
 	Overran  core.Time   // seconds of its overrun allowance used at past boundaries
+	Owed     core.Time   `json:",omitempty"` // seconds for which its application is not late: its present step's begin was seen so late, or nobody heard it
 	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
 	Voice    Voice       // whether it asks for its steps itself
 	Noticed  bool        // a silent one was told of the shrink to come

@@ -15,8 +15,8 @@ func Because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 		asked = r.Asks.At.Unix()
 	}
 	switch {
-	case asked > meant+managed.Tolerance:
-		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant, r.Overran, r.Allowance(s.Overrun))
+	case asked > meant+r.Owed+managed.Tolerance:
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant-r.Owed, r.Overran, r.Allowance(s.Overrun))
 	case now < meant-managed.Tolerance:
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+managed.Tolerance && r.WaitsFor != managed.Nobody:

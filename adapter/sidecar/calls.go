@@ -28,6 +28,7 @@ func (s *Sidecar) hear(call session.Call) {
 	}
 	switch over := call.Request.Step; {
 	case over != 0 && over <= r.Step: // asked again after the answer was lost
+		s.jobs.answerAgain(r, over)
 		call.Answer(r.Reply(wire.Resized, ""))
 		return
 	case over > r.Step+1:
@@ -51,5 +52,17 @@ func (s *Sidecar) hear(call session.Call) {
 	r.Asks = &managed.Question{Request: call.Request, Reply: call.Answer, Gone: call.Gone, At: at}
 	if call.Request.Waits > 0 {
 		r.Asks.Until = s.notes.clock.Now().Add(time.Duration(call.Request.Waits) * time.Second)
+	}
+}
+
+// patience is for how many seconds a shim asks a sidecar that has gone away.
+const patience core.Time = 120
+
+// answerAgain is for an application that hears only now that its present step has begun, for the sidecar that began it died before it
+// said so: it is late by so much the later. Once: whoever asks again after that was told.
+func (s *jobs) answerAgain(r *managed.Job, over int) {
+	if over == r.Step && !r.Heard && r.Resized > 0 {
+		r.Owe(min(s.notes.clock.Now().Unix()-r.Resized, patience))
+		r.Heard, r.Dirty = true, true
 	}
 }

@@ -21,7 +21,7 @@ func (s *jobs) see(v *plan.World, r *managed.Job) {
 		return
 	}
 	r.DropQuestion(s.notes.clock.Now())
-	r.Late = v.Now > r.Due() && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
+	r.Late = v.Now > r.LateFrom() && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
 	if len(r.EP()) > 1 && r.Voice == managed.UnheardVoice && r.Asks != nil {
 		r.Voice, r.Dirty = managed.SpeakingVoice, true
 	}
@@ -121,6 +121,7 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 		}
 	}
 	if o.Reply != nil {
+		r.Heard = r.Asks != nil
 		r.Answer(o.Reply.Status, o.Reply.Why)
 	}
 	if o.Grew != nil {

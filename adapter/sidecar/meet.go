@@ -42,11 +42,15 @@ func (s *jobs) meet(j *adapter.Job) error {
 	if !s.fresh(r) {
 		return nil
 	}
+	restored := r.Seen == nil
 	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
 	switch j.State {
 	case adapter.Pending:
 		return s.meetPending(r, j)
 	case adapter.Running:
+		if restored {
+			r.Return(s.notes.clock.Now().Unix())
+		}
 		if r.Escaped() {
 			if err := s.letGo(r, j); err != nil {
 				return err
@@ -152,6 +156,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 		r.Promise[i] += late
 	}
 	r.Meant = r.Due()
+	r.Owe(s.notes.clock.Now().Unix() - j.Started)
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
 	if err := s.notes.event(r, "started", fmt.Sprintf("on %d nodes", len(r.Nodes)), fields); err != nil {
 		return err

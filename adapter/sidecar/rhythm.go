@@ -57,13 +57,13 @@ func (s *rhythm) moments(r *managed.Job) []time.Time {
 	case r.Phase == managed.Waiting && r.Course != nil && r.Course.Err == nil:
 		add(r.Course.Start - s.settings.StartLead - s.ahead())
 	case r.Phase == managed.Running:
-		due, o := r.Due(), s.settings.Overrun
+		due, late, o := r.Due(), r.LateFrom(), s.settings.Overrun
 		allowance := r.Allowance(s.settings.Overrun) - r.Overran
 		add(due - s.ahead())
 		add(due)
 		add(due - s.settings.Silent.Notice)
-		add(due + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.Overran)
-		add(due + allowance + 1)
+		add(late + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.Overran)
+		add(late + allowance + 1)
 		if r.Warned > 0 {
 			add(r.Warned + o.Grace)
 		}
