@@ -27,8 +27,8 @@ func (f fate) String() string {
 	return fmt.Sprintf("%v into %s", f.after, f.call)
 }
 
-// cancelling is the hook that knows which call is which, and cancels the jobs that have a fate. A merge names only the
-// expander, whose name ends with its job's number.
+// cancelling is the hook that knows which call is which, and cancels the jobs that have a fate, with those that share it. A merge names
+// only the expander, whose name ends with its job's number.
 const cancelling = `job= call=
 case "$name $*" in
 "scontrol release "*) call=release job=$2 ;;
@@ -39,12 +39,12 @@ case "$name $*" in
 salloc*) for word; do case $word in --dependency=expand:*) call=expand job=${word##*:} ;; esac; done ;;
 esac
 if [ -n "$job" ] && [ -f "$here/$job.$call" ]; then
-	after=$(cat "$here/$job.$call")
+	read -r after all <"$here/$job.$call"
 	mv "$here/$job.$call" "$here/$job.cancelled"
 	if [ "$after" = before ]; then
-		"${real%/*}/scancel" "$job"
+		"${real%/*}/scancel" $all
 	else
-		{ sleep "$after"; "${real%/*}/scancel" "$job"; } </dev/null >/dev/null 2>&1 &
+		{ sleep "$after"; "${real%/*}/scancel" $all; } </dev/null >/dev/null 2>&1 &
 	fi
 fi`
 
@@ -108,6 +108,48 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// strikes has all of the jobs cancelled, by one command, when the sidecar comes to the call for the first of them.
+func (f fate) strikes(t *testing.T, calls *clients, job string, all ...string) {
+	t.Helper()
+	after := "before"
+	if f.after >= 0 {
+		after = fmt.Sprint(f.after.Seconds())
+	}
+	if err := os.WriteFile(filepath.Join(calls.dir, job+"."+f.call), []byte(after+" "+strings.Join(all, " ")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Jobs that grow at the same second are cancelled together (scancel a b), at one of the calls by which the first of them grows.
+func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	lab := quickLab(t)
+	calls := newClients(t)
+	calls.hook(cancelling)
+	fates := []fate{{call: "expand", after: -1}, {call: "expand", after: 0}, {call: "merge", after: -1}, {call: "merge", after: 100 * time.Millisecond}}
+	var jobs []string
+	for _, f := range fates {
+		pair := make([]string, 2)
+		for i := range pair {
+			pair[i] = lab.Submit(t, "alice", "sleep 7\neval \"$(accordion step)\" || exit\nsleep 60\n", "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x60s", "-J", "x")
+		}
+		for _, job := range pair { // whichever grows first
+			f.strikes(t, calls, job, pair...)
+		}
+		jobs = append(jobs, pair...)
+	}
+	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"")
+	for i, job := range jobs {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i/2]), func() bool {
+			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C")
+		})
+		if state := client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"); state == "COMPLETED" {
+			t.Errorf("job %s, to be cancelled %v, came to its end: %s", job, fates[i/2], outputOf(lab, "alice", job))
+		}
+	}
+	clean(t, p)
+}
+
 // cancelAt runs one job for each fate, all at the same time, and judges what is left.
 func cancelAt(t *testing.T, fates []fate) {
 	t.Helper()
@@ -119,13 +161,7 @@ func cancelAt(t *testing.T, fates []fate) {
 		phase := "sleep 4\n"
 		boundary := "eval \"$(accordion step)\" || exit\n"
 		jobs[i] = lab.Submit(t, "alice", phase+boundary+phase+boundary+phase, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,2x5s,1x5s", "-J", "x")
-		after := "before"
-		if f.after >= 0 {
-			after = fmt.Sprint(f.after.Seconds())
-		}
-		if err := os.WriteFile(filepath.Join(calls.dir, jobs[i]+"."+f.call), []byte(after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		f.strikes(t, calls, jobs[i], jobs[i])
 	}
 	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many at once take their time
 	for i, job := range jobs {

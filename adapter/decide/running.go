@@ -28,6 +28,9 @@ func (s Situation) running(r *managed.Job) Decision {
 			Done: func(time.Time) Outcome { r.Attached = false; return Outcome{Save: true} },
 		}}
 	}
+	if r.Word != "" {
+		return s.tellWord(r)
+	}
 	late := s.World.Now - r.Due()
 	if d, spoken := s.speak(r); spoken {
 		return d

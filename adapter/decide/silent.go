@@ -65,6 +65,26 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 	})
 }
 
+// tellWord tells a job's user what is still to be told. A hosts file says until when its step lasts: it is made true with it, unless it
+// is about the next step already.
+func (s Situation) tellWord(r *managed.Job) Decision {
+	key, word := r.Key, r.Word
+	told := func() Outcome {
+		if r.Word == word {
+			r.Word = ""
+		}
+		return Outcome{Save: true}
+	}
+	if r.Told > r.Resizes && !r.Noticed {
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes, says: word}, told)
+	}
+	return Decision{Do: &Operation{
+		Verb: "tell", Talk: true,
+		Acts: func(ctx context.Context, a *act.Acts) error { return a.Tell(ctx, key, word) },
+		Done: func(time.Time) Outcome { return told() },
+	}}
+}
+
 // listen finds out whether the job asks for its steps itself. One whose script cannot be read is taken to.
 func (s Situation) listen(r *managed.Job) Decision {
 	key, speaks := r.Key, true

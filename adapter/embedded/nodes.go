@@ -1,12 +1,15 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 func (n *node) why() string {
@@ -50,6 +53,19 @@ func (s *System) DrainNode(name string) error {
 // ReviveNode makes a node usable again.
 func (s *System) ReviveNode(name string) error {
 	return s.change(name, func(n *node) { n.down, n.drained = false, false })
+}
+
+// SetLimit gives a job another limit, in seconds, as an administrator may, and its owner a shorter one.
+func (s *System) SetLimit(key adapter.Key, limit core.Time) error {
+	s.enter()
+	defer s.leave()
+	j, err := s.find(key)
+	if err != nil || limit < 1 {
+		return fmt.Errorf("a limit of %d s for job %d: %w", limit, key.ID, cmp.Or(err, errors.New("give 1 or more")))
+	}
+	j.limit = limit
+	s.callForPass()
+	return nil
 }
 
 func (s *System) change(name string, act func(*node)) error {

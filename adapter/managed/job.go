@@ -42,6 +42,7 @@ type Job struct {
 	WaitsFor     Obstacle       // what a due growth waited for
 	WaitsSince   core.Time      // second since which it waits for that
 	MovedBy      Obstacle       // what moved the promise last
+	Regained     bool           // its limit was lengthened again in its present step: promises to others come first
 }
 
 // New is a job that was just taken up.
@@ -85,10 +86,16 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 // BackToQueue takes a decided start back: the job waits again, from its beginning.
 func (r *Job) BackToQueue() {
 	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
+	r.Short, r.Cut, r.Whole, r.Word = 0, nil, nil, ""
 }
 
-// EP is the profile that was chosen.
-func (r *Job) EP() core.EP { return r.Choices[r.Choice] }
+// EP is the profile that was chosen, as far as its limit lets it run.
+func (r *Job) EP() core.EP {
+	if r.Cut != nil {
+		return r.Cut
+	}
+	return r.Choices[r.Choice]
+}
 
 // IsEvolving says whether it asked for a profile, and not for a size.
 func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }

@@ -40,6 +40,10 @@ type Record struct {
 	Planned  core.Time   // second for which its start was decided; 0 before
 	Began    core.Time   // second it began to run; 0 before
 	Limit    core.Time   // seconds, as it began; 0 before
+	Short    core.Time   `json:",omitempty"` // seconds, the limit to which that was shortened; 0: it was not
+	Cut      core.EP     `json:",omitempty"` // as much of the chosen profile as that leaves; nil: all of it
+	Whole    []core.Time `json:",omitempty"` // the promise of all steps as it was then
+	Word     string      `json:",omitempty"` // what its user is still to be told in its output
 	Step     int         // index of the step it is in
 	Target   int         // index of the step a resize is under way to; equal to Step when there is none
 	Meant    core.Time   // planned end of the present step when it began: lateness counts from it

@@ -135,7 +135,7 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 
 // turns is the order in which running jobs choose new promises, as indices: by the second of their next change, so that a
 // plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
-// are late themselves come last: no promise to another is broken for them.
+// are late themselves come last, as do jobs whose limit was lengthened again: no promise to another is broken for them.
 func (v *World) turns() []int {
 	all := make([]int, len(v.Running))
 	for i := range all {
@@ -143,7 +143,7 @@ func (v *World) turns() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
 		one, other := v.Running[a], v.Running[b]
-		if x, y := one.Tardy(v.Now), other.Tardy(v.Now); x != y {
+		if x, y := one.Tardy(v.Now) || one.Regained, other.Tardy(v.Now) || other.Regained; x != y {
 			if y {
 				return -1
 			}

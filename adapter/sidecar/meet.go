@@ -3,6 +3,7 @@ package sidecar
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/decide"
@@ -109,6 +110,9 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 			return err
 		}
 	}
+	if err := s.relimit(r, j); err != nil {
+		return err
+	}
 	r.Parts = j.Parts
 	held := managed.KeepOrder(r.Nodes, j.Nodes)
 	if slices.Equal(held, r.Nodes) && !r.Resizing() {
@@ -132,6 +136,28 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 		return err
 	}
 	r.Found(held, s.notes.clock.Now().Unix())
+	return s.save(r)
+}
+
+// relimit notes that the limit of a running job was changed, and what that leaves of its profile.
+func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
+	before := r.End()
+	if !r.Relimit(j.Limit) {
+		return nil
+	}
+	kind, how := "shortened", "shortened"
+	if r.End() > before {
+		kind, how = "restored", "lengthened"
+	}
+	text := fmt.Sprintf("limit was %s to %s: it ends at %s, in step %d of %d", how, core.FormatDuration(j.Limit),
+		adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
+	r.Word = "this job's " + text
+	if r.Final() {
+		r.Answer(wire.Over, r.Word)
+	}
+	if err := s.notes.event(r, kind, "its "+text, map[string]any{"limit": j.Limit, "end": r.End(), "before": before}); err != nil {
+		return err
+	}
 	return s.save(r)
 }
 

@@ -1,0 +1,59 @@
+package managed
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// Relimit takes in the limit, in seconds, that the batch system has for a running job now. Where it was shortened since the job began, the
+// batch system ends the job before its profile does: what would begin after that is cut off, and what lasts longer is cut short. Where it was
+// lengthened again, so is the profile. It says whether the profile changed.
+func (r *Job) Relimit(limit core.Time) bool {
+	if limit >= r.Limit {
+		limit = 0
+	}
+	if r.Limit == 0 || limit == r.Short || r.Resizing() {
+		return false
+	}
+	was := slices.Clone(r.Promise)
+	r.uncut()
+	if r.Short = limit; limit > 0 {
+		r.cut(r.Began + limit)
+	}
+	r.Dirty = true
+	return !slices.Equal(was, r.Promise)
+}
+
+// cut ends the profile at a second. The step that the job is in stays in any case.
+func (r *Job) cut(end core.Time) {
+	last := r.Step
+	for last+1 < len(r.Promise) && r.Promise[last] < end {
+		last++
+	}
+	if r.Promise[last] <= end && last+1 == len(r.Promise) {
+		return
+	}
+	ep, off := slices.Clone(r.EP()[:last+1]), max(0, r.Promise[last]-end)
+	ep[last].Duration = max(1, ep[last].Duration-off)
+	r.Whole, r.Cut, r.Promise = r.Promise, ep, slices.Clone(r.Promise[:last+1])
+	r.Promise[last] -= off
+}
+
+// uncut gives the job what was cut off, as it was promised then, and later by what the steps before it have slipped since. It is a new
+// promise: what was promised to others meanwhile comes first.
+func (r *Job) uncut() {
+	if r.Cut == nil {
+		return
+	}
+	last, later := len(r.Promise)-1, core.Time(0)
+	if last > 0 {
+		later = max(0, r.Promise[last-1]-r.Whole[last-1])
+	}
+	r.Promise = r.Promise[:last]
+	for _, end := range r.Whole[last:] {
+		r.Promise = append(r.Promise, end+later)
+	}
+	r.Cut, r.Whole, r.Regained = nil, nil, true
+	r.Vowed, r.Slipped, r.Broke = 0, 0, ""
+}

@@ -1,0 +1,61 @@
+package sidecar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+)
+
+// The limit is 160 s as it begins. What the batch system will not let it run is planned for others, and its user is told.
+func TestAShortenedLimitCutsTheProfileAndIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		again     core.Time // the limit in second 30; 0: as it was shortened
+		sizes     string
+		events    string
+		otherFrom time.Duration // when a job that needs the whole machine may begin, at the earliest and the latest
+		otherTo   time.Duration
+	}{
+		{"for good", 0, "2 5", "accepted starting started shortened grew warned ended", 52 * time.Second, 75 * time.Second},
+		{"and lengthened again", 180, "2 5 9", "accepted starting started shortened grew restored grew ended", 100 * time.Second, 125 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, slurmish, func(w *world) {
+				job := w.evolving("2x20s,5x40s,9x40s")
+				w.at(10)
+				if limit := w.record(job).Limit; limit != 160 {
+					t.Errorf("it began with a limit of %d s", limit)
+				}
+				if err := w.SetLimit(job, 50); err != nil {
+					t.Fatal(err)
+				}
+				w.at(12)
+				other := w.evolving("16x10s")
+				if c.again > 0 {
+					w.at(30)
+					if err := w.SetLimit(job, c.again); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.quiet(300)
+				if got := w.steps(job); got != c.sizes {
+					t.Errorf("it ran on %s nodes, want %s\n%s", got, c.sizes, w.journalled())
+				}
+				if got := w.events(job); got != c.events {
+					t.Errorf("events are %q, want %q\n%s", got, c.events, w.journalled())
+				}
+				if began := w.record(other).Start.Sub(w.begin); began < c.otherFrom || began > c.otherTo {
+					t.Errorf("the other began after %v, want %v to %v\n%s", began, c.otherFrom, c.otherTo, w.journalled())
+				}
+				output := strings.Join(w.record(job).Output, "\n")
+				want := "accordion: this job's limit was shortened to 50s: it ends at 00:00:52, in step 2 of 3"
+				if !strings.Contains(output, want) || strings.Contains(output, "lengthened to 3m: it ends at 00:01:45, in step 3 of 3") != (c.again > 0) {
+					t.Errorf("its user reads\n%s\nwant in it %q", output, want)
+				}
+				w.clean()
+			})
+		})
+	}
+}

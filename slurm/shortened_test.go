@@ -1,0 +1,39 @@
+package slurm_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// An administrator shortens a job's limit, so that its profile does not fit any more, and takes that back.
+func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
+	t.Parallel()
+	lab := faultLab(t, 6)
+	p := serving(t, lab, "")
+	job := evolves(t, lab, 32, []int{2, 4, 5})
+	awaitEvent(t, p, job, "started", 2*time.Minute)
+	steps := func() int { v := p.view(job); return v.Steps }
+	if n := steps(); n != 3 {
+		t.Errorf("job %s has %d steps, want 3", job, n)
+	}
+	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "TimeLimit=1")
+	awaitEvent(t, p, job, "shortened", time.Minute)
+	if n := steps(); n != 2 {
+		t.Errorf("with a limit of a minute job %s has %d steps of 32 s, want 2", job, n)
+	}
+	says := says(2, 4, 5)
+	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "TimeLimit=10")
+	awaitEvent(t, p, job, "restored", time.Minute)
+	ended(t, lab, 3*time.Minute, job)
+	if got := said(lab, job); got != says {
+		t.Errorf("job %s: %q, want %q", job, got, says)
+	}
+	output := outputOf(lab, "alice", job)
+	for _, want := range []string{"accordion: this job's limit was shortened to 1m: it ends at ", ", in step 2 of 3", "accordion: this job's limit was lengthened to 10m: it ends at ", ", in step 3 of 3"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("job %s reads\n%s\nwant %q in it", job, output, want)
+		}
+	}
+	clean(t, p)
+}
