@@ -32,7 +32,7 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 		t.Errorf("from inside, the steps of job %s had %v nodes, want 2, 4, 1", job, got)
 	}
 	said := lab.Run(t, "alice", "sh", "-c", "cat OAR."+job+".stderr")
-	for _, want := range []string{"accordion: this job's limit was shortened to 35s: it ends at ", ", in step 1 of 3", "accordion: this job's limit was lengthened to 10m: it ends at ", ", in step 3 of 3"} {
+	for _, want := range []string{"accordion: the limit of this job was shortened to 35s: it ends at ", ", in step 1 of 3", "accordion: the limit of this job was lengthened to 10m: it ends at ", ", in step 3 of 3"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("job %s reads\n%s\nwant %q in it", job, said, want)
 		}

@@ -44,7 +44,7 @@ if [ -n "$job" ] && [ -f "$here/$job.$call" ]; then
 	if [ "$after" = before ]; then
 		"${real%/*}/scancel" $all
 	else
-		{ sleep "$after"; "${real%/*}/scancel" $all; } </dev/null >/dev/null 2>&1 &
+		setsid sh -c 'sleep "$0"; exec "$@"' "$after" "${real%/*}/scancel" $all </dev/null >/dev/null 2>&1 & # the call's own group ends with it
 	fi
 fi`
 

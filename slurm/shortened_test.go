@@ -22,15 +22,11 @@ func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
 	if n := steps(); n != 2 {
 		t.Errorf("with a limit of a minute job %s has %d steps of 32 s, want 2", job, n)
 	}
-	says := says(2, 4, 5)
 	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "TimeLimit=10")
 	awaitEvent(t, p, job, "restored", time.Minute)
 	ended(t, lab, 3*time.Minute, job)
-	if got := said(lab, job); got != says {
-		t.Errorf("job %s: %q, want %q", job, got, says)
-	}
 	output := outputOf(lab, "alice", job)
-	for _, want := range []string{"accordion: this job's limit was shortened to 1m: it ends at ", ", in step 2 of 3", "accordion: this job's limit was lengthened to 10m: it ends at ", ", in step 3 of 3"} {
+	for _, want := range []string{"step 2 on 4", "step 3 on 5", "done", "accordion: the limit of this job was shortened to 1m: it ends at ", ", in step 2 of 3", "accordion: the limit of this job was lengthened to 10m: it ends at ", ", in step 3 of 3"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("job %s reads\n%s\nwant %q in it", job, output, want)
 		}

@@ -50,7 +50,7 @@ func TestAShortenedLimitCutsTheProfileAndIsTold(t *testing.T) {
 					t.Errorf("the other began after %v, want %v to %v\n%s", began, c.otherFrom, c.otherTo, w.journalled())
 				}
 				output := strings.Join(w.record(job).Output, "\n")
-				want := "accordion: this job's limit was shortened to 50s: it ends at 00:00:52, in step 2 of 3"
+				want := "accordion: the limit of this job was shortened to 50s: it ends at 00:00:52, in step 2 of 3"
 				if !strings.Contains(output, want) || strings.Contains(output, "lengthened to 3m: it ends at 00:01:45, in step 3 of 3") != (c.again > 0) {
 					t.Errorf("its user reads\n%s\nwant in it %q", output, want)
 				}

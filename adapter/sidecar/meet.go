@@ -149,13 +149,13 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	if r.End() > before {
 		kind, how = "restored", "lengthened"
 	}
-	text := fmt.Sprintf("limit was %s to %s: it ends at %s, in step %d of %d", how, core.FormatDuration(j.Limit),
+	was := fmt.Sprintf("was %s to %s: it ends at %s, in step %d of %d", how, core.FormatDuration(j.Limit),
 		adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
-	r.Word = "this job's " + text
+	r.Word = "the limit of this job " + was
 	if r.Final() {
 		r.Answer(wire.Over, r.Word)
 	}
-	if err := s.notes.event(r, kind, "its "+text, map[string]any{"limit": j.Limit, "end": r.End(), "before": before}); err != nil {
+	if err := s.notes.event(r, kind, "its limit "+was, map[string]any{"limit": j.Limit, "end": r.End(), "before": before}); err != nil {
 		return err
 	}
 	return s.save(r)
