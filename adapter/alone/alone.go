@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,11 +45,21 @@ func (t *Taken) Error() string {
 }
 
 // Acquire takes the lock of the file, which is made where it is not there. The note, one line, is for whoever comes second.
-// The error is a *Taken when somebody has the lock.
+// The error is a *Taken when somebody has the lock. Only the file's owner may open it from then on: whoever can read a file
+// can lock it against its writers, and so keep the next sidecar away.
 func Acquire(path, note string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err != nil {
+		f.Close()
+		return nil, err
+	} else if info.Mode().Perm()&0o077 != 0 { // an older Accordion made it
+		if err := f.Chmod(0o600); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("others may open it, and so lock it: %w", err)
+		}
 	}
 	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole); err != nil {
@@ -74,13 +85,16 @@ func (l *Lock) Release() error {
 	return l.file.Close()
 }
 
-// Holder says who holds the lock of the file now; nil when nobody does.
+// Holder says who holds the lock of the file now; nil when nobody does. Whoever may not open the file learns no more than
+// that somebody does.
 func Holder(path string) (*Taken, error) {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrPermission):
+		return seen(path)
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
@@ -92,6 +106,29 @@ func Holder(path string) (*Taken, error) {
 		return nil, nil
 	}
 	return read(f), nil
+}
+
+// seen looks for the lock among all those of the machine, which everybody may read. It goes by the number of the file's inode alone:
+// the device that stands there is not the one that stat(2) tells on every file system.
+func seen(path string) (*Taken, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(locks)) { // 1: OFDLCK ADVISORY  WRITE -1 fe:00:852804 0 EOF
+		words := strings.Fields(line)
+		if len(words) != 8 || words[1] != "OFDLCK" || words[3] != "WRITE" || words[7] != "EOF" {
+			continue
+		}
+		if words[5][strings.LastIndexByte(words[5], ':')+1:] == strconv.FormatUint(info.Sys().(*syscall.Stat_t).Ino, 10) {
+			return &Taken{Path: path}, nil
+		}
+	}
+	return nil, nil
 }
 
 // read is what the holder wrote.

@@ -3,19 +3,36 @@ package alone_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"accordion/adapter/alone"
 )
 
-// other is the variable that makes this test program the other process: it holds the lock of the file and says so.
-const other = "ACCORDION_TEST_HOLDS"
+// other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
+// takes what lock it can without being a sidecar, with asks it says who holds the lock.
+const (
+	other = "ACCORDION_TEST_HOLDS"
+	locks = "ACCORDION_TEST_LOCKS"
+	asks  = "ACCORDION_TEST_ASKS"
+)
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(locks); path != "" {
+		readLock(path)
+	}
+	if path := os.Getenv(asks); path != "" {
+		who, err := alone.Holder(path)
+		fmt.Printf("held: %v, %v\n", who != nil, err)
+		os.Exit(0)
+	}
 	path := os.Getenv(other)
 	if path == "" {
 		os.Exit(m.Run())
@@ -26,6 +43,100 @@ func TestMain(m *testing.M) {
 	}
 	os.Stdout.WriteString("held\n")
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+}
+
+// readLock takes the lock that is for whoever may read a file.
+func readLock(path string) {
+	f, err := os.Open(path)
+	if err == nil {
+		err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK})
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("held")
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+	os.Exit(0)
+}
+
+// byNobody is this program, which is copied to where everybody can run it, as another user.
+func byNobody(t *testing.T, variable, path string) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	program, err := os.ReadFile(os.Args[0])
+	copied := filepath.Join(filepath.Dir(path), "program")
+	if err = errors.Join(err, os.WriteFile(copied, program, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(copied)
+	c.Env, c.Dir = []string{variable + "=" + path}, "/"
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	return c
+}
+
+// open is a folder that everybody may enter.
+func open(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestAnotherUserKeepsNoSidecarAway: with a file of mode 0644 the lock of a reader is in the way of every sidecar to come.
+func TestAnotherUserKeepsNoSidecarAway(t *testing.T) {
+	for _, left := range []bool{false, true} { // by an older Accordion
+		path := filepath.Join(open(t), "x.lock")
+		if left {
+			if err := os.WriteFile(path, []byte("1\n\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, err := alone.Acquire(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Release(); err != nil {
+			t.Fatal(err)
+		}
+		c := byNobody(t, locks, path)
+		in, err1 := c.StdinPipe()
+		out, err2 := c.StdoutPipe()
+		if err := errors.Join(err1, err2, c.Start()); err != nil {
+			t.Fatal(err)
+		}
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		second, err := alone.Acquire(path, "")
+		if err != nil {
+			t.Errorf("after another user's try (%q) the next sidecar is told: %v", line, err)
+		} else {
+			_ = second.Release()
+		}
+		in.Close()
+		_ = c.Wait() // it fails where it was refused
+	}
+}
+
+func TestWhoMayNotOpenTheFileLearnsWhetherItIsHeld(t *testing.T) {
+	path := filepath.Join(open(t), "x.lock")
+	lock, err := alone.Acquire(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := byNobody(t, asks, path).Output()
+	if string(said) != "held: true, <nil>\n" || err != nil {
+		t.Errorf("while it is held another user is told %q, %v", said, err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if said, err = byNobody(t, asks, path).Output(); string(said) != "held: false, <nil>\n" || err != nil {
+		t.Errorf("when it is free another user is told %q, %v", said, err)
+	}
 }
 
 // held starts a process that holds the lock.
