@@ -10,7 +10,7 @@ import (
 // BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded one implement it; it is
 // defined here, where it is used. Every call is one action that either holds when nil is returned, or is reported as
 // an error; each may be repeated without harm (the sidecar does so after a crash). Calls come from several goroutines.
-// A Waker, a Herald and a Pacer can do more.
+// A Waker, a Herald, a Pacer and a Leaser can do more.
 type BatchSystem interface {
 	Observer
 	Starter

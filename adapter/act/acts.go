@@ -29,6 +29,8 @@ type Acts struct {
 	Deadline time.Duration // of each call out
 	// Ends is closed when the sidecar is to end: what has not begun by then is as if it had died before it.
 	Ends <-chan struct{}
+	// Term bounds acts by a lease: none begins after it, and one that lasts longer is given up. nil: there is no lease.
+	Term *Term
 }
 
 // JournalError is a journal that cannot be written: nothing more may be done.
@@ -53,20 +55,35 @@ func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[st
 		return err
 	}
 	defer admitted()
+	if a.Term != nil && a.Term.Left() <= 0 {
+		return fmt.Errorf("%s: %w", verb, ErrNoLease)
+	}
 	id, err := a.Journal.Begin(journal.Intent{
 		At: a.Clock.Now(), Cluster: a.Cluster, Job: int64(job.ID), Submitted: job.Submitted, Verb: verb, Args: args,
 	})
 	if err != nil {
 		return &JournalError{err}
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
-	defer cancel()
-	begin := a.Clock.Now()
-	err = call(ctx)
-	a.Meter.Call(verb, a.Clock.Now().Sub(begin), err)
+	err = a.within(ctx, verb, call)
 	if failure := a.Journal.Finish(id, a.Clock.Now(), err); failure != nil {
 		return &JournalError{failure}
 	}
+	return err
+}
+
+// within makes a call with a deadline, which the lease's end may bring nearer: writing the intent may have taken its time.
+func (a *Acts) within(ctx context.Context, verb string, call func(context.Context) error) error {
+	lasts := a.Deadline
+	if a.Term != nil {
+		if lasts = min(lasts, a.Term.Left()); lasts <= 0 {
+			return fmt.Errorf("%s: %w", verb, ErrNoLease)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lasts)
+	defer cancel()
+	begin := a.Clock.Now()
+	err := call(ctx)
+	a.Meter.Call(verb, a.Clock.Now().Sub(begin), err)
 	return err
 }
 

@@ -57,6 +57,7 @@ type System struct {
 	over         []*job // in the order of their ends
 	lost         []*job // of which nothing is known since a restart
 	reservations []*reservation
+	lease        lease
 	last         core.JobID
 	passAt       time.Time // of the next scheduling pass; zero: none is called for
 }

@@ -13,8 +13,9 @@
 //
 //	notes         what is written into the journal and the log
 //	crew          what is under way beside the loop
+//	lease         that no other sidecar acts, on whatever host
 //	readings      the newest reading, and how hard it was to have
-//	jobs          the managed jobs; meet, undone, frozen: what a reading or a failure does to one
+//	jobs          the managed jobs; meet, undone: what a reading or a failure does to one
 //	nodes         since when each node is idle, lost or away; nudges and wakes
 //	reservations  what was done to each
 //	strays        left-over expanders

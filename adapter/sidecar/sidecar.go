@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,7 @@ type Options struct {
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
 	Meter    act.Meter           // nil: nothing is counted
+	Lease    Lease               // without a Leaser nobody else can serve the batch system
 	Settings managed.Settings
 }
 
@@ -38,6 +40,7 @@ type Sidecar struct {
 	ticks        ticks
 	notes        *notes
 	crew         *crew
+	lease        *lease
 	readings     *readings
 	jobs         *jobs
 	nodes        *nodes
@@ -66,6 +69,10 @@ func New(o Options) *Sidecar {
 	}
 	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
 	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
+	s.lease = &lease{Lease: o.Lease, notes: s.notes, crew: s.crew, term: &act.Term{Clock: o.Clock}, deadline: o.Settings.Deadline, answered: make(chan renewal, 1)}
+	if o.Lease.Leaser != nil {
+		acts.Term = s.lease.term
+	}
 	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1)}
 	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, records: map[adapter.Key]*managed.Job{}}
 	s.nodes = &nodes{
@@ -86,8 +93,16 @@ func New(o Options) *Sidecar {
 }
 
 // Run observes, plans and acts until ctx ends; then it waits for what is under way and returns nil. An error means that
-// the journal can be neither read nor written: without it nothing may be done.
+// the journal can be neither read nor written: without it nothing may be done; or, an *adapter.Leased, that another sidecar
+// serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
+	if err := s.lease.take(ctx); err != nil {
+		if ctx.Err() != nil { // told to end while it waited
+			return nil
+		}
+		return err
+	}
+	defer s.lease.leave()
 	if err := s.recover(); err != nil {
 		return err
 	}
@@ -96,6 +111,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	defer stop()
 	defer s.crew.Wait()
 	for {
+		s.lease.tend(calls)
 		if s.rhythm.due() {
 			s.readings.begin(calls)
 		}
@@ -103,12 +119,14 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.ticks.clock.After(s.rhythm.pause()):
+		case <-s.ticks.clock.After(s.lease.pause(s.rhythm.pause())):
 		case <-s.changes: // what there is to know of it, only a reading tells
 			s.readings.stale = true
 			continue
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
+		case r := <-s.lease.answered:
+			news = func() error { return s.lease.hear(r) }
 		case c := <-s.crew.finished:
 			news = func() error { return s.conclude(c) }
 		case call := <-s.calls:
@@ -159,6 +177,7 @@ func (s *Sidecar) keepTime() error {
 	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
 	s.nodes.forget()
 	s.reservations.anew()
+	s.lease.anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.notes.warn(text)
@@ -224,6 +243,9 @@ func (s *Sidecar) input() plan.Input {
 func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	if s.readings.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
 		return s.jobs.saveDirty()
+	}
+	if held, err := s.lease.held(); err != nil || !held {
+		return errors.Join(err, s.jobs.saveDirty())
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
 	for _, r := range s.jobs.sorted() {

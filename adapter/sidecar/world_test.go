@@ -41,6 +41,7 @@ type world struct {
 	meter    act.Meter           // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger        // nil: nowhere
+	lease    sidecar.Lease       // the zero one: there is none
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -95,7 +96,7 @@ func (w *world) serve() {
 	if w.outer != nil {
 		system = w.outer
 	}
-	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log})
+	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

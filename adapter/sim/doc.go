@@ -29,6 +29,9 @@
 //   - Once the trouble is over, every job ends, and nothing of ours is left: no reservation, expander, held node, record
 //     or intent without an outcome.
 //
+// That two sidecars never act in the same lease is demanded in stories of their own (lease_test.go); those of a seed have one
+// sidecar, which keeps none.
+//
 // # What cannot be demanded
 //
 // After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and its

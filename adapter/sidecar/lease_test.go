@@ -1,0 +1,163 @@
+package sidecar_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/sidecar"
+)
+
+// doubtful is a batch system's lease that at times cannot be had.
+type doubtful struct {
+	adapter.Leaser
+	away atomic.Bool  // renewals fail
+	left atomic.Int32 // so often a lease that has run out is still there
+}
+
+func (d *doubtful) TakeLease(ctx context.Context, c adapter.Claim) error {
+	if d.left.Add(-1) >= 0 {
+		return &adapter.Leased{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
+	}
+	return d.Leaser.TakeLease(ctx, c)
+}
+
+func (d *doubtful) RenewLease(ctx context.Context, c adapter.Claim) error {
+	if d.away.Load() {
+		return errors.New("no answer")
+	}
+	return d.Leaser.RenewLease(ctx, c)
+}
+
+// leased is a world whose sidecar keeps a lease of a minute.
+func leased(t *testing.T, story func(w *world, d *doubtful)) {
+	t.Helper()
+	inWorld(t, slurmish, func(w *world) {
+		w.halt()
+		d := &doubtful{Leaser: w.System}
+		w.lease = sidecar.Lease{Leaser: d, Claim: claim("ours")}
+		w.serve()
+		story(w, d)
+	})
+}
+
+func claim(id string) adapter.Claim {
+	return adapter.Claim{Holder: adapter.Holder{ID: id, Host: id}, Length: time.Minute}
+}
+
+// endsLeased waits for the sidecar to end because the other one has the lease, and starts one without a lease for the story's end.
+func (w *world) endsLeased(other string) {
+	w.t.Helper()
+	err := <-w.stopped
+	if got := (*adapter.Leased)(nil); !errors.As(err, &got) || got.ID != other {
+		w.t.Errorf("the sidecar ended with %v, want the lease of %s", err, other)
+	}
+	if err := w.journal.Close(); err != nil {
+		w.t.Error(err)
+	}
+	w.lease = sidecar.Lease{}
+	w.serve()
+}
+
+func TestASidecarBesideAnotherDoesNothing(t *testing.T) {
+	leased(t, func(w *world, _ *doubtful) {
+		w.halt()
+		if got := w.LeaseOf(); got != "" {
+			t.Errorf("after an orderly end the lease is %q's", got)
+		}
+		key := w.evolving("2x10s")
+		other := claim("other")
+		if err := w.TakeLease(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		w.serve()
+		time.Sleep(10 * time.Second)
+		if r := w.record(key); !r.Start.IsZero() || w.mortal.count != 0 {
+			t.Errorf("beside another sidecar it did %d acts, and the job began at %v", w.mortal.count, r.Start)
+		}
+		w.endsLeased("other")
+		w.quiet(120)
+	})
+}
+
+func TestASidecarThatFindsAnotherInTheLeaseEnds(t *testing.T) {
+	leased(t, func(w *world, _ *doubtful) {
+		w.at(70) // it was renewed
+		other := claim("other")
+		other.Over = true
+		if err := w.TakeLease(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		w.endsLeased("other")
+		if took := time.Since(begin); took > 21*time.Second {
+			t.Errorf("it ended after %v, want a third of a minute", took)
+		}
+	})
+}
+
+func TestASidecarThatWasKilledTakesItsOwnLeaseBack(t *testing.T) {
+	leased(t, func(w *world, _ *doubtful) {
+		w.restart()
+		key := w.evolving("2x10s")
+		w.quiet(60)
+		if r := w.record(key); r.Start.Sub(w.begin) > 15*time.Second {
+			t.Errorf("the job began at %v", r.Start.Sub(w.begin))
+		}
+	})
+}
+
+func TestALeaseThatHasRunOutIsWaitedForUntilTheBatchSystemAgrees(t *testing.T) {
+	leased(t, func(w *world, d *doubtful) {
+		w.halt()
+		d.left.Store(5)
+		w.serve()
+		w.at(5)
+		if got := w.LeaseOf(); got != "" {
+			t.Errorf("at second 5 the lease is %q's", got)
+		}
+		w.at(15)
+		if got := w.LeaseOf(); got != "ours" {
+			t.Errorf("at second 15 the lease is %q's", got)
+		}
+	})
+}
+
+func TestNothingIsDoneWhileTheLeaseCannotBeRenewed(t *testing.T) {
+	leased(t, func(w *world, d *doubtful) {
+		w.at(21) // renewed at 20
+		d.away.Store(true)
+		w.at(50)
+		early := w.evolving("2x10s")
+		w.at(66) // three quarters of a minute later
+		late := w.evolving("2x10s")
+		w.at(100)
+		if r := w.record(early); r.Start.IsZero() {
+			t.Error("the lease was held when the first job came, and it did not begin")
+		}
+		if r := w.record(late); !r.Start.IsZero() {
+			t.Errorf("the lease had run out, and a job was begun at %v", r.Start.Sub(w.begin))
+		}
+		d.away.Store(false)
+		w.at(106) // it is tried every five seconds
+		synctest.Wait()
+		if got := w.LeaseOf(); got != "ours" {
+			t.Errorf("the batch system answers again, and the lease is %q's", got)
+		}
+		w.quiet(200)
+		counts := map[string]int{}
+		for e, err := range w.journal.Entries(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[e.Verb]++
+		}
+		if counts["unleased"] != 1 || counts["leased"] != 1 {
+			t.Errorf("the journal has %d events unleased and %d leased, want one each", counts["unleased"], counts["leased"])
+		}
+	})
+}

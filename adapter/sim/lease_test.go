@@ -1,0 +1,351 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/embedded"
+	"accordion/adapter/journal"
+	"accordion/adapter/managed"
+	"accordion/adapter/sidecar"
+	"accordion/core/queue"
+)
+
+// TestTwoSidecarsNeverActInTheSameLease lets two sidecars, as on two hosts with a journal each, serve one batch system: each is
+// paused, killed and started again at random, their clocks differ and drift, calls and journals hang. No act may reach the batch
+// system of a sidecar that does not hold its lease at that instant; and when the trouble is over, one of them serves.
+//
+//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one story; forty seeds are one
+func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
+	acts, handovers := 0, 0
+	for seed := *fromFlag; seed < *fromFlag+uint64(*seedsFlag)/40; seed++ {
+		d := rivals(t, seed, true)
+		for _, wrong := range d.wrong {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+		acts, handovers = acts+d.acts, handovers+d.handovers
+	}
+	t.Logf("%d acts, the lease changed hands %d times", acts, handovers)
+	if *seedsFlag >= 400 && (acts < 1000 || handovers < 5) {
+		t.Errorf("too little happened: %d acts, the lease changed hands %d times", acts, handovers)
+	}
+}
+
+// TestWithoutALeaseTwoSidecarsAreCaught shows that the test above can fail.
+func TestWithoutALeaseTwoSidecarsAreCaught(t *testing.T) {
+	if d := rivals(t, 1, false); len(d.wrong) == 0 {
+		t.Errorf("two sidecars without a lease made %d acts, and nobody minded", d.acts)
+	}
+}
+
+// duel is a story of two sidecars.
+type duel struct {
+	dice   dice
+	system *embedded.System
+	begin  time.Time
+	leased bool // they keep a lease
+	length time.Duration
+
+	mu              sync.Mutex
+	counts          map[string]int
+	alive           map[string]bool
+	barred          map[string]bool // nobody starts it: an administrator sees to another's taking its lease over
+	last            string          // who acted last
+	acts, handovers int
+	wrong           []string
+}
+
+// trouble is how long everything goes wrong.
+const trouble = 12 * time.Minute
+
+func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
+	synctest.Test(t, func(t *testing.T) {
+		d = &duel{dice: dice(seed), begin: time.Now(), leased: leased, counts: map[string]int{}, alive: map[string]bool{}, barred: map[string]bool{}}
+		d.length = d.dice.span(20*time.Second, 90*time.Second, "length", 0)
+		system, err := embedded.New(embedded.Options{Nodes: 8, Sweep: 30 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.system = system
+		ctx, stop := context.WithCancel(context.Background())
+		var crew sync.WaitGroup
+		for _, name := range []string{"a", "b"} {
+			crew.Go(func() { d.host(ctx, name) })
+		}
+		for i := range 24 {
+			time.Sleep(d.dice.span(0, 40*time.Second, "submission", i))
+			spec := embedded.JobSpec{User: "ada", UID: 1000, Nodes: 1 + i%2, Comment: "ep=1x20s,3x20s,2x15s", Managed: true, Silent: true, Limit: 600, Runs: 55}
+			if i%2 == 1 {
+				spec.Comment = "ep=2x30s,4x10s"
+			}
+			if _, err := system.Submit(spec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Until(d.begin.Add(trouble + 2*time.Minute)))
+		if _, err := system.Submit(embedded.JobSpec{User: "ada", UID: 1000, Nodes: 1, Comment: "ep=1x5s", Managed: true, Silent: true, Limit: 600, Runs: 4}); err != nil {
+			t.Fatal(err)
+		}
+		patient, done := context.WithTimeout(ctx, 20*time.Minute)
+		if err := system.Quiet(patient); err != nil && leased {
+			d.blame("the trouble is over, and nobody serves: %v", err)
+		}
+		done()
+		stop()
+		crew.Wait()
+		system.Close()
+	})
+	return d
+}
+
+func (d *duel) blame(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.wrong) < 5 {
+		d.wrong = append(d.wrong, fmt.Sprintf("at %.3f s: ", time.Since(d.begin).Seconds())+fmt.Sprintf(format, args...))
+	}
+}
+
+// nth numbers the things of a name.
+func (d *duel) nth(name string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.counts[name]++
+	return d.counts[name]
+}
+
+// host is one host: a sidecar on its journal, started again whenever it has ended, as by systemd.
+func (d *duel) host(ctx context.Context, name string) {
+	book := newMemory()
+	clock := &drifting{
+		from: d.begin, offset: d.dice.span(-2*time.Second, 2*time.Second, "offset "+name, 0),
+		rate: 1 + float64(d.dice.below(21, "rate "+name, 0)-10)/1000,
+	}
+	for nth := 1; ctx.Err() == nil; nth++ {
+		other := map[string]string{"a": "b", "b": "a"}[name]
+		for d.isBarred(name) {
+			time.Sleep(time.Second)
+		}
+		d.mu.Lock()
+		// An administrator takes the lease of a sidecar that he sees dead, and that stays dead meanwhile.
+		over := !d.alive[other] && d.dice.chance(300, "over "+name, nth)
+		d.alive[name], d.barred[other] = true, over
+		d.mu.Unlock()
+		d.serve(ctx, name, nth, clock, book, over)
+		d.mu.Lock()
+		d.alive[name], d.barred[other] = false, false
+		d.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-time.After(d.dice.span(time.Second, 60*time.Second, "away "+name, nth)):
+		}
+	}
+}
+
+func (d *duel) isBarred(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.barred[name]
+}
+
+// serve is one sidecar, which lives until it is killed, told to end, or finds another in the lease.
+func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Clock, book book, over bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := newLife()
+	lives := d.dice.span(5*time.Second, 5*time.Minute, "life "+name, nth)
+	if time.Since(d.begin)+lives > trouble {
+		lives = time.Hour
+	}
+	end := time.AfterFunc(lives, func() {
+		if d.dice.chance(600, "kill "+name, nth) {
+			l.die()
+		}
+		cancel()
+	})
+	defer end.Stop()
+	way := rival{d.system, d, name, l}
+	o := sidecar.Options{System: way, Journal: stalling{book, way}, Clock: clock, Settings: managed.Settings{
+		Cluster: "sim", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Overrun:  managed.Overrun{Share: 0.1, Least: 300, Grace: 10, Signal: "B:TERM"},
+		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
+	}}
+	if d.leased {
+		o.Lease = sidecar.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
+	}
+	err := sidecar.New(o).Run(ctx)
+	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease to begin with
+			d.blame("sidecar %s stopped: %v", name, err)
+		}
+	}
+}
+
+// drifting is a clock that is set wrong and runs too fast or too slow.
+type drifting struct {
+	from   time.Time
+	offset time.Duration
+	rate   float64
+}
+
+func (c *drifting) Now() time.Time {
+	return c.from.Add(c.offset + time.Duration(float64(time.Since(c.from))*c.rate))
+}
+
+func (c *drifting) After(d time.Duration) <-chan time.Time {
+	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // not before it, however it is rounded
+}
+
+// stalling is a journal on a disk that hangs at times; nothing is written after its sidecar's death.
+type stalling struct {
+	act.Journal
+	way rival
+}
+
+func (s stalling) Begin(in journal.Intent) (int64, error) {
+	if nth := s.way.duel.nth("intent"); s.way.duel.dice.chance(15, "stall", nth) {
+		s.way.wait(context.Background(), s.way.duel.dice.span(0, 100*time.Second, "stalls", nth))
+	}
+	if s.way.life.over() {
+		return 0, errKilled
+	}
+	return s.Journal.Begin(in)
+}
+
+// rival is the way of one sidecar to the batch system.
+type rival struct {
+	*embedded.System
+	duel *duel
+	name string
+	life *life
+}
+
+// wait lets time pass, until the caller gives up or is killed.
+func (r rival) wait(ctx context.Context, lasts time.Duration) {
+	select {
+	case <-time.After(lasts):
+	case <-ctx.Done():
+	case <-r.life.dead:
+	}
+}
+
+// call makes one call, of which the request, the answer or the whole sidecar may hang for long.
+func (r rival) call(ctx context.Context, verb string, acts bool, do func() error) error {
+	d, name := r.duel, r.name+" "+verb
+	nth := d.nth(name)
+	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading harms nobody, and the loop looks at its plan all the while
+	before, after := d.dice.span(time.Millisecond, 50*time.Millisecond, name, nth), time.Duration(0)
+	if !calm && d.dice.chance(40, "slow "+name, nth) {
+		before = d.dice.span(0, 2*d.length, "slow "+name, nth)
+	}
+	if !calm && d.dice.chance(20, "unanswered "+name, nth) {
+		after = d.dice.span(0, 2*d.length, "unanswered "+name, nth)
+	}
+	r.wait(ctx, before)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.life.over() {
+		return errKilled
+	}
+	if acts {
+		d.judge(r.name, verb)
+	}
+	err := do()
+	r.wait(ctx, after)
+	if r.life.over() {
+		return errKilled
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// judge says whether the sidecar may do this now.
+func (d *duel) judge(name, verb string) {
+	holder := d.system.LeaseOf()
+	d.mu.Lock()
+	d.acts++
+	if d.last != "" && d.last != name {
+		d.handovers++
+	}
+	d.last = name
+	d.mu.Unlock()
+	if holder != name {
+		d.blame("sidecar %s does %s, and the lease is %q's", name, verb, holder)
+	}
+}
+
+func (r rival) TakeLease(ctx context.Context, c adapter.Claim) error {
+	defer func() {
+		r.duel.mu.Lock()
+		defer r.duel.mu.Unlock()
+		clear(r.duel.barred)
+	}()
+	return r.call(ctx, "TakeLease", false, func() error { return r.System.TakeLease(ctx, c) })
+}
+func (r rival) RenewLease(ctx context.Context, c adapter.Claim) error {
+	return r.call(ctx, "RenewLease", false, func() error { return r.System.RenewLease(ctx, c) })
+}
+func (r rival) LeaveLease(ctx context.Context, h adapter.Holder) error {
+	return r.call(ctx, "LeaveLease", false, func() error { return r.System.LeaveLease(ctx, h) })
+}
+func (r rival) Observe(ctx context.Context) (s *adapter.Snapshot, err error) {
+	err = r.call(ctx, "Observe", false, func() (err error) { s, err = r.System.Observe(ctx); return err })
+	return s, err
+}
+func (r rival) Adopt(ctx context.Context, k adapter.Key) error {
+	return r.call(ctx, "Adopt", true, func() error { return r.System.Adopt(ctx, k) })
+}
+func (r rival) Refuse(ctx context.Context, k adapter.Key, why string) error {
+	return r.call(ctx, "Refuse", true, func() error { return r.System.Refuse(ctx, k, why) })
+}
+func (r rival) Reserve(ctx context.Context, v adapter.Reservation) error {
+	return r.call(ctx, "Reserve", true, func() error { return r.System.Reserve(ctx, v) })
+}
+func (r rival) Unreserve(ctx context.Context, name string) error {
+	return r.call(ctx, "Unreserve", true, func() error { return r.System.Unreserve(ctx, name) })
+}
+func (r rival) Shape(ctx context.Context, k adapter.Key, s adapter.Shape) error {
+	return r.call(ctx, "Shape", true, func() error { return r.System.Shape(ctx, k, s) })
+}
+func (r rival) Attach(ctx context.Context, k adapter.Key, name string) error {
+	return r.call(ctx, "Attach", true, func() error { return r.System.Attach(ctx, k, name) })
+}
+func (r rival) Release(ctx context.Context, k adapter.Key) error {
+	return r.call(ctx, "Release", true, func() error { return r.System.Release(ctx, k) })
+}
+func (r rival) Hold(ctx context.Context, k adapter.Key) error {
+	return r.call(ctx, "Hold", true, func() error { return r.System.Hold(ctx, k) })
+}
+func (r rival) Detach(ctx context.Context, k adapter.Key) error {
+	return r.call(ctx, "Detach", true, func() error { return r.System.Detach(ctx, k) })
+}
+func (r rival) End(ctx context.Context, k adapter.Key, why string) error {
+	return r.call(ctx, "End", true, func() error { return r.System.End(ctx, k, why) })
+}
+func (r rival) Expand(ctx context.Context, j *adapter.Job, nodes []string, in string) (k adapter.Key, err error) {
+	err = r.call(ctx, "Expand", true, func() (err error) { k, err = r.System.Expand(ctx, j, slices.Clone(nodes), in); return err })
+	return k, err
+}
+func (r rival) Merge(ctx context.Context, j, e adapter.Key) error {
+	return r.call(ctx, "Merge", true, func() error { return r.System.Merge(ctx, j, e) })
+}
+func (r rival) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
+	return r.call(ctx, "Shrink", true, func() error { return r.System.Shrink(ctx, k, keep) })
+}
+func (r rival) Signal(ctx context.Context, k adapter.Key, signal string) error {
+	return r.call(ctx, "Signal", true, func() error { return r.System.Signal(ctx, k, signal) })
+}
+func (r rival) Tell(ctx context.Context, k adapter.Key, text string) error {
+	return r.call(ctx, "Tell", true, func() error { return r.System.Tell(ctx, k, text) })
+}
+func (r rival) Publish(ctx context.Context, j *adapter.Job, text string) error {
+	return r.call(ctx, "Publish", true, func() error { return r.System.Publish(ctx, j, text) })
+}
