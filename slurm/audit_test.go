@@ -307,7 +307,7 @@ func leftBehind(jobs, reservations, nodes string) []string {
 		left = append(left, "job "+strings.TrimSpace(line))
 	}
 	for line := range strings.Lines(reservations) {
-		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, output.Park+" ") {
+		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, output.Park+" ") && !strings.HasPrefix(name, output.Lease+" ") {
 			left = append(left, "reservation "+strings.TrimSpace(name))
 		}
 	}

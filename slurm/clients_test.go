@@ -19,7 +19,8 @@ type clients struct {
 }
 
 // client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return. A scontrol that
-// reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol.
+// reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol. What is done about
+// the lease has none: it comes when its time has come, in the midst of anything.
 //
 // What the sidecar runs as the owner of a job must be able to kill it all the same: so the shell keeps root's rights, and "$real" has not.
 const clientScript = `#!SHELL -p
@@ -34,13 +35,14 @@ case "$name $*" in
 		case $line in
 		"show hostlist "*) printf '%s\n' "${line##* }" ;;
 		"show "* | "write "*) "$real" --oneliner --all $line </dev/null ;;
+		*accordion-lease*) "$real" $line </dev/null ;;
 		*" "* | reconfigure) (set -- $line; . "$here/hook"; exec "$real" "$@") </dev/null ;;
 		*) echo "invalid keyword: $line" >&2 ;;
 		esac
 		printf 'scontrol: '
 	done
 	exit ;;
-"scontrol --oneliner"* | "scontrol show"* | "scontrol write"*) exec "$real" "$@" ;;
+"scontrol --oneliner"* | "scontrol show"* | "scontrol write"* | *accordion-lease*) exec "$real" "$@" ;;
 esac
 [ "$(id -u)" = 0 ] || exec "$real" "$@" # another user can stop nothing
 . "$here/hook"

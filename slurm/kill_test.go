@@ -228,7 +228,7 @@ func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
 			died := time.Now()
 			// The growth's is an hour ahead, and lasts two minutes then.
 			lab.Await(t, 4*time.Minute, "no reservation holds nodes", func() bool {
-				return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "State=ACTIVE")
+				return !strings.Contains(reservations(t, lab), "State=ACTIVE")
 			})
 			t.Logf("the last one went %v after the sidecar", time.Since(died).Round(time.Second))
 		})

@@ -32,6 +32,8 @@ type process struct {
 	lab    *lab.SlurmLab
 	config string
 	log    string
+	within []string // the command that starts it, if another does
+	flags  []string // of serve, besides --config
 	pid    int
 	ended  chan struct{} // closed when it is gone
 }
@@ -61,8 +63,7 @@ func (p *process) socket() string { return filepath.Join(p.lab.Dir, "run", "acco
 // start begins another sidecar and waits until it has read its journal and takes sessions, or is dead.
 func (p *process) start() {
 	p.t.Helper()
-	c := exec.Command(filepath.Join(p.lab.Dir, "bin", "accordion"), "serve", "--config", p.config)
-	c.Env = p.lab.Env()
+	c := p.command(context.Background()) // it outlives the test's own end, which stops it
 	words, err := c.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -107,6 +108,14 @@ func (p *process) start() {
 	case <-time.After(2 * time.Minute):
 		p.t.Fatalf("the sidecar is not ready\n%s", p.story())
 	}
+}
+
+// command is the one that starts it.
+func (p *process) command(ctx context.Context) *exec.Cmd {
+	line := slices.Concat(p.within, []string{filepath.Join(p.lab.Dir, "bin", "accordion"), "serve", "--config", p.config}, p.flags)
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	c.Env = p.lab.Env()
+	return c
 }
 
 // killed says whether the process, which has ended, was ended by kill -9.
@@ -297,12 +306,12 @@ func clean(t *testing.T, p *process) {
 	})
 }
 
-// reservations is what Slurm shows of them, but for the one in which managed jobs wait: that one stays.
+// reservations is what Slurm shows of them, but for the one in which managed jobs wait, and the lease: those stay.
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder
 	for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
-		if !strings.HasPrefix(line, "ReservationName="+output.Park+" ") {
+		if !strings.HasPrefix(line, "ReservationName="+output.Park+" ") && !strings.HasPrefix(line, "ReservationName="+output.Lease+" ") {
 			shown.WriteString(line)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"accordion/slurm/client"
 	"accordion/slurm/cluster"
 	"accordion/slurm/growth"
+	"accordion/slurm/lease"
 	"accordion/slurm/limits"
 	"accordion/slurm/output"
 	"accordion/slurm/resize"
@@ -46,6 +47,7 @@ type Config struct {
 type System struct {
 	config Config
 	*resize.Hand
+	*lease.Keeper
 
 	mu       sync.Mutex
 	meanings map[meaning]bool // of features, as Slurm said
@@ -65,7 +67,10 @@ type System struct {
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
 }
 
-var _ adapter.BatchSystem = (*System)(nil)
+var (
+	_ adapter.BatchSystem = (*System)(nil)
+	_ adapter.Leaser      = (*System)(nil)
+)
 
 var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
@@ -107,7 +112,7 @@ func New(c Config) (*System, error) {
 // systemOf is a system that runs Slurm's programs by run.
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c}
-	s.Hand = resize.New(cluster.New(run, c.Partitions, c.Growth))
+	s.Hand, s.Keeper = resize.New(cluster.New(run, c.Partitions, c.Growth)), lease.New(run)
 	s.Lost, s.Limited = s.Mend, s.forgetRules
 	return s
 }

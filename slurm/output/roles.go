@@ -88,6 +88,9 @@ func (r *Record) Joins(job adapter.Key) bool {
 // Park is the name of the reservation in the far future to which managed jobs are tied while they wait. It lies on one node, where no job can come near it, and stays when no job waits.
 const Park = adapter.Prefix + "park"
 
+// Lease is the name of the reservation without nodes in which stands which sidecar may act.
+const Lease = adapter.Prefix + "lease"
+
 // Parked says whether the job waits for that reservation.
 func (r *Record) Parked() bool { return r.Reservation == Park }
 

@@ -1,0 +1,186 @@
+// Package lease is the lease of the one sidecar that serves a Slurm: a reservation without nodes, whose end is the lease's, and in
+// which stands who has it. Only operators may make, change or delete a reservation.
+//
+//	k := lease.New(run)
+//	err := k.TakeLease(ctx, claim)
+//
+// Slurm refuses to create a reservation whose name another has, and looks every 30 s for those that have ended, which it deletes.
+// So a lease is had by creating it, and by nothing else: two can not create the same one. One that has ended is waited for until
+// Slurm has deleted it. A renewal moves its end and nothing else, and is read back: should another have taken it meanwhile, the
+// renewal has only made that one's lease longer. Only a sidecar that takes its own lease back, or another's whose holder an
+// administrator calls dead, writes itself into one that is there.
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+)
+
+const name = output.Lease
+
+// Keeper keeps the lease. Its methods may be called from several goroutines.
+type Keeper struct{ run *client.Runner }
+
+var _ adapter.Leaser = (*Keeper)(nil)
+
+// New is a keeper that speaks with Slurm by run.
+func New(run *client.Runner) *Keeper { return &Keeper{run} }
+
+// settles is after what time a lease that was taken over is looked at again: two administrators may do so at once, on two hosts,
+// and the later one has it.
+const settles = 2 * time.Second
+
+// TakeLease implements adapter.Leaser.
+func (k *Keeper) TakeLease(ctx context.Context, c adapter.Claim) error {
+	for {
+		err := k.create(ctx, c)
+		if !taken(err) {
+			return err
+		}
+		h, err := k.read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case h == nil: // Slurm deleted it just now
+			continue
+		case h.ID == c.ID:
+			return k.write(ctx, c)
+		case !c.Over:
+			return &adapter.Leased{Holder: *h}
+		}
+		if err := k.write(ctx, c); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(settles):
+			return k.verify(ctx, c, 0)
+		case <-ctx.Done():
+			return fmt.Errorf("taking the lease over: %w", ctx.Err())
+		}
+	}
+}
+
+// RenewLease implements adapter.Leaser.
+func (k *Keeper) RenewLease(ctx context.Context, c adapter.Claim) error {
+	until := end(c)
+	err := k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+name, fmt.Sprintf("EndTime=uts%d", until))
+	switch {
+	case err == nil:
+		return k.verify(ctx, c, until)
+	case !client.Says(err, "reservation is invalid"):
+		return fmt.Errorf("renewing the lease, reservation %s: %w", name, err)
+	}
+	// It ran out, or slurmctld lost its last seconds.
+	if err = k.create(ctx, c); !taken(err) {
+		return err
+	}
+	return k.verify(ctx, c, 0)
+}
+
+// LeaveLease implements adapter.Leaser.
+func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder) error {
+	now, err := k.read(ctx)
+	if err != nil || now == nil || now.ID != h.ID {
+		return err
+	}
+	err = k.run.Scontrol(ctx, "delete", "ReservationName="+name)
+	if err == nil || client.Says(err, "reservation is invalid") {
+		return nil
+	}
+	return fmt.Errorf("giving the lease up, reservation %s: %w", name, err)
+}
+
+// end is when a lease of the claim's length ends that begins now.
+func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
+
+// create makes the reservation, if no other has its name.
+func (k *Keeper) create(ctx context.Context, c adapter.Claim) error {
+	now := time.Now()
+	err := k.run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=uts%d", now.Unix()),
+		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+word(c.Holder, now.Unix()))
+	if err != nil && !taken(err) {
+		return fmt.Errorf("taking the lease, reservation %s: %w", name, err)
+	}
+	return err
+}
+
+// taken is Slurm's word for a name that another reservation has.
+func taken(err error) bool { return client.Says(err, "duplicate") }
+
+// write puts the sidecar into the lease that is there.
+func (k *Keeper) write(ctx context.Context, c adapter.Claim) error {
+	until := end(c)
+	err := k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+name, fmt.Sprintf("EndTime=uts%d", until),
+		"BurstBuffer="+word(c.Holder, time.Now().Unix()))
+	if err != nil {
+		return fmt.Errorf("taking the lease over, reservation %s: %w", name, err)
+	}
+	return k.verify(ctx, c, until)
+}
+
+// verify reads whether the lease is ours, and lasts as long as was said; 0: however long.
+func (k *Keeper) verify(ctx context.Context, c adapter.Claim, until core.Time) error {
+	h, err := k.read(ctx)
+	switch {
+	case err != nil:
+		return err
+	case h == nil:
+		return fmt.Errorf("reservation %s, the lease, is gone again: somebody deletes it", name)
+	case h.ID != c.ID:
+		return &adapter.Leased{Holder: *h}
+	case h.Until < until:
+		return fmt.Errorf("reservation %s, the lease, ends at %d and not at %d, as Slurm was told", name, h.Until, until)
+	}
+	return nil
+}
+
+// read is who has the lease; nil: there is none.
+func (k *Keeper) read(ctx context.Context) (*adapter.Holder, error) {
+	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
+	if client.Says(err, "not found") || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the lease, reservation %s: %w", name, err)
+	}
+	return parse(out.Stdout)
+}
+
+// parse reads who has the lease from what scontrol shows of it. One that bears other words is somebody's all the same.
+func parse(shown string) (*adapter.Holder, error) {
+	_, line, found := strings.Cut(shown, "ReservationName="+name+" ")
+	line, _, _ = strings.Cut(line, "\n")
+	var e output.Reader
+	begin, until := e.Instant("StartTime", output.Field(line, "StartTime")), e.Instant("EndTime", output.Field(line, "EndTime"))
+	if !found || e.Err != nil {
+		return nil, fmt.Errorf("reservation %s, the lease: %w", name, errors.Join(output.ErrForm, e.Err))
+	}
+	said := output.Text(output.Field(line, "BurstBuffer"))
+	h := adapter.Holder{ID: "?", Host: said, Since: begin, Until: until}
+	values, err := url.ParseQuery(strings.NewReplacer(",", "&", ":", "=").Replace(said))
+	if err != nil || values.Get("id") == "" {
+		return &h, nil
+	}
+	pid, _ := strconv.Atoi(values.Get("pid"))
+	since, _ := strconv.ParseInt(values.Get("since"), 10, 64)
+	return &adapter.Holder{ID: values.Get("id"), Host: values.Get("host"), PID: pid, Journal: values.Get("journal"), Since: max(since, begin), Until: until}, nil
+}
+
+// word is what stands in the lease, in the one field of a reservation that every Slurm keeps as it is: host:n1,pid:7,id:…
+func word(h adapter.Holder, since core.Time) string {
+	var parts []string
+	for _, p := range [][2]string{{"id", h.ID}, {"host", h.Host}, {"pid", strconv.Itoa(h.PID)}, {"since", strconv.FormatInt(since, 10)}, {"journal", h.Journal}} {
+		parts = append(parts, p[0]+":"+url.QueryEscape(p[1]))
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,108 @@
+package slurm_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/slurm/output"
+)
+
+// elsewhere is a sidecar of the same cluster as on another host: with a name, a journal and a folder of locks of its own.
+func elsewhere(t *testing.T, p *process) *process {
+	t.Helper()
+	other := &process{t: t, lab: p.lab, config: filepath.Join(p.lab.Dir, "etc", "elsewhere.toml"), log: filepath.Join(p.lab.Dir, "log", "elsewhere.log"),
+		within: []string{"unshare", "--mount", "--uts", "sh", "-c",
+			"hostname elsewhere && mkdir -p /run/accordion-sidecars && mount -t tmpfs none /run/accordion-sidecars && exec \"$@\"", "sh"}}
+	text, err := os.ReadFile(p.config)
+	if err == nil {
+		own := strings.NewReplacer("journal.db", "elsewhere.db", "accordion.sock", "elsewhere.sock").Replace(string(text))
+		err = os.WriteFile(other.config, []byte(own), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	close(ended)
+	other.ended = ended
+	t.Cleanup(other.stop)
+	return other
+}
+
+// refused starts a sidecar that must end by itself, and gives its last words.
+func (p *process) refused() string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	defer cancel()
+	words, err := p.command(ctx).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		p.t.Fatalf("the sidecar was not refused (%v): %s", err, words)
+	}
+	return tail(string(words), 1)
+}
+
+// TestASecondSidecarOnAnotherHostIsSeen: it has its own journal, and no lock of the first is in its way.
+func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
+	t.Parallel()
+	lab := faultLab(t, 3)
+	p := serving(t, lab, "[lease]\nlength = \"20s\"")
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := elsewhere(t, p)
+	names := func(who *process, host string, first *process) {
+		t.Helper()
+		said := who.refused()
+		for _, word := range []string{"host " + host + " (process ", "journal " + filepath.Join(lab.Dir, "journal"), "until", "--take-over"} {
+			if !strings.Contains(said, word) {
+				t.Errorf("the second is told %q, want %q in it", said, word)
+			}
+		}
+		select {
+		case <-first.ended:
+			t.Fatal("the first ended because of the second")
+		default:
+		}
+	}
+	names(second, host, p)
+
+	// The lease is in nobody's way: jobs start and grow, on all nodes.
+	job := evolves(t, lab, 8, []int{1, 3, 1})
+	ended(t, lab, 3*time.Minute, job)
+
+	p.kill()
+	begin := time.Now()
+	p.start() // the same host and journal: at once
+	if took := time.Since(begin); took > 15*time.Second && !*long {
+		t.Errorf("started again after kill -9, it served after %v", took)
+	}
+	names(second, host, p)
+
+	// Killed, it keeps the others away until its lease is over, and is itself kept away by whoever took it over.
+	p.kill()
+	if said := second.refused(); !strings.Contains(said, "host "+host) {
+		t.Errorf("just after kill -9 of the first the second is told %q", said)
+	}
+	second.flags = []string{"--take-over"}
+	second.start()
+	names(p, "elsewhere", second)
+
+	second.stop() // in good order: the lease goes with it
+	if left := client(t, lab, "scontrol", "-o", "show", "reservation"); strings.Contains(left, output.Lease) {
+		t.Errorf("the second has ended, and left %s", left)
+	}
+	p.start()
+	p.kill()
+	second.flags = nil
+	lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
+		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "="+output.Lease+" ")
+	})
+	second.start()
+	second.stop()
+	p.start()
+	clean(t, p)
+}
