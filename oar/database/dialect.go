@@ -24,6 +24,8 @@ type Dialect interface {
 	// StatementLimit ends the statements of a transaction that take longer; Overran says that one was ended by it.
 	StatementLimit(patience time.Duration) string
 	Overran(err error) bool
+	// InsertOnce is the INSERT of a row that may be there already.
+	InsertOnce(row string) string
 
 	// TellsChanges says whether triggers can tell whoever listens what has changed.
 	TellsChanges() bool
@@ -39,8 +41,6 @@ type Dialect interface {
 	seconds() string
 	// insertNumbered carries out an INSERT and gives the number that the database put into a column.
 	insertNumbered(ctx context.Context, tx *sql.Tx, insert, column string, values []any) (int64, error)
-	// insertOnce is the INSERT of a row that may be there already.
-	insertOnce(row string) string
 	// limits bound how long a transaction of ours waits for a lock, and how long it may ask for nothing.
 	limits(abandoned time.Duration) string
 	// lock takes and leaves a lock of the connection's by its number; the query that takes it gives 1.

@@ -23,7 +23,7 @@ func (mariaDB) TellsChanges() bool           { return false }
 func (mariaDB) OARLocksTables() bool         { return true }
 func (mariaDB) seconds() string              { return "SELECT UNIX_TIMESTAMP()" }
 func (mariaDB) Microseconds() string         { return "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000" }
-func (mariaDB) insertOnce(row string) string { return "INSERT IGNORE INTO " + row }
+func (mariaDB) InsertOnce(row string) string { return "INSERT IGNORE INTO " + row }
 func (mariaDB) manyJobs() string             { return "" }
 
 func (mariaDB) StatementLimit(patience time.Duration) string {

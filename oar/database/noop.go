@@ -92,7 +92,7 @@ func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, wall
 func (d *DB) Frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
 	for _, id := range jobs {
 		err := Run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),
-			d.insertOnce(fmt.Sprintf("frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)", id, now)),
+			d.InsertOnce(fmt.Sprintf("frag_jobs (frag_id_job, frag_date) VALUES (%d, %d)", id, now)),
 			fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('FRAG_JOB_REQUEST', %d, %d, 'Accordion requested to frag the job', 'NO')", id, now))
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func (postgreSQL) insertNumbered(ctx context.Context, tx *sql.Tx, insert, column
 	return number, err
 }
 
-func (postgreSQL) insertOnce(row string) string {
+func (postgreSQL) InsertOnce(row string) string {
 	return "INSERT INTO " + row + " ON CONFLICT DO NOTHING"
 }
 

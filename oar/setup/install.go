@@ -153,12 +153,19 @@ func (s Setup) empty(ctx context.Context, d setupStore) error {
 }
 
 // tablesLine names the tables, for the lines that are told.
-const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets and accordion_places"
+const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places and accordion_leases"
 
 func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
-	there, err := d.Installed(ctx, d.Sql)
-	if err != nil || there {
+	complete, err := d.Complete(ctx)
+	if err != nil || complete {
 		return "there: " + tablesLine, err
+	}
+	older, err := d.Installed(ctx, d.Sql)
+	if err != nil {
+		return "", err
+	}
+	if older { // an Accordion that had no leases made them
+		return "mended: " + tablesLine, d.MakeTables(ctx)
 	}
 	return "made: " + tablesLine, d.MakeTables(ctx)
 }

@@ -7,6 +7,7 @@
 //	jobs.go          evolving jobs, written by the sidecar; companions.go: those of a job
 //	reservations.go  nodes that the sidecar keeps free, and the jobs that show them
 //	launch.go        companions that begin beside OAR's pass
+//	leases.go        which sidecar may act
 //	orders.go        all of it, as the pass reads it; places
 package tables
 
@@ -19,9 +20,12 @@ import (
 	"accordion/oar/database"
 )
 
-// tables are Accordion's own in OAR's database, by name and with their columns. In them the sidecar, which decides when
-// evolving jobs start, grow and shrink, meets the scheduler, which alone may write OAR's plan.
-var tables = []struct{ name, columns string }{
+// table is one of Accordion's own in OAR's database.
+type table struct{ name, columns string }
+
+// tables are those in which the sidecar, which decides when evolving jobs start, grow and shrink, meets the scheduler, which alone
+// may write OAR's plan.
+var tables = []table{
 	// Evolving jobs that were adopted, and their companions. The second of submission stands beside the number, which may be
 	// used again. mark is adapter.MarkPrefix and the request, for a companion whether its nodes are the job's; base is the
 	// job that a companion makes larger, 0 for that job; released is 0 while it is held and 1 when it is to start now, on its
@@ -64,13 +68,23 @@ var tables = []struct{ name, columns string }{
 // Tables is OAR's database with Accordion's tables in it: the door between the sidecar and the pass.
 type Tables struct{ *database.DB }
 
+// all is every table of ours.
+func all() []table { return append(tables[:len(tables):len(tables)], leases) }
+
 // MakeTables makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
 func (d Tables) MakeTables(ctx context.Context) error {
-	for _, t := range tables {
-		query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
-		if _, err := d.Sql.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("making the table %s: %w", t.name, err)
+	for _, t := range all() {
+		if err := d.create(ctx, t); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (d Tables) create(ctx context.Context, t table) error {
+	query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
+	if _, err := d.Sql.ExecContext(ctx, query); err != nil {
+		return fmt.Errorf("making the table %s: %w", t.name, err)
 	}
 	return nil
 }
@@ -87,7 +101,7 @@ func (d Tables) DropTables(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range tables {
+	for _, t := range all() {
 		if _, err := d.Sql.ExecContext(ctx, "DROP TABLE IF EXISTS "+t.name); err != nil {
 			return fmt.Errorf("removing the table %s: %w", t.name, err)
 		}
@@ -95,8 +109,15 @@ func (d Tables) DropTables(ctx context.Context) error {
 	return nil
 }
 
-// Installed says whether all of Accordion's tables are there.
+// Installed says whether all of Accordion's tables are there in which sidecar and pass meet.
 func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, error) {
+	return d.have(ctx, from, tables...)
+}
+
+// Complete says whether every table is there: an older Accordion made fewer.
+func (d Tables) Complete(ctx context.Context) (bool, error) { return d.have(ctx, d.Sql, all()...) }
+
+func (d Tables) have(ctx context.Context, from database.Querier, tables ...table) (bool, error) {
 	var names []string
 	for _, t := range tables {
 		names = append(names, "'"+t.name+"'")

@@ -1,0 +1,52 @@
+package oar
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/oar/tables"
+)
+
+var _ adapter.Leaser = (*System)(nil)
+
+// TakeLease implements adapter.Leaser: the lease is a row of the queue's in OAR's database, and lasts by the database's clock.
+func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
+	take := s.db.TakeLease
+	if c.Over {
+		take = s.db.SeizeLease
+	}
+	now, err := take(ctx, s.rowOf(c.Holder), c.Length)
+	return granted(c, now, err)
+}
+
+// RenewLease implements adapter.Leaser. It is the same as to take it: one that ran out, and that nobody took, goes on.
+func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
+	now, err := s.db.TakeLease(ctx, s.rowOf(c.Holder), c.Length)
+	return granted(c, now, err)
+}
+
+// LeaveLease implements adapter.Leaser.
+func (s *System) LeaveLease(ctx context.Context, h adapter.Holder) error {
+	if err := s.db.LeaveLease(ctx, s.queue, h.ID); err != nil {
+		return fmt.Errorf("giving up the lease of queue %s: %w", s.queue, err)
+	}
+	return nil
+}
+
+func (s *System) rowOf(h adapter.Holder) tables.Lease {
+	return tables.Lease{Queue: s.queue, Holder: h.ID, Host: h.Host, PID: h.PID, Journal: h.Journal}
+}
+
+// granted says whether the lease is the claimant's, as it stands now.
+func granted(c adapter.Claim, now tables.Lease, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("the lease in OAR's database: %w", err)
+	case now.Holder != c.ID:
+		return &adapter.Leased{Holder: adapter.Holder{
+			ID: now.Holder, Host: now.Host, PID: now.PID, Journal: now.Journal, Since: now.Began, Until: now.Ends,
+		}}
+	}
+	return nil
+}

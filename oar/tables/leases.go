@@ -1,0 +1,101 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// leases is the table of who may act on a queue's jobs, and until when by the database's clock. It is the sidecars' alone: a pass
+// does without it.
+var leases = table{"accordion_leases", `
+	queue VARCHAR(120) NOT NULL PRIMARY KEY,
+	holder VARCHAR(255) NOT NULL,
+	host VARCHAR(255) NOT NULL,
+	pid BIGINT NOT NULL,
+	journal VARCHAR(255) NOT NULL,
+	began BIGINT NOT NULL,
+	ends BIGINT NOT NULL
+`}
+
+// Lease is a row of it.
+type Lease struct {
+	Queue       string
+	Holder      string // the same for a sidecar that is started again, and for no other
+	Host        string
+	PID         int
+	Journal     string
+	Began, Ends core.Time
+}
+
+// TakeLease gives the queue's lease to l for so long from now on, where nobody has it, the same sidecar had it, or it has run out.
+// It gives the lease as it stands then: another's, where that one keeps it. The table is made where Accordion was installed before
+// there was one.
+func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
+	if err := d.makeLeases(ctx); err != nil {
+		return Lease{}, err
+	}
+	return d.lease(ctx, l, length, "holder = %[1]s OR ends <= %[2]d")
+}
+
+// SeizeLease gives the lease to l, whoever has it.
+func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
+	if err := d.makeLeases(ctx); err != nil {
+		return Lease{}, err
+	}
+	return d.lease(ctx, l, length, "holder = %[1]s OR ends > 0")
+}
+
+// lease is one conditional statement, and what stands there after it. In the condition %[1]s is the holder and %[2]d the database's second.
+func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may string) (now Lease, err error) {
+	err = d.Change(ctx, func(tx *sql.Tx) error {
+		second, err := d.Second(ctx, tx)
+		if err != nil {
+			return err
+		}
+		ends := second + core.Time(length/time.Second)
+		row := fmt.Sprintf("accordion_leases (queue, holder, host, pid, journal, began, ends) VALUES (%s, %s, %s, %d, %s, %d, %d)",
+			d.Arg(1), d.Arg(2), d.Arg(3), l.PID, d.Arg(4), second, ends)
+		if _, err := tx.ExecContext(ctx, d.InsertOnce(row), l.Queue, l.Holder, l.Host, l.Journal); err != nil {
+			return fmt.Errorf("taking the lease: %w", err)
+		}
+		// What the database sets from left to right, as MariaDB does, must not change what is asked for later: so began is the first.
+		update := fmt.Sprintf(`UPDATE accordion_leases SET began = CASE WHEN holder = %s THEN began ELSE %d END, holder = %s, host = %s, pid = %d, journal = %s, ends = %d
+			WHERE queue = %s AND (%s)`, d.Arg(1), second, d.Arg(2), d.Arg(3), l.PID, d.Arg(4), ends, d.Arg(5), fmt.Sprintf(may, d.Arg(6), second))
+		if _, err := tx.ExecContext(ctx, update, l.Holder, l.Holder, l.Host, l.Journal, l.Queue, l.Holder); err != nil {
+			return fmt.Errorf("taking the lease: %w", err)
+		}
+		now, err = d.leaseOf(ctx, tx, l.Queue)
+		return err
+	})
+	return now, err
+}
+
+// leaseOf reads a queue's lease; the zero one: there is none.
+func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string) (l Lease, err error) {
+	query := "SELECT queue, holder, host, pid, journal, began, ends FROM accordion_leases WHERE queue = " + d.Arg(1)
+	err = database.Rows(ctx, from, "the lease", query, []any{queue}, func(r *sql.Rows) error {
+		return r.Scan(&l.Queue, &l.Holder, &l.Host, &l.PID, &l.Journal, &l.Began, &l.Ends)
+	})
+	return l, err
+}
+
+// LeaveLease ends a lease of the holder's; nothing where it is another's.
+func (d Tables) LeaveLease(ctx context.Context, queue, holder string) error {
+	query := fmt.Sprintf("DELETE FROM accordion_leases WHERE queue = %s AND holder = %s", d.Arg(1), d.Arg(2))
+	_, err := d.Sql.ExecContext(ctx, query, queue, holder)
+	return err
+}
+
+// makeLeases makes the table where it is not there.
+func (d Tables) makeLeases(ctx context.Context) error {
+	there, err := d.have(ctx, d.Sql, leases)
+	if err != nil || there {
+		return err
+	}
+	return d.create(ctx, leases)
+}
