@@ -37,6 +37,7 @@ type Config struct {
 	Overrun  Overrun
 	Silent   Silent
 	Journal  Journal
+	Lease    Lease
 	Session  Session
 	Log      Log
 	Metrics  Metrics
@@ -124,6 +125,11 @@ type Journal struct {
 	Keep time.Duration
 }
 
+// Lease says how long a sidecar that died without a word keeps others away that are on other hosts.
+type Lease struct {
+	Length time.Duration
+}
+
 // Session is where jobs reach the sidecar.
 type Session struct {
 	Socket      string
@@ -164,6 +170,7 @@ func Default() Config {
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
+		Lease:    Lease{Length: time.Minute},
 		Session:  Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},
 		Log:      Log{Level: "info", Format: "text"},
 	}

@@ -88,6 +88,8 @@ signal = "B:USR2"
 [journal]
 path = "/v/j.db"
 keep = "24h"
+[lease]
+length = "90s"
 [session]
 socket = "/r/a.sock"
 max_sessions = 9
@@ -113,6 +115,7 @@ listen = "127.0.0.1:9820"
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
+		Lease:   Lease{Length: 90 * time.Second},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},
 		Log:     Log{Level: "debug", Format: "json", Events: "/l/events"},
 		Metrics: Metrics{Listen: "127.0.0.1:9820"}}
@@ -186,9 +189,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [session], [log], [metrics]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

@@ -79,6 +79,8 @@ var settings = []setting{
 	duration("journal", "keep", time.Hour, 10*365*24*time.Hour, "720h",
 		func(c *Config) *time.Duration { return &c.Journal.Keep }),
 
+	duration("lease", "length", 20*time.Second, 10*time.Minute, "1m", func(c *Config) *time.Duration { return &c.Lease.Length }),
+
 	// A socket's address has 108 bytes on Linux, the closing zero included.
 	text("session", "socket", "an absolute path of at most 107 bytes, such as \"/run/accordion/accordion.sock\"",
 		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 },

@@ -28,6 +28,7 @@ type cluster struct {
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
+	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	deadline  time.Duration                                                      // of each call out
 	close     func()
 }
@@ -55,7 +56,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, try: s.Try, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.

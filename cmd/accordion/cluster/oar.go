@@ -32,7 +32,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity,
+	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s,
 		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
 }

@@ -30,23 +30,34 @@ func Serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the sidecar",
 		Long: `Run the sidecar beside the batch system, until it is told to end (SIGTERM, SIGINT). It first does what "accordion
-preflight" does, and does not start on a cluster that is not fit. It logs to standard error.`,
+preflight" does, and does not start on a cluster that is not fit. It logs to standard error.
+
+One sidecar serves a cluster: it holds a lease in the batch system, and a second one, on whatever host, is refused with the
+name of the first. A sidecar that died without a word has the lease for another minute ([lease] length); --take-over does not wait
+for that. Give it only when that sidecar is known to be dead.`,
 		Args: command.NoArguments,
 	}
 	file := command.ConfigFlag(c)
 	force := c.Flags().Bool("force", false, "start in spite of what preflight finds")
+	takeOver := c.Flags().Bool("take-over", false, "take the cluster's lease from a sidecar that is known to be dead")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		conf, err := file.Load()
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), conf, *force, cmd.ErrOrStderr())
+		return serve(cmd.Context(), conf, insistence{force: *force, takeOver: *takeOver}, cmd.ErrOrStderr())
 	}
 	return c
 }
 
+// insistence is what serve is to do in spite of what it finds.
+type insistence struct {
+	force    bool // serve a cluster that is not fit
+	takeOver bool // take the lease from another sidecar
+}
+
 // serve wires the sidecar's parts and runs them until ctx ends.
-func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) error {
+func serve(ctx context.Context, conf config.Config, insist insistence, w io.Writer) error {
 	log := newLogger(conf.Log, w)
 	// The journal first: it keeps a second sidecar with it away before anything else is touched.
 	j, err := journal.Open(conf.Journal.Path)
@@ -59,7 +70,7 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 		return err
 	}
 	defer c.close()
-	if err := fit(ctx, c, log, force); err != nil {
+	if err := fit(ctx, c, log, insist.force); err != nil {
 		return err
 	}
 	lock, err := onlyOne(ctx, c, j.Path())
@@ -80,7 +91,12 @@ func serve(ctx context.Context, conf config.Config, force bool, w io.Writer) err
 		return err
 	}
 	defer instruments.close()
-	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Settings: settings})
+	lease, err := c.leaseFor(j.Path(), conf.Lease.Length)
+	if err != nil {
+		return err
+	}
+	lease.Claim.Over = insist.takeOver
+	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Lease: lease, Settings: settings})
 	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
 		"socket", conf.Session.Socket, "addresses", server.Addresses())
 	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,

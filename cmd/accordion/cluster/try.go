@@ -26,6 +26,11 @@ func (c *cluster) tryOut(cmd *cobra.Command, conf config.Config, as string, asJS
 		return err
 	}
 	defer lock.Release()
+	leave, err := c.holdLease(cmd.Context(), "preflight --try")
+	if err != nil {
+		return err
+	}
+	defer leave()
 	all, err := c.try(cmd.Context(), as, func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), "trying", what) })
 	if err != nil {
 		return err
