@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/promise"
 )
 
 // SetPromise writes the scheduled profile, which begins with the job's present step at now, as the planned end of each
@@ -83,9 +83,9 @@ func (r *Job) Remaining(now core.Time) core.EP {
 }
 
 // Remainder is the rest of a running job, to be fitted again.
-func (r *Job) Remainder(now core.Time) queue.Remainder {
+func (r *Job) Remainder(now core.Time) promise.Remainder {
 	ep := r.Remaining(now)
-	return queue.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
+	return promise.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
 }
 
 // Tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither

@@ -5,7 +5,7 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/promise"
 )
 
 // advances is how many early applications are looked at in one cycle: each costs a plan.
@@ -34,7 +34,7 @@ func (v *machine) advance() bool {
 		for k, w := range v.Queue {
 			waiting[k] = w.Job
 		}
-		if !queue.Sooner(v.Settings.Policy, v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !promise.Sooner(v.Settings.Policy, v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now
@@ -54,5 +54,5 @@ func (v *machine) advance() bool {
 func goneOn(r *managed.Job, now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
 	next := r.EP()[r.Step+1:]
 	others := slices.Delete(slices.Clone(all), i, i+1)
-	return queue.Refit(now, machine, others, []queue.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]
+	return promise.Refit(now, machine, others, []promise.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]
 }

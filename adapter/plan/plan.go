@@ -8,7 +8,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
-	"accordion/core/queue"
+	"accordion/core/promise"
 )
 
 // Make makes the world of a cycle, and the plan in it.
@@ -117,15 +117,15 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	for i, r := range v.Running {
 		kept[i] = core.Allocation{Job: r.ID, Start: v.Now, EP: r.Remaining(v.Now)}
 	}
-	if queue.Fits(machine, append(slices.Clone(fixed), kept...)) {
+	if promise.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
 	}
 	turns := v.turns()
-	remainders := make([]queue.Remainder, len(turns))
+	remainders := make([]promise.Remainder, len(turns))
 	for k, i := range turns {
 		remainders[k] = v.Running[i].Remainder(v.Now)
 	}
-	for k, a := range queue.Refit(v.Now, machine, fixed, remainders) {
+	for k, a := range promise.Refit(v.Now, machine, fixed, remainders) {
 		i := turns[k]
 		kept[i] = a
 		v.move(v.Running[i], a)

@@ -2,6 +2,9 @@
 // one when the job starts.
 //
 //	choices, err := mold.Parse("4x2h|8x70m|16x40m") // 4 nodes for two hours, or 8 for 70 minutes, or …
+//	place, ok := new(mold.Chooser).Best(view, now, core.Job{ID: 1, Choices: choices}) // which of them, and when
+//
+// Files: mold.go and model.go read what users write, choose.go chooses.
 //
 // It knows one job at a time; the queue is core/queue's.
 package mold

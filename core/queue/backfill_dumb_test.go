@@ -82,7 +82,7 @@ func (c *plainConservative) seconds(but core.JobID) *dumb {
 	d := newDumb(c.nodes, c.running...)
 	for _, w := range c.waiting {
 		if w.job.ID != but && w.end < core.Forever {
-			d.add(w.place.Allocation)
+			d.Add(w.place.Allocation)
 		}
 	}
 	return d
@@ -96,12 +96,12 @@ func (c *plainConservative) best(now core.Time, j core.Job) (best core.Planned, 
 			ep = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
 		}
 		from := max(now, j.Begin)
-		start, scheduled, ok := d.fit(ep, c.algorithm.Limit, from, false, c.algorithm.Compact)
+		start, scheduled, ok := d.Fit(ep, c.algorithm.Limit, from, false, c.algorithm.Compact)
 		if !ok {
 			continue
 		}
 		if c.algorithm.LeastWaste && !c.algorithm.Rigid {
-			start, scheduled = d.least(ep, c.algorithm.Limit, from, start+scheduled.Total())
+			start, scheduled = d.Least(ep, c.algorithm.Limit, from, start+scheduled.Total())
 		}
 		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled}, Choice: i}
 		if p.End() < end || p.End() == end && ep.Peak() < best.EP.Peak() {
@@ -169,21 +169,21 @@ func (c *plainEASY) starts(now core.Time) (all []core.JobID) {
 	for _, w := range slices.Clone(c.waiting) {
 		rigid := core.EP{{Duration: w.job.Choices[0].Total(), Nodes: w.job.Choices[0].Peak()}}
 		at := now
-		for at < horizon && !d.free(rigid[0].Nodes, at, at+rigid[0].Duration) {
+		for at < horizon && !d.Free(rigid[0].Nodes, at, at+rigid[0].Duration) {
 			at++
 		}
 		place := core.Allocation{Job: w.job.ID, Start: at, EP: rigid}
 		switch {
 		case w.job.Begin > now || rigid.Peak() > c.nodes: // it is not in the queue
 		case at == now:
-			d.add(place)
+			d.Add(place)
 			c.take(w.job.ID)
 			c.running = append(c.running, place)
 			all = append(all, w.job.ID)
 		case !c.backfills:
 			return all
 		case head:
-			d.add(place)
+			d.Add(place)
 			head = false
 		}
 	}

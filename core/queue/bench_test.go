@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/mold"
 	"accordion/core/queue"
 )
 
@@ -63,18 +64,23 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkRefit fits 500 running evolving jobs again after nodes were lost.
-func BenchmarkRefit(b *testing.B) {
-	r := rand.New(rand.NewPCG(5, 6))
-	broken := make([]queue.Remainder, 500)
-	for i := range broken {
-		broken[i] = queue.Remainder{Job: core.JobID(i), Nodes: 1 + r.IntN(2), Left: r.Int64N(3600)}
-		for range 1 + r.IntN(5) {
-			broken[i].Next = append(broken[i].Next, core.Step{Duration: 60 + r.Int64N(3600), Nodes: 1 + r.IntN(16)})
-		}
+// BenchmarkPlanWithModels is the plan of 2,000 jobs of 200 sizes each beside 500 running ones, on 1,000 nodes. The bound
+// is 100 ms; figures in docs/performance.md.
+func BenchmarkPlanWithModels(b *testing.B) {
+	choices, err := mold.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
+	if err != nil {
+		b.Fatal(err)
 	}
-	b.ReportAllocs()
 	for b.Loop() {
-		queue.Refit(0, core.Machine{Nodes: 990}, nil, broken)
+		s := queue.Repeated{}.New(core.Machine{Nodes: 1000})
+		for i := range 500 {
+			s.Running(0, core.Allocation{Job: core.JobID(-1 - i), EP: core.EP{{Duration: core.Time(600 + 37*i), Nodes: 1 + i%3}}})
+		}
+		for i := range 2000 {
+			s.Submit(0, core.Job{ID: core.JobID(i + 1), Choices: choices[i%50:]})
+		}
+		if plan := s.Plan(0); len(plan.Jobs) != 2000 {
+			b.Fatalf("%d of 2000 jobs are planned", len(plan.Jobs))
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/mold"
 	"accordion/core/profile"
 )
 
@@ -35,9 +36,9 @@ var (
 func (p Conservative) New(m core.Machine) State {
 	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
 	s.memo.begin(nil)
-	s.placer.algorithm = p.Algorithm
+	s.chooser.Algorithm = p.Algorithm
 	if p.Algorithm.Rigid {
-		s.placer.algorithm = evolve.Algorithm{}
+		s.chooser.Algorithm = evolve.Algorithm{}
 	}
 	return s
 }
@@ -47,7 +48,7 @@ func (p Conservative) New(m core.Machine) State {
 type conservative struct {
 	policy  Conservative
 	machine core.Machine
-	placer  placer
+	chooser mold.Chooser
 	view    *profile.Profile
 	asOf    core.Time
 
@@ -141,7 +142,7 @@ func (s *conservative) place(now core.Time, r *reserved) {
 			r.start = at
 			s.view.Change(at, at+r.length, r.nodes)
 		}
-	} else if p, ok := s.placer.best(s.view, now, r.shape.job); ok {
+	} else if p, ok := s.chooser.Best(s.view, now, r.shape.job); ok {
 		r.shape.place, r.start = p, p.Start
 		s.view.Add(p.Start, p.EP)
 	}
@@ -344,7 +345,7 @@ func (s *conservative) Plan(now core.Time) core.Plan {
 // Clone implements State.
 func (s *conservative) Clone() State {
 	c := *s
-	c.placer, c.memo = placer{algorithm: s.placer.algorithm}, s.memo.clone()
+	c.chooser, c.memo = mold.Chooser{Algorithm: s.chooser.Algorithm}, s.memo.clone()
 	c.view = s.view.Clone()
 	c.waiting, c.changing = slices.Clone(s.waiting), slices.Clone(s.changing)
 	for i := range c.waiting {

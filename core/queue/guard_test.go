@@ -79,12 +79,12 @@ func guardedPlan(policy queue.Repeated, nodes int, now core.Time, running []core
 	late, early, taken, firm := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...), newDumb(nodes, running...)
 	ordinary := false // one of them waits
 	for _, a := range running {
-		early.add(unused(a, now))
+		early.Add(unused(a, now))
 	}
 	var loose [horizon]int // nodes in their guards that no waiting job counts on
 	for t := range loose {
 		if core.Time(t) >= now {
-			loose[t] = late.used[t] - early.used[t]
+			loose[t] = late.Used[t] - early.Used[t]
 		}
 	}
 	var plan core.Plan
@@ -112,26 +112,26 @@ func guardedPlan(policy queue.Repeated, nodes int, now core.Time, running []core
 		}
 		p := one.Jobs[0]
 		p.Guard = j.Guard
-		late.add(p.Allocation)
+		late.Add(p.Allocation)
 		if j.Guard == 0 {
-			early.add(p.Allocation)
-			taken.add(p.Allocation)
+			early.Add(p.Allocation)
+			taken.Add(p.Allocation)
 			plan.Jobs = append(plan.Jobs, p)
 			continue
 		}
 		step := core.Step{Duration: p.EP[0].Duration - j.Guard, Nodes: p.EP[0].Nodes}
-		for p.Early = max(now, j.Begin); !early.free(step.Nodes, p.Early, p.Early+step.Duration); {
+		for p.Early = max(now, j.Begin); !early.Free(step.Nodes, p.Early, p.Early+step.Duration); {
 			p.Early++
 		}
-		early.add(core.Allocation{Start: p.Early, EP: core.EP{step}})
+		early.Add(core.Allocation{Start: p.Early, EP: core.EP{step}})
 		for t := min(p.Early, p.Start); t < max(p.End(), p.Early+p.EP[0].Duration); t++ {
 			counted := 0
 			if t >= p.Early && t < p.Start {
 				counted = min(step.Nodes, loose[t])
 			}
 			loose[t] -= counted
-			taken.used[t] += step.Nodes - counted
-			firm.used[t] += step.Nodes - counted
+			taken.Used[t] += step.Nodes - counted
+			firm.Used[t] += step.Nodes - counted
 		}
 		ordinary = true
 		plan.Jobs = append(plan.Jobs, p)
@@ -144,7 +144,7 @@ func (d *dumb) counts(ep core.EP, margin, at core.Time) bool {
 	most := 0
 	for t := range ep.Total() + margin {
 		most = max(most, ep.At(t))
-		if !d.free(most, at+t, at+t+1) {
+		if !d.Free(most, at+t, at+t+1) {
 			return false
 		}
 	}
@@ -177,7 +177,7 @@ func TestEveryPlanWithGuardsIsThatOfArraysOfSeconds(t *testing.T) {
 // unfit says whether what runs exceeds the machine from now on.
 func unfit(nodes int, now core.Time, running []core.Allocation) bool {
 	d := newDumb(nodes, running...)
-	return !d.free(0, now, horizon-1)
+	return !d.Free(0, now, horizon-1)
 }
 
 // TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind: jobs with a guard run one after the other, each as soon as
@@ -210,25 +210,25 @@ func TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind(t *testing.T) 
 				if none {
 					a = unused(a, now)
 				}
-				world.add(a)
+				world.Add(a)
 			}
 			alone := *world
 			for _, p := range plan.Jobs[len(jobs):] {
-				world.add(p.Allocation)
+				world.Add(p.Allocation)
 			}
 			for i, j := range jobs {
 				n, limit, at := j.Choices[0][0].Nodes, j.Choices[0][0].Duration, core.Time(now)
 				if none {
 					limit -= j.Guard
 				}
-				for ; !alone.free(n, at, at+limit); at++ {
+				for ; !alone.Free(n, at, at+limit); at++ {
 				}
 				run := core.Allocation{Start: at, EP: core.EP{{Duration: limit, Nodes: n}}}
-				if !world.free(n, at, at+limit) {
+				if !world.Free(n, at, at+limit) {
 					t.Fatalf("guards unused: %v; job %d begins at %d, unless a job behind it is in the way: %+v", none, i+1, at, plan)
 				}
-				alone.add(run)
-				world.add(run)
+				alone.Add(run)
+				world.Add(run)
 			}
 		}
 	})
@@ -282,21 +282,21 @@ func TestNoOrdinaryJobIsPlannedLaterForOneBehindItThatCountsUntilItsLimit(t *tes
 		most := 0
 		for k := range p.EP.Total() + behind.Margin {
 			most = max(most, p.EP.At(k))
-			believed.used[p.Start+k] = most
+			believed.Used[p.Start+k] = most
 		}
 		alone, beside := newDumb(nodes, running...), newDumb(nodes, running...)
-		for k := range beside.used {
-			beside.used[k] += believed.used[k]
+		for k := range beside.Used {
+			beside.Used[k] += believed.Used[k]
 		}
 		for i, j := range jobs {
 			step, at := j.Choices[0][0], core.Time(0)
-			for ; !alone.free(step.Nodes, at, at+step.Duration); at++ {
+			for ; !alone.Free(step.Nodes, at, at+step.Duration); at++ {
 			}
-			if !beside.free(step.Nodes, at, at+step.Duration) {
+			if !beside.Free(step.Nodes, at, at+step.Duration) {
 				t.Fatalf("job %d would begin at %d, unless the job behind it counted until its limit: %+v", i+1, at, plan)
 			}
-			alone.add(core.Allocation{Start: at, EP: j.Choices[0]})
-			beside.add(core.Allocation{Start: at, EP: j.Choices[0]})
+			alone.Add(core.Allocation{Start: at, EP: j.Choices[0]})
+			beside.Add(core.Allocation{Start: at, EP: j.Choices[0]})
 		}
 	})
 }

@@ -2,7 +2,6 @@ package queue_test
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,20 +10,10 @@ import (
 	"accordion/core/evolve"
 	"accordion/core/place"
 	"accordion/core/queue"
+	"accordion/core/queue/queuetest"
 )
 
-// ep reads a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
-func ep(text string) core.EP {
-	var ep core.EP
-	for field := range strings.FieldsSeq(text) {
-		var s core.Step
-		if _, err := fmt.Sscanf(field, "%dx%d", &s.Nodes, &s.Duration); err != nil {
-			panic(err)
-		}
-		ep = append(ep, s)
-	}
-	return ep
-}
+func ep(text string) core.EP { return queuetest.EP(text) }
 
 // draw pictures allocations: a row is a node, a column a second, job 1 is a, job 2 is b; # is whatever ran before.
 func draw(t *testing.T, nodes int, all []core.Allocation) string {

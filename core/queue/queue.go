@@ -10,12 +10,12 @@
 //		// s.Job begins, grows or shrinks to s.Nodes nodes
 //	}
 //
-// A job that started has a promise. When it cannot be kept, because nodes were lost or somebody is late, Refit makes new
-// ones.
+// A job that started has a promise. When it cannot be kept, because nodes were lost or somebody is late, package promise
+// makes new ones.
 //
 // Files, by policy: easy.go (FCFS, EASY) on line.go, ranks.go, runs.go and table.go, which are quick; conservative.go with
-// sweep.go (its look for earlier places); repeated.go. Of all of them: order.go, placer.go (where a job completes first),
-// running.go, guard.go (who may hold nodes past his limit), refit.go and sooner.go (promises).
+// sweep.go (its look for earlier places); repeated.go. Of all of them: order.go, running.go. Which choice of a job completes
+// first is package mold's; who may hold nodes past his time, package guard's.
 package queue
 
 import "accordion/core"

@@ -6,6 +6,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/guard"
+	"accordion/core/mold"
 	"accordion/core/profile"
 )
 
@@ -45,7 +47,7 @@ var (
 // exceeds the machine (nodes were lost), nothing is free. An allocation that lay in the future when Running told of it
 // is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
 func (r Repeated) New(m core.Machine) State {
-	return &repeated{policy: r, machine: m, placer: placer{algorithm: r.algorithm()}}
+	return &repeated{policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()}}
 }
 
 // repeated is the state of Repeated. A plan is kept until something changes it. Invariant: view is nil (the plan is out
@@ -57,14 +59,14 @@ type repeated struct {
 	queue   []core.Job
 	running []running // in the order in which they came
 
-	view   *profile.Profile
-	slots  []slot
-	asOf   core.Time // when view was begun
-	memory *profile.Profile
-	placer placer
+	view    *profile.Profile
+	slots   []slot
+	asOf    core.Time // when view was begun
+	memory  *profile.Profile
+	chooser mold.Chooser
 
-	guarded bool     // a job has, or had, a guard
-	outlook *outlook // beside view, where guarded
+	guarded bool           // a job has, or had, a guard
+	outlook *guard.Outlook // beside view, where guarded
 }
 
 // slot is the place of a waiting job in the plan.
@@ -213,12 +215,14 @@ func (s *repeated) Clone() State {
 		slots:   slices.Clone(s.slots),
 		asOf:    s.asOf,
 		guarded: s.guarded,
-		placer:  placer{algorithm: s.placer.algorithm},
+		chooser: mold.Chooser{Algorithm: s.chooser.Algorithm},
 	}
 	if s.view != nil {
 		c.view = s.view.Clone()
 		c.memory = c.view
-		c.outlook = s.outlook.clone()
+		if s.guarded {
+			c.outlook = s.outlook.Clone()
+		}
 	}
 	return c
 }
@@ -255,6 +259,46 @@ func (s *repeated) renew(now core.Time) {
 		}
 	}
 	if s.guarded {
-		s.outlook = s.outlook.renew(now, s.view, s.running)
+		if s.outlook == nil {
+			s.outlook = new(guard.Outlook)
+		}
+		s.outlook.Renew(now, s.view, allocations(s.running))
+	}
+}
+
+// guard notes that a job has one.
+func (s *repeated) guard(g core.Time) {
+	if g > 0 && !s.guarded {
+		s.guarded, s.view = true, nil
+	}
+}
+
+// room is the view into which a job is fitted.
+func (s *repeated) room(j core.Job) *profile.Profile {
+	if s.guarded && j.Guard <= 0 {
+		return s.outlook.Taken()
+	}
+	return s.view
+}
+
+// place is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
+func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := s.chooser.Best(s.room(j), now, j)
+	for ok && s.guarded {
+		begin, clear := s.outlook.Clear(p, j.Margin)
+		if !clear || begin == p.Start {
+			return p, clear
+		}
+		j.Begin = begin
+		p, ok = s.chooser.Best(s.room(j), now, j)
+	}
+	return p, ok
+}
+
+// occupy enters a job's place, and says when it begins at the earliest.
+func (s *repeated) occupy(p *core.Planned, notBefore core.Time) {
+	s.view.Add(p.Start, p.EP)
+	if s.guarded {
+		s.outlook.Occupy(p, notBefore)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/promise"
 	"accordion/core/queue"
 
 	"github.com/google/go-cmp/cmp"
@@ -317,15 +318,6 @@ func TestAnEarlierSecondIsPlannedAnew(t *testing.T) {
 	}
 }
 
-func TestFitsSeesTheSecondThatExceeds(t *testing.T) {
-	all := []core.Allocation{{Start: -5, EP: ep("2x10")}, {Start: 4, EP: ep("2x10")}}
-	for nodes, want := range map[int]bool{3: false, 4: true} {
-		if got := queue.Fits(core.Machine{Nodes: nodes}, all); got != want {
-			t.Errorf("%d nodes: %v, want %v", nodes, got, want)
-		}
-	}
-}
-
 func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wild := rapid.OneOf(rapid.Int64Range(-3, 30), rapid.Int64Range(-core.Forever, core.Forever), rapid.SampledFrom([]core.Time{core.Forever, -core.Forever}))
@@ -358,12 +350,12 @@ func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
 		s.End(now, 1)
 		s.Plan(now)
 		fixed := allocations("fixed")
-		queue.Fits(m, fixed)
-		var broken []queue.Remainder
+		promise.Fits(m, fixed)
+		var broken []promise.Remainder
 		for _, a := range allocations("broken") {
-			broken = append(broken, queue.Remainder{Job: a.Job, Nodes: number.Draw(t, "held"), Left: a.Start, Next: a.EP})
+			broken = append(broken, promise.Remainder{Job: a.Job, Nodes: number.Draw(t, "held"), Left: a.Start, Next: a.EP})
 		}
-		if got := queue.Refit(now, m, fixed, broken); len(got) != len(broken) {
+		if got := promise.Refit(now, m, fixed, broken); len(got) != len(broken) {
 			t.Fatalf("%d promises for %d remainders", len(got), len(broken))
 		}
 	})

@@ -41,3 +41,12 @@ func (r *running) next(now core.Time) core.Time {
 	}
 	return min(at, core.Forever)
 }
+
+// allocations are the promises of what runs.
+func allocations(all []running) []core.Allocation {
+	promises := make([]core.Allocation, len(all))
+	for i := range all {
+		promises[i] = all[i].Allocation
+	}
+	return promises
+}

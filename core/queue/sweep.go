@@ -66,12 +66,12 @@ func (s *conservative) sweepShape(now core.Time, r *reserved) {
 	} else {
 		old = core.Planned{}
 	}
-	p, ok := s.placer.earliest(s.view.Without(old.Start, old.EP), now, r.shape.job, end)
+	p, ok := s.chooser.Earliest(s.view.Without(old.Start, old.EP), now, r.shape.job, end)
 	if !ok {
 		return
 	}
 	s.view.Remove(old.Start, old.EP)
-	s.placer.improve(s.view, r.shape.job, &p)
+	s.chooser.Improve(s.view, r.shape.job, &p)
 	r.shape.place, r.start = p, p.Start
 	s.view.Add(p.Start, p.EP)
 	s.due = min(s.due, p.Start)

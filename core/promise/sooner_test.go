@@ -1,9 +1,11 @@
-package queue
+package promise_test
 
 import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/promise"
+	"accordion/core/queue"
 )
 
 func TestSoonerOnlyWhereNobodyIsDelayed(t *testing.T) {
@@ -26,14 +28,14 @@ func TestSoonerOnlyWhereNobodyIsDelayed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			running := append([]core.Allocation{early}, c.others...)
-			state := Repeated{}.New(m)
+			state := queue.Repeated{}.New(m)
 			for _, a := range running {
 				state.Running(0, a)
 			}
 			for _, j := range c.waiting {
 				state.Submit(0, j)
 			}
-			if got := Sooner(Repeated{}, 0, m, running, 0, better, c.waiting, state.Plan(0)); got != c.want {
+			if got := promise.Sooner(queue.Repeated{}, 0, m, running, 0, better, c.waiting, state.Plan(0)); got != c.want {
 				t.Errorf("Sooner is %v, want %v", got, c.want)
 			}
 		})

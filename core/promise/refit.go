@@ -1,4 +1,4 @@
-package queue
+package promise
 
 import (
 	"accordion/core"
@@ -41,15 +41,6 @@ func Refit(now core.Time, m core.Machine, fixed []core.Allocation, broken []Rema
 		}
 	}
 	return r.promised
-}
-
-// Fits says whether the allocations together never exceed the machine.
-func Fits(m core.Machine, all []core.Allocation) bool {
-	p := profile.New(m.Nodes)
-	for _, a := range all {
-		p.Add(a.Start, a.EP)
-	}
-	return p.Max(-core.Forever, core.Forever) <= p.Nodes()
 }
 
 // refitting is a Refit under way. Invariant: view is what is fixed and everything in promised.

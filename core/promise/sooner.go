@@ -1,9 +1,10 @@
-package queue
+package promise
 
 import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/queue"
 )
 
 // Sooner says whether one running job may go on earlier than it was promised without delaying anybody. running are the
@@ -13,7 +14,7 @@ import (
 //
 // It is the papers' guarantee read the other way round: nothing that an early application gains is taken from another
 // (Klein & Pérez, CoreGRID 2011, section 6: the algorithm re-run with updated information).
-func Sooner(p Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
+func Sooner(p queue.Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
 	all := slices.Clone(running)
 	all[i] = better
 	if !Fits(m, all) {

@@ -1,4 +1,4 @@
-package queue_test
+package promise_test
 
 import (
 	"fmt"
@@ -6,7 +6,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
-	"accordion/core/queue"
+	"accordion/core/promise"
+	"accordion/core/queue/queuetest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -19,54 +20,54 @@ func TestRefit(t *testing.T) {
 		name   string
 		nodes  int
 		fixed  []core.Allocation
-		broken []queue.Remainder
+		broken []promise.Remainder
 		want   []string
 	}{
 		{"what still fits goes on as it would", 8, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
 			[]string{"2x5s,8x10s,1x3s"}},
 		{"a growth waits for the nodes of a promise, however long", 8,
 			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x110")}},
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
 			[]string{"2x100s,8x10s,1x3s"}},
 		{"a step to come waits too, once a shrink has given back what it can", 8,
 			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x110")}},
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("1x10 8x3")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("1x10 8x3")}},
 			[]string{"4x5s,1x95s,8x3s"}},
 		{"an application that is late keeps its nodes a second at least", 8, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: -30, Next: ep("3x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: -30, Next: ep("3x10")}},
 			[]string{"2x1s,3x10s"}},
 		{"the first in the list chooses first", 6, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("4x10")}, {Job: 2, Nodes: 2, Left: 5, Next: ep("4x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("4x10")}, {Job: 2, Nodes: 2, Left: 5, Next: ep("4x10")}},
 			[]string{"2x5s,4x10s", "2x15s,4x10s"}},
 		{"who goes first only with what the other gives back waits for it", 6, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("6x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("4x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("6x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("4x10")}},
 			[]string{"2x15s,6x10s", "3x5s,4x10s"}},
 		{"the first takes what the second turned out to give back", 8,
 			[]core.Allocation{{Job: 9, Start: 90, EP: ep("2x60")}},
-			[]queue.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("5x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("1x20")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("5x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("1x20")}},
 			[]string{"2x5s,5x10s", "3x5s,1x20s"}},
 		{"who wait for each other hold what they have", 10, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 4, Left: 5, Next: ep("8x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 4, Left: 5, Next: ep("8x10")}},
 			[]string{"4 for ever", "4 for ever"}},
 		{"a step that exceeds what is left of the machine is never reached", 7, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("3x7")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("3x7")}},
 			[]string{"4 for ever", "3x5s,3x7s"}},
 		{"a last step ends, even where the machine is exceeded", 4,
 			[]core.Allocation{{Job: 9, Start: 90, EP: core.EP{{Duration: ever, Nodes: 2}}}},
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5}},
 			[]string{"4x5s"}},
 		{"who cannot be made to let go shrinks in time, and grows when there is room", 6,
 			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x30")}},
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x10 6x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x10 6x10")}},
 			[]string{"4x5s,2x15s,6x10s"}},
 		{"a step of no length is never reached", 6, nil,
-			[]queue.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x0")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x0")}},
 			[]string{"4 for ever"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for i, a := range queue.Refit(now, core.Machine{Nodes: c.nodes}, c.fixed, c.broken) {
+			for i, a := range promise.Refit(now, core.Machine{Nodes: c.nodes}, c.fixed, c.broken) {
 				if a.Job != c.broken[i].Job || a.Start != now {
 					t.Errorf("allocation %d is of job %d from %d on", i, a.Job, a.Start)
 				}
@@ -83,10 +84,10 @@ func TestRefit(t *testing.T) {
 	}
 }
 
-func drawRemainders(t *rapid.T, nodes, most int) []queue.Remainder {
-	all := make([]queue.Remainder, rapid.IntRange(1, most).Draw(t, "broken"))
+func drawRemainders(t *rapid.T, nodes, most int) []promise.Remainder {
+	all := make([]promise.Remainder, rapid.IntRange(1, most).Draw(t, "broken"))
 	for i := range all {
-		all[i] = queue.Remainder{
+		all[i] = promise.Remainder{
 			Job:   core.JobID(i + 1),
 			Nodes: rapid.IntRange(1, max(1, nodes/2)).Draw(t, "holds"),
 			Left:  rapid.Int64Range(0, 6).Draw(t, "left"),
@@ -104,27 +105,27 @@ func TestNewPromisesFitWhereverWhatIsHeldNowFits(t *testing.T) {
 		nodes := rapid.IntRange(2, 8).Draw(t, "machine")
 		fixed := drawRunning(t, now, nodes/2)
 		broken := drawRemainders(t, nodes, 4)
-		got := queue.Refit(now, core.Machine{Nodes: nodes}, fixed, broken)
+		got := promise.Refit(now, core.Machine{Nodes: nodes}, fixed, broken)
 
 		held := 0
 		for i, b := range broken {
 			held += b.Nodes
 			checkRemainder(t, b, got[i])
 		}
-		before, after := newDumb(nodes, fixed...), newDumb(nodes, append(fixed, got...)...)
-		for x := now; x < horizon; x++ {
-			if before.used[x]+held <= nodes && after.used[x] > nodes {
-				t.Fatalf("second %d: %d of %d nodes promised, though what is held fits\n%+v", x, after.used[x], nodes, got)
+		before, after := queuetest.NewSeconds(nodes, fixed...), queuetest.NewSeconds(nodes, append(fixed, got...)...)
+		for x := now; x < queuetest.Horizon; x++ {
+			if before.Used[x]+held <= nodes && after.Used[x] > nodes {
+				t.Fatalf("second %d: %d of %d nodes promised, though what is held fits\n%+v", x, after.Used[x], nodes, got)
 			}
 		}
-		if d := cmp.Diff(got, queue.Refit(now, core.Machine{Nodes: nodes}, fixed, broken)); d != "" {
+		if d := cmp.Diff(got, promise.Refit(now, core.Machine{Nodes: nodes}, fixed, broken)); d != "" {
 			t.Fatalf("asked twice, it answers twice: %s", d)
 		}
 	})
 }
 
 // checkRemainder fails when an allocation is not the remainder, expanded.
-func checkRemainder(t *rapid.T, b queue.Remainder, a core.Allocation) {
+func checkRemainder(t *rapid.T, b promise.Remainder, a core.Allocation) {
 	if a.Start != 12 || a.Job != b.Job || a.EP[0].Nodes != b.Nodes || a.EP[0].Duration < max(b.Left, 1) {
 		t.Fatalf("%+v became %+v", b, a)
 	}
@@ -147,15 +148,24 @@ func TestALoneRemainderIsFittedAsEarlyAsArraysOfSecondsSay(t *testing.T) {
 		nodes := rapid.IntRange(2, 6).Draw(t, "machine")
 		b := drawRemainders(t, nodes, 1)[0]
 		fixed := drawRunning(t, now, nodes)
-		d := newDumb(nodes, fixed...)
+		d := queuetest.NewSeconds(nodes, fixed...)
 		wanted := append(core.EP{{Duration: max(b.Left, 1), Nodes: b.Nodes}}, b.Next...)
-		_, want, ok := d.fit(wanted, evolve.Unlimited, now, true, false)
+		_, want, ok := d.Fit(wanted, evolve.Unlimited, now, true, false)
 		if !ok {
 			return // held beyond what is free: the table says what happens then
 		}
-		got := queue.Refit(now, core.Machine{Nodes: nodes}, fixed, []queue.Remainder{b})
+		got := promise.Refit(now, core.Machine{Nodes: nodes}, fixed, []promise.Remainder{b})
 		if d := cmp.Diff(want, got[0].EP); d != "" {
 			t.Fatalf("(-seconds +refit)\n%s", d)
 		}
 	})
+}
+
+func TestFitsSeesTheSecondThatExceeds(t *testing.T) {
+	all := []core.Allocation{{Start: -5, EP: ep("2x10")}, {Start: 4, EP: ep("2x10")}}
+	for nodes, want := range map[int]bool{3: false, 4: true} {
+		if got := promise.Fits(core.Machine{Nodes: nodes}, all); got != want {
+			t.Errorf("%d nodes: %v, want %v", nodes, got, want)
+		}
+	}
 }

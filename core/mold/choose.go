@@ -1,4 +1,4 @@
-package queue
+package mold
 
 import (
 	"accordion/core"
@@ -6,33 +6,36 @@ import (
 	"accordion/core/profile"
 )
 
-// placer finds the places of jobs: each with the earliest completion, by an algorithm that is not rigid.
-type placer struct {
-	algorithm evolve.Algorithm
+// Chooser finds the place of one job: of its choices the one with the earliest completion, by an algorithm that is not
+// rigid. Of several that complete together it takes the one with the fewest nodes (at its peak), then the one named first.
+// The zero value never expands a step. It keeps memory for the next search: one goroutine uses it at a time.
+type Chooser struct {
+	Algorithm evolve.Algorithm
 	fitter    evolve.Fitter
 }
 
-// best is a job's earliest completion in a view.
-func (s *placer) best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
-	p, ok := s.earliest(view.Without(0, nil), now, j, endless)
+// Best is a job's earliest completion in a view, from now on and not before its Begin, with all that the algorithm does to
+// a place that it found. It is false when no choice fits.
+func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := c.Earliest(view.Without(0, nil), now, j, endless)
 	if ok {
-		s.improve(view, j, &p)
+		c.Improve(view, j, &p)
 	}
 	return p, ok
 }
 
-// improve does to a place what the algorithm does behind finding it. Its completion stays.
-func (s *placer) improve(view *profile.Profile, j core.Job, p *core.Planned) {
+// Improve does to a place what the algorithm does behind finding it. Its completion stays.
+func (c *Chooser) Improve(view *profile.Profile, j core.Job, p *core.Planned) {
 	if !isFamily(j.Choices) {
-		p.Start, p.EP = s.algorithm.Improve(&s.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
+		p.Start, p.EP = c.Algorithm.Improve(&c.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
 	}
 }
 
 // endless is behind every completion.
 const endless = 4 * core.Forever
 
-// earliest is a job's earliest completion, where that is before an instant.
-func (s *placer) earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
+// Earliest is Best as it is found, and where it completes before an instant only.
+func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
 	if isFamily(j.Choices) {
 		p, ok := bestSize(view, notBefore, j)
@@ -44,7 +47,7 @@ func (s *placer) earliest(view profile.Lifted, now core.Time, j core.Job, before
 		if found && notBefore+ep.Total() > best.End() {
 			continue // it cannot win
 		}
-		start, scheduled, ok := s.fit(view, ep, notBefore, before)
+		start, scheduled, ok := c.fit(view, ep, notBefore, before)
 		if !ok {
 			continue
 		}
@@ -56,13 +59,18 @@ func (s *placer) earliest(view profile.Lifted, now core.Time, j core.Job, before
 	return best, found
 }
 
+// Fit is the earliest completion of one profile in a view, as Earliest finds it.
+func (c *Chooser) Fit(view profile.Lifted, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
+	return c.fit(view, ep, notBefore, endless)
+}
+
 // fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
-func (s *placer) fit(view profile.Lifted, ep core.EP, notBefore, before core.Time) (core.Time, core.EP, bool) {
+func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	switch {
 	case len(ep) == 0:
 		return 0, nil, false
 	case len(ep) > 1:
-		return s.fitter.Sooner(ep, view, s.algorithm.Limit, notBefore, before)
+		return c.fitter.Sooner(ep, view, c.Algorithm.Limit, notBefore, before)
 	case ep[0].Duration < 1 || ep[0].Nodes < 0:
 		return 0, nil, false
 	}
@@ -92,7 +100,7 @@ func isFamily(choices []core.EP) bool {
 	return true
 }
 
-// bestSize is best for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
+// bestSize is Earliest for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
 func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)

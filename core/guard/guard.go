@@ -1,0 +1,176 @@
+// Package guard keeps waiting jobs out of each other's way where some have a guard (core.Job): a time at the end of their
+// limit that they may use or not.
+//
+//	o := new(guard.Outlook)
+//	o.Renew(now, view, running)   // view: what runs, every guard used
+//	if start, ok := o.Clear(place, margin); ok && start == place.Start {
+//		o.Occupy(&place, notBefore) // place.Early: when it begins if no guard is used
+//	}
+//
+// It knows jobs one by one, as they are planned; their order, and where each is fitted, is core/queue's.
+package guard
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/mold"
+	"accordion/core/profile"
+)
+
+// Outlook is what a plan keeps beside its view when jobs have a guard: nobody knows when in its guard such a job ends, nor,
+// therefore, when those that wait for its nodes begin. The view takes all guards for used. A job without a guard that was
+// fitted into that view could begin in the guard of one that runs, end behind it, and delay the one that would have had its
+// nodes; and a reservation for it could do so long before.
+//
+// So a waiting job with a guard is placed twice, at the latest in the view and at the earliest in early, and occupies taken
+// from the one to the other; and one without is fitted into taken. At every instant taken is no less than view and early.
+//
+// The zero value is ready for Renew.
+type Outlook struct {
+	early   *profile.Profile // as if no guard were used
+	taken   *profile.Profile // by jobs with a guard at one time or another
+	firm    *profile.Profile // taken without the waiting jobs that have no guard
+	waits   bool             // a waiting job has a guard
+	chooser mold.Chooser     // of what a job is believed to take: it is not expanded
+	guards  []stretch        // of what runs, as far as no waiting job counts on it; apart and in order
+}
+
+// stretch is a number of nodes from one second to another.
+type stretch struct {
+	from, to core.Time
+	nodes    int
+}
+
+// Renew begins anew with what runs, in the memory of before. view is its occupation, with all guards.
+func (o *Outlook) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
+	if o.early == nil {
+		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)
+		o.chooser.Algorithm.Limit = evolve.NoExpansion
+	}
+	o.early.CopyFrom(view)
+	o.taken.CopyFrom(view)
+	o.firm.CopyFrom(view)
+	o.waits = false
+	o.guards = o.guards[:0]
+	var ends []stretch
+	for _, a := range running {
+		end := a.End()
+		for k := len(a.EP) - 1; k >= 0 && end > max(now, a.End()-a.Guard); k-- {
+			from := max(now, a.End()-a.Guard, end-a.EP[k].Duration)
+			o.early.Remove(from, core.EP{{Duration: end - from, Nodes: a.EP[k].Nodes}})
+			ends = append(ends, stretch{from, end, a.EP[k].Nodes})
+			end -= a.EP[k].Duration
+		}
+	}
+	o.guards = sum(ends, o.guards)
+}
+
+// Clone is an independent copy.
+func (o *Outlook) Clone() *Outlook {
+	return &Outlook{
+		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waits: o.waits,
+		chooser: mold.Chooser{Algorithm: o.chooser.Algorithm}, guards: slices.Clone(o.guards),
+	}
+}
+
+// Taken is the view into which a job without a guard is fitted: read only.
+func (o *Outlook) Taken() *profile.Profile { return o.taken }
+
+// Clear is when a place may begin, at its start or later, so that it is in the way of no waiting job with a guard by
+// itself, its margin counted. It is false when there is no such time.
+func (o *Outlook) Clear(p core.Planned, margin core.Time) (core.Time, bool) {
+	if !o.waits || margin <= 0 {
+		return p.Start, true
+	}
+	start, _, ok := o.chooser.Fit(o.firm.Without(0, nil), believed(p.EP, margin), p.Start)
+	return start, ok
+}
+
+// believed is what a job takes by its limit: every node that it has once, until the end.
+func believed(ep core.EP, margin core.Time) core.EP {
+	var all core.EP
+	for _, step := range ep {
+		if last := len(all) - 1; last >= 0 && step.Nodes <= all[last].Nodes {
+			all[last].Duration += step.Duration
+			continue
+		}
+		all = append(all, step)
+	}
+	all[len(all)-1].Duration += margin
+	return all
+}
+
+// sum appends the sum of stretches that may overlap, as stretches that do not.
+func sum(all []stretch, into []stretch) []stretch {
+	type change struct {
+		at    core.Time
+		nodes int
+	}
+	changes := make([]change, 0, 2*len(all))
+	for _, s := range all {
+		changes = append(changes, change{s.from, s.nodes}, change{s.to, -s.nodes})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	nodes := 0
+	for i, c := range changes {
+		if i > 0 && c.at > changes[i-1].at && nodes > 0 {
+			into = append(into, stretch{changes[i-1].at, c.at, nodes})
+		}
+		nodes += c.nodes
+	}
+	return into
+}
+
+// Occupy enters the place of a waiting job. Of one with a guard, p has its latest begin; it may begin from notBefore on,
+// and p.Early is set to its earliest.
+func (o *Outlook) Occupy(p *core.Planned, notBefore core.Time) {
+	if p.Guard > 0 {
+		o.occupy(p, notBefore)
+		return
+	}
+	o.early.Add(p.Start, p.EP)
+	o.taken.Add(p.Start, p.EP)
+}
+
+// occupy enters the place of a job with a guard. Where it begins sooner than at the latest, because somebody does not
+// use his guard, it has his nodes: together they take no more than the greater of the two.
+func (o *Outlook) occupy(p *core.Planned, notBefore core.Time) {
+	step := p.EP[0]
+	needs := max(step.Duration-p.Guard, 1)
+	p.Early, _ = o.early.FirstFit(step.Nodes, needs, notBefore)
+	o.early.Add(p.Early, core.EP{{Duration: needs, Nodes: step.Nodes}})
+	end := max(p.End(), p.Early+step.Duration)
+	t, ep := min(p.Early, p.Start), core.EP(nil)
+	begin := t
+	for _, g := range o.use(p.Early, p.Start, step.Nodes) {
+		ep = append(ep, core.Step{Duration: g.from - t, Nodes: step.Nodes}, core.Step{Duration: g.to - g.from, Nodes: step.Nodes - g.nodes})
+		t = g.to
+	}
+	ep = append(ep, core.Step{Duration: end - t, Nodes: step.Nodes})
+	o.taken.Add(begin, ep)
+	o.firm.Add(begin, ep)
+	o.waits = true
+}
+
+// use counts on the guards in [from, to), for up to so many nodes at every instant, and says on what it does.
+func (o *Outlook) use(from, to core.Time, nodes int) []stretch {
+	var used []stretch
+	i, _ := slices.BinarySearchFunc(o.guards, from, func(g stretch, t core.Time) int { return cmp.Compare(g.to, t+1) })
+	for ; i < len(o.guards) && o.guards[i].from < to; i++ {
+		g := o.guards[i]
+		u := stretch{max(g.from, from), min(g.to, to), min(g.nodes, nodes)}
+		used = append(used, u)
+		left := make([]stretch, 0, 3)
+		for _, part := range [...]stretch{{g.from, u.from, g.nodes}, {u.from, u.to, g.nodes - u.nodes}, {u.to, g.to, g.nodes}} {
+			if part.from < part.to && part.nodes > 0 {
+				left = append(left, part)
+			}
+		}
+		o.guards = slices.Replace(o.guards, i, i+1, left...)
+		i += len(left) - 1
+	}
+	return used
+}

@@ -1,0 +1,162 @@
+// Package queuetest is a second implementation of core/queue's arithmetic for tests, on an array of seconds: slow, short and
+// plain to see. Tests compare policies and promises with it. It is not for product code.
+//
+//	seconds := queuetest.NewSeconds(8, running...)
+//	start, scheduled, ok := seconds.Fit(ep, evolve.Twice, now, false, false)
+package queuetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// Horizon bounds the array, in seconds; the cases are small enough that all is over before.
+const Horizon = 250
+
+// Seconds is a machine as an array of used nodes, one entry a second. Every start of every step is tried.
+type Seconds struct {
+	nodes int
+	Used  [Horizon]int
+}
+
+// NewSeconds is a machine with some allocations on it. It may be exceeded.
+func NewSeconds(nodes int, all ...core.Allocation) *Seconds {
+	d := &Seconds{nodes: nodes}
+	for _, a := range all {
+		d.Add(a)
+	}
+	return d
+}
+
+// Add enters an allocation.
+func (d *Seconds) Add(a core.Allocation) {
+	for t := range core.Time(Horizon) {
+		d.Used[t] += a.EP.At(t - a.Start)
+	}
+}
+
+// Free says whether n nodes are free from one second to another; behind the Horizon nothing is.
+func (d *Seconds) Free(n int, from, to core.Time) bool {
+	for t := from; t < to; t++ {
+		if t < 0 || t >= Horizon || d.Used[t]+n > d.nodes {
+			return false
+		}
+	}
+	return true
+}
+
+// Fit finds the starts of every step from which it can run, front to back, and of those that lead to the earliest
+// completion the earliest ones, or with late the latest, back to front. A held profile begins at the second given and its
+// first step waits as long as it likes; else the first step never waits.
+func (d *Seconds) Fit(ep core.EP, limit evolve.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
+	longest := func(i int) core.Time {
+		switch {
+		case i == 0 && held:
+			return core.Forever
+		case i == 0:
+			return ep[0].Duration
+		}
+		return limit.Longest(ep[i].Duration)
+	}
+	leads := func(i int, s core.Time) func(func(core.Time) bool) { // to starts t of the next step, rising
+		return func(yield func(core.Time) bool) {
+			for t := s + 1; t <= Horizon && t-s <= longest(i) && d.Free(ep[i].Nodes, t-1, t); t++ {
+				if t >= s+ep[i].Duration && t < Horizon && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+	can := make([][Horizon]bool, len(ep))
+	for t := begin; t < Horizon && !(held && t > begin); t++ {
+		can[0][t] = d.Free(ep[0].Nodes, t, t+ep[0].Duration)
+	}
+	for i, step := range ep[1:] {
+		for s := range core.Time(Horizon) {
+			if can[i][s] {
+				for t := range leads(i, s) {
+					can[i+1][t] = d.Free(step.Nodes, t, t+step.Duration)
+				}
+			}
+		}
+	}
+	last := len(ep) - 1
+	at := core.Time(-1)
+	for t := Horizon - 1; t >= 0; t-- {
+		if can[last][t] {
+			at = core.Time(t)
+		}
+	}
+	if at < 0 {
+		return 0, nil, false
+	}
+	scheduled := make(core.EP, len(ep))
+	scheduled[last] = ep[last]
+	for i := last - 1; i >= 0; i-- {
+		next, found := at, false
+		for s := begin; s < next; s++ {
+			reaches := func(t core.Time) bool { return t == next }
+			if can[i][s] && (late || !found) && slices.ContainsFunc(slices.Collect(leads(i, s)), reaches) {
+				at, found = s, true
+			}
+		}
+		scheduled[i] = core.Step{Duration: next - at, Nodes: ep[i].Nodes}
+	}
+	return at, scheduled, true
+}
+
+// Least finds the schedule with the given completion that wastes least, of several the one with the latest starts: every
+// start and every length of every step is tried, from the last one back.
+func (d *Seconds) Least(ep core.EP, limit evolve.Limit, begin, completion core.Time) (core.Time, core.EP) {
+	const none = core.Forever
+	waste, length := make([][Horizon + 1]int64, len(ep)+1), make([][Horizon + 1]core.Time, len(ep))
+	for t := range waste[len(ep)] {
+		waste[len(ep)][t] = none
+	}
+	waste[len(ep)][completion] = 0
+	for i := len(ep) - 1; i >= 0; i-- {
+		longest := limit.Longest(ep[i].Duration)
+		if i == 0 || i == len(ep)-1 {
+			longest = ep[i].Duration
+		}
+		for t := range waste[i] {
+			waste[i][t] = none
+			start := core.Time(t)
+			for l := core.Time(1); start >= begin && start+l <= completion && l <= longest && d.Free(ep[i].Nodes, start+l-1, start+l); l++ {
+				w := waste[i+1][start+l] + (l-ep[i].Duration)*int64(ep[i].Nodes)
+				if l >= ep[i].Duration && waste[i+1][start+l] < none && w <= waste[i][t] {
+					waste[i][t], length[i][t] = w, l
+				}
+			}
+		}
+	}
+	start := completion
+	for t := completion; t >= begin; t-- {
+		if waste[0][t] < waste[0][start] {
+			start = t
+		}
+	}
+	scheduled := make(core.EP, len(ep))
+	for i, t := 0, start; i < len(ep); i++ {
+		scheduled[i] = core.Step{Duration: length[i][t], Nodes: ep[i].Nodes}
+		t += length[i][t]
+	}
+	return start, scheduled
+}
+
+// EP reads a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
+func EP(text string) core.EP {
+	var ep core.EP
+	for field := range strings.FieldsSeq(text) {
+		var s core.Step
+		if _, err := fmt.Sscanf(field, "%dx%d", &s.Nodes, &s.Duration); err != nil {
+			panic(err)
+		}
+		ep = append(ep, s)
+	}
+	return ep
+}
