@@ -9,7 +9,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/oar/cpuset"
 	"accordion/oar/database"
 	"accordion/oar/observe"
 	"accordion/oar/server"
@@ -69,7 +68,7 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 	}
 	waits, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := s.keeper.Cleaned(waits, base, cpuset.Of(companions...)); err != nil {
+	if err := s.keeper.Cleaned(waits, base, tables.CpusetsOf(companions...)); err != nil {
 		return err
 	}
 	return s.db.Change(ctx, func(tx *sql.Tx) error {

@@ -72,8 +72,7 @@ func (s *System) hasten(shown ...*observe.Job) {
 func (s *System) remind(ctx context.Context) error {
 	now := time.Now().Unix()
 	query := fmt.Sprintf("SELECT COALESCE(MIN(start_time), 0) FROM jobs WHERE state = %s AND reservation = 'Scheduled' AND start_time >= %d", s.db.Arg(1), now)
-	next := core.Time(0)
-	err := database.Rows(ctx, s.db.Sql, "the next advance reservation", query, []any{database.StateWaiting}, func(r *sql.Rows) error { return r.Scan(&next) })
+	next, err := database.Value[core.Time](ctx, s.db.Sql, "the next advance reservation", query, database.StateWaiting)
 	if err == nil {
 		s.server.PokeAt(next)
 	}

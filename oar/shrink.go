@@ -55,10 +55,10 @@ func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) erro
 	if err != nil {
 		return err
 	}
-	where, args := s.keeper.On(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
+	left := s.db.CpusetsOn(slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(keep, host) }))
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.keeper.Cleaned(ctx, int64(job.ID), where, args...)
+	return s.keeper.Cleaned(ctx, int64(job.ID), left)
 }
 
 // keeps says what is wrong with the nodes that a running job is to keep: they must be its own, and its base's among them.

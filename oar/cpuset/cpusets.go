@@ -13,12 +13,10 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/oar/conf"
-	"accordion/oar/database"
 	"accordion/oar/node"
 	"accordion/oar/tables"
 )
@@ -44,17 +42,7 @@ func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	if !c.Used() {
 		return nil
 	}
-	for _, host := range hosts {
-		for _, query := range []string{
-			fmt.Sprintf("DELETE FROM accordion_cpusets WHERE base = %d AND host = %s", base, c.db.Arg(1)),
-			fmt.Sprintf("INSERT INTO accordion_cpusets (base, host, companion, made) VALUES (%d, %s, %d, 0)", base, c.db.Arg(1), companion),
-		} {
-			if _, err := tx.ExecContext(ctx, query, host); err != nil {
-				return fmt.Errorf("noting the cpuset on %s: %w", host, err)
-			}
-		}
-	}
-	return nil
+	return c.db.NoteCpusets(ctx, tx, base, companion, hosts)
 }
 
 // Expect notes hosts on which a job is to begin and for which it has no companions yet; not while those of an earlier try are cleaned.
@@ -69,28 +57,8 @@ func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	if !c.Used() {
 		return nil
 	}
-	where, args := c.On(hosts)
-	query := fmt.Sprintf("UPDATE accordion_cpusets SET companion = %d WHERE base = %d AND %s", companion, base, where)
-	if _, err := tx.ExecContext(ctx, query, args...); err != nil {
-		return fmt.Errorf("passing cpusets on: %w", err)
-	}
-	return nil
+	return c.db.PassCpusets(ctx, tx, base, companion, c.db.CpusetsOn(hosts))
 }
-
-// On is the condition that a row is of one of some hosts.
-func (c Sets) On(hosts []string) (where string, args []any) {
-	places := make([]string, len(hosts))
-	for i, host := range hosts {
-		places[i], args = c.db.Arg(i+1), append(args, host)
-	}
-	if len(hosts) == 0 {
-		return "1 = 0", nil
-	}
-	return "host IN (" + strings.Join(places, ", ") + ")", args
-}
-
-// Of is the condition that a row is of one of some companions.
-func Of(companions ...int64) string { return "companion IN (" + database.List(companions) + ")" }
 
 // make has the job's cpuset and key made where they are noted and not made, of some hosts; whole are all hosts of the job. It gives
 // the nodes on which that failed.
@@ -99,20 +67,20 @@ func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad 
 		return nil, nil
 	}
 	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
-		where, args := c.On(hosts)
-		rows, err := c.rows(ctx, base, "made < 2 AND "+where, args)
+		rows, err := c.db.Cpusets(ctx, base, c.db.CpusetsOn(hosts))
+		rows = slices.DeleteFunc(rows, func(r tables.Cpuset) bool { return r.Made == tables.Made })
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		job, err := c.describe(ctx, base, hostsOf(rows), whole)
 		if err == nil {
-			err = c.write(ctx, base, rows, "UPDATE accordion_cpusets SET made = 1")
+			err = c.db.CpusetsAre(ctx, base, rows, tables.Begun)
 		}
 		if err == nil {
 			bad, err = c.manager.send(ctx, MakeReady, hostsOf(rows), job)
 		}
 		if err == nil {
-			err = c.write(ctx, base, without(rows, bad), "UPDATE accordion_cpusets SET made = 2")
+			err = c.db.CpusetsAre(ctx, base, without(rows, bad), tables.Made)
 		}
 		return err
 	})
@@ -122,23 +90,23 @@ func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad 
 	return bad, err
 }
 
-// Clean has the job's cpusets and keys taken away where a condition holds, with all that runs in them, and gives the nodes on which that
+// Clean has some of the job's cpusets and keys taken away, with all that runs in them, and gives the nodes on which that
 // failed. A node that is switched off is left for later: what is noted stays noted.
-func (c Sets) Clean(ctx context.Context, base int64, where string, args ...any) (bad []BadNode, err error) {
+func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
 	}
 	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
-		rows, err := c.rows(ctx, base, "("+where+")", args)
+		rows, err := c.db.Cpusets(ctx, base, which)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		begun := slices.DeleteFunc(slices.Clone(rows), func(r cpuset) bool { return r.made == 0 })
+		begun := slices.DeleteFunc(slices.Clone(rows), func(r tables.Cpuset) bool { return r.Made == tables.Noted })
 		if len(begun) > 0 {
 			bad, err = c.take(ctx, base, hostsOf(begun))
 		}
 		if err == nil {
-			err = c.write(ctx, base, without(rows, bad), "DELETE FROM accordion_cpusets")
+			err = c.db.ForgetCpusets(ctx, base, without(rows, bad))
 		}
 		return err
 	})
@@ -177,60 +145,26 @@ func (c Sets) take(ctx context.Context, base int64, hosts []string) (still []Bad
 	return append(still, more...), err
 }
 
-// A cpuset is one that is noted.
-type cpuset struct {
-	host      string
-	companion int64
-	made      int
-}
-
-func hostsOf(rows []cpuset) []string {
+func hostsOf(rows []tables.Cpuset) []string {
 	hosts := make([]string, len(rows))
 	for i, r := range rows {
-		hosts[i] = r.host
+		hosts[i] = r.Host
 	}
 	return hosts
 }
 
 // without leaves bad nodes out.
-func without(rows []cpuset, bad []BadNode) (good []cpuset) {
+func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	failed := map[string]bool{}
 	for _, b := range bad {
 		failed[b.host] = true
 	}
 	for _, r := range rows {
-		if !failed[r.host] {
+		if !failed[r.Host] {
 			good = append(good, r)
 		}
 	}
 	return good
-}
-
-// rows reads which of a job's are noted, for which a condition holds, on nodes that OAR has and does not take for switched off.
-func (c Sets) rows(ctx context.Context, base int64, where string, args []any) (found []cpuset, err error) {
-	query := fmt.Sprintf(`SELECT c.host, c.companion, c.made FROM accordion_cpusets c WHERE c.base = %d AND %s
-		AND EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state IN ('Alive', 'Suspected')) ORDER BY c.host`, base, where)
-	err = database.Rows(ctx, c.db.Sql, "the cpusets", query, args, func(row *sql.Rows) error {
-		var one cpuset
-		err := row.Scan(&one.host, &one.companion, &one.made)
-		found = append(found, one)
-		return err
-	})
-	return found, err
-}
-
-// write changes rows that are as they were read: another companion may have been given the host since. It is done though a node has taken
-// all the time that there was.
-func (c Sets) write(ctx context.Context, base int64, rows []cpuset, change string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	for _, r := range rows {
-		query := fmt.Sprintf("%s WHERE base = %d AND host = %s AND companion = %d", change, base, c.db.Arg(1), r.companion)
-		if _, err := c.db.Sql.ExecContext(ctx, query, r.host); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // cpusetsOf is the lock of those who have to do with a job's cpusets.

@@ -88,26 +88,23 @@ func (c Sets) ofJob(ctx context.Context, job int64) (map[string]string, error) {
 // types are a job's, a bare one being true.
 func (c Sets) types(ctx context.Context, job int64) (map[string]any, error) {
 	types := map[string]any{}
-	query := fmt.Sprintf("SELECT type FROM job_types WHERE job_id = %d", job)
-	err := database.Rows(ctx, c.db.Sql, "the job's types", query, nil, func(row *sql.Rows) error {
-		var text string
-		err := row.Scan(&text)
+	texts, err := database.Column[string](ctx, c.db.Sql, "the job's types", fmt.Sprintf("SELECT type FROM job_types WHERE job_id = %d", job))
+	for _, text := range texts {
 		name, value, given := strings.Cut(text, "=")
 		if !given {
 			value = "true"
 		}
 		types[strings.TrimSpace(name)] = strings.TrimSpace(value)
-		return err
-	})
+	}
 	return types, err
 }
 
 // processors are the numbers of each host's processors, as OAR's tables have them: a list of text for a host.
 func (c Sets) processors(ctx context.Context, hosts []string) (map[string]any, error) {
 	found := map[string]any{}
-	where, args := c.On(hosts)
+	where, args := c.db.In("network_address", hosts)
 	query := fmt.Sprintf(`SELECT network_address, %[1]s FROM resources WHERE %[2]s AND (type = 'default' OR type = %[3]s) AND state <> 'Dead'
-		GROUP BY network_address, %[1]s ORDER BY network_address, %[1]s`, c.manager.conf.Property, strings.Replace(where, "host", "network_address", 1), c.db.Arg(len(hosts)+1))
+		GROUP BY network_address, %[1]s ORDER BY network_address, %[1]s`, c.manager.conf.Property, where, c.db.Arg(len(hosts)+1))
 	err := database.Rows(ctx, c.db.Sql, "the nodes' processors", query, append(args, c.manager.conf.Always), func(row *sql.Rows) error {
 		var host string
 		var numbers sql.NullString

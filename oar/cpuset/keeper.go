@@ -2,7 +2,6 @@ package cpuset
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"accordion/core/hostlist"
 	"accordion/oar/database"
 	"accordion/oar/server"
+	"accordion/oar/tables"
 )
 
 // Keeper has cpusets made and cleaned for the sidecar. OAR's manager may take minutes on a slow node: who does not wait any more asks
@@ -29,17 +29,11 @@ type Keeper struct {
 	stop    context.CancelFunc
 	under   sync.WaitGroup // who waits for what is under way
 	flights singleflight.Group
-	left    chan []leftover
-}
-
-// A leftover is a job that has left cpusets behind.
-type leftover struct {
-	job   int64
-	alive bool // on a node that OAR takes for well; else on suspected ones only
+	left    chan []tables.LeftBehind
 }
 
 func NewKeeper(c Sets, server *server.Poker, log hclog.Logger) *Keeper {
-	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []leftover, 1)}
+	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.LeftBehind, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.under.Go(k.clear)
 	return k
@@ -63,12 +57,12 @@ func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) e
 	return err
 }
 
-// Cleaned has a job's cpusets and keys taken away where a condition holds, and what runs in them ended. ErrBusy: not yet.
-func (k *Keeper) Cleaned(ctx context.Context, base int64, where string, args ...any) error {
+// Cleaned has some of a job's cpusets and keys taken away, and what runs in them ended. ErrBusy: not yet.
+func (k *Keeper) Cleaned(ctx context.Context, base int64, which tables.Which) error {
 	if !k.Used() {
 		return nil
 	}
-	_, err := k.flight(ctx, fmt.Sprint(MakeClean, base, where, args), base, func(ctx context.Context) ([]BadNode, error) { return k.Clean(ctx, base, where, args...) })
+	_, err := k.flight(ctx, fmt.Sprint(MakeClean, base, which), base, func(ctx context.Context) ([]BadNode, error) { return k.Clean(ctx, base, which) })
 	return err
 }
 
@@ -125,26 +119,13 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	}
 }
 
-// leftBehind is the condition that a cpuset's companion is over or, where it has none yet, that its job does not begin.
-const leftBehind = `(c.companion <> 0 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_id = c.companion AND j.state NOT IN ('Terminated', 'Error'))
-	OR c.companion = 0 AND NOT EXISTS (SELECT 1 FROM jobs j JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
-		WHERE j.job_id = c.base AND j.state IN ('Waiting', 'Hold') AND a.reservation <> ''))`
-
 // Look reads which jobs have left cpusets behind on nodes that are there, as when a companion was deleted and nobody else has cleaned
 // up after it, and has them cleaned.
 func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if !k.Used() {
 		return nil
 	}
-	var found []leftover
-	query := `SELECT c.base, MAX(CASE WHEN r.state = 'Alive' THEN 1 ELSE 0 END) FROM accordion_cpusets c JOIN resources r ON r.network_address = c.host
-		WHERE r.state IN ('Alive', 'Suspected') AND (` + leftBehind + ") GROUP BY c.base"
-	err := database.Rows(ctx, from, "the cpusets that are left", query, nil, func(r *sql.Rows) error {
-		var one leftover
-		err := r.Scan(&one.job, &one.alive)
-		found = append(found, one)
-		return err
-	})
+	found, err := k.db.LeftBehind(ctx, from)
 	if len(found) > 0 {
 		select {
 		case k.left <- found:
@@ -167,13 +148,13 @@ func (k *Keeper) clear() {
 		case found := <-k.left:
 			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > suspectsAgain })
 			for _, one := range found {
-				if _, lately := tried[one.job]; lately && !one.alive {
+				if _, lately := tried[one.Job]; lately && !one.Alive {
 					continue
 				}
-				tried[one.job] = time.Now()
-				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.job)
-				if err := k.Cleaned(k.life, one.job, leftBehind); err != nil && k.life.Err() == nil {
-					k.log.Warn("cpusets are left", "job", one.job, "error", err)
+				tried[one.Job] = time.Now()
+				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.Job)
+				if err := k.Cleaned(k.life, one.Job, tables.LeftCpusets); err != nil && k.life.Err() == nil {
+					k.log.Warn("cpusets are left", "job", one.Job, "error", err)
 				}
 			}
 		}

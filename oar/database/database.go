@@ -4,7 +4,8 @@
 //	db, err := database.Open(conf)
 //	err = db.Change(ctx, func(tx *sql.Tx) error { return db.Frag(ctx, tx, now, job) })
 //
-//	database.go     connections and queries
+//	database.go     connections
+//	rows.go         queries, and what their rows hold
 //	dialect.go      what the databases do each in its own way: postgresql.go, mariadb.go
 //	transaction.go  transactions, made again where one gave way; locks
 //	changes.go      word of changes
@@ -67,34 +68,9 @@ func (d *DB) Close() error {
 	return errors.Join(d.Users.Close(), d.locks.Close(), d.Sql.Close())
 }
 
-// Querier is what a query is put to: a database or a transaction.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// Rows runs a query and gives each row to scan.
-func Rows(ctx context.Context, from Querier, what, query string, args []any, scan func(*sql.Rows) error) error {
-	found, err := from.QueryContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", what, err)
-	}
-	defer found.Close()
-	for found.Next() {
-		if err := scan(found); err != nil {
-			return fmt.Errorf("reading %s: %w", what, err)
-		}
-	}
-	if err := found.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", what, err)
-	}
-	return nil
-}
-
 // Second is the database's second: the one that OAR's own programs write.
 func (d *DB) Second(ctx context.Context, from Querier) (core.Time, error) {
-	var now core.Time
-	err := Rows(ctx, from, "the database's clock", d.seconds(), nil, func(r *sql.Rows) error { return r.Scan(&now) })
-	return now, err
+	return Value[core.Time](ctx, from, "the database's clock", d.seconds())
 }
 
 // insert adds a row and gives the number that the database gave it.
@@ -104,31 +80,6 @@ func (d *DB) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, 
 		places[i] = d.Arg(i + 1)
 	}
 	return d.insertNumbered(ctx, tx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", ")), id, values)
-}
-
-// List writes numbers for a condition: 1, 2, 3.
-func List(ids []int64) string {
-	if len(ids) == 0 {
-		return "-1" // nobody's
-	}
-	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
-}
-
-// Numbers gives the numbers that a query finds for each of some others.
-func Numbers(ctx context.Context, from Querier, query string, ids []int64) ([]int64, error) {
-	var found []int64
-	for _, id := range ids {
-		err := Rows(ctx, from, "its rows", fmt.Sprintf("%s = %d", query, id), nil, func(r *sql.Rows) error {
-			var n int64
-			err := r.Scan(&n)
-			found = append(found, n)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
 }
 
 // Run carries out statements without arguments.

@@ -18,21 +18,9 @@ func (d *DB) Resources(ctx context.Context, from Querier, hosts []string) ([]int
 	if len(hosts) == 0 {
 		return nil, nil
 	}
-	of := map[string][]int64{}
-	places := make([]string, len(hosts))
-	args := make([]any, len(hosts))
-	for i, host := range hosts {
-		places[i], args[i] = d.Arg(i+1), host
-	}
-	query := "SELECT r.network_address, r.resource_id FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND r.network_address IN (" +
-		strings.Join(places, ", ") + ") ORDER BY r.resource_id"
-	err := Rows(ctx, from, "the nodes' resources", query, args, func(row *sql.Rows) error {
-		var host string
-		var id int64
-		err := row.Scan(&host, &id)
-		of[host] = append(of[host], id)
-		return err
-	})
+	where, args := d.In("r.network_address", hosts)
+	query := "SELECT r.network_address, r.resource_id FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND " + where + " ORDER BY r.resource_id"
+	of, err := Grouped[string, int64](ctx, from, "the nodes' resources", query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +39,8 @@ func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[stri
 	if len(hosts) == 0 {
 		return nil, nil
 	}
-	places, args := make([]string, len(hosts)), make([]any, len(hosts))
-	for i, host := range hosts {
-		places[i], args[i] = d.Arg(i+1), host
-	}
-	query := "SELECT r.* FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND r.network_address IN (" + strings.Join(places, ", ") + ") ORDER BY r.resource_id"
+	where, args := d.In("r.network_address", hosts)
+	query := "SELECT r.* FROM resources r WHERE " + OnHost + " AND r.state <> 'Dead' AND " + where + " ORDER BY r.resource_id"
 	err = Rows(ctx, d.Sql, "the nodes' resources", query, args, func(row *sql.Rows) error {
 		columns, err := row.Columns()
 		if err != nil {
@@ -79,19 +64,10 @@ func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[stri
 }
 
 // Alive are those of some hosts that OAR takes for well, or any resource of theirs.
-func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) (well []string, err error) {
-	places, args := make([]string, len(hosts)), make([]any, len(hosts))
-	for i, host := range hosts {
-		places[i], args[i] = d.Arg(i+1), host
-	}
-	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND network_address IN (" + strings.Join(places, ", ") + ") ORDER BY network_address"
-	err = Rows(ctx, from, "the nodes' states", query, args, func(r *sql.Rows) error {
-		var host string
-		err := r.Scan(&host)
-		well = append(well, host)
-		return err
-	})
-	return well, err
+func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string, error) {
+	where, args := d.In("network_address", hosts)
+	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND " + where + " ORDER BY network_address"
+	return Column[string](ctx, from, "the nodes' states", query, args...)
 }
 
 // Suspect writes down for OAR's server that it is to suspect those of some nodes that are alive, and says which: by the event of a node

@@ -49,7 +49,7 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	}
 	within, done := context.WithTimeout(ctx, conf.EpiloguePatience()*3/4)
 	defer done()
-	bad, failed := c.Clean(within, job, "1 = 1")
+	bad, failed := c.Clean(within, job, tables.AllCpusets)
 	ended, err = d.endCompanions(ctx, job)
 	return ended, errors.Join(err, failed, d.blame(ctx, job, bad))
 }
@@ -65,7 +65,7 @@ func (d hookStore) afterCompanion(ctx context.Context, c cpuset.Sets, base, comp
 	}
 	within, done := context.WithTimeout(ctx, companionsPatience)
 	defer done()
-	bad, err := c.Clean(within, base, cpuset.Of(companion))
+	bad, err := c.Clean(within, base, tables.CpusetsOf(companion))
 	if within.Err() != nil {
 		return fmt.Errorf("the nodes of companion %d of job %d are not clean yet: %w", companion, base, within.Err())
 	}

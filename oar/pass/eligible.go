@@ -110,14 +110,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 	if _, err = tx.ExecContext(ctx, d.StatementLimit(patience)); err != nil {
 		return nil, fmt.Errorf("limiting the time of a request's properties: %w", err)
 	}
-	var ids []int64
-	query := "SELECT resource_id FROM resources WHERE " + text
-	err = database.Rows(ctx, tx, "properties", query, nil, func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := database.Column[int64](ctx, tx, "properties", "SELECT resource_id FROM resources WHERE "+text)
 	switch {
 	case err == nil:
 		return ids, nil

@@ -2,7 +2,6 @@ package pass
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -68,8 +67,7 @@ func (d store) early(ctx context.Context, now core.Time, starts []start) (launch
 	for i, l := range launches {
 		launches[i].Resources = resources[l.Choice]
 	}
-	var microseconds float64
-	err = database.Rows(ctx, d.Sql, "the database's clock", d.Microseconds(), nil, func(r *sql.Rows) error { return r.Scan(&microseconds) })
+	microseconds, err := database.Value[float64](ctx, d.Sql, "the database's clock", d.Microseconds())
 	return launches, time.UnixMicro(int64(microseconds)), err
 }
 
@@ -82,12 +80,5 @@ func (d store) launchable(ctx context.Context, now core.Time, choices []int64) (
 			AND (r.state <> 'Alive' OR r.next_state IN ('Dead', 'Suspected', 'Absent')))
 		AND EXISTS (SELECT 1 FROM gantt_jobs_predictions p WHERE p.moldable_job_id = 0 AND p.start_time = ` + fmt.Sprint(now) + `)
 		ORDER BY j.job_id`
-	var found []Launch
-	err := database.Rows(ctx, d.Sql, "the jobs that start now", query, nil, func(r *sql.Rows) error {
-		var l Launch
-		err := r.Scan(&l.Job, &l.Choice)
-		found = append(found, l)
-		return err
-	})
-	return found, err
+	return database.All(ctx, d.Sql, "the jobs that start now", query, nil, func(l *Launch) []any { return []any{&l.Job, &l.Choice} })
 }

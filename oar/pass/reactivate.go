@@ -2,7 +2,6 @@ package pass
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -23,9 +22,8 @@ func Reactivate(ctx context.Context, conf conf.Conf, queue string, goOn func() e
 	}
 	defer db.Close()
 	active := func() (bool, error) {
-		state := ""
 		query := "SELECT state FROM queues WHERE queue_name = " + db.Arg(1)
-		err := database.Rows(ctx, db.Sql, "the state of queue "+queue, query, []any{queue}, func(r *sql.Rows) error { return r.Scan(&state) })
+		state, err := database.Value[string](ctx, db.Sql, "the state of queue "+queue, query, queue)
 		return state == "Active", err
 	}
 	if on, err := active(); err != nil || !on {

@@ -57,15 +57,14 @@ func (d setupStore) atOnce(ctx context.Context, doing string, statements ...stri
 }
 
 // triggersThere is how many of ours there are, switched on.
-func (d setupStore) triggersThere(ctx context.Context) (n int, err error) {
+func (d setupStore) triggersThere(ctx context.Context) (int, error) {
 	var names []string
 	for _, t := range triggers {
 		names = append(names, "'"+t.name+"'")
 	}
 	query := `SELECT COUNT(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgenabled = 'O' AND c.relnamespace = ANY (SELECT oid
 		FROM pg_namespace WHERE nspname = ANY (current_schemas(false))) AND t.tgname IN (` + strings.Join(names, ", ") + ")"
-	err = database.Rows(ctx, d.Sql, "the triggers", query, nil, func(r *sql.Rows) error { return r.Scan(&n) })
-	return n, err
+	return database.Value[int](ctx, d.Sql, "the triggers", query)
 }
 
 func (s Setup) removeTriggers(ctx context.Context, d setupStore) (string, error) {

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -49,13 +48,12 @@ func (s Setup) checkManager(ctx context.Context, d setupStore) ([]check, error) 
 func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool, without int, err error) {
 	const what = "the resources' processors"
 	query := "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 'resources' AND table_schema = " + d.OwnSchema() + " AND column_name = " + d.Arg(1)
-	columns := 0
-	err = database.Rows(ctx, d.Sql, what, query, []any{m.Property}, func(r *sql.Rows) error { return r.Scan(&columns) })
+	columns, err := database.Value[int](ctx, d.Sql, what, query, m.Property)
 	if err != nil || columns == 0 || m.Cpusets == "" {
 		return columns > 0, 0, err
 	}
 	query = fmt.Sprintf("SELECT COUNT(DISTINCT r.network_address) FROM resources r WHERE %s AND r.state <> 'Dead' AND (r.%[2]s IS NULL OR CAST(r.%[2]s AS CHAR(20)) = '')", database.OnHost, m.Property)
-	err = database.Rows(ctx, d.Sql, what, query, nil, func(r *sql.Rows) error { return r.Scan(&without) })
+	without, err = database.Value[int](ctx, d.Sql, what, query)
 	return true, without, err
 }
 
@@ -67,14 +65,8 @@ const (
 
 // checkReach looks whether a node can be reached as OAR reaches it. One may be down though OAR does not know it yet.
 func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
-	var hosts []string
 	query := fmt.Sprintf("SELECT r.network_address FROM resources r WHERE %s AND r.state = 'Alive' GROUP BY r.network_address ORDER BY r.network_address LIMIT %d", database.OnHost, tried)
-	err := database.Rows(ctx, d.Sql, "the nodes", query, nil, func(r *sql.Rows) error {
-		var host string
-		err := r.Scan(&host)
-		hosts = append(hosts, host)
-		return err
-	})
+	hosts, err := database.Column[string](ctx, d.Sql, "the nodes", query)
 	if err != nil || len(hosts) == 0 {
 		return nil, err
 	}

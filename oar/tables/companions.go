@@ -31,18 +31,12 @@ func (d Tables) Kin(ctx context.Context, job int64) (companions []int64, base in
 }
 
 // Left are those of a job's companions that are not over and that nobody has asked to end yet.
-func (d Tables) Left(ctx context.Context, job int64) (left []int64, err error) {
+func (d Tables) Left(ctx context.Context, job int64) ([]int64, error) {
 	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
 		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
 		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
 		AND NOT EXISTS (SELECT 1 FROM frag_jobs f WHERE f.frag_id_job = j.job_id) ORDER BY j.job_id`, job)
-	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {
-		var id int64
-		err := r.Scan(&id)
-		left = append(left, id)
-		return err
-	})
-	return left, err
+	return database.Column[int64](ctx, d.Sql, "the companions", query)
 }
 
 // Mark marks companions.

@@ -43,8 +43,7 @@ func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, resources []int64, now 
 		JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
 		JOIN jobs j ON j.job_id = m.moldable_job_id WHERE j.state IN ('Waiting', 'toAckReservation') AND p.start_time <= %[3]d AND g.resource_id IN (%[1]s)
 		AND %[4]s)`, database.List(resources), database.IsHolding, now+imminent, NoHolder)
-	others := 0
-	err := database.Rows(ctx, tx, "who has the nodes", query, nil, func(r *sql.Rows) error { return r.Scan(&others) })
+	others, err := database.Value[int](ctx, tx, "who has the nodes", query)
 	return others == 0, err
 }
 
@@ -83,13 +82,14 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, companions []int64, now 
 // idle says whether the meta-scheduler plans nothing now: a pass begins by throwing OAR's plan away, with the row that has its
 // second, and ends, when it has launched what is due, by copying the new plan, with its second, for those who look at it.
 func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
-	var planned, copied core.Time
-	for table, into := range map[string]*core.Time{"gantt_jobs_predictions": &planned, "gantt_jobs_predictions_visu": &copied} {
-		err := database.Rows(ctx, tx, "the second of OAR's plan", "SELECT start_time FROM "+table+" WHERE moldable_job_id = 0", nil,
-			func(r *sql.Rows) error { return r.Scan(into) })
-		if err != nil {
-			return false, err
-		}
+	const what, query = "the second of OAR's plan", "SELECT start_time FROM %s WHERE moldable_job_id = 0"
+	planned, err := database.Value[core.Time](ctx, tx, what, fmt.Sprintf(query, "gantt_jobs_predictions"))
+	if err != nil {
+		return false, err
+	}
+	copied, err := database.Value[core.Time](ctx, tx, what, fmt.Sprintf(query, "gantt_jobs_predictions_visu"))
+	if err != nil {
+		return false, err
 	}
 	return planned != 0 && planned == copied, nil
 }
@@ -97,10 +97,9 @@ func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 // kept says whether the plan of a pass under way keeps the resources free, so that every scheduler which may still be
 // asked respects it: the reservation is in it, on all of them.
 func (d Tables) kept(ctx context.Context, tx *sql.Tx, reservation string, resources []int64, now core.Time) (bool, error) {
-	kept := 0
 	query := `SELECT COUNT(DISTINCT g.resource_id) FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder
 		JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id JOIN gantt_jobs_resources g ON g.moldable_job_id = m.moldable_id
 		WHERE v.name = ` + d.Arg(1) + fmt.Sprintf(" AND v.start_time <= %d AND p.start_time <= %d AND g.resource_id IN (%s)", now, now+imminent, database.List(resources))
-	err := database.Rows(ctx, tx, "the reservation in OAR's plan", query, []any{reservation}, func(r *sql.Rows) error { return r.Scan(&kept) })
+	kept, err := database.Value[int](ctx, tx, "the reservation in OAR's plan", query, reservation)
 	return kept == len(resources), err
 }

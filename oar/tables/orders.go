@@ -60,7 +60,7 @@ func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Order
 	if err != nil || !there {
 		return nil, err
 	}
-	o = &Orders{Jobs: map[int64]Order{}, Places: map[int64][]int64{}}
+	o = &Orders{Jobs: map[int64]Order{}}
 	err = database.Rows(ctx, from, "the evolving jobs", `SELECT a.job_id, a.base, a.released, a.reservation, j.state
 		FROM accordion_jobs a JOIN jobs j ON j.job_id = a.job_id AND j.submission_time = a.submitted
 		WHERE j.state NOT IN ('Terminated', 'Error')`, nil, func(r *sql.Rows) error {
@@ -77,12 +77,7 @@ func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Order
 	if o.Reservations, err = d.Reservations(ctx, from, ""); err != nil {
 		return nil, err
 	}
-	err = database.Rows(ctx, from, "the places", "SELECT job_id, resource_id FROM accordion_places ORDER BY job_id, resource_id", nil, func(r *sql.Rows) error {
-		var job, resource int64
-		err := r.Scan(&job, &resource)
-		o.Places[job] = append(o.Places[job], resource)
-		return err
-	})
+	o.Places, err = database.Grouped[int64, int64](ctx, from, "the places", "SELECT job_id, resource_id FROM accordion_places ORDER BY job_id, resource_id")
 	return o, err
 }
 

@@ -30,32 +30,20 @@ func (d Tables) named(name string) (where string, args []any) {
 }
 
 // Reservations reads all, in the order of their names, or that of a name.
-func (d Tables) Reservations(ctx context.Context, from database.Querier, name string) (all []Reservation, err error) {
+func (d Tables) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
 	where, args := d.named(name)
 	query := "SELECT v.name, v.owner, v.start_time, v.end_time, v.over_managed, v.idle, v.holder FROM accordion_reservations v WHERE " + where + " ORDER BY v.name"
-	err = database.Rows(ctx, from, "the reservations", query, args, func(row *sql.Rows) error {
-		var r Reservation
-		err := row.Scan(&r.Name, &r.Owner, &r.From, &r.To, &r.OverManaged, &r.Idle, &r.Holder)
-		all = append(all, r)
-		return err
+	return database.All(ctx, from, "the reservations", query, args, func(r *Reservation) []any {
+		return []any{&r.Name, &r.Owner, &r.From, &r.To, &r.OverManaged, &r.Idle, &r.Holder}
 	})
-	return all, err
 }
 
 // ReservedHosts reads the hosts of all reservations by holder, or of that of a name.
 func (d Tables) ReservedHosts(ctx context.Context, from database.Querier, name string) (map[int64][]string, error) {
 	where, args := d.named(name)
-	hosts := map[int64][]string{}
 	query := `SELECT v.holder, r.network_address FROM accordion_reservations v JOIN accordion_places p ON p.job_id = v.holder
 		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND " + where + " GROUP BY v.holder, r.network_address"
-	err := database.Rows(ctx, from, "the reservations' nodes", query, args, func(row *sql.Rows) error {
-		var holder int64
-		var host string
-		err := row.Scan(&holder, &host)
-		hosts[holder] = append(hosts[holder], host)
-		return err
-	})
-	return hosts, err
+	return database.Grouped[int64, string](ctx, from, "the reservations' nodes", query, args...)
 }
 
 // AddReservation writes a new one.
