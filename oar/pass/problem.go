@@ -130,19 +130,13 @@ func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (
 		return j, err
 	}
 	for _, c := range w.choices {
-		made := gantt.Choice{ID: c.id, Duration: c.walltime + t.conf.SecurityTime}
+		made, err := t.choice(c, func(g *group, levels []gantt.Property) (*gantt.Tree, error) { return t.tree(ctx, w, g, levels) })
+		if err != nil {
+			return j, err
+		}
+		made.Duration = c.walltime + t.conf.SecurityTime
 		if kind.besteffort {
 			made.Duration = t.conf.Besteffort
-		}
-		if c.walltime < 1 || c.walltime > core.MaxTotal {
-			return j, fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
-		}
-		for _, g := range c.groups {
-			group, err := t.group(ctx, w, g)
-			if err != nil {
-				return j, err
-			}
-			made.Groups = append(made.Groups, group)
 		}
 		j.Choices = append(j.Choices, made)
 	}
@@ -172,25 +166,39 @@ func (t *translator) depend(j *gantt.Job, w *waiting, mine map[int64]bool) error
 	return nil
 }
 
-// group reads a part of a request.
-func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Group, error) {
-	made := gantt.Group{}
-	columns := make([]string, 0, len(g.levels))
-	levels := make([]gantt.Property, 0, len(g.levels))
-	for _, l := range g.levels {
-		of, err := t.level(l)
-		if err != nil {
+// choice reads a configuration of a request; tree gives the resources that a part of it may have, by its levels.
+func (t *translator) choice(c *choice, tree func(*group, []gantt.Property) (*gantt.Tree, error)) (made gantt.Choice, err error) {
+	if c.walltime < 1 || c.walltime > core.MaxTotal {
+		return made, fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
+	}
+	made.ID = c.id
+	for _, g := range c.groups {
+		var part gantt.Group
+		levels := make([]gantt.Property, 0, len(g.levels))
+		for _, l := range g.levels {
+			of, err := t.level(l)
+			if err != nil {
+				return made, err
+			}
+			levels, part.Counts = append(levels, of), append(part.Counts, l.count)
+		}
+		if part.Tree, err = tree(g, levels); err != nil {
 			return made, err
 		}
-		columns, levels, made.Counts = append(columns, l.column), append(levels, of), append(made.Counts, l.count)
+		made.Groups = append(made.Groups, part)
 	}
+	return made, nil
+}
+
+// tree is of the resources that a job's properties and those of a part of its request let it have.
+func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []gantt.Property) (*gantt.Tree, error) {
 	one := wishOf(w, g)
 	key := one.text
 	eligible, known := t.sets[key]
 	if !known {
 		ids, err := t.eligible.of(ctx, one)
 		if err != nil {
-			return made, fmt.Errorf("its properties: %w", err)
+			return nil, fmt.Errorf("its properties: %w", err)
 		}
 		eligible = gantt.NewSet(len(t.state.resources))
 		for _, id := range ids {
@@ -200,12 +208,13 @@ func (t *translator) group(ctx context.Context, w *waiting, g *group) (gantt.Gro
 		}
 		t.sets[key] = eligible
 	}
-	key += "\x00" + strings.Join(columns, "/")
+	for _, l := range g.levels {
+		key += "\x00" + l.column
+	}
 	if t.trees[key] == nil {
 		t.trees[key] = gantt.NewTree(eligible, levels...)
 	}
-	made.Tree = t.trees[key]
-	return made, nil
+	return t.trees[key], nil
 }
 
 // level is the column that a level of a request names.

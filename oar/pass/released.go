@@ -102,23 +102,14 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 	}
 	err = errors.New("its request names no resources")
 	for _, c := range w.choices {
-		if c.walltime < 1 || c.walltime > core.MaxTotal {
-			return fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
+		var made gantt.Choice
+		made, err = t.choice(c, func(_ *group, levels []gantt.Property) (*gantt.Tree, error) {
+			return gantt.NewTree(places, levels...), nil
+		})
+		if err != nil {
+			return err
 		}
-		made := gantt.Choice{ID: c.id, Duration: min(c.walltime, t.lasts(p, w.id))}
-		for _, g := range c.groups {
-			group := gantt.Group{}
-			var levels []gantt.Property
-			for _, l := range g.levels {
-				of, err := t.level(l)
-				if err != nil {
-					return err
-				}
-				levels, group.Counts = append(levels, of), append(group.Counts, l.count)
-			}
-			group.Tree = gantt.NewTree(places, levels...)
-			made.Groups = append(made.Groups, group)
-		}
+		made.Duration = min(c.walltime, t.lasts(p, w.id))
 		if err = made.Exactly(places); err != nil {
 			err = fmt.Errorf("its places are not what it asks for: %w", err)
 			continue

@@ -56,16 +56,22 @@ type Hold struct {
 // MaxLine bounds a row, in bytes.
 const MaxLine = 1 << 20
 
-// row is one line of sacct.
+// row is one line of sacct, as Read wants it.
 type row struct {
-	line       int
-	id         core.JobID
-	submit     core.Time
-	start, end core.Time // 0: unknown
-	state      string
+	entry
 	user, name string
 	nodes      []string
 }
+
+// entry is what a line of sacct says of a job's life.
+type entry struct {
+	line               int
+	id                 int64
+	submit, start, end core.Time // Unix seconds; 0: unknown
+	state              string    // without who ended it: "CANCELLED by 0" is CANCELLED
+}
+
+func (e entry) its() entry { return e }
 
 // Read reads the rows and puts those of one job together. What still runs is held until now (Unix seconds). Rows of jobs that
 // held nothing give a job without Holds. An error names the line.
@@ -103,8 +109,8 @@ func parseRow(text string) (row, error) {
 	if err != nil || id <= 0 {
 		return row{}, fmt.Errorf("%.40q is no job id: %w", f[0], errForm)
 	}
-	r := row{id: core.JobID(id), state: f[4], user: f[5], name: f[7]}
-	r.state, _, _ = strings.Cut(r.state, " ") // "CANCELLED by 0"
+	r := row{entry: entry{id: id}, user: f[5], name: f[7]}
+	r.state, _, _ = strings.Cut(f[4], " ")
 	for i, to := range []*core.Time{&r.submit, &r.start, &r.end} {
 		if *to, err = parseTime(f[1+i]); err != nil {
 			return row{}, err
@@ -134,32 +140,45 @@ func parseTime(text string) (core.Time, error) {
 // resizing is the state of a row that another size of the same job follows.
 const resizing = "RESIZING"
 
-// join puts the rows of each job together: they follow each other, and all but the last are RESIZING. A row that follows
-// one of another state is another job of the same id (ids are used again after a controller lost its last seconds). A size
-// is held from the end of the one before: the start of the last row is the job's, always in 24.11 and else where its limit was changed.
-func join(rows []row, now core.Time) []Job {
-	slices.SortStableFunc(rows, func(a, b row) int {
+// lines gives the rows of each job: they follow each other, and all but the last are RESIZING. A row that follows one of another
+// state is another job of the same id (ids are used again after a controller lost its last seconds).
+func lines[R interface{ its() entry }](rows []R) (jobs [][]R) {
+	slices.SortStableFunc(rows, func(x, y R) int {
+		a, b := x.its(), y.its()
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
 	})
+	first := 0
+	for i := range rows {
+		if last := rows[i].its(); i+1 == len(rows) || rows[i+1].its().id != last.id || last.state != resizing {
+			jobs = append(jobs, rows[first:i+1])
+			first = i + 1
+		}
+	}
+	return jobs
+}
+
+// join makes the rows of each job a job. A size is held from the end of the one before: the start of the last row is the job's, always in
+// 24.11 and else where its limit was changed.
+func join(rows []row, now core.Time) []Job {
 	var jobs []Job
-	for i, r := range rows {
-		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
-			parent, stays := output.Beside(r.name)
-			jobs = append(jobs, Job{
-				Key: adapter.Key{ID: r.id, Submitted: r.submit}, Name: r.name, User: r.user, Expands: parent, Stays: stays,
-			})
-		} else {
-			r.start = max(r.start, rows[i-1].end)
+	for _, its := range lines(rows) {
+		first := its[0]
+		parent, stays := output.Beside(first.name)
+		j := Job{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Expands: parent, Stays: stays}
+		for i, r := range its {
+			if i > 0 {
+				r.start = max(r.start, its[i-1].end)
+			}
+			j.State = r.state
+			end := r.end
+			if end == 0 {
+				end = now
+			}
+			if len(r.nodes) > 0 && r.start > 0 && r.start < end {
+				j.hold(Hold{Nodes: r.nodes, From: r.start, To: end})
+			}
 		}
-		j := &jobs[len(jobs)-1]
-		j.State = r.state
-		end := r.end
-		if end == 0 {
-			end = now
-		}
-		if len(r.nodes) > 0 && r.start > 0 && r.start < end {
-			j.hold(Hold{Nodes: r.nodes, From: r.start, To: end})
-		}
+		jobs = append(jobs, j)
 	}
 	return jobs
 }

@@ -87,16 +87,13 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 
 // held is one row: what a job held for a while, or would have.
 type held struct {
-	line               int
-	id                 int64
-	submit, start, end core.Time // Unix seconds; 0: unknown
-	state              string
-	asked, got         int64 // processors
-	nodes              int64 // that it got; 0: not told
-	limit              core.Time
-	cpu                float64 // seconds of all processors
-	name               string
-	groups             [5]string // of it: user, account, name, QOS, partition
+	entry
+	asked, got int64 // processors
+	nodes      int64 // that it got; 0: not told
+	limit      core.Time
+	cpu        float64 // seconds of all processors
+	name       string
+	groups     [5]string // of it: user, account, name, QOS, partition
 }
 
 func (t *table) held(zone *time.Location) held {
@@ -104,9 +101,9 @@ func (t *table) held(zone *time.Location) held {
 	if err != nil || id <= 0 || id > 1<<32 {
 		t.wrong("JobIDRaw", core.Shown(t.text("JobIDRaw"))+" is no job id")
 	}
-	state, _, _ := strings.Cut(t.text("State"), " ") // "CANCELLED by 0"
+	state, _, _ := strings.Cut(t.text("State"), " ")
 	return held{
-		line: t.line, id: id, submit: t.time("Submit", zone), start: t.time("Start", zone), end: t.time("End", zone), state: state,
+		entry: entry{line: t.line, id: id, submit: t.time("Submit", zone), start: t.time("Start", zone), end: t.time("End", zone), state: state},
 		asked: t.number("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.number("NNodes"), limit: t.limit(), cpu: t.cpu(), name: t.text("JobName"),
 		groups: [5]string{t.text("User"), t.text("Account"), t.text("JobName"), t.text("QOS"), t.text("Partition")},
 	}
@@ -118,22 +115,13 @@ type life struct{ rows, beside []held }
 func (l life) first() *held { return &l.rows[0] }
 func (l life) last() *held  { return &l.rows[len(l.rows)-1] }
 
-// lives puts the rows of each job together, as join does, in the order of their first submissions; companions that are over with
-// their job.
+// lives are the jobs in the order of their first submissions; companions that are over with their job.
 func lives(rows []held) []life {
-	slices.SortStableFunc(rows, func(a, b held) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
-	})
 	var all []life
-	for i, r := range rows {
-		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != resizing {
-			all = append(all, life{})
-		}
-		l := &all[len(all)-1]
-		l.rows = append(l.rows, r)
-	}
-	for _, l := range all {
+	for _, its := range lines(rows) {
+		l := life{rows: its}
 		l.mend()
+		all = append(all, l)
 	}
 	slices.SortStableFunc(all, func(a, b life) int { return cmp.Compare(a.first().submit, b.first().submit) })
 	return accompanied(all)
