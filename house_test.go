@@ -44,6 +44,7 @@ var doors = map[string][]string{
 	"slurm/jobs/jobstest":     {"slurm/output"},
 	"slurm/output":            {"adapter", "core/..."},
 	"slurm/output/outputtest": nil,
+	"slurm":                   {"slurm/...", "adapter", "adapter/hosts", "core/...", "traces/swf"},
 	"slurm/...":               {"slurm/...", "adapter", "core/...", "traces/swf"},
 	"oar/conf":                {"core"},
 	"oar/node":                {"oar/conf", "adapter"},

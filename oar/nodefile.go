@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/hosts"
 	"accordion/oar/database"
 	"accordion/oar/node"
 )
@@ -16,11 +17,8 @@ import (
 // writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
 const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
 
-// writeHosts runs as the user. The folder must be his own: /tmp is everybody's, and a folder or link that a stranger put
-// there could lead the write elsewhere.
-const writeHosts = node.AsUser + `cd / && exec oardodo sh -c 'umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
-	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d belongs to another user or is a link: remove it" >&2; exit 77; fi; ` +
-	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"' sh "$1"`
+// writeHosts runs hosts.Script as a user.
+const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hosts.Script + `' sh "$1"`
 
 // Publish writes /tmp/accordion-UID/SERVER-JOBID.hosts on the job's first node, as its user, and the node file that OAR
 // made for it there ($OAR_NODEFILE): a line for each resource, host by host.

@@ -21,7 +21,7 @@ import (
 const policiesLast = 15 * time.Second
 
 // policies reads associations and QOS, where anything goes by them.
-func (s *System) policies(ctx context.Context, c output.Configuration) (limits.Policies, error) {
+func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	s.mu.Lock()
 	known, read, took := s.rules, s.rulesAt, s.rulesTook
 	s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 	if !wanted {
 		return known, nil
 	}
-	rules, err := s.policies(ctx, c)
+	rules, err := s.policies(ctx)
 	if err != nil || !c.Enforces() {
 		return rules, err
 	}

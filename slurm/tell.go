@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/adapter/hosts"
 	"accordion/slurm/client"
 )
 
@@ -64,15 +65,6 @@ func (s *System) notify(ctx context.Context, job adapter.Key, text string) error
 	return s.Run.Scontrol(ctx, append([]string{"notify", s.Jobs.Name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
-// writeHosts runs on the job's batch host as its user. The folder must be the user's own: /tmp is everybody's, and a
-// folder or link that a stranger put there could lead the write elsewhere. It says so by its exit status: words on standard
-// error may be lost when a step ends at once.
-const writeHosts = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
-	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then exit 77; fi; ` +
-	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"`
-
-const strangersFolder = 77 // writeHosts's exit status
-
 // Publish writes /tmp/accordion-UID/CLUSTER-JOBID.hosts on the job's batch host, through a step of the job: as its user, on
 // the right machine, whatever is mounted there. CLUSTER is what Slurm tells the job as SLURM_CLUSTER_NAME: the jobs of two
 // clusters that share a machine may have one number.
@@ -89,11 +81,12 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 		As:      &client.User{Uid: job.UID, Gid: job.GID},
 		Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
-			"sh", "-c", writeHosts, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
+			"sh", "-c", hosts.Script, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
 		Input: text,
 	})
-	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == strangersFolder {
+	// Its words on standard error may be lost when the step ends at once.
+	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hosts.StrangersFolder {
 		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link: remove it",
 			job.ID, job.Nodes[0], job.UID)
 	}

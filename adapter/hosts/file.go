@@ -1,5 +1,5 @@
 // Package hosts is the hosts file of a job: the text in which a silent application, or `srun`, reads which nodes it has.
-// Where the file lies and who writes it is the batch system's.
+// Script writes it where the job finds it. On which node that runs, and how it becomes the job's user, is the batch system's.
 //
 //	text := hosts.File{Generation: 3, Step: 2, Steps: 3, From: begin, Until: end, Nodes: nodes}.Text()
 package hosts
