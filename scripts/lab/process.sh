@@ -69,16 +69,6 @@ ancestors() {
 	done
 }
 
-# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
-within() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.05
-	done
-}
-
 # stop NAME [SIGNAL]: ends the daemon of that name, with KILL when it does not heed the signal within 10 seconds.
 stop() {
 	local pid

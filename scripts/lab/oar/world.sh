@@ -170,16 +170,6 @@ ended() {
 	[[ ${fields[0]} == [ZX] || ${fields[19]} != "$2" ]]
 }
 
-# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
-within() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.05
-	done
-}
-
 # inside COMMAND...: becomes the command, in the lab's world.
 inside() { exec nsenter --target "$(cat "$lab/init")" --mount --net --pid --uts --ipc -- "$@"; }
 

@@ -1,0 +1,49 @@
+# shellcheck shell=bash disable=SC2154
+# What both labs do alike. Sourced by slurm-lab and oar-lab, which are called $me, live in $lab and have said so in a variable of theirs.
+
+die() {
+	echo "$me: $*" >&2
+	exit 1
+}
+
+# wrong is for a command line that cannot be meant: exit status 2.
+wrong() {
+	echo "$me: $* ('$me help' shows the commands)" >&2
+	exit 2
+}
+
+# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# check_directory VARIABLE: the lab's directory, which it names. Sockets of daemons lie below it, and a socket's path ends at 107
+# characters.
+check_directory() {
+	[[ $lab == /* && $lab != / && $lab =~ ^[A-Za-z0-9/._-]+$ ]] ||
+		wrong "$1=$lab: want an absolute path of letters, digits and / . _ -"
+	((${#lab} <= 80)) || wrong "$1=$lab: a socket below it needs a path of at most 80 characters"
+}
+
+# print_path DIRECTORIES: the line by which a shell finds programs there first, only once however often it is evaluated.
+print_path() {
+	# Single quotes on purpose: the caller's PATH.
+	# shellcheck disable=SC2016
+	printf 'case :$PATH: in *:%q:*) ;; *) export PATH=%q:$PATH ;; esac\n' "$1" "$1"
+}
+
+# put_program FILE: Accordion's program there, as it is in this repository now. Go links anew for each file that it writes, which takes 3 s
+# of a processor: labs copy one that is kept for the repository, and linked again when the code has changed.
+put_program() {
+	local kept
+	kept=$(go env GOCACHE)/accordion-labs/$(sha256sum <<<"$repo" | cut -c1-16) || return
+	mkdir -p "$kept"
+	(
+		flock -w 600 9 && go -C "$repo" build -o "$kept/accordion" ./cmd/accordion && cp "$kept/accordion" "$1.new" && mv -f "$1.new" "$1"
+	) 9>"$kept/lock"
+}
