@@ -63,7 +63,7 @@ database_name() {
 		/usr/sbin/mariadbd --version
 		setting release
 		id slurm
-		cat "$here"/lab/{database,site}.sh "$lab/etc/accounts"
+		cat "$here"/lab/slurm/{database,site}.sh "$lab/etc/accounts"
 	} | sha256sum | cut -c 1-16
 }
 
