@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"context"
 	"time"
 
 	"accordion/core"
@@ -38,6 +39,19 @@ func (q Quick) Now() time.Time {
 
 func (q Quick) After(d time.Duration) <-chan time.Time {
 	return time.After(d / time.Duration(q.Factor))
+}
+
+// Wait lets so much of a clock's time go by; where ctx ends before, it gives its error.
+func Wait(ctx context.Context, c Clock, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.After(d):
+		return nil
+	}
 }
 
 // Instant is a planned second as an instant.

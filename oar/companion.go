@@ -34,6 +34,15 @@ func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
 	return [][]string{hosts}
 }
 
+// companions reads those of a job, over or not.
+func (s *System) companions(ctx context.Context, tx *sql.Tx, base int64) ([]*observe.Job, error) {
+	ids, err := tables.Companions(ctx, tx, base)
+	if err != nil {
+		return nil, err
+	}
+	return s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
+}
+
 // companion makes a job that holds hosts for its base, to be started at once.
 func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, hosts []string, lasts core.Time, mark, reservation string, now core.Time) (adapter.Key, error) {
 	places, err := s.db.Resources(ctx, tx, hosts)

@@ -9,7 +9,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/oar/database"
 	"accordion/oar/observe"
 	"accordion/oar/server"
 	"accordion/oar/tables"
@@ -99,11 +98,7 @@ func (s *System) together(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*o
 	if r.Whole != 0 {
 		base = r.Whole
 	}
-	ids, err := tables.Companions(ctx, tx, base)
-	if err != nil {
-		return nil, err
-	}
-	companions, err := s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
+	companions, err := s.companions(ctx, tx, base)
 	if err != nil {
 		return nil, err
 	}

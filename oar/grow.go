@@ -14,7 +14,6 @@ import (
 	"accordion/core/hostlist"
 	"accordion/oar/database"
 	"accordion/oar/observe"
-	"accordion/oar/tables"
 )
 
 // Expand makes companions of a running job on the nodes and waits until they run, and until the job's cpuset and key are there. They are
@@ -70,11 +69,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 
 // made finds the companions that an Expand made whose answer was lost: of the same reservation, on the same nodes.
 func (s *System) made(ctx context.Context, tx *sql.Tx, base *observe.Job, nodes []string, reservation string) ([]adapter.Key, error) {
-	ids, err := tables.Companions(ctx, tx, int64(base.ID))
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
+	all, err := s.companions(ctx, tx, int64(base.ID))
 	if err != nil {
 		return nil, err
 	}

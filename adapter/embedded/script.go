@@ -60,15 +60,7 @@ func (h *Handle) Signals() <-chan string { return h.signals }
 
 // Work passes d of the batch system's time, or less when the job is ended: then it returns the context's error.
 func (h *Handle) Work(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-h.system.clock.After(d):
-		return nil
-	}
+	return adapter.Wait(ctx, h.system.clock, d)
 }
 
 // Step says that the current step is over and waits for the next one's nodes, as `accordion step` does. Version and

@@ -23,15 +23,15 @@ const GeneratedSeed = 42
 // k = r mod 10 it has 2^k + r mod 2^k nodes; it asks for 60 + r mod 86341 seconds and runs 1 + r mod that.
 func Generated(jobs int, seed uint64) *swf.Log {
 	log := &swf.Log{Name: fmt.Sprintf("generated-%d-%d", jobs, seed), Records: make([]swf.Record, jobs)}
-	random := splitmix(seed)
+	random := Splitmix(seed)
 	var now int64
 	for i := range log.Records {
-		now += random.below(7592)
-		half := int64(1) << random.below(10)
-		size := half + random.below(half)
-		request := 60 + random.below(86341)
+		now += random.Below(7592)
+		half := int64(1) << random.Below(10)
+		size := half + random.Below(half)
+		request := 60 + random.Below(86341)
 		log.Records[i] = swf.Record{
-			Number: int64(i) + 1, Submit: now, Wait: swf.Unknown, Run: 1 + random.below(request), Processors: int32(size), CPU: swf.Unknown,
+			Number: int64(i) + 1, Submit: now, Wait: swf.Unknown, Run: 1 + random.Below(request), Processors: int32(size), CPU: swf.Unknown,
 			UsedMemory: swf.Unknown, RequestedProcessors: int32(size), RequestedTime: request, RequestedMemory: swf.Unknown,
 			Status: swf.Completed, User: swf.Unknown, Group: swf.Unknown, Application: swf.Unknown, Queue: swf.Unknown,
 			Partition: swf.Unknown, Preceding: swf.Unknown, Think: swf.Unknown,
@@ -49,10 +49,12 @@ func Generated(jobs int, seed uint64) *swf.Log {
 	return log
 }
 
-// splitmix is the state of splitmix64.
-type splitmix uint64
+// Splitmix is a stream of random numbers, the same on every machine: the state of splitmix64 (Steele et al., "Fast Splittable Pseudorandom
+// Number Generators", 2014).
+type Splitmix uint64
 
-func (s *splitmix) next() uint64 {
+// Next is the next number.
+func (s *Splitmix) Next() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -60,5 +62,5 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// below is the next number modulo n.
-func (s *splitmix) below(n int64) int64 { return int64(s.next() % uint64(n)) }
+// Below is the next number modulo n.
+func (s *Splitmix) Below(n int64) int64 { return int64(s.Next() % uint64(n)) }

@@ -10,9 +10,9 @@ import (
 
 // The published first numbers of the generator for a state of 0.
 func TestSplitmixGivesThePublishedNumbers(t *testing.T) {
-	var s splitmix
+	var s Splitmix
 	for _, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
-		if got := s.next(); got != want {
+		if got := s.Next(); got != want {
 			t.Errorf("splitmix64 gives %#x, want %#x", got, want)
 		}
 	}

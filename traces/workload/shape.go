@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"accordion/core"
+	"accordion/traces/model"
 )
 
 // phases are how a job's need changes, in millionths: of its run time each lasts so long, and of its peak each needs so
@@ -101,28 +102,19 @@ func (p phases) mean() Factor {
 	return sum
 }
 
-// draw is a stream of random numbers (splitmix64, Steele et al., "Fast Splittable Pseudorandom Number Generators", 2014): a
-// few for each job, the same on every machine.
-type draw uint64
+// draw is a stream of random numbers, a few for each job.
+type draw struct{ model.Splitmix }
 
 // dice is the stream of one job.
 func dice(seed uint64, number int64) draw {
-	d := draw(seed)
-	d = draw(d.next() ^ uint64(number))
-	d.next()
+	d := draw{model.Splitmix(seed)}
+	d.Splitmix = model.Splitmix(d.Next() ^ uint64(number))
+	d.Next()
 	return d
 }
 
-func (d *draw) next() uint64 {
-	*d += 0x9e3779b97f4a7c15
-	z := uint64(*d)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 // below is a number from 0 to n−1.
-func (d *draw) below(n int) int { return int(d.next() % uint64(n)) }
+func (d *draw) below(n int) int { return int(d.Below(int64(n))) }
 
 // share is a number from 0 to below 1.
-func (d *draw) share() float64 { return float64(d.next()>>11) / (1 << 53) }
+func (d *draw) share() float64 { return float64(d.Next()>>11) / (1 << 53) }

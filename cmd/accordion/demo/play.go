@@ -134,7 +134,7 @@ func (st *stage) play(ctx context.Context) error {
 		err = st.system.Quiet(ctx)
 	}
 	if err == nil { // the sidecar clears up after the last job
-		err = st.pass(ctx, 10*time.Second)
+		err = adapter.Wait(ctx, st.clock, 10*time.Second)
 	}
 	stop()
 	crew.Wait()
@@ -149,7 +149,7 @@ func (st *stage) users(ctx context.Context) error {
 	uids := map[string]uint32{}
 	for _, j := range st.options.Jobs {
 		at := st.begin.Add(time.Duration(j.At) * time.Second)
-		if err := st.pass(ctx, at.Sub(st.clock.Now())); err != nil {
+		if err := adapter.Wait(ctx, st.clock, at.Sub(st.clock.Now())); err != nil {
 			return err
 		}
 		if uids[j.User] == 0 {
@@ -160,19 +160,6 @@ func (st *stage) users(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// pass lets so much of the cluster's time go by.
-func (st *stage) pass(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-st.clock.After(d):
-		return nil
-	}
 }
 
 // ask brings a job's question to the sidecar, as the session's socket does in the real world.
@@ -195,7 +182,7 @@ func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Repl
 			if p.Status != wire.Busy {
 				return p, nil
 			}
-			if err := st.pass(ctx, time.Second); err != nil {
+			if err := adapter.Wait(ctx, st.clock, time.Second); err != nil {
 				return wire.Reply{}, err
 			}
 		case <-ctx.Done():
