@@ -59,3 +59,19 @@ func TestAShortenedLimitCutsTheProfileAndIsTold(t *testing.T) {
 		})
 	}
 }
+
+func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x40s,9x40s")
+		w.at(1)
+		time.Sleep(500 * time.Millisecond) // released, and not yet started
+		if err := w.SetLimit(job, 50); err != nil {
+			t.Fatal(err)
+		}
+		w.quiet(300)
+		if got, want := w.events(job), "accepted starting started shortened grew ended"; got != want {
+			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
+		}
+		w.clean()
+	})
+}
