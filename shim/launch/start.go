@@ -57,10 +57,11 @@ type crew struct {
 	tasksErr *outlet // and on standard error
 	err      *outlet // our own
 	ended    chan ending
-	verdict  chan bool // the site ends a step when a task of it fails
-	asked    bool      // for the verdict
-	ending   bool      // the others were told to end
-	unfit    int       // exit status of a part that could not be started
+	verdict  chan bool        // the site ends a step when a task of it fails
+	asked    bool             // for the verdict
+	ending   bool             // the others were told to end
+	again    <-chan time.Time // when they are told again
+	unfit    int              // exit status of a part that could not be started
 	worst    int
 }
 
@@ -213,6 +214,8 @@ func (c *crew) await(signals <-chan os.Signal) int {
 			if kills {
 				c.end()
 			}
+		case <-c.again:
+			c.end()
 		}
 	}
 	for _, m := range c.members {
@@ -271,8 +274,11 @@ func (c *crew) signal(s os.Signal) {
 	}
 }
 
-// end ends all parts that run. TERM makes srun end its tasks.
+// end ends all parts that run. TERM makes srun end its tasks; one that just makes its step may pass it on to tasks that do not run yet.
 func (c *crew) end() {
-	c.ending = true
+	c.ending, c.again = true, time.After(endAgain)
 	c.signal(syscall.SIGTERM)
 }
+
+// endAgain is after how long parts that run on are told again.
+const endAgain = 5 * time.Second

@@ -1,0 +1,34 @@
+package launch
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// The first TERM comes while srun makes its step, and ends nothing.
+func TestAPartThatOverhearsItsEndIsToldAgain(t *testing.T) {
+	t.Parallel()
+	m := &member{command: exec.Command("sh", "-c", `trap "trap - TERM" TERM; echo; while :; do sleep 0.1; done`), voice: &voice{}, flush: func() {}}
+	out, err := m.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.command.Process.Kill() })
+	if _, err := out.Read(make([]byte, 1)); err != nil { // its trap is set
+		t.Fatal(err)
+	}
+	c := &crew{members: []*member{m}, running: 1, ended: make(chan ending, 1)}
+	go func() {
+		_ = m.command.Wait() // its status says it
+		c.ended <- ending{of: m, status: status(m.command.ProcessState)}
+	}()
+	begun := time.Now()
+	c.end()
+	if status := c.await(nil); status != 143 {
+		t.Errorf("its status is %d after %v, want that of TERM", status, time.Since(begun))
+	}
+}
