@@ -1,0 +1,109 @@
+package delegated
+
+import (
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/mold"
+)
+
+// launcher speaks for one application.
+type launcher struct {
+	job      *Job
+	view     mold.View
+	moldable mold.Moldable
+	complex  *mold.Complex // of cem
+
+	walltimes [MaxClusters][Hosts + 1]core.Time // of rigid and moldable: those that were computed
+	computed  int
+
+	last mold.Request // the last that was sent
+	ran  []mold.Part  // what the application got
+}
+
+func newLauncher(job *Job, clusters int) *launcher {
+	l := &launcher{job: job, view: make(mold.View, clusters)}
+	if job.Kind == CEM {
+		l.complex = mold.NewComplex(job.selection(clusters))
+		return l
+	}
+	l.moldable = mold.Moldable{Least: job.Least, Most: job.Most, Walltime: l.walltime}
+	return l
+}
+
+// walltime computes each configuration once.
+func (l *launcher) walltime(cluster, hosts int) core.Time {
+	known := &l.walltimes[cluster][hosts]
+	if *known == 0 {
+		*known = l.job.walltime(l.job.time(cluster, hosts))
+		l.computed++
+	}
+	return *known
+}
+
+// see takes what a message says.
+func (l *launcher) see(changes []delegate.Change) {
+	for _, c := range changes {
+		l.view[c.Cluster] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+	}
+}
+
+// find is what it wants, by what it sees.
+func (l *launcher) find(now core.Time) (mold.Found, error) {
+	if l.complex != nil {
+		return l.complex.Find(l.view, now)
+	}
+	return l.moldable.Find(l.view, now), nil
+}
+
+// run is how long the application runs on these hosts.
+func (l *launcher) run(parts []mold.Part) core.Time {
+	if l.job.Kind != CEM {
+		return l.job.run(l.job.time(parts[0].Cluster, parts[0].Hosts))
+	}
+	hosts := make([]int, len(l.view))
+	for _, p := range parts {
+		hosts[p.Cluster] = p.Hosts
+	}
+	return l.job.run(l.job.several(hosts))
+}
+
+// groups are the sets of clusters that a cem application considers, as ranges: each cluster, each city of two, each country
+// of four, all.
+func groups(clusters int) [][2]int {
+	var all [][2]int
+	for size := 1; size <= MaxClusters; size *= 2 {
+		for first := 0; first < clusters; first += size {
+			all = append(all, [2]int{first, min(first+size, clusters)})
+		}
+	}
+	return all
+}
+
+// selection is what a cem application takes of the hosts that it is offered: all that are offered of one cluster, city or
+// country, or all there are, whichever is the quickest. Nothing else is quicker: more hosts never hurt where the farthest two
+// clusters stay the same. It stands in for that of another paper, which RR-7389 used and did not print.
+func (j *Job) selection(clusters int) mold.Selection {
+	all := groups(clusters)
+	taken, offeredThere := make([]int, clusters), make([]int, clusters)
+	return func(offered []int) ([]int, core.Time) {
+		best, fewest := 0.0, 0
+		for _, g := range all {
+			clear(offeredThere)
+			used := 0
+			for c := g[0]; c < g[1]; c++ {
+				if offeredThere[c] = offered[c]; offered[c] > 0 {
+					used++
+				}
+			}
+			if used == 0 {
+				continue
+			}
+			const same = 1e-9
+			if t := j.several(offeredThere); fewest == 0 || t < best-same || t < best+same && used < fewest {
+				best, fewest = t, used
+				copy(taken, offeredThere)
+			}
+		}
+		return taken, j.walltime(best)
+	}
+}

@@ -1,0 +1,141 @@
+package delegated
+
+import (
+	"slices"
+
+	"accordion/core"
+	"accordion/core/delegate"
+)
+
+// oar is a run of a batch system as OAR is: applications tell it all their configurations when they arrive, and each pass
+// gives each of them, in their order, the one that completes first. It has no ghosts; the timer, and what wants a pass, are
+// those of the delegated RMS.
+type oar struct {
+	setup   Setup
+	board   delegate.Board
+	waiting []*waiting
+	started []running // in the order of the jobs
+	due     core.Time
+	last    core.Time
+	events  events
+	passes  int
+	chain   int
+	longest int
+}
+
+type waiting struct {
+	job       *Job
+	index     int
+	walltimes [MaxClusters][Hosts + 1]core.Time
+}
+
+type running struct {
+	index, cluster, hosts int
+	until                 core.Time // by its walltime
+	over                  bool
+}
+
+func (s Setup) oar(jobs []Job) Counters {
+	o := oar{setup: s, board: s.board(), due: core.Forever, last: -core.Forever}
+	c := Counters{RMS: OAR, Clusters: s.Clusters, FairStart: s.FairStart, Timer: s.Timer, Applications: len(jobs)}
+	for arrived := 0; ; {
+		now := min(o.events.next(), o.due)
+		if arrived < len(jobs) {
+			now = min(now, jobs[arrived].Arrive)
+		}
+		if now >= core.Forever {
+			break
+		}
+		for ; arrived < len(jobs) && jobs[arrived].Arrive == now; arrived++ {
+			job := &jobs[arrived]
+			o.arrive(job, arrived)
+			all := s.Clusters * (job.Most - job.Least + 1)
+			c.Unique += all
+			c.BytesRequest += int64(8 * all)
+			o.want(now)
+		}
+		for o.events.next() == now {
+			e := o.events.pop()
+			c.Makespan = max(c.Makespan, now)
+			c.SumEnd += now
+			if s.Ended != nil {
+				s.Ended(e.job, now)
+			}
+			o.over(e.job)
+			o.want(now)
+		}
+		if now >= o.due {
+			o.pass(now)
+		}
+	}
+	c.Passes, c.LongestChain, c.OperationsRMS = o.passes, o.longest, o.board.Steps()
+	return c
+}
+
+func (o *oar) arrive(job *Job, index int) {
+	w := &waiting{job: job, index: index}
+	for cluster := range o.setup.Clusters {
+		for n := job.Least; n <= job.Most; n++ {
+			w.walltimes[cluster][n] = job.walltime(job.time(cluster, n))
+		}
+	}
+	o.waiting = append(o.waiting, w)
+}
+
+func (o *oar) over(job int) {
+	for i := range o.started {
+		if o.started[i].index == job {
+			o.started[i].over = true
+		}
+	}
+}
+
+// want asks for a pass, as something has happened from outside.
+func (o *oar) want(now core.Time) {
+	o.chain = 0
+	if o.due == core.Forever {
+		o.due = max(now, o.last+o.setup.Timer)
+	}
+}
+
+func (o *oar) pass(now core.Time) {
+	o.last, o.due = now, core.Forever
+	o.passes++
+	o.chain++
+	o.longest = max(o.longest, o.chain)
+	o.started = slices.DeleteFunc(o.started, func(r running) bool { return r.over })
+	o.board.Begin(now, o.setup.hosts())
+	for _, r := range o.started {
+		o.board.Occupy(r.cluster, now, r.until, r.hosts)
+	}
+	left := o.waiting[:0]
+	for _, w := range o.waiting {
+		start, cluster, n := o.best(w, now)
+		d := w.walltimes[cluster][n]
+		o.board.Occupy(cluster, start, start+d, n)
+		if start > now {
+			left = append(left, w)
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(o.started, w.index, func(r running, index int) int { return r.index - index })
+		o.started = slices.Insert(o.started, at, running{index: w.index, cluster: cluster, hosts: n, until: now + d})
+		o.events.push(event{at: now + w.job.run(w.job.time(cluster, n)), kind: done, job: w.index})
+	}
+	o.waiting = left
+}
+
+// best is the configuration that completes first: of several the one that starts first, then that on the lowest cluster,
+// then that with the most hosts.
+func (o *oar) best(w *waiting, now core.Time) (start core.Time, cluster, hosts int) {
+	start, end := core.Forever, core.Forever
+	for c := range o.setup.Clusters {
+		for n := w.job.Most; n >= w.job.Least; n-- {
+			d := w.walltimes[c][n]
+			at, ok := o.board.FirstFit(c, n, d, now, end-d+1)
+			if ok && (at+d < end || at+d == end && at < start) {
+				start, end, cluster, hosts = at, at+d, c, n
+			}
+		}
+	}
+	return start, cluster, hosts
+}

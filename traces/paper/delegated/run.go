@@ -1,0 +1,228 @@
+package delegated
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/mold"
+)
+
+// Setup is what a run is made on.
+type Setup struct {
+	RMS       string // Delegated, which is the default, or OAR
+	Clusters  int    // 1 to MaxClusters
+	FairStart core.Time
+	Timer     core.Time
+
+	// Plain draws passes on lists of steps, which counts the basic operations; else they are drawn on core/profile, which
+	// does not.
+	Plain bool
+
+	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
+	Told func(now core.Time, m delegate.Message)
+	// Ended is told of each application's end, by its index, if not nil.
+	Ended func(job int, now core.Time)
+}
+
+func (s Setup) board() delegate.Board {
+	if s.Plain {
+		return &delegate.Linear{}
+	}
+	return &delegate.Indexed{}
+}
+
+func (s Setup) hosts() []int { return slices.Repeat([]int{Hosts}, s.Clusters) }
+
+func (s Setup) check(jobs []Job) error {
+	switch {
+	case s.RMS != "" && s.RMS != Delegated && s.RMS != OAR:
+		return fmt.Errorf("there is no RMS %q: it is %s or %s", s.RMS, Delegated, OAR)
+	case s.Clusters < 1 || s.Clusters > MaxClusters:
+		return fmt.Errorf("%d clusters: there are 1 to %d", s.Clusters, MaxClusters)
+	case s.FairStart < 0 || s.FairStart > core.MaxTotal:
+		return fmt.Errorf("a fair-start delay of %d s: it is 0 to %d s", s.FairStart, core.MaxTotal)
+	case s.Timer < 0 || s.Timer > core.MaxTotal:
+		return fmt.Errorf("a timer of %d s: it is 0 to %d s", s.Timer, core.MaxTotal)
+	case s.RMS == OAR && slices.ContainsFunc(jobs, func(j Job) bool { return j.Kind == CEM }):
+		return fmt.Errorf("%s is told all configurations, and those of a cem application are too many to tell: use %s", OAR, Delegated)
+	}
+	return nil
+}
+
+// Run runs the jobs, in their order, to the end of the last one, and is a function of them and the setup.
+func (s Setup) Run(jobs []Job) (Counters, error) {
+	if err := s.check(jobs); err != nil {
+		return Counters{}, err
+	}
+	if s.RMS == OAR {
+		return s.oar(jobs), nil
+	}
+	r := run{setup: s, jobs: jobs, board: s.board()}
+	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer}, r.board)
+	r.launchers = make([]*launcher, len(jobs))
+	if err := r.all(); err != nil {
+		return Counters{}, err
+	}
+	return r.sum(), nil
+}
+
+// run is one of the delegated RMS.
+type run struct {
+	setup     Setup
+	jobs      []Job
+	board     delegate.Board
+	rms       *delegate.RMS
+	launchers []*launcher // of those that have arrived
+	events    events
+	arrived   int
+	counters  Counters
+}
+
+// all goes from second to second until nothing is left to happen.
+func (r *run) all() error {
+	for {
+		now := min(r.events.next(), r.rms.Next())
+		if r.arrived < len(r.jobs) {
+			now = min(now, r.jobs[r.arrived].Arrive)
+		}
+		if now >= core.Forever {
+			return nil
+		}
+		for r.arrived < len(r.jobs) && r.jobs[r.arrived].Arrive == now {
+			if err := r.arrive(now); err != nil {
+				return err
+			}
+		}
+		for r.events.next() == now {
+			if err := r.happen(now, r.events.pop()); err != nil {
+				return err
+			}
+		}
+		messages, err := r.rms.Wake(now)
+		if err != nil {
+			return err
+		}
+		if err := r.hear(now, messages, true); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *run) arrive(now core.Time) error {
+	i := r.arrived
+	r.arrived++
+	r.launchers[i] = newLauncher(&r.jobs[i], r.setup.Clusters)
+	messages, err := r.rms.Subscribe(now, core.JobID(i))
+	if err != nil {
+		return err
+	}
+	return r.hear(now, messages, false)
+}
+
+func (r *run) happen(now core.Time, e event) error {
+	if e.kind == answered {
+		return r.send(now, e.job, e.request)
+	}
+	r.counters.Makespan = max(r.counters.Makespan, now)
+	r.counters.SumEnd += now
+	if r.setup.Ended != nil {
+		r.setup.Ended(e.job, now)
+	}
+	return r.rms.Done(now, core.JobID(e.job))
+}
+
+// hear takes messages to the launchers, which answer when all are there.
+func (r *run) hear(now core.Time, messages []delegate.Message, pass bool) error {
+	for _, m := range messages {
+		if r.setup.Told != nil {
+			r.setup.Told(now, m)
+		}
+		l := r.launchers[m.To]
+		switch m.Kind {
+		case delegate.View:
+			r.count(m, pass)
+			l.see(m.Changes)
+		case delegate.Start:
+			l.ran = append(l.ran, m.Request.Parts...)
+			r.events.push(event{at: now + l.run(l.ran), kind: done, job: int(m.To)})
+		}
+	}
+	for _, m := range messages {
+		if m.Kind == delegate.View && len(r.launchers[m.To].ran) == 0 {
+			if err := r.answer(now, int(m.To)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count counts a message: a byte a cluster, and eight a step that has an end. A difference has eight bytes more a cluster,
+// and only the steps that are new.
+func (r *run) count(m delegate.Message, pass bool) {
+	r.counters.Changes++
+	for _, c := range m.Changes {
+		whole := int64(1 + 8*(len(c.Points)-1))
+		r.counters.BytesChange += whole
+		if pass {
+			r.counters.BytesDifference += min(whole, int64(9+8*(len(c.Points)-c.Head-c.Tail)))
+		}
+	}
+}
+
+// answer lets a launcher look at its view, and sends what it wants: at once or later.
+func (r *run) answer(now core.Time, job int) error {
+	l := r.launchers[job]
+	found, err := l.find(now)
+	if err != nil {
+		return fmt.Errorf("application %d: %w", job, err)
+	}
+	r.counters.OperationsApplications += int64(found.Steps)
+	if !found.OK {
+		return nil
+	}
+	if l.job.Delay == 0 {
+		return r.send(now, job, found.Request)
+	}
+	found.Parts = slices.Clone(found.Parts)
+	r.events.push(event{at: now + l.job.Delay, kind: answered, job: job, request: found.Request})
+	return nil
+}
+
+// send sends a request that is another than the last one.
+func (r *run) send(now core.Time, job int, q mold.Request) error {
+	l := r.launchers[job]
+	if len(l.ran) > 0 || l.last.Walltime == q.Walltime && slices.Equal(l.last.Parts, q.Parts) {
+		return nil
+	}
+	l.last.Walltime, l.last.Parts = q.Walltime, append(l.last.Parts[:0], q.Parts...)
+	r.counters.Requests++
+	r.counters.BytesRequest += int64(4 + 5*len(q.Parts))
+	return r.rms.Request(now, core.JobID(job), q)
+}
+
+// sum is what the run came to.
+func (r *run) sum() Counters {
+	c, done := r.counters, r.rms.Counts()
+	c.RMS, c.Clusters, c.FairStart, c.Timer, c.Applications = Delegated, r.setup.Clusters, r.setup.FairStart, r.setup.Timer, len(r.jobs)
+	c.Passes, c.LongestChain, c.Waste, c.OperationsRMS = done.Passes, done.Longest, done.Waste, r.rms.Steps()
+	together := map[string]bool{}
+	for _, l := range r.launchers {
+		c.Unique += l.computed
+		if l.complex == nil {
+			continue
+		}
+		for key := range l.complex.Asked {
+			c.Unique++
+			c.UniqueCEM++
+			together[key] = true
+		}
+		for _, p := range l.ran {
+			c.CEMHosts += p.Hosts
+		}
+	}
+	c.UniqueCEMAll = len(together)
+	return c
+}
