@@ -24,16 +24,17 @@ func Paper() *cobra.Command {
 		Short: "Run a paper's experiment and print our figures beside the published ones",
 		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures beside the published ones.
 
-evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.`,
+evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.
+delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 11 and the claims.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return command.Usage(fmt.Errorf("paper: give the name of an experiment: evolving"))
+				return command.Usage(fmt.Errorf("paper: give the name of an experiment: evolving or delegated"))
 			}
-			return command.Usage(fmt.Errorf("paper: %q is no experiment; there is evolving", args[0]))
+			return command.Usage(fmt.Errorf("paper: %q is no experiment; there are evolving and delegated", args[0]))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	c.AddCommand(evolvingCommand())
+	c.AddCommand(evolvingCommand(), delegatedCommand())
 	return c
 }
 

@@ -1,0 +1,127 @@
+package figures
+
+import (
+	"slices"
+
+	"accordion/traces/paper/delegated"
+)
+
+// What varies in the figures.
+var (
+	shares     = []int{0, 20, 40, 60, 80, 100}   // of moldable jobs, in %
+	clusters   = []int{1, 2, 3, 4, 5, 6, 7, 8}   //
+	cemShares  = []int{20, 50, 80, 100}          // of W2
+	wasteCEM   = []int{0, 20, 50, 80, 100}       // of Figure 11
+	fairStarts = []int{0, 5, 10, 15, 20, 25, 30} // of Figure 11
+	models     = []delegated.Model{              // of the cem application; 0 hours: the work of the job that it replaces
+		{Hours: 0, Iterations: 10_000}, {Hours: 0, Iterations: 1_000}, {Hours: 0, Iterations: 100},
+		{Hours: 600. / 3600, Iterations: 10_000}, {Hours: 1, Iterations: 10_000}, {Hours: 1, Iterations: 1_000},
+		{Hours: 10, Iterations: 10_000}, {Hours: 100, Iterations: 10_000},
+	}
+	fitted = []delegated.Workload{ // readings of the log
+		{Sizes: delegated.Cut}, {Sizes: delegated.Skip}, {Sizes: delegated.Nodes}, {Sizes: delegated.NodesSkip},
+		{Sizes: delegated.Cut, From: 5_000}, {Sizes: delegated.Skip, From: 5_000}, {Sizes: delegated.Cut, From: 20_000},
+	}
+)
+
+// wasteClusters is how many clusters Figure 11 has.
+const wasteClusters = 4
+
+// single is a point of Figures 7 and 8.
+func (e Experiment) single(share, clusters int, rms string) point {
+	return point{workload: delegated.Workload{Moldable: share, Sizes: e.Sizes, Model: delegated.Standard}, clusters: clusters, fairStart: fairStart, rms: rms}
+}
+
+// w0, w1 and w2 are points of Figures 9 and 11.
+func (e Experiment) w0(clusters int) point { return e.single(moldable, clusters, delegated.Delegated) }
+
+func (e Experiment) w1(clusters, at int) point {
+	p := e.w0(clusters)
+	p.workload.At = at
+	return p
+}
+
+func (e Experiment) w2(clusters, cem int) point {
+	p := e.w0(clusters)
+	p.workload.CEM = cem
+	return p
+}
+
+func (e Experiment) waste(cem, fair int) point {
+	p := e.w2(wasteClusters, cem)
+	p.fairStart = int64(fair)
+	return p
+}
+
+// sized and modelled are points of other readings.
+func (e Experiment) sized(reading delegated.Workload, share, clusters int) point {
+	reading.Moldable, reading.Model = share, delegated.Standard
+	return point{workload: reading, clusters: clusters, fairStart: fairStart, rms: delegated.Delegated}
+}
+
+func (e Experiment) modelled(m delegated.Model, p point) point {
+	p.workload.Model = m
+	return p
+}
+
+// points are all runs that some figures need, each once; and those of other readings.
+func (e Experiment) points(names []string) (all, readings []point) {
+	seen := map[point]bool{}
+	add := func(p point) {
+		if !seen[p] {
+			seen[p] = true
+			all = append(all, p)
+		}
+	}
+	both := func(share, n int) {
+		add(e.single(share, n, delegated.Delegated))
+		add(e.single(share, n, delegated.OAR))
+	}
+	if slices.Contains(names, "fig7") {
+		for _, share := range shares {
+			both(share, 1)
+		}
+	}
+	if slices.Contains(names, "fig8") {
+		for _, n := range clusters {
+			both(moldable, n)
+		}
+	}
+	if slices.Contains(names, "fig9") {
+		for _, n := range clusters {
+			add(e.w0(n))
+			add(e.w1(n, place))
+			for _, cem := range cemShares {
+				add(e.w2(n, cem))
+			}
+			for at := 1; e.All && at <= delegated.Jobs; at++ {
+				add(e.w1(n, at))
+			}
+		}
+	}
+	if slices.Contains(names, "fig11") {
+		for _, cem := range wasteCEM {
+			for _, fair := range fairStarts {
+				add(e.waste(cem, fair))
+			}
+		}
+	}
+	if !e.Readings {
+		return all, nil
+	}
+	for _, r := range fitted {
+		for _, share := range []int{60, 80, 100} {
+			readings = append(readings, e.sized(r, share, 1))
+		}
+		for n := 2; n <= 5; n++ {
+			readings = append(readings, e.sized(r, moldable, n))
+		}
+	}
+	for _, m := range models {
+		for _, cem := range cemShares {
+			readings = append(readings, e.modelled(m, e.w2(delegated.MaxClusters, cem)))
+		}
+		readings = append(readings, e.modelled(m, e.waste(100, 30)))
+	}
+	return all, readings
+}

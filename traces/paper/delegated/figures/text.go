@@ -1,0 +1,151 @@
+package figures
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/traces/paper/delegated"
+)
+
+// titles are what the figures are about.
+var titles = map[string]string{
+	"fig7":  "Figure 7: one cluster, by the share of moldable jobs",
+	"fig8":  "Figure 8: 20 % moldable jobs, by the number of clusters",
+	"fig9":  "Figure 9: cem applications, by the number of clusters",
+	"fig10": "Figure 10: a cem application that takes its time to answer",
+	"fig11": "Figure 11: waste by ghosts on 4 clusters",
+}
+
+// Text is the figures that were made, as tables for a terminal, each beside what the paper says about it.
+func (d *Data) Text() string {
+	var b strings.Builder
+	claims := d.Claims()
+	for _, name := range d.names {
+		fmt.Fprintf(&b, "%s\n", titles[name])
+		if name == "fig10" {
+			d.delayTable(&b)
+		}
+		for _, p := range d.panels() {
+			if number := strings.TrimPrefix(name, "fig"); p.figure == number || strings.HasPrefix(p.figure, number) && len(p.figure) > len(number) && (p.figure[len(number)] < '0' || p.figure[len(number)] > '9') {
+				fmt.Fprintf(&b, "\n%s: %s\n%s\n", p.figure, p.title, d.panelTable(p))
+			}
+		}
+		b.WriteString("\nThe paper's words:\n")
+		for _, c := range claims {
+			if c.figure == name {
+				fmt.Fprintf(&b, "  %s %s: %s\n", c.ID, c.Printed, c.verdict())
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// verdict is a claim's, with what it depends on.
+func (c Claim) verdict() string {
+	if c.Depends {
+		return string(c.Verdict) + " (by readings chosen for their fit: no confirmation)"
+	}
+	return string(c.Verdict)
+}
+
+func newTable() table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	return t
+}
+
+func (d *Data) panelTable(p panel) string {
+	t := newTable()
+	header := table.Row{p.axis}
+	for _, s := range p.series {
+		header = append(header, s.name)
+	}
+	t.AppendHeader(header)
+	for i, x := range p.series[0].xs {
+		row := table.Row{x}
+		for _, s := range p.series {
+			row = append(row, shown(summary(d.values(s.points[i], p.metric))))
+		}
+		t.AppendRow(row)
+	}
+	return t.Render()
+}
+
+func (d *Data) delayTable(b *strings.Builder) {
+	for _, hours := range works {
+		t := newTable()
+		header := table.Row{"fair-start \\ D"}
+		for _, a := range adaptations {
+			header = append(header, fmt.Sprintf("%d s", a))
+		}
+		t.AppendHeader(header)
+		for _, fair := range fairs {
+			row := table.Row{fmt.Sprintf("%d s", fair)}
+			for _, w := range d.delays {
+				if w.hours == hours && w.fair == fair {
+					low, high := w.interval()
+					s := summary(w.seconds)
+					row = append(row, fmt.Sprintf("%.1f %%; %.0f (%.0f, %.0f); %.0f to %.0f", w.late(), s.Avg, low, high, s.Min, s.Max))
+				}
+			}
+			t.AppendRow(row)
+		}
+		fmt.Fprintf(b, "\nWork %g h, %d draws: share that ends more than D later than with D = 0; mean in s (95 %% interval); least and most\n%s\n", hours, d.experiment.Draws, t.Render())
+	}
+}
+
+// ClaimsText is the table of claims.
+func (d *Data) ClaimsText() string {
+	t := newTable()
+	t.AppendHeader(table.Row{"claim", "printed", "ours, mean of the seeds", "verdict", "expected", "rule, and where"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 32}, {Number: 3, WidthMax: 56}, {Number: 4, WidthMax: 9}, {Number: 5, WidthMax: 20}, {Number: 6, WidthMax: 44}})
+	t.Style().Options.SeparateRows = true
+	for _, c := range d.Claims() {
+		id := c.ID
+		if c.Depends {
+			id += " †"
+		}
+		t.AppendRow(table.Row{id, c.Printed, c.Ours, c.Verdict, c.Expected, c.Why})
+	}
+	return t.Render() + "\n† depends on readings that were chosen because they fit the printed figures: it confirms the choice, not the paper.\n"
+}
+
+// SensitivityText is what becomes of the figures under other readings of the cem application.
+func (d *Data) SensitivityText() string {
+	t := newTable()
+	t.AppendHeader(table.Row{"work, iterations", "hosts of a cem application (8 clusters, 100 %)", "MB at most (8 clusters)", "unique at most", "waste, million (4 clusters, 30 s, 100 %)"})
+	for i, g := range d.modelled() {
+		most, uniques := 0.0, 0.0
+		for _, p := range g {
+			most, uniques = max(most, bytes.of(d.readings[p])), max(uniques, unique.of(d.readings[p]))
+		}
+		work := "that of the job"
+		if m := models[i]; m.Hours > 0 {
+			work = fmt.Sprintf("%d × %.0f s", delegated.Hosts, 3600*m.Hours)
+		}
+		all := d.readings[g[len(g)-1]]
+		t.AppendRow(table.Row{fmt.Sprintf("%s, %.0f", work, models[i].Iterations), digits(cemHosts.of(all) / delegated.Jobs), digits(most), digits(uniques),
+			digits(wasted.of(d.readings[d.experiment.modelled(models[i], d.experiment.waste(100, 30))]))})
+	}
+	return "Other readings of the cem application, with one seed\n" + t.Render() + "\n"
+}
+
+func shown(s Summary) string {
+	if s.Min == s.Max {
+		return digits(s.Avg)
+	}
+	return digits(s.Avg) + " (" + digits(s.Min) + "–" + digits(s.Max) + ")"
+}
+
+func digits(x float64) string {
+	if x >= 100 || x <= -100 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}

@@ -1,0 +1,162 @@
+package delegated
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"accordion/core"
+	"accordion/traces/swf"
+)
+
+// Workload says which jobs are drawn. The zero value of everything but Seed is W0 without moldable jobs.
+type Workload struct {
+	Seed     uint64
+	Moldable int // per cent of the jobs
+	CEM      int // per cent of the jobs that become cem applications: W2
+	At       int // from 1: one cem application more, so that it is in this place: W1; 0: none
+	From     int // how many usable jobs of the log to leave out at its beginning
+	Sizes    Sizes
+	Model    Model
+	Delay    core.Time // of the cem applications
+}
+
+// Jobs is how many jobs of the log a workload takes.
+const Jobs = 200
+
+// Sizes is a reading of the log: what becomes of jobs that are larger than a cluster.
+type Sizes int
+
+// The readings.
+const (
+	Cut       Sizes = iota // to 128; run times stay
+	Skip                   // left out
+	Nodes                  // sizes are processors: eight of them are a host, and more than 128 hosts are cut
+	NodesSkip              // the same, but more than 128 hosts are left out
+)
+
+// SizesNames are the readings by name.
+var SizesNames = []string{"cut", "skip", "nodes", "nodes-skip"}
+
+func (s Sizes) String() string { return SizesNames[s] }
+
+// processorsOfHost is what a node of Atlas has.
+const processorsOfHost = 8
+
+// of is a job's size in hosts: as it was, and within a cluster. It is not ok where the job is left out.
+func (s Sizes) of(processors int) (uncut, hosts int, ok bool) {
+	uncut = processors
+	if s == Nodes || s == NodesSkip {
+		uncut = (processors + processorsOfHost - 1) / processorsOfHost
+	}
+	if uncut > Hosts && (s == Skip || s == NodesSkip) {
+		return 0, 0, false
+	}
+	return uncut, min(uncut, Hosts), true
+}
+
+// Model is a reading of the cem application, which the paper takes from another one.
+type Model struct {
+	// Hours is the work: so long on one whole cluster of speed 1, the same for all; 0: the work of the job that it replaces.
+	Hours      float64
+	Iterations float64
+}
+
+// Standard is the model of the figures: the one of twelve that is closest to Figures 9 and 11.
+var Standard = Model{Hours: 10, Iterations: 10_000}
+
+// table1 is Table 1 of RR-7389, with its largest sizes cut to a cluster. Each row is as frequent as the others.
+var table1 = []struct {
+	p    float64
+	most int
+}{{0.8, 32}, {0.9, 96}, {0.99, Hosts}, {0.999, Hosts}}
+
+// Usable are the jobs of a log that a workload may take: those that ran, and of which it is known on how many processors.
+func Usable(log *swf.Log) []swf.Record {
+	var all []swf.Record
+	for _, r := range log.Records {
+		if r.Run > 0 && r.Processors > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// stream is a generator of its own for each thing that is drawn: a job keeps its factor whatever its kind.
+func (w Workload) stream(number uint64) *rand.Rand { return rand.New(rand.NewPCG(w.Seed, number)) }
+
+const (
+	factors uint64 = 7389 + iota
+	kinds
+	rows
+	cems
+	inserted // the factor of the cem application of W1
+	draws    // of Figure 10
+)
+
+func factor(random *rand.Rand) float64 { return 1.1 + float64(0.9*random.Float64()) }
+
+// Jobs draws a workload from the usable jobs of a log. It arrives at a job a second.
+func (w Workload) Jobs(usable []swf.Record) ([]Job, error) {
+	if w.Moldable < 0 || w.Moldable > 100 || w.CEM < 0 || w.CEM > 100 {
+		return nil, fmt.Errorf("%d %% moldable and %d %% cem: shares are 0 to 100 %%", w.Moldable, w.CEM)
+	}
+	if w.At < 0 || w.At > Jobs+1 {
+		return nil, fmt.Errorf("the place %d of the cem application is not 1 to %d", w.At, Jobs+1)
+	}
+	factors, kinds, rows, cems := w.stream(factors), w.stream(kinds), w.stream(rows), w.stream(cems)
+	jobs := make([]Job, 0, Jobs+1)
+	for i := max(0, w.From); i < len(usable) && len(jobs) < Jobs; i++ {
+		uncut, hosts, ok := w.Sizes.of(int(usable[i].Processors))
+		if !ok {
+			continue
+		}
+		j := Job{Factor: factor(factors)}
+		moldable, row, cem := kinds.Float64() < float64(w.Moldable)/100, table1[rows.IntN(len(table1))], cems.Float64() < float64(w.CEM)/100
+		run := float64(usable[i].Run)
+		switch {
+		case cem:
+			j.Kind, j.Delay = CEM, w.Delay
+			j.W, j.Iterations = w.Model.work(run*float64(hosts)), w.Model.Iterations
+		case moldable:
+			j.Kind, j.P, j.Least, j.Most = Moldable, row.p, 1, row.most
+			j.D1 = run / (1 - row.p + row.p/float64(uncut))
+		default:
+			j.Kind, j.P, j.Least, j.Most = Rigid, 1, hosts, hosts
+			j.D1 = run * float64(hosts)
+		}
+		jobs = append(jobs, j)
+	}
+	if len(jobs) < Jobs {
+		return nil, fmt.Errorf("the log has only %d jobs to take from its usable job %d on: %d are needed", len(jobs), w.From+1, Jobs)
+	}
+	if w.At > 0 {
+		cem := Job{Kind: CEM, Factor: factor(w.stream(inserted)), Delay: w.Delay, W: w.Model.work(0), Iterations: w.Model.Iterations}
+		jobs = append(jobs[:w.At-1], append([]Job{cem}, jobs[w.At-1:]...)...)
+	}
+	for i := range jobs {
+		jobs[i].Arrive = core.Time(i)
+	}
+	return jobs, nil
+}
+
+// work is that of a cem application in host-seconds. One that replaces no job has an hour of a cluster at least.
+func (m Model) work(replaced float64) float64 {
+	switch {
+	case m.Hours > 0:
+		return Hosts * 3600 * m.Hours
+	case replaced > 0:
+		return replaced
+	}
+	return Hosts * 3600
+}
+
+// TooLarge is how many of the jobs that a workload takes are larger than a cluster in the log.
+func (w Workload) TooLarge(usable []swf.Record) int {
+	n := 0
+	for _, r := range usable[min(max(0, w.From), len(usable)):min(len(usable), max(0, w.From)+Jobs)] {
+		if r.Processors > Hosts {
+			n++
+		}
+	}
+	return n
+}
