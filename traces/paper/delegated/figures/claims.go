@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -67,37 +68,38 @@ func (d *Data) Claims() []Claim {
 	return all
 }
 
-// everywhere is for a claim on each of some places.
-func everywhere(names []string, right []bool) (Verdict, string) {
+// everywhere is for a claim on each of some places, which are numbers of something.
+func everywhere(places []int, of string, right []bool) (Verdict, string) {
 	var where []string
 	for i, ok := range right {
 		if ok {
-			where = append(where, names[i])
+			where = append(where, strconv.Itoa(places[i]))
 		}
 	}
 	switch len(where) {
 	case 0:
 		return Fails, ""
-	case len(names):
+	case len(places):
 		return Holds, ""
 	}
-	return Partly, "it does at " + strings.Join(where, ", ")
+	return Partly, "it does at " + strings.Join(where, ", ") + of
 }
 
 // parts is for a claim that says several things.
 func parts(things map[string]bool, order ...string) (Verdict, string) {
-	right := make([]bool, len(order))
 	var not []string
-	for i, name := range order {
-		if right[i] = things[name]; !right[i] {
+	for _, name := range order {
+		if !things[name] {
 			not = append(not, name)
 		}
 	}
-	verdict, _ := everywhere(order, right)
-	if verdict == Partly {
-		return verdict, "not: " + strings.Join(not, ", ")
+	switch len(not) {
+	case 0:
+		return Holds, ""
+	case len(order):
+		return Fails, ""
 	}
-	return verdict, ""
+	return Partly, "not: " + strings.Join(not, ", ")
 }
 
 // near is for a number: within 25 % it holds, within a factor of 10 its order does.
@@ -112,14 +114,6 @@ func near(ours, printed float64) Verdict {
 }
 
 const nearRule = "holds within 25 % of the printed number, order within a factor of 10"
-
-func labels(xs []int, unit string) []string {
-	var all []string
-	for _, x := range xs {
-		all = append(all, fmt.Sprintf("%d%s", x, unit))
-	}
-	return all
-}
 
 // list writes numbers with three digits.
 func list(values []float64) string {

@@ -77,7 +77,7 @@ var claims9 = []claim{
 			for _, r := range ratios(w1, w0) {
 				right = append(right, r >= 1 && r <= 1.25)
 			}
-			verdict, where := everywhere(labels(clusters, " clusters"), right)
+			verdict, where := everywhere(clusters, " clusters", right)
 			return finding{fmt.Sprintf("%s million with it, %s without", list(w1), list(w0)), verdict, where}
 		},
 	},

@@ -44,21 +44,21 @@ var claims7 = []claim{
 	{
 		id: "7c", figure: "fig7", printed: "fewer operations of the RMS than OAR", expected: "partly: from 20 % on",
 		rule: "ours over OAR's below 1 at each share",
-		find: func(d *Data) finding { return d.fewer(d.fig7(), rmsOps, labels(shares, " %")) },
+		find: func(d *Data) finding { return d.fewer(d.fig7(), rmsOps, shares, " %") },
 	},
 	{
 		id: "7d", figure: "fig7", printed: "more operations of the applications than with OAR, where they have none", expected: "holds",
 		rule: "above 0 at each share",
 		find: func(d *Data) finding {
 			ours := d.means(d.fig7().ours, appOps)
-			verdict, where := everywhere(labels(shares, " %"), below(negated(ours), 0))
+			verdict, where := everywhere(shares, " %", below(negated(ours), 0))
 			return finding{list(ours) + " million", verdict, where}
 		},
 	},
 	{
 		id: "7e", figure: "fig7", printed: "fewer operations in all than OAR", expected: "partly: from 20 % on",
 		rule: "ours over OAR's below 1 at each share",
-		find: func(d *Data) finding { return d.fewer(d.fig7(), allOps, labels(shares, " %")) },
+		find: func(d *Data) finding { return d.fewer(d.fig7(), allOps, shares, " %") },
 	},
 	{
 		id: "7f", figure: "fig7", printed: "simulation time below OAR's, as the operations; at most 100 s", expected: "partly: the bound holds, the order does not",
@@ -112,9 +112,9 @@ func negated(values []float64) []float64 {
 }
 
 // fewer is a claim that ours is below OAR's.
-func (d *Data) fewer(p pair, m metric, names []string) finding {
+func (d *Data) fewer(p pair, m metric, places []int, of string) finding {
 	r := d.ratio(p, m)
-	verdict, where := everywhere(names, below(r, 1))
+	verdict, where := everywhere(places, of, below(r, 1))
 	return finding{"ours over OAR's " + list(r), verdict, where}
 }
 
@@ -154,12 +154,12 @@ var claims8 = []claim{
 	},
 	{
 		id: "8c", figure: "fig8", printed: "fewer operations of the RMS than OAR", expected: "holds", rule: "ours over OAR's below 1 on each number of clusters",
-		find: func(d *Data) finding { return d.fewer(d.fig8(), rmsOps, labels(clusters, " clusters")) },
+		find: func(d *Data) finding { return d.fewer(d.fig8(), rmsOps, clusters, " clusters") },
 	},
 	{
 		id: "8e", figure: "fig8", printed: "fewer operations in all than OAR", expected: "holds", rule: "ours over OAR's below 1 on each number of clusters, in the mean",
 		find: func(d *Data) finding {
-			f := d.fewer(d.fig8(), allOps, labels(clusters, " clusters"))
+			f := d.fewer(d.fig8(), allOps, clusters, " clusters")
 			worst := 0.0
 			for i, p := range d.fig8().ours {
 				oar := d.values(d.fig8().oar[i], allOps)

@@ -104,7 +104,11 @@ func (d *Data) delayTable(b *strings.Builder) {
 func (d *Data) ClaimsText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"claim", "printed", "ours, mean of the seeds", "verdict", "expected", "rule, and where"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 32}, {Number: 3, WidthMax: 56}, {Number: 4, WidthMax: 9}, {Number: 5, WidthMax: 20}, {Number: 6, WidthMax: 44}})
+	var columns []table.ColumnConfig
+	for i, width := range []int{32, 56, 9, 20, 44} {
+		columns = append(columns, table.ColumnConfig{Number: i + 2, WidthMax: width, WidthMaxEnforcer: text.WrapSoft})
+	}
+	t.SetColumnConfigs(columns)
 	t.Style().Options.SeparateRows = true
 	for _, c := range d.Claims() {
 		id := c.ID

@@ -1,0 +1,181 @@
+package delegate_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/mold"
+)
+
+// exchange is an RMS with launchers, and nothing that happens from outside but what a test makes happen.
+type exchange struct {
+	*twins
+	random *rand.Rand
+	hosts  []int
+	views  map[core.JobID]mold.View
+	answer func(x *exchange, id core.JobID, now core.Time) (mold.Request, bool)
+	starts int
+}
+
+// beyond is longer than any exchange here takes: no application ends while it goes on.
+const beyond = 1_000_000
+
+func newExchange(t *testing.T, seed uint64, o delegate.Options) *exchange {
+	x := &exchange{random: rand.New(rand.NewPCG(11, seed)), views: map[core.JobID]mold.View{}}
+	for range 1 + x.random.IntN(3) {
+		x.hosts = append(x.hosts, 4+x.random.IntN(12))
+	}
+	x.twins = newTwins(t, x.hosts, o)
+	return x
+}
+
+// hear takes messages to the launchers, which answer.
+func (x *exchange) hear(now core.Time, messages []delegate.Message) {
+	var asked []core.JobID
+	for _, m := range messages {
+		switch m.Kind {
+		case delegate.Start:
+			x.starts++
+		case delegate.View:
+			if x.views[m.To] == nil {
+				x.views[m.To] = make(mold.View, len(x.hosts))
+			}
+			for _, c := range m.Changes {
+				x.views[m.To][c.Cluster] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+			}
+			asked = append(asked, m.To)
+		}
+	}
+	for _, id := range asked {
+		if q, ok := x.answer(x, id, now); ok && x.linear.State(id) < delegate.Started {
+			must(x, x.Request(now, id, q))
+		}
+	}
+}
+
+// settle goes on until nothing changes any more, and says after how many passes.
+func (x *exchange) settle(most int) int {
+	before := x.linear.Counts().Passes
+	for at := x.linear.Next(); at < beyond; at = x.linear.Next() {
+		messages, err := x.Wake(at)
+		must(x, err)
+		x.hear(at, messages)
+		if x.linear.Counts().Passes-before > most {
+			break
+		}
+	}
+	return x.linear.Counts().Passes - before
+}
+
+// earliest is a launcher of the paper's: a moldable application that wants to complete first.
+func earliest(x *exchange, id core.JobID, now core.Time) (mold.Request, bool) {
+	m := mold.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
+		return beyond + 40*core.Time(id%7+1)/core.Time(n) + core.Time(c)
+	}}
+	found := m.Find(x.views[id], now)
+	return found.Request, found.OK
+}
+
+// anything is a launcher that answers each view with something else.
+func anything(x *exchange, _ core.JobID, _ core.Time) (mold.Request, bool) {
+	if x.random.IntN(10) == 0 {
+		return mold.Request{}, false
+	}
+	q := mold.Request{Walltime: beyond + x.random.Int64N(50)}
+	for c, n := range x.hosts {
+		if x.random.IntN(2) == 0 {
+			q.Parts = append(q.Parts, mold.Part{Cluster: c, Hosts: 1 + x.random.IntN(n)})
+		}
+	}
+	return q, len(q.Parts) > 0
+}
+
+// After any event the exchange comes to rest, whatever launchers answer: each application is asked only when its view, or its
+// estimate, has changed; views depend on those before it and on what has started; and each starts once.
+func TestAnExchangeEnds(t *testing.T) {
+	worst := 0.0
+	for seed := range uint64(700) {
+		x := newExchange(t, seed, delegate.Options{FairStart: 5, Timer: 1, TellEstimates: seed%3 == 0})
+		x.answer = earliest
+		if seed%2 == 1 {
+			x.answer = anything
+		}
+		applications := 1 + x.random.IntN(12)
+		now := core.Time(0)
+		event := func(what string) {
+			x.starts = 0
+			bound := 2 * (applications + 1) * (applications + 1)
+			passes := x.settle(bound)
+			if limit := (x.starts + 1) * (applications + 1); passes > limit {
+				t.Fatalf("seed %d: after %s %d passes, with %d starts among %d applications at most %d", seed, what, passes, x.starts, applications, limit)
+			}
+			worst = max(worst, float64(passes)/float64(applications+1))
+			now += 200
+		}
+		var stretches []delegate.Stretch
+		for c, n := range x.hosts { // something that ends while they wait
+			stretches = append(stretches, delegate.Stretch{Cluster: c, To: beyond + x.random.Int64N(100), Hosts: 1 + x.random.IntN(n)})
+		}
+		must(t, x.Occupy(now, stretches))
+		for id := range core.JobID(applications) { // all at once, so that passes have much to settle
+			messages, err := x.Subscribe(now, id)
+			must(t, err)
+			x.hear(now, messages)
+		}
+		event("the arrivals")
+		must(t, x.Occupy(now, stretches[:len(stretches)/2]))
+		event("an occupation that goes")
+		for id := range core.JobID(applications) {
+			if x.linear.State(id) == delegate.Started {
+				must(t, x.Done(now, id))
+				event("an end")
+				break
+			}
+		}
+	}
+	t.Logf("at most %.2f passes a (application + 1)", worst)
+}
+
+// Asked at each pass, though nothing changed, launchers that always answer something else never come to rest.
+func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
+	x := newExchange(t, 3, standard)
+	x.answer = anything
+	for id := range core.JobID(8) {
+		messages, err := x.Subscribe(0, id)
+		must(t, err)
+		x.hear(0, messages)
+	}
+	const many = 20 * 9 * 9
+	passes := 0
+	for at := x.linear.Next(); at < beyond && passes < many; at = x.linear.Next() {
+		messages, err := x.Wake(at)
+		must(t, err)
+		passes++
+		for id := range core.JobID(8) { // as if each had got a message
+			if x.linear.State(id) < delegate.Started && !slices.Contains(started(messages), id) {
+				q := on(0, x.hosts[0], beyond+at)
+				must(t, x.Request(at, id, q))
+			}
+		}
+	}
+	if passes < many {
+		t.Errorf("it ended after %d passes: this test shows nothing", passes)
+	}
+}
+
+// A launcher that never answers keeps its last request, and those behind it get what is left.
+func TestASilentLauncherDelaysNobody(t *testing.T) {
+	w := subscribed(t, standard, 1, on(0, 10, 50), mold.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
+	w.wake(0)
+	must(t, w.Done(20, 1)) // the third never answers that the view is another now
+	w.wake(20)
+	if got := started(w.wake(25)); !slices.Equal(got, []core.JobID{3, 4}) {
+		t.Errorf("started are %v", got)
+	}
+	if at := w.linear.Estimate(5); at != 55 {
+		t.Errorf("the last one is estimated at %d", at)
+	}
+}
