@@ -86,6 +86,9 @@ func whole(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
 func (j *Job) run(t float64) core.Time      { return whole(t) }
 func (j *Job) walltime(t float64) core.Time { return whole(float64(t * j.Factor)) }
 
+// sizes is how many sizes a rigid or moldable job has.
+func (j *Job) sizes() int { return j.Most - j.Least + 1 }
+
 // longest is the longest walltime that the job may have.
 func (j *Job) longest() float64 {
 	if j.Kind == CEM {

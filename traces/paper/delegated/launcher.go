@@ -13,7 +13,7 @@ type launcher struct {
 	moldable mold.Moldable
 	complex  *mold.Complex // of cem
 
-	walltimes [MaxClusters][Hosts + 1]core.Time // of rigid and moldable: those that were computed
+	walltimes []core.Time // of rigid and moldable: those that were computed, a cluster after the other, else 0
 	computed  int
 
 	last mold.Request // the last that was sent
@@ -26,13 +26,14 @@ func newLauncher(job *Job, clusters int) *launcher {
 		l.complex = mold.NewComplex(job.selection(clusters))
 		return l
 	}
+	l.walltimes = make([]core.Time, clusters*job.sizes())
 	l.moldable = mold.Moldable{Least: job.Least, Most: job.Most, Walltime: l.walltime}
 	return l
 }
 
 // walltime computes each configuration once.
 func (l *launcher) walltime(cluster, hosts int) core.Time {
-	known := &l.walltimes[cluster][hosts]
+	known := &l.walltimes[cluster*l.job.sizes()+hosts-l.job.Least]
 	if *known == 0 {
 		*known = l.job.walltime(l.job.time(cluster, hosts))
 		l.computed++

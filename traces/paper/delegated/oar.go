@@ -26,7 +26,7 @@ type oar struct {
 type waiting struct {
 	job       *Job
 	index     int
-	walltimes [MaxClusters][Hosts + 1]core.Time
+	walltimes []core.Time // a cluster after the other, of rising sizes
 }
 
 type running struct {
@@ -49,7 +49,7 @@ func (s Setup) oar(jobs []Job) Counters {
 		for ; arrived < len(jobs) && jobs[arrived].Arrive == now; arrived++ {
 			job := &jobs[arrived]
 			o.arrive(job, arrived)
-			all := s.Clusters * (job.Most - job.Least + 1)
+			all := s.Clusters * job.sizes()
 			c.Unique += all
 			c.BytesRequest += int64(8 * all)
 			o.want(now)
@@ -72,11 +72,15 @@ func (s Setup) oar(jobs []Job) Counters {
 	return c
 }
 
+func (w *waiting) walltime(cluster, hosts int) core.Time {
+	return w.walltimes[cluster*w.job.sizes()+hosts-w.job.Least]
+}
+
 func (o *oar) arrive(job *Job, index int) {
 	w := &waiting{job: job, index: index}
 	for cluster := range o.setup.Clusters {
 		for n := job.Least; n <= job.Most; n++ {
-			w.walltimes[cluster][n] = job.walltime(job.time(cluster, n))
+			w.walltimes = append(w.walltimes, job.walltime(job.time(cluster, n)))
 		}
 	}
 	o.waiting = append(o.waiting, w)
@@ -111,7 +115,7 @@ func (o *oar) pass(now core.Time) {
 	left := o.waiting[:0]
 	for _, w := range o.waiting {
 		start, cluster, n := o.best(w, now)
-		d := w.walltimes[cluster][n]
+		d := w.walltime(cluster, n)
 		o.board.Occupy(cluster, start, start+d, n)
 		if start > now {
 			left = append(left, w)
@@ -130,7 +134,7 @@ func (o *oar) best(w *waiting, now core.Time) (start core.Time, cluster, hosts i
 	start, end := core.Forever, core.Forever
 	for c := range o.setup.Clusters {
 		for n := w.job.Most; n >= w.job.Least; n-- {
-			d := w.walltimes[c][n]
+			d := w.walltime(c, n)
 			at, ok := o.board.FirstFit(c, n, d, now, end-d+1)
 			if ok && (at+d < end || at+d == end && at < start) {
 				start, end, cluster, hosts = at, at+d, c, n

@@ -1,0 +1,116 @@
+package delegated_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/traces/paper/delegated"
+	"accordion/traces/swf"
+)
+
+// spoken is a sum over all messages of a run.
+func spoken(t *testing.T, s delegated.Setup, jobs []delegated.Job) (sum uint64, messages int) {
+	t.Helper()
+	number := func(x int64) { sum = (sum ^ uint64(x)) * 0x9e3779b97f4a7c15; sum ^= sum >> 29 }
+	s.Told = func(now core.Time, m delegate.Message) {
+		messages++
+		number(now)
+		number(int64(m.To)<<8 | int64(m.Kind))
+		number(m.Estimate)
+		for _, p := range m.Request.Parts {
+			number(int64(p.Cluster)<<32 | int64(p.Hosts))
+		}
+		for _, c := range m.Changes {
+			number(int64(c.Cluster)<<32 | int64(c.Hosts))
+			number(int64(c.Head)<<32 | int64(c.Tail))
+			for _, p := range c.Points {
+				number(p.At)
+				number(int64(p.Used))
+			}
+		}
+	}
+	if _, err := s.Run(jobs); err != nil {
+		t.Fatal(err)
+	}
+	return sum, messages
+}
+
+func usable(t testing.TB) []swf.Record {
+	t.Helper()
+	path := filepath.Join(logs(), "LLNL-Atlas-2006-2.1-cln.swf.gz")
+	log, err := swf.ReadFile(path, swf.Options{})
+	if err != nil {
+		t.Skipf("the log of LLNL Atlas is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", err)
+	}
+	return delegated.Usable(log)
+}
+
+// workloads are those of the figures.
+func workloads() map[string]delegated.Workload {
+	all := map[string]delegated.Workload{"W1": {Moldable: 20, At: 40}}
+	for share := 0; share <= 100; share += 20 {
+		all[fmt.Sprintf("W0 with %d %% moldable", share)] = delegated.Workload{Moldable: share}
+	}
+	for _, cem := range []int{20, 50, 80, 100} {
+		all[fmt.Sprintf("W2 with %d %% cem", cem)] = delegated.Workload{Moldable: 20, CEM: cem}
+	}
+	return all
+}
+
+func TestBothBoardsSayTheSameInAllWorkloads(t *testing.T) {
+	records := usable(t)
+	for name, w := range workloads() {
+		w.Seed, w.Model = 1, delegated.Standard
+		jobs, err := w.Jobs(records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, clusters := range []int{1, 4, 8} {
+			s := delegated.Setup{Clusters: clusters, FairStart: 5, Timer: 1}
+			indexed, messages := spoken(t, s, jobs)
+			s.Plain = true
+			if linear, _ := spoken(t, s, jobs); linear != indexed || messages < 400 {
+				t.Errorf("%s on %d clusters: the boards' messages differ, of %d", name, clusters, messages)
+			}
+		}
+	}
+}
+
+// A job keeps its factor, its row of Table 1 and its run time in every variant.
+func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
+	records := usable(t)
+	draw := func(w delegated.Workload) []delegated.Job {
+		w.Seed, w.Model = 7, delegated.Standard
+		jobs, err := w.Jobs(records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return jobs
+	}
+	few, many, cem, one := draw(delegated.Workload{Moldable: 20}), draw(delegated.Workload{Moldable: 60}), draw(delegated.Workload{Moldable: 20, CEM: 20}), draw(delegated.Workload{Moldable: 20, At: 40})
+	counts := map[delegated.Kind]int{}
+	for i := range few {
+		if few[i].Factor != many[i].Factor || few[i].Factor != cem[i].Factor {
+			t.Fatalf("job %d has another factor", i)
+		}
+		if few[i].Kind == delegated.Moldable && few[i] != many[i] {
+			t.Errorf("job %d is moldable of 20 %%, and another one of 60 %%", i)
+		}
+		if cem[i].Kind != delegated.CEM && cem[i] != few[i] {
+			t.Errorf("job %d is another one though no cem application replaces it", i)
+		}
+		counts[cem[i].Kind]++
+	}
+	if one[39].Kind != delegated.CEM || one[40].D1 != few[39].D1 || one[40].Factor != few[39].Factor || one[40].Arrive != 40 || len(one) != 201 {
+		t.Errorf("W1: %+v, %+v", one[39], one[40])
+	}
+	if counts[delegated.CEM] < 20 || counts[delegated.CEM] > 65 || counts[delegated.Moldable] < 10 || counts[delegated.Moldable] > 60 {
+		t.Errorf("kinds: %v", counts)
+	}
+	if n := (delegated.Workload{}).TooLarge(records); n != 106 {
+		t.Errorf("%d of the first jobs are larger than a cluster, published are 106", n)
+	}
+}
