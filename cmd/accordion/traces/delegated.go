@@ -149,7 +149,13 @@ func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, dra
 	if e.Draws == 0 {
 		e.Draws = 200
 	}
-	e.Sizes, e.Readings = delegated.Sizes(i), claims || sensitivity
+	e.Sizes = delegated.Sizes(i)
+	switch {
+	case sensitivity:
+		e.Readings = min(3, e.Seeds)
+	case claims:
+		e.Readings = 1
+	}
 	return names, nil
 }
 

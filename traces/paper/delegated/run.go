@@ -22,6 +22,8 @@ type Setup struct {
 
 	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
 	Told func(now core.Time, m delegate.Message)
+	// Started is told of each application's start, by its index, if not nil. What it got is read only.
+	Started func(job int, parts []mold.Part)
 	// Ended is told of each application's end, by its index, if not nil.
 	Ended func(job int, now core.Time)
 }
@@ -146,6 +148,9 @@ func (r *run) hear(now core.Time, messages []delegate.Message, pass bool) error 
 			l.see(m.Changes)
 		case delegate.Start:
 			l.ran = append(l.ran, m.Request.Parts...)
+			if r.setup.Started != nil {
+				r.setup.Started(int(m.To), l.ran)
+			}
 			r.events.push(event{at: now + l.run(l.ran), kind: done, job: int(m.To)})
 		}
 	}

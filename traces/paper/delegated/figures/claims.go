@@ -185,6 +185,23 @@ func (d *Data) late(p pair) (means, seeds []float64) {
 	return means, seeds
 }
 
+// read is the mean of a metric at a point of another reading; 0 where it was not run.
+func (d *Data) read(p point, m metric) float64 {
+	var all []float64
+	for _, r := range d.readings[p] {
+		all = append(all, m.of(r))
+	}
+	return mean(all)
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
 // spanned is the range of a metric over the other readings among some points, each reading by its largest. It is empty where
 // they were not run.
 func (d *Data) spanned(groups [][]point, m metric) string {
@@ -192,9 +209,7 @@ func (d *Data) spanned(groups [][]point, m metric) string {
 	for _, g := range groups {
 		most := 0.0
 		for _, p := range g {
-			if r, ok := d.readings[p]; ok {
-				most = max(most, m.of(r))
-			}
+			most = max(most, d.read(p, m))
 		}
 		if most > 0 {
 			largest = append(largest, most)
@@ -203,5 +218,5 @@ func (d *Data) spanned(groups [][]point, m metric) string {
 	if len(largest) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; over %d readings (1 seed) %s to %s", len(largest), digits(slices.Min(largest)), digits(slices.Max(largest)))
+	return fmt.Sprintf("; over %d readings (%s) %s to %s", len(largest), counted(d.experiment.Readings, "seed"), digits(slices.Min(largest)), digits(slices.Max(largest)))
 }

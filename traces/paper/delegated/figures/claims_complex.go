@@ -124,7 +124,7 @@ var claims9 = []claim{
 			}
 			for i, g := range d.modelled() {
 				for _, p := range g {
-					if r, ok := d.readings[p]; ok && bytes.of(r) > 45*1.25 {
+					if d.read(p, bytes) > 45*1.25 {
 						f.verdict, f.where = Partly, fmt.Sprintf("not, for one, with a work of %g h and %g iterations", models[i].Hours, models[i].Iterations)
 					}
 				}

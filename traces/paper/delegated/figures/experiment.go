@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"accordion/core/mold"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/swf"
 )
@@ -28,9 +29,9 @@ type Experiment struct {
 	All    bool // the cem application of W1 in each place from 1 to 200, not only in place 40
 	Draws  int  // of Figure 10
 
-	// Readings also makes the runs that show how much the figures depend on the readings that were chosen for their fit:
-	// once, with the first seed.
-	Readings bool
+	// Readings is with how many seeds to make the runs, too, that show how much the figures depend on the readings that
+	// were chosen for their fit.
+	Readings int
 
 	// Done is told how much of Work is done, from one goroutine at a time. It may be nil.
 	Done func(work int)
@@ -56,6 +57,7 @@ type point struct {
 type result struct {
 	delegated.Counters
 	seconds float64 // of processor time, on the indexed board
+	several int     // cem applications that ran on several clusters: of other readings
 }
 
 // Data is what the runs came to.
@@ -63,14 +65,14 @@ type Data struct {
 	experiment Experiment
 	names      []string
 	results    map[point][]result // a seed
-	readings   map[point]result   // with the first seed
+	readings   map[point][]result // a seed
 	delays     []delays           // Figure 10
 }
 
 // Work is how many runs these figures need.
 func (e Experiment) Work(names ...string) int {
 	points, readings := e.points(names)
-	work := len(points)*e.Seeds + len(readings)
+	work := len(points)*e.Seeds + len(readings)*e.Readings
 	if slices.Contains(names, "fig10") {
 		work += e.Draws * drawRuns
 	}
@@ -83,29 +85,15 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	if e.Seeds < 1 {
 		return nil, fmt.Errorf("the figures need at least 1 seed, not %d", e.Seeds)
 	}
-	d := &Data{experiment: e, names: names, results: map[point][]result{}, readings: map[point]result{}}
+	d := &Data{experiment: e, names: names, results: map[point][]result{}, readings: map[point][]result{}}
 	points, readings := e.points(names)
-	all := make([]result, len(points)*e.Seeds)
 	bar := &counter{told: e.Done}
-	err := each(ctx, len(all), bar, func(i int) (err error) {
-		all[i], err = e.run(points[i/e.Seeds], e.Seed+uint64(i%e.Seeds), true)
-		return err
-	})
+	err := seeds(ctx, points, e.Seeds, bar, d.results, e.run)
+	if err == nil {
+		err = seeds(ctx, readings, e.Readings, bar, d.readings, e.reading)
+	}
 	if err != nil {
 		return nil, err
-	}
-	for i, p := range points {
-		d.results[p] = all[i*e.Seeds : (i+1)*e.Seeds]
-	}
-	further := make([]result, len(readings))
-	if err := each(ctx, len(further), bar, func(i int) (err error) {
-		further[i], err = e.run(readings[i], e.Seed, false)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	for i, p := range readings {
-		d.readings[p] = further[i]
 	}
 	if slices.Contains(names, "fig10") {
 		d.delays, err = e.delay(ctx, bar)
@@ -113,18 +101,52 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	return d, err
 }
 
+// seeds makes runs of points, each with so many seeds.
+func seeds(ctx context.Context, points []point, n int, bar *counter, into map[point][]result, run func(p point, seed int) (result, error)) error {
+	all := make([]result, len(points)*n)
+	err := each(ctx, len(all), bar, func(i int) (err error) {
+		all[i], err = run(points[i/n], i%n)
+		return err
+	})
+	for i, p := range points {
+		into[p] = all[i*n : (i+1)*n]
+	}
+	return err
+}
+
+// prepare is a run of a point: its jobs, and on what they run.
+func (e Experiment) prepare(p point, seed int) ([]delegated.Job, delegated.Setup, error) {
+	p.workload.Seed = e.Seed + uint64(seed)
+	jobs, err := p.workload.Jobs(e.Usable)
+	return jobs, delegated.Setup{RMS: p.rms, Clusters: p.clusters, FairStart: p.fairStart, Timer: timer}, err
+}
+
+// reading makes a run that needs no count of operations.
+func (e Experiment) reading(p point, seed int) (r result, err error) {
+	jobs, setup, err := e.prepare(p, seed)
+	if err != nil {
+		return r, err
+	}
+	setup.Started = func(job int, parts []mold.Part) {
+		if jobs[job].Kind == delegated.CEM && len(parts) > 1 {
+			r.several++
+		}
+	}
+	r.Counters, err = setup.Run(jobs)
+	return r, err
+}
+
 // run makes a run twice: on plain lists, which count the basic operations, and on the indexed board, for the time. Both come
 // to the same.
-func (e Experiment) run(p point, seed uint64, timed bool) (result, error) {
-	p.workload.Seed = seed
-	jobs, err := p.workload.Jobs(e.Usable)
+func (e Experiment) run(p point, seed int) (result, error) {
+	jobs, setup, err := e.prepare(p, seed)
 	if err != nil {
 		return result{}, err
 	}
-	setup := delegated.Setup{RMS: p.rms, Clusters: p.clusters, FairStart: p.fairStart, Timer: timer, Plain: true}
+	setup.Plain = true
 	counters, err := setup.Run(jobs)
-	if err != nil || !timed {
-		return result{Counters: counters}, err
+	if err != nil {
+		return result{}, err
 	}
 	setup.Plain = false
 	var again delegated.Counters
@@ -133,7 +155,7 @@ func (e Experiment) run(p point, seed uint64, timed bool) (result, error) {
 	if err == nil && again != counters {
 		err = fmt.Errorf("seed %d, %+v: the two boards differ: %+v on plain lists, %+v on the indexed board", seed, p, counters, again)
 	}
-	return result{counters, seconds}, err
+	return result{Counters: counters, seconds: seconds}, err
 }
 
 // processorTime is how many seconds of a processor something takes.

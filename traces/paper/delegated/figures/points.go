@@ -106,7 +106,7 @@ func (e Experiment) points(names []string) (all, readings []point) {
 			}
 		}
 	}
-	if !e.Readings {
+	if e.Readings == 0 {
 		return all, nil
 	}
 	for _, r := range fitted {

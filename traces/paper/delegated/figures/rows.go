@@ -58,6 +58,7 @@ var (
 		return 100 * float64(r.BytesDifference) / float64(max(1, r.BytesChange))
 	}}
 	cemHosts = metric{"-hosts", "hosts of a cem application", func(r result) float64 { return float64(r.CEMHosts) }}
+	several  = metric{"", "share of cem applications on several clusters", func(r result) float64 { return float64(r.several) / delegated.Jobs }}
 	wasted   = metric{"", "waste, million host-seconds", func(r result) float64 { return float64(r.Waste) / 1e6 }}
 
 	beside = []metric{passes, chain, ends, difference}

@@ -123,21 +123,21 @@ func (d *Data) ClaimsText() string {
 // SensitivityText is what becomes of the figures under other readings of the cem application.
 func (d *Data) SensitivityText() string {
 	t := newTable()
-	t.AppendHeader(table.Row{"work, iterations", "hosts of a cem application (8 clusters, 100 %)", "MB at most (8 clusters)", "unique at most", "waste, million (4 clusters, 30 s, 100 %)"})
+	t.AppendHeader(table.Row{"work, iterations", "hosts of a cem application (8 clusters, 100 %)", "share over several", "MB at most (8 clusters)", "unique at most", "waste, million (4 clusters, 30 s, 100 %)"})
 	for i, g := range d.modelled() {
 		most, uniques := 0.0, 0.0
 		for _, p := range g {
-			most, uniques = max(most, bytes.of(d.readings[p])), max(uniques, unique.of(d.readings[p]))
+			most, uniques = max(most, d.read(p, bytes)), max(uniques, d.read(p, unique))
 		}
 		work := "that of the job"
 		if m := models[i]; m.Hours > 0 {
 			work = fmt.Sprintf("%d × %.0f s", delegated.Hosts, 3600*m.Hours)
 		}
-		all := d.readings[g[len(g)-1]]
-		t.AppendRow(table.Row{fmt.Sprintf("%s, %.0f", work, models[i].Iterations), digits(cemHosts.of(all) / delegated.Jobs), digits(most), digits(uniques),
-			digits(wasted.of(d.readings[d.experiment.modelled(models[i], d.experiment.waste(100, 30))]))})
+		all := g[len(g)-1]
+		t.AppendRow(table.Row{fmt.Sprintf("%s, %.0f", work, models[i].Iterations), digits(d.read(all, cemHosts) / delegated.Jobs), digits(d.read(all, several)), digits(most), digits(uniques),
+			digits(d.read(d.experiment.modelled(models[i], d.experiment.waste(100, 30)), wasted))})
 	}
-	return "Other readings of the cem application, with one seed\n" + t.Render() + "\n"
+	return fmt.Sprintf("Other readings of the cem application, mean of %s\n", counted(d.experiment.Readings, "seed")) + t.Render() + "\n"
 }
 
 func shown(s Summary) string {
