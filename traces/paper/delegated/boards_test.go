@@ -114,3 +114,18 @@ func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 		t.Errorf("%d of the first jobs are larger than a cluster, published are 106", n)
 	}
 }
+
+// Bounds of 65 % where an independent program found 58 % and 55 %.
+func TestMessagesThatSayOnlyWhatDiffersAreShorter(t *testing.T) {
+	records := usable(t)
+	for _, c := range []struct{ moldable, clusters int }{{60, 1}, {20, 4}} {
+		jobs, err := delegated.Workload{Seed: 1, Moldable: c.moldable, Model: delegated.Standard}.Jobs(records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := delegated.Setup{Clusters: c.clusters, FairStart: 5, Timer: 1}.Run(jobs)
+		if share := float64(got.BytesDifference) / float64(got.BytesChange); err != nil || share > 0.65 || share < 0.3 {
+			t.Errorf("%d %% moldable, %d clusters: differences are %.2f of the bytes; %v", c.moldable, c.clusters, share, err)
+		}
+	}
+}

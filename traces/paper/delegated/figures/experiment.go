@@ -71,8 +71,8 @@ type Data struct {
 
 // Work is how many runs these figures need.
 func (e Experiment) Work(names ...string) int {
-	points, readings := e.points(names)
-	work := len(points)*e.Seeds + len(readings)*e.Readings
+	p := e.plan(names)
+	work := (len(p.counted)+len(p.light))*e.Seeds + len(p.readings)*e.Readings
 	if slices.Contains(names, "fig10") {
 		work += e.Draws * drawRuns
 	}
@@ -86,11 +86,14 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 		return nil, fmt.Errorf("the figures need at least 1 seed, not %d", e.Seeds)
 	}
 	d := &Data{experiment: e, names: names, results: map[point][]result{}, readings: map[point][]result{}}
-	points, readings := e.points(names)
+	plan := e.plan(names)
 	bar := &counter{told: e.Done}
-	err := seeds(ctx, points, e.Seeds, bar, d.results, e.run)
+	err := seeds(ctx, plan.counted, e.Seeds, bar, d.results, e.run)
 	if err == nil {
-		err = seeds(ctx, readings, e.Readings, bar, d.readings, e.reading)
+		err = seeds(ctx, plan.light, e.Seeds, bar, d.results, e.light)
+	}
+	if err == nil {
+		err = seeds(ctx, plan.readings, e.Readings, bar, d.readings, e.light)
 	}
 	if err != nil {
 		return nil, err
@@ -121,8 +124,8 @@ func (e Experiment) prepare(p point, seed int) ([]delegated.Job, delegated.Setup
 	return jobs, delegated.Setup{RMS: p.rms, Clusters: p.clusters, FairStart: p.fairStart, Timer: timer}, err
 }
 
-// reading makes a run that needs no count of operations.
-func (e Experiment) reading(p point, seed int) (r result, err error) {
+// light makes a run of which neither operations nor times are needed.
+func (e Experiment) light(p point, seed int) (r result, err error) {
 	jobs, setup, err := e.prepare(p, seed)
 	if err != nil {
 		return r, err

@@ -64,13 +64,19 @@ func (e Experiment) modelled(m delegated.Model, p point) point {
 	return p
 }
 
-// points are all runs that some figures need, each once; and those of other readings.
-func (e Experiment) points(names []string) (all, readings []point) {
+// plan is the runs that some figures need, each once.
+type plan struct {
+	counted  []point // for their operations and times
+	light    []point // for the waste alone
+	readings []point // other readings
+}
+
+func (e Experiment) plan(names []string) (all plan) {
 	seen := map[point]bool{}
 	add := func(p point) {
 		if !seen[p] {
 			seen[p] = true
-			all = append(all, p)
+			all.counted = append(all.counted, p)
 		}
 	}
 	both := func(share, n int) {
@@ -102,13 +108,20 @@ func (e Experiment) points(names []string) (all, readings []point) {
 	if slices.Contains(names, "fig11") {
 		for _, cem := range wasteCEM {
 			for _, fair := range fairStarts {
-				add(e.waste(cem, fair))
+				if p := e.waste(cem, fair); !seen[p] {
+					all.light = append(all.light, p)
+				}
 			}
 		}
 	}
-	if e.Readings == 0 {
-		return all, nil
+	if e.Readings > 0 {
+		all.readings = e.others()
 	}
+	return all
+}
+
+// others are the points of other readings.
+func (e Experiment) others() (readings []point) {
 	for _, r := range fitted {
 		for _, share := range []int{60, 80, 100} {
 			readings = append(readings, e.sized(r, share, 1))
@@ -123,5 +136,5 @@ func (e Experiment) points(names []string) (all, readings []point) {
 		}
 		readings = append(readings, e.modelled(m, e.waste(100, 30)))
 	}
-	return all, readings
+	return readings
 }

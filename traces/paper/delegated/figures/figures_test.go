@@ -1,0 +1,111 @@
+package figures_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/traces/paper/delegated"
+	"accordion/traces/paper/delegated/figures"
+	"accordion/traces/swf"
+)
+
+// experiment is one on the real log.
+func experiment(t *testing.T) figures.Experiment {
+	t.Helper()
+	folder := os.Getenv("ACCORDION_TRACES")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "..", "..", "shared", "traces")
+	}
+	log, err := swf.ReadFile(filepath.Join(folder, "LLNL-Atlas-2006-2.1-cln.swf.gz"), swf.Options{})
+	if err != nil {
+		t.Skipf("the log of LLNL Atlas is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", err)
+	}
+	return figures.Experiment{Usable: delegated.Usable(log), Seeds: 1, Seed: 1}
+}
+
+func run(t *testing.T, e figures.Experiment, names ...string) *figures.Data {
+	t.Helper()
+	done := 0
+	e.Done = func(work int) { done = work }
+	data, err := e.Run(context.Background(), names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if work := e.Work(names...); done != work {
+		t.Errorf("%d of %d runs were told of", done, work)
+	}
+	return data
+}
+
+// timeless are rows that do not depend on the machine.
+func timeless(rows []figures.Row) []figures.Row {
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return strings.HasSuffix(r.Figure, "f") })
+}
+
+func TestFigure7AndItsClaims(t *testing.T) {
+	e := experiment(t)
+	data := run(t, e, "fig7")
+	if d := cmp.Diff(timeless(run(t, e, "fig7").Rows()), timeless(data.Rows())); d != "" {
+		t.Errorf("the same seed gives other figures:\n%s", d)
+	}
+	want := map[string]figures.Verdict{"7a": figures.Holds, "7b": figures.Order, "7c": figures.Partly, "7d": figures.Holds, "7e": figures.Partly, "7g": figures.Partly, "8a": figures.Open, "10b": figures.Open}
+	for _, c := range data.Claims() {
+		if verdict, ok := want[c.ID]; ok && c.Verdict != verdict {
+			t.Errorf("%s %v: %s (%s), want %s", c.ID, c.Verdict, c.Ours, c.Why, verdict)
+		}
+	}
+	for _, words := range []string{"Figure 7: one cluster", "7a: unique configurations", "7e fewer operations in all than OAR: partly"} {
+		if text := data.Text(); !strings.Contains(text, words) {
+			t.Errorf("%q is not in\n%s", words, text)
+		}
+	}
+	charts := data.Charts()
+	if len(charts) != 10 {
+		t.Errorf("%d charts", len(charts))
+	}
+	for _, c := range charts {
+		var b bytes.Buffer
+		if err := c.Write(&b); err != nil || !strings.Contains(b.String(), "</svg>") {
+			t.Errorf("%s: %v, %d bytes", c.File, err, b.Len())
+		}
+	}
+}
+
+func TestWasteAndDelays(t *testing.T) {
+	e := experiment(t)
+	e.Draws = 2
+	data := run(t, e, "fig10", "fig11")
+	for _, c := range data.Claims() {
+		switch {
+		case c.ID == "11a" && c.Verdict != figures.Holds, c.ID == "11c" && c.Verdict != figures.Holds, strings.HasPrefix(c.ID, "10") && c.Verdict == figures.Open:
+			t.Errorf("%s: %s: %s", c.ID, c.Verdict, c.Ours)
+		}
+	}
+	late := 0
+	for _, r := range data.Rows() {
+		if r.Figure == "10-late" {
+			late++
+		}
+	}
+	if late != 50 {
+		t.Errorf("%d shares of figure 10, want 50", late)
+	}
+	if text := data.Text(); !strings.Contains(text, "Work 10 h, 2 draws") {
+		t.Error(text)
+	}
+}
+
+func TestAnExperimentEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := experiment(t).Run(ctx, "fig8"); err == nil {
+		t.Error("it went on")
+	}
+}
