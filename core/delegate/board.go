@@ -15,6 +15,8 @@ type Board interface {
 	Begin(now core.Time, hosts []int)
 	// Occupy adds hosts of a cluster in [from, to); neither is before the pass. An end of core.Forever is none.
 	Occupy(cluster int, from, to core.Time, hosts int)
+	// Put makes points what stands on a cluster: from the second of the pass on, as Profile.Points has them.
+	Put(cluster int, points []profile.Point)
 	// FirstFit is the earliest second, not before from, from which so many hosts of a cluster are free for d seconds. A
 	// caller who has no use for one behind until is told none, or one behind it. ok is false when there is none.
 	FirstFit(cluster, hosts int, d, from, until core.Time) (start core.Time, ok bool)

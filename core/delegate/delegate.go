@@ -92,7 +92,8 @@ type application struct {
 	id      core.JobID
 	viewer  int // on the board
 	state   State
-	viewed  bool // it has a view
+	since   core.Time // when it subscribed
+	viewed  bool      // it has a view
 	request mold.Request
 
 	estimate core.Time // of Waiting

@@ -31,6 +31,19 @@ func (b *Indexed) Occupy(cluster int, from, to core.Time, hosts int) {
 	b.clusters[cluster].Change(from, to, hosts)
 }
 
+// Put implements Board.
+func (b *Indexed) Put(cluster int, points []profile.Point) {
+	p := b.clusters[cluster]
+	p.Clear(b.hosts[cluster])
+	for i, point := range points {
+		end := core.Forever
+		if i+1 < len(points) {
+			end = points[i+1].At
+		}
+		p.Change(point.At, end, point.Used)
+	}
+}
+
 // FirstFit implements Board.
 func (b *Indexed) FirstFit(cluster, hosts int, d, from, until core.Time) (core.Time, bool) {
 	return b.clusters[cluster].Earlier(hosts, d, from, until)

@@ -53,6 +53,11 @@ func (l *Linear) Occupy(cluster int, from, to core.Time, hosts int) {
 	l.lists[cluster] = slices.CompactFunc(list, func(a, b profile.Point) bool { return a.Used == b.Used })
 }
 
+// Put implements Board.
+func (l *Linear) Put(cluster int, points []profile.Point) {
+	l.lists[cluster] = append(l.lists[cluster][:0], points...)
+}
+
 // cut makes a step begin at a second, which is not before the first.
 func cut(list []profile.Point, t core.Time) []profile.Point {
 	if t >= core.Forever {

@@ -60,9 +60,11 @@ func (r *RMS) pass() {
 	r.counts.Longest = max(r.counts.Longest, r.counts.Chain)
 	r.bury()
 	r.board.Begin(r.now, r.hosts)
+	r.beginLocals()
 	r.base()
 	considered := 0
 	for _, a := range r.applications {
+		r.rank(a.since)
 		switch {
 		case a.waits() && r.within(considered):
 			considered++
@@ -73,6 +75,7 @@ func (r *RMS) pass() {
 			a.estimate = core.Forever
 		}
 	}
+	r.rank(core.Forever)
 	r.await()
 }
 
@@ -96,19 +99,19 @@ func (r *RMS) bury() {
 
 // base draws what holds hosts now.
 func (r *RMS) base() {
+	take := func(cluster int, from, to core.Time, hosts int) {
+		r.board.Occupy(cluster, from, to, hosts)
+		r.runs(cluster, from, to, hosts)
+	}
 	for _, s := range r.elsewhere {
-		r.board.Occupy(s.Cluster, max(s.From, r.now), max(s.To, r.now), s.Hosts)
+		take(s.Cluster, max(s.From, r.now), max(s.To, r.now), s.Hosts)
 	}
 	for _, a := range r.applications {
 		if a.holds() {
-			r.occupy(a, r.now, a.until(r.now))
+			for _, p := range a.request.Parts {
+				take(p.Cluster, r.now, a.until(r.now), p.Hosts)
+			}
 		}
-	}
-}
-
-func (r *RMS) occupy(a *application, from, to core.Time) {
-	for _, p := range a.request.Parts {
-		r.board.Occupy(p.Cluster, from, to, p.Hosts)
 	}
 }
 
@@ -125,7 +128,10 @@ func (r *RMS) schedule(a *application) {
 		a.known = a.estimate
 	}
 	if a.estimate < core.Forever {
-		r.occupy(a, a.estimate, a.estimate+a.request.Walltime)
+		for _, p := range a.request.Parts {
+			r.board.Occupy(p.Cluster, a.estimate, a.estimate+a.request.Walltime, p.Hosts)
+			r.stands(p.Cluster, a.estimate, a.request.Walltime, p.Hosts)
+		}
 	}
 	if a.estimate == r.now {
 		a.state, a.start = Started, r.now

@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/mold"
+	"accordion/core/profile"
 )
 
 // RMS shows views, takes requests and starts applications. One goroutine owns it. Its caller tells it what happens, in the
@@ -18,6 +19,8 @@ type RMS struct {
 	applications []*application // in the order of their subscriptions
 	byID         map[core.JobID]*application
 	elsewhere    []Stretch
+	locals       []*local // a cluster; nil where there is none
+	points       []profile.Point
 	viewers      int            // numbers given so far
 	spare        []*application // those that are over: memory, and a number on the board each
 
@@ -104,6 +107,7 @@ func (r *RMS) Subscribe(now core.Time, id core.JobID) ([]Message, error) {
 	}
 	r.outside()
 	a := r.fresh(id)
+	a.since = now
 	r.byID[id] = a
 	r.applications = append(r.applications, a)
 	r.out, r.changes = r.out[:0], r.changes[:0]

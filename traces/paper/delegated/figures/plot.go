@@ -126,7 +126,10 @@ func chart(figure, title, axis string, curves []curve) Chart {
 		}
 		p.Y.Min, p.Y.Max = least, least+(top-least)*(1.08+0.06*float64(len(curves))) // room for the legend
 		canvas := vgsvg.New(chartWidth, chartHeight)
-		p.Draw(draw.New(canvas))
+		page := draw.New(canvas)
+		page.SetColor(color.White)
+		page.Fill(page.Rectangle.Path())
+		p.Draw(draw.Crop(page, vg.Points(10), -vg.Points(16), vg.Points(8), -vg.Points(8)))
 		_, err := canvas.WriteTo(w)
 		return err
 	}}
