@@ -14,7 +14,6 @@ type checker struct {
 	*twins
 	now     core.Time
 	hosts   []int
-	outside []delegate.Stretch
 	running map[core.JobID]mold.Request // started, and not yet freed
 	resized bool                        // hosts went under what runs: more may be taken than there are
 }

@@ -53,6 +53,9 @@ func (b *Indexed) FirstFit(cluster, hosts int, d, from, until core.Time) (core.T
 func (b *Indexed) Look(viewer int, now core.Time, into []Change) []Change {
 	seen := b.of(viewer, len(b.hosts))
 	for c, hosts := range b.hosts {
+		if s := &seen[c]; s.seen && s.hosts == hosts && b.clusters[c].Same(now, s.from(now)) {
+			continue
+		}
 		b.points = b.clusters[c].Points(now, b.points[:0])
 		if change, ok := seen[c].update(c, hosts, now, b.points); ok {
 			into = append(into, change)

@@ -42,15 +42,20 @@ type sight struct {
 	first  int // the point that held at the last look
 }
 
+// from is what the viewer saw of the time from now on; nil when nothing.
+func (s *sight) from(now core.Time) []profile.Point {
+	if !s.seen {
+		return nil
+	}
+	for s.first+1 < len(s.points) && s.points[s.first+1].At <= now {
+		s.first++
+	}
+	return s.points[s.first:]
+}
+
 // update makes a sight what stands on the board from now on, which is these points, and says whether that is something else.
 func (s *sight) update(cluster, hosts int, now core.Time, points []profile.Point) (Change, bool) {
-	var old []profile.Point
-	if s.seen {
-		for s.first+1 < len(s.points) && s.points[s.first+1].At <= now {
-			s.first++
-		}
-		old = s.points[s.first:]
-	}
+	old := s.from(now)
 	head, most := 0, min(len(old), len(points))
 	for head < most && old[head].Used == points[head].Used && (head == 0 || old[head].At == points[head].At) {
 		head++

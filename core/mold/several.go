@@ -1,7 +1,6 @@
 package mold
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -42,12 +41,11 @@ func (e *WrongChoiceError) Error() string {
 // It keeps the selection's answers, which may be costly, and other memory; one goroutine at a time may use it.
 type Complex struct {
 	selection Selection
-	answers   map[string]*answer
-	recent    []*answer // the last ones, in a ring
+	answers   map[uint64]*answer // by a mark of the vector, the next free one where another vector has it
+	recent    []*answer          // the last ones, in a ring
 	walk      walk
 	free      []int // on each cluster
 	offered   []int
-	key       []byte
 	parts     []Part // of what was found
 }
 
@@ -58,16 +56,15 @@ type answer struct {
 }
 
 // mostRecent bounds with how many earlier answers a new one is compared.
-const mostRecent = 64
+const mostRecent = 16
 
 // NewComplex is for one application.
-func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[string]*answer{}} }
+func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
 
-// Asked goes through what the selection was asked about, each vector of hosts once, in no order: as a key that is the same
-// for the same vector whatever the application.
-func (x *Complex) Asked(yield func(offered string) bool) {
-	for key := range x.answers {
-		if !yield(key) {
+// Asked goes through what the selection was asked about, each vector of hosts once, in no order. They are read only.
+func (x *Complex) Asked(yield func(offered []int) bool) {
+	for _, a := range x.answers {
+		if !yield(a.offered) {
 			return
 		}
 	}
@@ -82,12 +79,10 @@ func (x *Complex) Find(view View, now core.Time) (Found, error) {
 	best := Found{Start: core.Forever}
 	x.walk.take(view, now)
 	x.free, x.offered = resized(x.free, len(view)), resized(x.offered, len(view))
-	for {
-		_, t := x.walk.first()
-		if t == core.Forever {
-			break
-		}
-		best.Steps += x.reach(t)
+	for t, next := now, now; t < core.Forever && len(view) > 0; t = next {
+		var begin int
+		begin, next = x.reach(t)
+		best.Steps += begin
 		if best.OK && best.End() < t {
 			break
 		}
@@ -112,16 +107,19 @@ func (x *Complex) Find(view View, now core.Time) (Found, error) {
 
 func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
 
-// reach goes on to a second at which steps begin, and says how many do: what is free there, on all clusters.
-func (x *Complex) reach(t core.Time) (steps int) {
+// reach goes on to a second at which steps begin: what is free there, on all clusters. It says how many begin, and when the
+// next one does; core.Forever when none does.
+func (x *Complex) reach(t core.Time) (steps int, next core.Time) {
+	next = core.Forever
 	for c, begin := range x.walk.begin {
 		if begin == t {
 			x.free[c] = x.walk.free(c)
 			x.walk.pass(c)
 			steps++
 		}
+		next = min(next, x.walk.begin[c])
 	}
-	return steps
+	return steps, next
 }
 
 // fit is the selection's answer that fits from a second on; nil when there is none.
@@ -159,12 +157,16 @@ func anything(offered []int) bool {
 
 // ask is the selection's answer, which is asked for once.
 func (x *Complex) ask(offered []int) (*answer, error) {
-	x.key = x.key[:0]
+	mark := uint64(len(offered))
 	for _, n := range offered {
-		x.key = binary.AppendUvarint(x.key, uint64(n))
+		mark = (mark ^ uint64(n)) * 0x9e3779b97f4a7c15
+		mark ^= mark >> 32
 	}
-	if a, ok := x.answers[string(x.key)]; ok {
-		return a, nil
+	for a := x.answers[mark]; a != nil; a = x.answers[mark] {
+		if slices.Equal(a.offered, offered) {
+			return a, nil
+		}
+		mark++
 	}
 	taken, walltime := x.selection(offered)
 	a := &answer{slices.Clone(offered), slices.Clone(taken), walltime}
@@ -184,7 +186,7 @@ func (x *Complex) ask(offered []int) (*answer, error) {
 	} else {
 		x.recent[len(x.answers)%mostRecent] = a
 	}
-	x.answers[string(x.key)] = a
+	x.answers[mark] = a
 	return a, nil
 }
 

@@ -26,6 +26,37 @@ func (p *Profile) Points(from core.Time, into []Point) []Point {
 	return into
 }
 
+// Same says whether the occupation from an instant on is what some points say: those of Points, from that instant or an
+// earlier one on, of which the first holds at the instant.
+func (p *Profile) Same(from core.Time, points []Point) bool {
+	if p.tree == nil {
+		return p.list.same(from, points)
+	}
+	i := 0
+	for s := range p.stretches(from) {
+		if i == len(points) || s.used != points[i].Used || i > 0 && s.begin != points[i].At {
+			return false
+		}
+		i++
+	}
+	return i == len(points)
+}
+
+func (l *list) same(from core.Time, points []Point) bool {
+	i := l.index(from)
+	at, used := l.at[i:], l.used[i:]
+	if len(at) != len(points) || used[0] != points[0].Used {
+		return false
+	}
+	used = used[:len(at)]
+	for k := 1; k < len(at); k++ {
+		if at[k] != points[k].At || used[k] != points[k].Used {
+			return false
+		}
+	}
+	return true
+}
+
 // Clear makes p an idle machine of so many nodes, in its own memory.
 func (p *Profile) Clear(nodes int) {
 	p.fell()

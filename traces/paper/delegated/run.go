@@ -213,15 +213,17 @@ func (r *run) sum() Counters {
 	c, done := r.counters, r.rms.Counts()
 	c.RMS, c.Clusters, c.FairStart, c.Timer, c.Applications = Delegated, r.setup.Clusters, r.setup.FairStart, r.setup.Timer, len(r.jobs)
 	c.Passes, c.LongestChain, c.Waste, c.OperationsRMS = done.Passes, done.Longest, done.Waste, r.rms.Steps()
-	together := map[string]bool{}
+	together := map[[MaxClusters]int]bool{}
 	for _, l := range r.launchers {
 		c.Unique += l.computed
 		if l.complex == nil {
 			continue
 		}
-		for key := range l.complex.Asked {
+		for offered := range l.complex.Asked {
 			c.Unique++
 			c.UniqueCEM++
+			key := [MaxClusters]int{}
+			copy(key[:], offered)
 			together[key] = true
 		}
 		for _, p := range l.ran {

@@ -1,0 +1,62 @@
+package profile_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// Points are looked at second by second, on lists and, with many changes, on trees.
+func TestPointsAreTheOccupation(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		changes := random.IntN(40)
+		span := core.Time(200)
+		if seed < 3 {
+			changes, span = 3000, 20_000
+		}
+		p := profile.New(100)
+		for range changes {
+			from := random.Int64N(span)
+			to := from + 1 + random.Int64N(30)
+			if random.IntN(20) == 0 {
+				to = core.Forever
+			}
+			p.Change(from, to, 1+random.IntN(3))
+		}
+		from := random.Int64N(span+20) - 10
+		points := p.Points(from, nil)
+		if points[0].At != from || len(points) > 1 && points[len(points)-1].Used != p.At(core.Forever-1) {
+			t.Fatalf("seed %d: from %d: %v", seed, from, points)
+		}
+		for i, point := range points {
+			if i > 0 && (point.At <= points[i-1].At || point.Used == points[i-1].Used) {
+				t.Fatalf("seed %d: point %d does not differ: %v", seed, i, points)
+			}
+		}
+		i := 0
+		for at := from; at < span+40; at++ {
+			for i+1 < len(points) && points[i+1].At <= at {
+				i++
+			}
+			if points[i].Used != p.At(at) {
+				t.Fatalf("seed %d: at %d %d are used, the points say %v", seed, at, p.At(at), points[i])
+			}
+		}
+		if !p.Same(from, points) || p.Same(from, points[:len(points)-1]) && len(points) > 1 {
+			t.Fatalf("seed %d: the points are not the same as themselves, or without the last one", seed)
+		}
+		other := slices.Clone(points)
+		other[random.IntN(len(other))].Used++
+		if p.Same(from, other) {
+			t.Fatalf("seed %d: other points are the same", seed)
+		}
+		p.Clear(7)
+		if p.Nodes() != 7 || !p.Same(0, []profile.Point{{}}) {
+			t.Fatalf("seed %d: cleared, it has %d nodes, %v", seed, p.Nodes(), p.Points(0, nil))
+		}
+	}
+}
