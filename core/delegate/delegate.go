@@ -48,6 +48,11 @@ type Options struct {
 	// as in the paper.
 	TellEstimates bool
 
+	// EarlyGhosts ends ghosts before their time: in the first pass before which nobody has sent a request since the last, as
+	// then all have answered, if they answer at once. Launchers that take their time may come too late: the RMS cannot tell
+	// one that is thinking from one that has nothing new to say.
+	EarlyGhosts bool
+
 	// Limit is how many requests a pass considers, the first ones in the order; 0: all. Applications behind so many get no
 	// view.
 	Limit int

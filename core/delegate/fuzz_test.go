@@ -146,7 +146,7 @@ func TestRandomEventsInRandomStates(t *testing.T) {
 		for i := range bytes {
 			bytes[i] = byte(random.Uint32())
 		}
-		script(t, delegate.Options{FairStart: core.Time(seed % 6), Timer: core.Time(seed / 6 % 3), Limit: int(seed / 18 % 3), TellEstimates: seed%2 == 0}, bytes)
+		script(t, delegate.Options{FairStart: core.Time(seed % 6), Timer: core.Time(seed / 6 % 3), Limit: int(seed / 18 % 3), TellEstimates: seed%2 == 0, EarlyGhosts: seed%5 == 0}, bytes)
 	}
 }
 

@@ -1,6 +1,8 @@
 package delegate
 
 import (
+	"slices"
+
 	"accordion/core"
 	"accordion/core/mold"
 	"accordion/core/profile"
@@ -58,6 +60,9 @@ func (r *RMS) pass() {
 	r.counts.Passes++
 	r.counts.Chain++
 	r.counts.Longest = max(r.counts.Longest, r.counts.Chain)
+	if r.options.EarlyGhosts {
+		r.rest()
+	}
 	r.bury()
 	r.board.Begin(r.now, r.hosts)
 	r.beginLocals()
@@ -76,7 +81,22 @@ func (r *RMS) pass() {
 		}
 	}
 	r.rank(core.Forever)
+	if r.options.EarlyGhosts && slices.ContainsFunc(r.applications, func(a *application) bool { return a.state == Ghost }) {
+		r.want() // to see whether anybody answers
+	}
 	r.await()
+}
+
+// rest ends the ghosts where nobody has sent a request since the last pass: the exchange that they made has come to rest.
+func (r *RMS) rest() {
+	if slices.ContainsFunc(r.applications, func(a *application) bool { return a.state == RequestSent }) {
+		return
+	}
+	for _, a := range r.applications {
+		if a.state == Ghost {
+			a.freed = min(a.freed, r.now)
+		}
+	}
 }
 
 // bury makes ghosts of those that are done, and ends the ghosts whose time is over.

@@ -136,6 +136,20 @@ func TestGhostsKeepTheirHostsFromThoseBehind(t *testing.T) {
 	}
 }
 
+func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
+	w := subscribed(t, delegate.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
+	w.wake(0)
+	must(t, w.Done(20, 1))
+	if got := told(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
+		t.Fatalf("views of %v", got)
+	}
+	must(t, w.Request(20, 2, on(0, 9, 90)))
+	w.wake(21) // as it was sent, somebody may still answer to what it changed
+	if got := started(w.wake(22)); !slices.Equal(got, []core.JobID{2}) || w.linear.Counts().Waste != 20 {
+		t.Errorf("started are %v, %+v: want it after a pass without requests", got, w.linear.Counts())
+	}
+}
+
 func TestSeveralClustersStartTogether(t *testing.T) {
 	both := mold.Request{Parts: []mold.Part{{Cluster: 0, Hosts: 5}, {Cluster: 2, Hosts: 10}}, Walltime: 10}
 	w := subscribed(t, standard, 3, on(0, 10, 30), on(2, 10, 50), both, on(0, 5, 20))

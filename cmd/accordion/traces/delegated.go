@@ -253,6 +253,7 @@ func delegatedRunCommand() *cobra.Command {
 	c.Flags().DurationVar(&fair, "fair-start", 5*time.Second, "how long the hosts of an application that is done stay taken")
 	c.Flags().DurationVar(&timing, "timer", time.Second, "how long after the last pass the next may begin")
 	c.Flags().StringVar(&s.RMS, "rms", delegated.Delegated, "the batch system: delegated, or oar, which is told every configuration")
+	c.Flags().BoolVar(&s.EarlyGhosts, "early-ghosts", false, "an experiment of ours: ghosts end when nobody answers any more")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object in one line")
 	command.Complete(c, "rms", delegated.Delegated, delegated.OAR)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -16,6 +16,8 @@ type Setup struct {
 	FairStart core.Time
 	Timer     core.Time
 
+	EarlyGhosts bool // as delegate.Options has it
+
 	// Plain draws passes on lists of steps, which counts the basic operations; else they are drawn on core/profile, which
 	// does not.
 	Plain bool
@@ -62,7 +64,7 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 		return s.oar(jobs), nil
 	}
 	r := run{setup: s, jobs: jobs, board: s.board()}
-	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer}, r.board)
+	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer, EarlyGhosts: s.EarlyGhosts}, r.board)
 	r.launchers = make([]*launcher, len(jobs))
 	if err := r.all(); err != nil {
 		return Counters{}, err

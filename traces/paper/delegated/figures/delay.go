@@ -29,7 +29,7 @@ type delays struct {
 // delay makes the runs of Figure 10.
 func (e Experiment) delay(ctx context.Context, bar *counter) ([]delays, error) {
 	ends := make([]core.Time, e.Draws*drawRuns)
-	err := each(ctx, len(ends), bar, func(i int) (err error) {
+	err := bar.each(ctx, len(ends), func(i int) (err error) {
 		ends[i], err = e.end(i/drawRuns, i%drawRuns)
 		return err
 	})

@@ -6,11 +6,11 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"accordion/core/mold"
 	"accordion/traces/paper/delegated"
+	"accordion/traces/paper/parallel"
 	"accordion/traces/swf"
 )
 
@@ -107,7 +107,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 // seeds makes runs of points, each with so many seeds.
 func seeds(ctx context.Context, points []point, n int, bar *counter, into map[point][]result, run func(p point, seed int) (result, error)) error {
 	all := make([]result, len(points)*n)
-	err := each(ctx, len(all), bar, func(i int) (err error) {
+	err := bar.each(ctx, len(all), func(i int) (err error) {
 		all[i], err = run(points[i/n], i%n)
 		return err
 	})
@@ -178,54 +178,19 @@ func used() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
-// counter tells how much is done.
+// counter tells how much is done, over several turns of parallel work.
 type counter struct {
-	done int
-	told func(int)
+	before int // done in the turns before
+	told   func(int)
 }
 
-// each does parts on all cores, in any order, and counts those that are done.
-func each(ctx context.Context, n int, bar *counter, part func(i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	next, over := make(chan int), make(chan struct{})
-	group.Go(func() error {
-		defer close(next)
-		for i := range n {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+// each does the parts 0 to n−1 of a turn on all cores.
+func (b *counter) each(ctx context.Context, n int, part func(i int) error) error {
+	err := parallel.Do(ctx, n, func(done int) {
+		if b.told != nil {
+			b.told(b.before + done)
 		}
-		return nil
-	})
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() error {
-			for i := range next {
-				if err := part(i); err != nil {
-					return err
-				}
-				select {
-				case over <- struct{}{}:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		for range n {
-			select {
-			case <-over:
-				if bar.done++; bar.told != nil {
-					bar.told(bar.done)
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return group.Wait()
+	}, part)
+	b.before += n
+	return err
 }

@@ -1,4 +1,5 @@
-package paper
+// Package parallel does the parts of an experiment on all cores.
+package parallel
 
 import (
 	"context"
@@ -6,9 +7,9 @@ import (
 	"sync"
 )
 
-// parallel does the parts 0 to n-1 on all cores, in any order, and tells after each how many are done, from one goroutine
+// Do does the parts 0 to n-1 on all cores, in any order, and tells after each how many are done, from one goroutine
 // at a time. The first error, or ctx's, ends it when the parts under way are done.
-func parallel(ctx context.Context, n int, told func(done int), part func(i int) error) error {
+func Do(ctx context.Context, n int, told func(done int), part func(i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var (
