@@ -320,3 +320,26 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 	w.wake(7)
 	refused(t, "done, and forgotten", w.Done(8, 1), delegate.ErrUnknown)
 }
+
+// What a pass needs it has from the pass before.
+func TestAPassAllocatesNothing(t *testing.T) {
+	r := crowd(t, &delegate.Indexed{}, 100, 3)
+	now := core.Time(0)
+	outside := []delegate.Stretch{{Cluster: 0, Hosts: 1}, {Cluster: 1, Hosts: 1}, {Cluster: 2, Hosts: 1}}
+	pass := func() {
+		now++
+		for i := range outside {
+			outside[i].To = core.MaxTotal/2 + now%2*1000
+		}
+		must(t, r.Occupy(now, outside))
+		if _, err := r.Wake(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		pass()
+	}
+	if n := testing.AllocsPerRun(100, pass); n > 0 {
+		t.Errorf("a pass allocates %g times", n)
+	}
+}

@@ -45,7 +45,7 @@ func Read(in io.Reader, name string) ([]Job, error) {
 		switch {
 		case !utf8.ValidString(text):
 			return nil, r.wrong("bytes that are no text", "write the file in UTF-8")
-		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#"):
+		case strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), "#"):
 			continue
 		case !r.begun && text != header:
 			return nil, r.wrong(fmt.Sprintf("the first line is %.80q", text), "it must be "+header)

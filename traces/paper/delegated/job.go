@@ -79,12 +79,12 @@ func latency(a, b int) float64 {
 	return 0.050
 }
 
-// whole is a time in whole seconds, rounded up but for what is rounding already.
-func whole(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
+// seconds is a time in whole seconds, rounded up but for what is rounding already.
+func seconds(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
 
 // run is how long a job lasts, and walltime how long its launcher says that it may.
-func (j *Job) run(t float64) core.Time      { return whole(t) }
-func (j *Job) walltime(t float64) core.Time { return whole(float64(t * j.Factor)) }
+func (j *Job) run(t float64) core.Time      { return seconds(t) }
+func (j *Job) walltime(t float64) core.Time { return seconds(float64(t * j.Factor)) }
 
 // sizes is how many sizes a rigid or moldable job has.
 func (j *Job) sizes() int { return j.Most - j.Least + 1 }

@@ -108,7 +108,8 @@ func (r *run) all() error {
 		if err != nil {
 			return err
 		}
-		if err := r.hear(now, messages, true); err != nil {
+		r.differ(messages)
+		if err := r.hear(now, messages); err != nil {
 			return err
 		}
 	}
@@ -122,7 +123,7 @@ func (r *run) arrive(now core.Time) error {
 	if err != nil {
 		return err
 	}
-	return r.hear(now, messages, false)
+	return r.hear(now, messages)
 }
 
 func (r *run) happen(now core.Time, e event) error {
@@ -138,7 +139,7 @@ func (r *run) happen(now core.Time, e event) error {
 }
 
 // hear takes messages to the launchers, which answer when all are there.
-func (r *run) hear(now core.Time, messages []delegate.Message, pass bool) error {
+func (r *run) hear(now core.Time, messages []delegate.Message) error {
 	for _, m := range messages {
 		if r.setup.Told != nil {
 			r.setup.Told(now, m)
@@ -146,7 +147,7 @@ func (r *run) hear(now core.Time, messages []delegate.Message, pass bool) error 
 		l := r.launchers[m.To]
 		switch m.Kind {
 		case delegate.View:
-			r.count(m, pass)
+			r.count(m)
 			l.see(m.Changes)
 		case delegate.Start:
 			l.ran = append(l.ran, m.Request.Parts...)
@@ -166,15 +167,23 @@ func (r *run) hear(now core.Time, messages []delegate.Message, pass bool) error 
 	return nil
 }
 
-// count counts a message: a byte a cluster, and eight a step that has an end. A difference has eight bytes more a cluster,
-// and only the steps that are new.
-func (r *run) count(m delegate.Message, pass bool) {
+// count counts a message about a view.
+func (r *run) count(m delegate.Message) {
 	r.counters.Changes++
 	for _, c := range m.Changes {
-		whole := int64(1 + 8*(len(c.Points)-1))
-		r.counters.BytesChange += whole
-		if pass {
-			r.counters.BytesDifference += min(whole, int64(9+8*(len(c.Points)-c.Head-c.Tail)))
+		r.counters.BytesChange += whole(c)
+	}
+}
+
+// whole is how many bytes say all of a cluster: one, and eight a step that has an end.
+func whole(c delegate.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
+
+// differ counts the bytes of a pass's messages if they said only what differs: eight more a cluster, and only the steps that
+// are new.
+func (r *run) differ(messages []delegate.Message) {
+	for _, m := range messages {
+		for _, c := range m.Changes {
+			r.counters.BytesDifference += min(whole(c), int64(9+8*(len(c.Points)-c.Head-c.Tail)))
 		}
 	}
 }
