@@ -85,7 +85,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	}
 	p := serving(t, lab, busy+"\n"+punctuality) // six growths at once, each with its notices
 
-	linked := managed(t, lab, "otto", "1x10s,2x12s", listening(20))
+	linked := managed(t, lab, "otto", "1x10s,2x25s", listening(33))
 	silent := managed(t, lab, "nora", "2x12s,4x12s,1x30s", listening(50)) // its growth may come late
 	late := managed(t, lab, "nora", "1x30s,2x15s", deaf)
 	greedy := managed(t, lab, "nora", "10x15s,1x30s", deaf)
