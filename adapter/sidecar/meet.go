@@ -170,10 +170,11 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 		r.Step = managed.StepOfSize(r.EP(), len(j.Nodes))
 		r.Target = r.Step
 	}
-	r.Phase, r.Began, r.Nodes, r.Attached = managed.Running, j.Started, slices.Clone(j.Nodes), j.Reservation != ""
-	if r.Limit = j.Limit; j.Limit > 0 {
-		r.Limit = max(j.Limit, r.EP().Total()) // one that is shorter was shortened since its release
+	r.Limit = j.Limit
+	if r.Phase == managed.Starting && j.Limit > 0 {
+		r.Limit = max(j.Limit, r.EP().Total()) // one that is shorter was shortened since we released it
 	}
+	r.Phase, r.Began, r.Nodes, r.Attached = managed.Running, j.Started, slices.Clone(j.Nodes), j.Reservation != ""
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
