@@ -19,9 +19,7 @@ func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
 	}
 	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "TimeLimit=1")
 	awaitEvent(t, p, job, "shortened", time.Minute)
-	if n := steps(); n != 2 {
-		t.Errorf("with a limit of a minute job %s has %d steps of 32 s, want 2", job, n)
-	}
+	lab.Await(t, 20*time.Second, "with a limit of a minute the job is shown with 2 steps of 32 s", func() bool { return steps() == 2 })
 	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "TimeLimit=10")
 	awaitEvent(t, p, job, "restored", time.Minute)
 	ended(t, lab, 3*time.Minute, job)
