@@ -1,6 +1,7 @@
 package delegated_test
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -60,20 +61,33 @@ func workloads() map[string]delegated.Workload {
 	return all
 }
 
+// long makes TestBothBoardsSayTheSameInAllWorkloads look at each number of clusters and fair-start delay of the figures.
+var long = flag.Bool("accordion.long", false, "run the workloads of all points of the figures on both boards")
+
 func TestBothBoardsSayTheSameInAllWorkloads(t *testing.T) {
 	records := usable(t)
-	for name, w := range workloads() {
+	setups := []delegated.Setup{{Clusters: 1, FairStart: 5, Timer: 1}, {Clusters: 4, FairStart: 5, Timer: 1}, {Clusters: 8, FairStart: 5, Timer: 1}}
+	if *long {
+		for clusters := 1; clusters <= delegated.MaxClusters; clusters++ {
+			setups = append(setups, delegated.Setup{Clusters: clusters, FairStart: 5, Timer: 1})
+		}
+		for fair := core.Time(0); fair <= 30; fair += 5 {
+			setups = append(setups, delegated.Setup{Clusters: 4, FairStart: fair, Timer: 1})
+		}
+	}
+	all := workloads()
+	all["Figure 10"] = delegated.Workload{Moldable: 20, At: 90, From: 4000, Delay: 10}
+	for name, w := range all {
 		w.Seed, w.Model = 1, delegated.Standard
 		jobs, err := w.Jobs(records)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, clusters := range []int{1, 4, 8} {
-			s := delegated.Setup{Clusters: clusters, FairStart: 5, Timer: 1}
+		for _, s := range setups {
 			indexed, messages := spoken(t, s, jobs)
 			s.Plain = true
 			if linear, _ := spoken(t, s, jobs); linear != indexed || messages < 400 {
-				t.Errorf("%s on %d clusters: the boards' messages differ, of %d", name, clusters, messages)
+				t.Errorf("%s, %+v: the boards' messages differ, of %d", name, s, messages)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func TestFigure7AndItsClaims(t *testing.T) {
 		}
 	}
 	charts := data.Charts()
-	if len(charts) != 10 {
+	if len(charts) != 11 {
 		t.Errorf("%d charts", len(charts))
 	}
 	for _, c := range charts {
@@ -99,6 +99,27 @@ func TestWasteAndDelays(t *testing.T) {
 	}
 	if text := data.Text(); !strings.Contains(text, "Work 10 h, 2 draws") {
 		t.Error(text)
+	}
+}
+
+// W1 has its cem application in one place, or in each of 200; place 40 is run for both.
+func TestAllPlacesAreRunOnlyWhereTheyAreWanted(t *testing.T) {
+	e := figures.Experiment{Seeds: 2}
+	some := e.Work("fig9")
+	e.All = true
+	if all := e.Work("fig9"); some != 2*8*6 || all != some+2*8*199 {
+		t.Errorf("%d runs, and %d of all places", some, all)
+	}
+}
+
+func TestTheHeadingSaysWhatBecomesOfLargeJobs(t *testing.T) {
+	e := experiment(t)
+	for sizes, want := range map[delegated.Sizes]string{
+		delegated.Cut: "1 seed from 1, sizes cut: 106 of the first 200 jobs are larger than a cluster, and cut", delegated.Skip: "larger than a cluster left out until 200 are drawn",
+	} {
+		if e.Sizes = sizes; !strings.Contains(e.Heading(), want) {
+			t.Errorf("%q, want %q", e.Heading(), want)
+		}
 	}
 }
 
