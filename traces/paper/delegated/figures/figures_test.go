@@ -3,6 +3,7 @@ package figures_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,11 +50,16 @@ func timeless(rows []figures.Row) []figures.Row {
 	return slices.DeleteFunc(rows, func(r figures.Row) bool { return strings.HasSuffix(r.Figure, "f") })
 }
 
+// long makes the tests of minutes run.
+var long = flag.Bool("accordion.long", false, "make Figures 10 and 11, and Figure 7 twice")
+
 func TestFigure7AndItsClaims(t *testing.T) {
 	e := experiment(t)
 	data := run(t, e, "fig7")
-	if d := cmp.Diff(timeless(run(t, e, "fig7").Rows()), timeless(data.Rows())); d != "" {
-		t.Errorf("the same seed gives other figures:\n%s", d)
+	if *long {
+		if d := cmp.Diff(timeless(run(t, e, "fig7").Rows()), timeless(data.Rows())); d != "" {
+			t.Errorf("the same seed gives other figures:\n%s", d)
+		}
 	}
 	want := map[string]figures.Verdict{"7a": figures.Holds, "7b": figures.Order, "7c": figures.Partly, "7d": figures.Holds, "7e": figures.Partly, "7g": figures.Partly, "8a": figures.Open, "10b": figures.Open}
 	for _, c := range data.Claims() {
@@ -79,6 +85,9 @@ func TestFigure7AndItsClaims(t *testing.T) {
 }
 
 func TestWasteAndDelays(t *testing.T) {
+	if !*long {
+		t.Skip("it makes 155 runs: -accordion.long")
+	}
 	e := experiment(t)
 	e.Draws = 2
 	data := run(t, e, "fig10", "fig11")
