@@ -1,0 +1,2 @@
+// Package adapt says how many nodes a moldable job gets.
+package adapt
