@@ -46,3 +46,59 @@ type Statistics struct {
 	Nodes    [Classes]float64            // of their references, mean
 	Seconds  [Classes]float64            // that they run on so many nodes, mean
 }
+
+// Tally counts jobs for Statistics as they are submitted and end. The zero value is ready.
+type Tally struct {
+	begun    bool
+	from, to core.Time // of the first and the last submission
+	arrivals [HalfHours][Classes]int64
+	nodes    [Classes]int64
+	ended    [Classes]int64
+	seconds  [Classes]float64
+}
+
+// Arrives counts a submission.
+func (t *Tally) Arrives(at core.Time, s *Sizes) {
+	if !t.begun {
+		t.begun, t.from, t.to = true, at, at
+	}
+	t.from, t.to = min(t.from, at), max(t.to, at)
+	t.arrivals[HalfHourOf(at)][s.Class()]++
+	t.nodes[s.Class()] += int64(s.Nodes)
+}
+
+// Ends counts an end: the job would have run so many seconds on its reference.
+func (t *Tally) Ends(s *Sizes, seconds float64) {
+	t.ended[s.Class()]++
+	t.seconds[s.Class()] += seconds
+}
+
+// Statistics are what was counted, up to an instant. They are false before a day is over: then some half hours are unknown.
+func (t *Tally) Statistics(now core.Time) (Statistics, bool) {
+	now = max(now, t.to)
+	if !t.begun || now-t.from < Day {
+		return Statistics{}, false
+	}
+	var s Statistics
+	for c := range Classes {
+		arrivals := int64(0)
+		for h := range HalfHours {
+			arrivals += t.arrivals[h][c]
+			s.Arrivals[h][c] = float64(t.arrivals[h][c]) * float64(HalfHour) / float64(t.seen(h, now))
+		}
+		s.Nodes[c] = float64(t.nodes[c]) / float64(max(1, arrivals))
+		s.Seconds[c] = t.seconds[c] / float64(max(1, t.ended[c]))
+	}
+	return s, true
+}
+
+// seen is how many seconds of a half hour of the day there were up to an instant.
+func (t *Tally) seen(h int, now core.Time) core.Time {
+	first := (t.from%Day + Day) % Day
+	length := now - t.from
+	seconds := length / Day * HalfHour
+	for _, begin := range [...]core.Time{core.Time(h) * HalfHour, core.Time(h)*HalfHour + Day} {
+		seconds += max(0, min(first+length%Day, begin+HalfHour)-max(first, begin))
+	}
+	return seconds
+}

@@ -7,6 +7,7 @@ import (
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/guard"
+	"accordion/core/held"
 	"accordion/core/mold"
 	"accordion/core/profile"
 )
@@ -57,7 +58,7 @@ type repeated struct {
 	policy  Repeated
 	machine core.Machine
 	queue   []core.Job
-	running []running // in the order in which they came
+	running []held.Changing // in the order in which they came
 
 	view    *profile.Profile
 	slots   []slot
@@ -92,7 +93,7 @@ func (s *repeated) Submit(_ core.Time, j core.Job) {
 
 // Running implements State. It replaces what was known of the job, running or waiting.
 func (s *repeated) Running(now core.Time, a core.Allocation) {
-	r := running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)}
+	r := held.Told(now, a)
 	s.forget(a.Job)
 	s.guard(a.Guard)
 	s.running = append(s.running, r)
@@ -111,7 +112,7 @@ func (s *repeated) End(now core.Time, id core.JobID) {
 
 // find is the index of a running job, −1 when it does not run.
 func (s *repeated) find(id core.JobID) int {
-	return slices.IndexFunc(s.running, func(r running) bool { return r.Job == id })
+	return slices.IndexFunc(s.running, func(r held.Changing) bool { return r.Job == id })
 }
 
 // forget takes a job out, with its place in the plan.
@@ -137,13 +138,13 @@ func (s *repeated) Nodes(_ core.Time, m core.Machine) {
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue. When it was not
 // called at the instant of a change, the change is reported late, at the size of this instant.
 func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
-	into = resize(s.running, now, into)
+	into = held.Resize(s.running, now, into)
 	s.plan(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start <= now {
-			r := running{Allocation: p.Allocation, told: p.EP.At(0)}
+			r := held.Begun(p.Allocation)
 			s.running = append(s.running, r)
-			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.told, Begins: true})
+			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.Size(), Begins: true})
 		}
 	}
 	s.leave(now)
@@ -172,7 +173,7 @@ func (s *repeated) leave(now core.Time) {
 func (s *repeated) Next(now core.Time) core.Time {
 	next := core.Forever
 	for i := range s.running {
-		next = min(next, s.running[i].next(now))
+		next = min(next, s.running[i].Next(now))
 	}
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start > now {
@@ -262,7 +263,7 @@ func (s *repeated) renew(now core.Time) {
 		if s.outlook == nil {
 			s.outlook = new(guard.Outlook)
 		}
-		s.outlook.Renew(now, s.view, allocations(s.running))
+		s.outlook.Renew(now, s.view, held.Allocations(s.running))
 	}
 }
 
