@@ -88,7 +88,7 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 			continue
 		}
 		d := dice(x.Seed, j.Number)
-		switch drawn := d.share(); {
+		switch drawn := d.Share(); {
 		case drawn >= x.Evolving+x.Moldable:
 		case drawn >= x.Evolving:
 			if moldable(j, w.Machine.Nodes, &d) {
