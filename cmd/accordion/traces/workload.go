@@ -22,6 +22,7 @@ type workloadFlags struct {
 	machine, procsPerNode, limit    int
 	estimates, window, scale, rate  string
 	evolving, moldable, shape, same string
+	curve, offer                    string
 	seed                            uint64
 	strict, figures                 bool
 	order                           string
@@ -42,11 +43,15 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.shape, "shape", "mountain", "how their need changes: ramp-up, ramp-down, mountain, pre-main-post, random")
 	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
 	flags.StringVar(&f.moldable, "moldable", "0%", "what if this share of the jobs, others than those, could be started on several sizes")
+	flags.StringVar(&f.curve, "curve", workload.Table1.String(), "how fast these are on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman)")
+	flags.StringVar(&f.offer, "offer", "", "which sizes they list: all (at most 128), three (the least, the log's, the largest), powers (of two); table1 lists powers, the others all")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
 	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: draw each figure of the report as SVG and PNG as well, into DIR/figures")
 	command.Complete(c, "order", "fcfs", "sjf", "ljf")
 	command.Complete(c, "shape", workload.ShapeNames()...)
 	command.Complete(c, "same", "peak", "area")
+	command.Complete(c, "curve", workload.CurveNames()...)
+	command.Complete(c, "offer", workload.OfferNames()...)
 	command.Complete(c, "estimates", "requested", "actual", "x2")
 }
 
@@ -135,6 +140,19 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 	}
 	if x.Evolving+x.Moldable > 1 {
 		return s, x, fmt.Errorf("--evolving %s and --moldable %s are more than all jobs", f.evolving, f.moldable)
+	}
+	if x.Curve, err = workload.ParseCurve(f.curve); err != nil {
+		return fail("curve", err)
+	}
+	if cmd.Flags().Changed("offer") {
+		if x.Offer, err = workload.ParseOffer(f.offer); err != nil {
+			return fail("offer", err)
+		}
+	}
+	for _, flag := range []string{"curve", "offer"} {
+		if cmd.Flags().Changed(flag) && !cmd.Flags().Changed("moldable") {
+			return s, x, fmt.Errorf("--%s is of moldable jobs, and there are none: say how many, as in --moldable 50%%", flag)
+		}
 	}
 	if x.Shape, err = workload.ParseShape(f.shape); err != nil {
 		return fail("shape", err)
