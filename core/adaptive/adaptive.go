@@ -52,7 +52,10 @@ const (
 	ToReference            // no more than its reference
 )
 
-var _, _, _ queue.Policy = EASY{}, Traditional{}, CirneBerman{}
+var (
+	_, _, _ queue.Policy   = EASY{}, Traditional{}, CirneBerman{}
+	_       queue.Promiser = (*state)(nil)
+)
 
 // New is the state of a machine without jobs.
 func (p EASY) New(m core.Machine) queue.State {

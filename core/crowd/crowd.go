@@ -160,6 +160,17 @@ func (c *Crowd) Running(now core.Time, a core.Allocation) {
 	c.run(m)
 }
 
+// Allocation is what a running job holds.
+func (c *Crowd) Allocation(id core.JobID) (core.Allocation, bool) {
+	if m := c.members[id]; m != nil && m.state == runs {
+		return core.Allocation{Job: id, Start: m.begun, EP: core.EP{{Duration: m.end - m.begun, Nodes: m.nodes}}}, true
+	}
+	if i := slices.IndexFunc(c.changing, func(a core.Allocation) bool { return a.Job == id }); i >= 0 {
+		return c.changing[i], true
+	}
+	return core.Allocation{}, false
+}
+
 // End takes a job out that ended, or waits no more. It learns of it how long such jobs run.
 func (c *Crowd) End(now core.Time, id core.JobID) {
 	if m := c.members[id]; c.learns && m != nil && m.state == runs && m.sizes != nil && m.end > m.begun {
