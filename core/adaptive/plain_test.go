@@ -126,7 +126,15 @@ func (p *plain) simulate(now core.Time, w *plainJob, top adaptive.Top) {
 // whatIf is when a job starts on a size if nobody else is submitted; Forever when it does not.
 func (p *plain) whatIf(now core.Time, w *plainJob, s sized) core.Time {
 	q := newPlain(adaptive.Traditional{Order: p.order()}, p.nodes)
-	q.running, q.asked = slices.Clone(p.running), p.asked
+	q.asked = p.asked
+	for _, a := range p.holds(now) {
+		if len(a.EP) > 1 || a.Start > now { // told of: it is its peak, from now on
+			a.Start, a.EP = now, core.EP{{Duration: a.End() - now, Nodes: a.EP.Peak()}}
+		}
+		if a.End() > now {
+			q.running = append(q.running, a)
+		}
+	}
 	for _, other := range p.waiting {
 		twin := *other
 		if other == w {
@@ -192,6 +200,17 @@ func (p *plain) free(taken []core.Allocation, now core.Time, nodes int, from, to
 		}
 	}
 	return true
+}
+
+// holds are what runs. A job that has begun holds its nodes until its end, also where the clock was set back before its start.
+func (p *plain) holds(now core.Time) []core.Allocation {
+	all := slices.Clone(p.running)
+	for i, a := range all {
+		if len(a.EP) == 1 && (!p.foreign[a.Job] || p.began(a)) && a.Start > now {
+			all[i].Start, all[i].EP = now, core.EP{{Duration: a.End() - now, Nodes: a.EP[0].Nodes}}
+		}
+	}
+	return all
 }
 
 // instants are when something changes, from an instant on.
@@ -285,6 +304,9 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 	n := float64(reference(w.Job).nodes)
 	switch s := policy.Sizing.(type) {
 	case adapt.Share:
+		if world.Held+world.Wanted == 0 {
+			return math.Inf(1)
+		}
 		part := float64(p.nodes) / float64(world.Held+world.Wanted)
 		return math.Min(part*math.Sqrt(float64(world.References)/float64(world.Jobs)/(2*n)), math.Max(1, part/3))
 	case adapt.Load:
@@ -296,6 +318,9 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 					own = sizes
 				}
 			}
+		}
+		if own == nil { // it begins later
+			own = adapt.New(p.asked[w.ID], policy.Floor)
 		}
 		return s.Factor(world, own)
 	case adapt.Least:
@@ -359,8 +384,8 @@ func (p *plain) starts(now core.Time) (all []core.Start) {
 	var reserved []core.Allocation
 	var factor float64 // the head's
 	for _, w := range p.queue(now) {
-		taken := append(slices.Clone(p.running), reserved...)
-		if !p.free(p.running, now, 1, now, now+1) {
+		taken := append(p.holds(now), reserved...)
+		if !p.free(p.holds(now), now, 1, now, now+1) {
 			break
 		}
 		var size sized
@@ -434,7 +459,7 @@ func (p *plain) plan(now core.Time) (all []core.Planned) {
 	if policy, sizes := p.policy.(adaptive.EASY); sizes {
 		filling = policy.Sizing.Filling()
 	}
-	taken := slices.Clone(q.running)
+	taken := q.holds(now)
 	factor := math.NaN()
 	for _, w := range queue {
 		if math.IsNaN(factor) || filling != adapt.AsHead {
