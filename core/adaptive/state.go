@@ -77,7 +77,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 		w.sizes = sizes.At(s.rehearse(now, *w))
 	}
 	if w.sizes != nil && s.fixing != atStart {
-		s.crowd.Enter(j, w.sizes)
+		s.crowd.Enter(now, j, w.sizes)
 	}
 	if !s.enters(now, w) {
 		s.aside = append(s.aside, w)

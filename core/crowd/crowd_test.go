@@ -20,7 +20,7 @@ type record struct {
 	runs      bool
 	allocated core.Allocation
 	listed    bool // its sizes are known
-	admitted  bool // its begin has come once
+	tocome    bool // it was when we were told
 }
 
 // world counts from the beginning.
@@ -32,7 +32,7 @@ func world(all []record, now core.Time, machine int) adapt.Demand {
 			reference = r.job.Choices[0][0].Nodes
 		}
 		switch {
-		case r.runs && (len(r.allocated.EP) > 1 || r.allocated.Start > now && !r.admitted):
+		case r.runs && (len(r.allocated.EP) > 1 || r.tocome):
 			n := r.allocated.EP.At(now - r.allocated.Start)
 			if n > 0 {
 				d.Held, d.Jobs, d.References = d.Held+int64(n), d.Jobs+1, d.References+int64(n)
@@ -73,7 +73,7 @@ func TestTheWorldIsWhatRunsAndWaits(t *testing.T) {
 				if i >= 0 {
 					n := 1 + r.IntN(5)
 					c.Begin(now, all[i].id, n, now+10)
-					all[i].runs, all[i].admitted = true, true
+					all[i].runs = true
 					all[i].allocated = core.Allocation{Job: all[i].id, Start: now, EP: core.EP{{Duration: 10, Nodes: n}}}
 				}
 			case 3:
@@ -84,15 +84,15 @@ func TestTheWorldIsWhatRunsAndWaits(t *testing.T) {
 				}
 			case 4:
 				a := core.Allocation{Job: -id, Start: now, EP: core.EP{{Duration: 1 + r.Int64N(9), Nodes: 1 + r.IntN(3)}}}
-				admitted := true
+				tocome := false
 				switch r.IntN(3) {
 				case 0:
-					a.Start, admitted = now+1+r.Int64N(9), false
+					a.Start, tocome = now+1+r.Int64N(9), true
 				case 1:
 					a.EP = append(a.EP, core.Step{Duration: 4, Nodes: 5})
 				}
 				c.Running(now, a)
-				all = append(all, record{id: -id, runs: true, allocated: a, admitted: admitted})
+				all = append(all, record{id: -id, runs: true, allocated: a, tocome: tocome})
 			case 5:
 				machine = 5 + r.IntN(6)
 				c.Nodes(core.Machine{Nodes: machine})
