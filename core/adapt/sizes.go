@@ -74,9 +74,6 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 	return true
 }
 
-// Fixed is a job that has its reference and nothing else.
-func (s *Sizes) Fixed() *Sizes { return s.At(s.ref) }
-
 // At is a job that has one of its sizes, number i, and its reference as before.
 func (s *Sizes) At(i int) *Sizes {
 	return &Sizes{

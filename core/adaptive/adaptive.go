@@ -32,7 +32,8 @@ type EASY struct {
 	Remembers bool
 }
 
-// Traditional gives every job its reference: EASY without adaptation, as the paper compares with.
+// Traditional gives every job its reference: EASY without adaptation, as the paper compares with. Where the machine does not
+// have as many nodes when the job is submitted, it is the largest listed size that it has, or the least of all.
 type Traditional struct{ Order Order }
 
 // CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE Trans. on Parallel

@@ -94,7 +94,10 @@ func (p *plain) submit(now core.Time, j core.Job) {
 	p.waiting = append(p.waiting, w)
 	switch policy := p.policy.(type) {
 	case adaptive.Traditional:
-		w.fix(reference(j))
+		w.fix(list(j)[0])
+		if fits := slices.DeleteFunc(list(j), func(s sized) bool { return s.nodes > min(p.nodes, reference(j).nodes) }); len(fits) > 0 {
+			w.fix(fits[len(fits)-1])
+		}
 	case adaptive.CirneBerman:
 		p.simulate(now, w, policy.Top)
 	}

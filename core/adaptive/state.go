@@ -83,7 +83,8 @@ func (s *state) Submit(now core.Time, j core.Job) {
 // fix is the size that a job has from its submission on, of those just read.
 func (s *state) fix(now core.Time, w waiter) *adapt.Sizes {
 	if s.fixing == atReference {
-		return s.listed.Fixed()
+		_, hi, _ := s.listed.Range(1, s.machine.Nodes)
+		return s.listed.At(hi)
 	}
 	s.advance(now)
 	w.sizes = &s.listed
