@@ -10,6 +10,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
+	"accordion/core/arrivals"
 	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/report"
@@ -25,7 +26,7 @@ type workloadFlags struct {
 	curve, offer                    string
 	seed                            uint64
 	strict, figures                 bool
-	order                           string
+	order, statistics               string
 }
 
 func (f *workloadFlags) register(c *cobra.Command) {
@@ -39,6 +40,7 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.IntVar(&f.limit, "limit", 0, "only the first jobs, so many")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first line that is not as the format wants it")
 	flags.StringVar(&f.order, "order", "fcfs", "which waiting job ranks first: fcfs (as submitted), sjf (shortest request), ljf (longest request)")
+	flags.StringVar(&f.statistics, "statistics", "", "a file of \"accordion trace statistics\", for policies that predict arrivals (default: what was submitted and ended so far)")
 	flags.StringVar(&f.evolving, "evolving", "0%", "what if this share of the jobs evolved, such as 30%")
 	flags.StringVar(&f.shape, "shape", "mountain", "how their need changes: ramp-up, ramp-down, mountain, pre-main-post, random")
 	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
@@ -174,6 +176,31 @@ func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 		if all[i], err = policy.Named(name, order); err != nil {
 			return nil, command.Usage(err)
 		}
+	}
+	return all, nil
+}
+
+// errUnused says that statistics are given to nobody.
+var errUnused = errors.New("--statistics: none of the policies predicts arrivals; those that size by load do, such as scojo-p and easy+load")
+
+// knowing are the policies with what the file of statistics says of jobs to come, for a log's clock.
+func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]policy.Policy, error) {
+	if f.statistics == "" {
+		return policies, nil
+	}
+	file, err := readStatistics(f.statistics)
+	if err != nil {
+		return nil, err
+	}
+	begin, _ := h.UnixStart() // 0 where it is not known, as in the file
+	s := arrivals.Shift(file.Statistics, begin)
+	all, used := make([]policy.Policy, len(policies)), false
+	for i, p := range policies {
+		all[i] = p.Knowing(&s)
+		used = used || all[i] != p
+	}
+	if !used {
+		return nil, command.Usage(errUnused)
 	}
 	return all, nil
 }
