@@ -92,6 +92,8 @@ var logMetrics = []struct {
 	{"turnaround", func(m *replay.Metrics) float64 { return m.Turnaround.Mean }},
 	{"slowdown", func(m *replay.Metrics) float64 { return m.Slowdown.Mean }},
 	{"longest wait", func(m *replay.Metrics) float64 { return m.Waiting.Max }},
+	{"turnaround of moldable jobs", func(m *replay.Metrics) float64 { return m.MoldableTurnaround }},
+	{"turnaround of others", func(m *replay.Metrics) float64 { return m.OtherTurnaround }},
 	{"node-hours", func(m *replay.Metrics) float64 { return m.HeldArea }},
 }
 
@@ -108,6 +110,9 @@ func (d *Data) onLogs() []Row {
 			rows = append(rows, run.to("7.blind/scojo", &d.logs[i-1].metrics, 0, little))
 		}
 		for m := range logMetrics {
+			if logMetrics[m].of(first) == 0 {
+				continue // there are no others
+			}
 			rows = append(rows, run.to("14."+run.policy+"/easy", first, m, none))
 		}
 	}
