@@ -175,7 +175,7 @@ func (s setting) run(seed uint64, some []approach, k known) (runs, error) {
 	}
 	w := s.mold(plain, seed)
 	refs := references(w)
-	all := runs{drawn: look(w, refs)}
+	all := runs{drawn: s.look(plain, seed)}
 	for _, a := range some {
 		p, err := a.policy(k.statistics)
 		if err != nil {
@@ -197,12 +197,22 @@ func (s setting) run(seed uint64, some []approach, k known) (runs, error) {
 	return all, nil
 }
 
-// look is what is known of a workload before it runs.
-func look(w workload.Workload, refs []*adapt.Sizes) drawn {
-	d := drawn{offered: offered(w, refs)}
+// look is what is known of a workload before it runs. References are those of the speed-ups, not of whole seconds: these make
+// those of short jobs with Downey's speed-ups smaller, as from some size on such a job lasts a second on each.
+func (s setting) look(plain workload.Workload, seed uint64) drawn {
+	const ticks = 10_000 // of a second
+	fine := plain
+	fine.Jobs = slices.Clone(plain.Jobs)
+	for i := range fine.Jobs {
+		j := &fine.Jobs[i]
+		j.Submit, j.Run, j.Request = ticks*j.Submit, ticks*j.Run, ticks*j.Request
+	}
+	fine = s.mold(fine, seed)
+	refs := references(fine)
+	d := drawn{offered: offered(fine, refs)}
 	var count [classes]float64
 	for _, s := range refs {
-		for _, c := range []int{all, short + int(s.Class())} {
+		for _, c := range []int{all, short + int(adapt.ClassOf(s.Seconds/ticks))} {
 			count[c]++
 			d.nodes[c] += float64(s.Nodes)
 		}
