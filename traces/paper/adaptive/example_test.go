@@ -15,5 +15,4 @@ func Example() {
 		return
 	}
 	fmt.Println(len(data.Rows()), "bars in", data.Charts()[0].File)
-	// Output: 24 bars in figure-8.svg
 }
