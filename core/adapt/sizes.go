@@ -28,7 +28,8 @@ type Sizes struct {
 	Seconds core.Time   // T of its reference
 	Several bool        // it has a profile of several steps
 
-	index []int32 // of Choices among the job's; nil: the same
+	index []int32 // of Choices among the job's; nil: the same from first on
+	first int
 	ref   int     // of its reference among Steps
 	floor int     // of its least size among Steps that is not below its floor
 	dense bool    // each has one node more than the one before
@@ -36,9 +37,18 @@ type Sizes struct {
 
 // New looks at what a job listed. It is nil when nothing of that can be run.
 func New(j core.Job, f Floor) *Sizes {
-	s := &Sizes{}
-	if len(j.Choices) == 0 {
+	s := new(Sizes)
+	if !s.Read(j, f) {
 		return nil
+	}
+	return s
+}
+
+// Read is New in the memory of an earlier job.
+func (s *Sizes) Read(j core.Job, f Floor) bool {
+	*s = Sizes{Steps: s.Steps[:0]}
+	if len(j.Choices) == 0 {
+		return false
 	}
 	if slices.ContainsFunc(j.Choices, func(ep core.EP) bool { return len(ep) > 1 }) {
 		return s.whole(j.Choices[0])
@@ -47,7 +57,7 @@ func New(j core.Job, f Floor) *Sizes {
 		s.sorted(j.Choices)
 	}
 	if len(s.Steps) == 0 {
-		return nil
+		return false
 	}
 	s.dense = s.Steps[len(s.Steps)-1].Nodes-s.Steps[0].Nodes == len(s.Steps)-1
 	for i := range s.Steps {
@@ -61,33 +71,30 @@ func New(j core.Job, f Floor) *Sizes {
 			s.floor++
 		}
 	}
-	return s
+	return true
 }
-
-// Fixed is a job that has its reference and nothing else.
-func (s *Sizes) Fixed() *Sizes { return s.At(s.ref) }
 
 // At is a job that has one of its sizes, number i, and its reference as before.
 func (s *Sizes) At(i int) *Sizes {
-	fixed := *s
-	fixed.Choices, fixed.Steps, fixed.index = s.Choices[i:i+1], s.Steps[i:i+1], []int32{int32(s.Choice(i))}
-	fixed.ref, fixed.floor, fixed.dense = 0, 0, true
-	return &fixed
+	return &Sizes{
+		Choices: s.Choices[i : i+1 : i+1], Steps: []core.Step{s.Steps[i]}, Nodes: s.Nodes, Seconds: s.Seconds, Several: s.Several,
+		first: s.Choice(i), dense: true,
+	}
 }
 
 // whole is a job with several steps.
-func (s *Sizes) whole(ep core.EP) *Sizes {
+func (s *Sizes) whole(ep core.EP) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
-			return nil
+			return false
 		}
 	}
 	if len(ep) == 0 {
-		return nil
+		return false
 	}
 	s.Several, s.Nodes, s.Seconds = true, ep.Peak(), ep.Total()
-	s.Choices, s.Steps = []core.EP{ep}, []core.Step{{Duration: s.Seconds, Nodes: s.Nodes}}
-	return s
+	s.Choices, s.Steps = []core.EP{ep}, append(s.Steps, core.Step{Duration: s.Seconds, Nodes: s.Nodes})
+	return true
 }
 
 // usable says whether a choice is so many nodes for so long.
@@ -102,9 +109,9 @@ func (s *Sizes) asListed(choices []core.EP) bool {
 			return false
 		}
 	}
-	s.Choices, s.Steps = choices, make([]core.Step, len(choices))
-	for i, ep := range choices {
-		s.Steps[i] = ep[0]
+	s.Choices, s.Steps = choices, slices.Grow(s.Steps, len(choices))
+	for _, ep := range choices {
+		s.Steps = append(s.Steps, ep[0])
 	}
 	return true
 }
@@ -138,7 +145,7 @@ func (s *Sizes) sorted(choices []core.EP) {
 // Choice is the number among the job's choices of size number i.
 func (s *Sizes) Choice(i int) int {
 	if s.index == nil {
-		return i
+		return s.first + i
 	}
 	return int(s.index[i])
 }

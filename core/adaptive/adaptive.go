@@ -32,7 +32,8 @@ type EASY struct {
 	Remembers bool
 }
 
-// Traditional gives every job its reference: EASY without adaptation, as the paper compares with.
+// Traditional gives every job its reference: EASY without adaptation, as the paper compares with. Where the machine does not
+// have as many nodes when the job is submitted, it is the largest listed size that it has, or the least of all.
 type Traditional struct{ Order Order }
 
 // CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE Trans. on Parallel
@@ -52,7 +53,10 @@ const (
 	ToReference            // no more than its reference
 )
 
-var _, _, _ queue.Policy = EASY{}, Traditional{}, CirneBerman{}
+var (
+	_, _, _ queue.Policy   = EASY{}, Traditional{}, CirneBerman{}
+	_       queue.Promiser = (*state)(nil)
+)
 
 // New is the state of a machine without jobs.
 func (p EASY) New(m core.Machine) queue.State {

@@ -1,7 +1,9 @@
 package adaptive
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"accordion/core"
 	"accordion/core/adapt"
@@ -20,6 +22,9 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 	)
 	s.world = s.crowd.World(now)
 	for i := 0; i < len(s.queue); {
+		if view.Free(now) == 0 {
+			break
+		}
 		w := s.queue[i]
 		size := -1
 		if head {
@@ -31,7 +36,8 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 				view.Add(p.Start, p.EP)
 				s.remember(lo + p.Choice)
 			}
-		} else if lo, hi := s.filled(w, filling, factor); view.Free(now) > 0 {
+		} else {
+			lo, hi := s.filled(w, filling, factor)
 			size = largest(view, now, w.sizes.Steps, lo, hi)
 		}
 		if size < 0 {
@@ -79,6 +85,9 @@ func (s *state) view(now core.Time) *profile.Profile {
 	return view
 }
 
+// Promise implements queue.Promiser: a job with a profile of several steps runs as its peak for its total.
+func (s *state) Promise(id core.JobID) (core.Allocation, bool) { return s.crowd.Allocation(id) }
+
 // Plan implements queue.State: what starts now, and then all that waits and fits the machine, in the order of the queue, each
 // where it completes first at the sizes that it may have today.
 func (s *state) Plan(now core.Time) core.Plan {
@@ -105,15 +114,13 @@ func (s *state) rest(now core.Time, plan *core.Plan) {
 		common  = s.crowd.Sizing.Filling() == adapt.AsHead
 	)
 	s.world = s.crowd.World(now)
+	slices.SortFunc(s.aside, func(a, b *waiter) int { return cmp.Compare(a.rank.came, b.rank.came) })
 	for _, w := range append(s.queue, s.aside...) {
-		if w.sizes == nil {
+		if w.sizes == nil || w.sizes.Steps[0].Nodes > s.machine.Nodes {
 			continue
 		}
 		if !common || math.IsNaN(factor) {
 			factor = s.crowd.Sizing.Factor(s.world, w.sizes)
-		}
-		if w.sizes.Steps[0].Nodes > s.machine.Nodes {
-			continue
 		}
 		lo, hi := s.sizes(w, factor)
 		p, ok := chooser.Best(view, now, s.asked(w, lo, hi))

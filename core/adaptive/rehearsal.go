@@ -68,8 +68,9 @@ func (r *rehearsal) prepare(now core.Time, s *state) {
 	r.order, r.now, r.free, r.ages, r.ghost, r.began = &s.order, now, s.free, s.ages, true, false
 	r.running, r.queue = append(r.running[:0], s.runs.List...), r.queue[:0]
 	for i := range s.others {
-		o := &s.others[i]
-		r.hold(held.Job{End: min(o.End(), core.Forever), ID: o.Job, Nodes: o.EP.Peak()})
+		if o := &s.others[i]; o.End() > now {
+			r.hold(held.Job{End: min(o.End(), core.Forever), ID: o.Job, Nodes: o.EP.Peak()})
+		}
 	}
 	for _, w := range s.queue {
 		r.queue = append(r.queue, actor{*w, w.sizes.Steps[0]})

@@ -31,7 +31,8 @@ type state struct {
 	aside []*waiter // neither first nor back-filled, whatever is free
 	ages  core.Time // nobody in the queue ages before
 
-	rehearsal rehearsal // memory
+	listed    adapt.Sizes // memory
+	rehearsal rehearsal   // memory
 }
 
 // fixing says when a job's size is chosen.
@@ -66,24 +67,28 @@ func newState(m core.Machine, sizing adapt.Sizing, f adapt.Floor, o Order) *stat
 func (s *state) Submit(now core.Time, j core.Job) {
 	w := &waiter{id: j.ID, begin: j.Begin, submit: j.Submit, rank: rank{came: s.came}}
 	s.came++
-	switch sizes := adapt.New(j, adapt.AsListed); {
-	case s.fixing == atStart:
+	if s.fixing == atStart {
 		w.sizes = s.crowd.Submit(now, j)
-	case sizes != nil && s.fixing == atReference:
-		w.sizes = sizes.Fixed()
-	case sizes != nil:
-		w.sizes = sizes
-		s.advance(now)
-		w.sizes = sizes.At(s.rehearse(now, *w))
-	}
-	if w.sizes != nil && s.fixing != atStart {
-		s.crowd.Enter(j, w.sizes)
+	} else if s.listed.Read(j, adapt.AsListed) {
+		w.sizes = s.fix(now, *w)
+		s.crowd.Enter(now, j, w.sizes)
 	}
 	if !s.enters(now, w) {
 		s.aside = append(s.aside, w)
 		return
 	}
 	s.enqueue(now, w)
+}
+
+// fix is the size that a job has from its submission on, of those just read.
+func (s *state) fix(now core.Time, w waiter) *adapt.Sizes {
+	if s.fixing == atReference {
+		_, hi, _ := s.listed.Range(1, s.machine.Nodes)
+		return s.listed.At(hi)
+	}
+	s.advance(now)
+	w.sizes = &s.listed
+	return s.listed.At(s.rehearse(now, w))
 }
 
 // enters says whether there is no reason for a job to stand aside.
@@ -216,6 +221,6 @@ func (s *state) clone() *state {
 		twin := *w
 		c.aside[i] = &twin
 	}
-	c.rehearsal = rehearsal{}
+	c.listed, c.rehearsal = adapt.Sizes{}, rehearsal{}
 	return &c
 }

@@ -15,6 +15,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/adapt"
+	"accordion/core/held"
 )
 
 // Crowd is what runs and what waits.
@@ -23,7 +24,7 @@ type Crowd struct {
 	floor   adapt.Floor
 	machine int
 
-	members  map[core.JobID]*member
+	members  held.Table[*member]
 	came     int               // jobs submitted so far
 	queue    []*member         // those that wait and could begin, as they were submitted
 	waiting  []*adapt.Sizes    // theirs
@@ -66,7 +67,7 @@ const (
 func New(m core.Machine, s adapt.Sizing, f adapt.Floor) *Crowd {
 	load, learns := s.(adapt.Load)
 	return &Crowd{
-		Sizing: s, floor: f, machine: m.Nodes, members: map[core.JobID]*member{},
+		Sizing: s, floor: f, machine: m.Nodes,
 		learns: learns && load.Known == nil && !load.Blind, half: -core.Forever,
 	}
 }
@@ -75,7 +76,7 @@ func New(m core.Machine, s adapt.Sizing, f adapt.Floor) *Crowd {
 // machine, wants nothing before.
 func (c *Crowd) Submit(now core.Time, j core.Job) *adapt.Sizes {
 	s := adapt.New(j, c.floor)
-	c.Enter(j, s)
+	c.Enter(now, j, s)
 	if s != nil && c.learns {
 		c.tally.Arrives(now, s)
 	}
@@ -83,28 +84,41 @@ func (c *Crowd) Submit(now core.Time, j core.Job) *adapt.Sizes {
 }
 
 // Enter enters a waiting job whose sizes are known.
-func (c *Crowd) Enter(j core.Job, s *adapt.Sizes) {
+func (c *Crowd) Enter(now core.Time, j core.Job, s *adapt.Sizes) {
 	c.Leave(j.ID)
-	if s != nil {
-		m := &member{sizes: s, came: c.came, begin: j.Begin}
-		c.came++
-		c.members[j.ID] = m
+	if s == nil {
+		return
+	}
+	m := &member{sizes: s, came: c.came, begin: j.Begin}
+	c.came++
+	c.members.Set(j.ID, m)
+	if !c.admits(now, m) {
 		c.aside = append(c.aside, m)
 	}
+}
+
+// admits lets a job wait if it could begin.
+func (c *Crowd) admits(now core.Time, m *member) bool {
+	if m.begin > now || m.sizes.Steps[0].Nodes > c.machine {
+		return false
+	}
+	i := len(c.queue)
+	for i > 0 && c.queue[i-1].came > m.came {
+		i--
+	}
+	c.queue, c.waiting = slices.Insert(c.queue, i, m), slices.Insert(c.waiting, i, m.sizes)
+	m.state = waits
+	c.demand.Waits(m.sizes, 1)
+	return true
 }
 
 // admit lets those wait who could begin.
 func (c *Crowd) admit(now core.Time) {
 	kept := c.aside[:0]
 	for _, m := range c.aside {
-		if m.begin > now || m.sizes.Steps[0].Nodes > c.machine {
+		if !c.admits(now, m) {
 			kept = append(kept, m)
-			continue
 		}
-		i, _ := slices.BinarySearchFunc(c.queue, m.came, func(m *member, came int) int { return m.came - came })
-		c.queue, c.waiting = slices.Insert(c.queue, i, m), slices.Insert(c.waiting, i, m.sizes)
-		m.state = waits
-		c.demand.Waits(m.sizes, 1)
 	}
 	clear(c.aside[len(kept):])
 	c.aside = kept
@@ -122,7 +136,7 @@ func (c *Crowd) Nodes(m core.Machine) {
 
 // Sizes are those of a job; nil when they are not known.
 func (c *Crowd) Sizes(id core.JobID) *adapt.Sizes {
-	if m := c.members[id]; m != nil {
+	if m, known := c.members.Get(id); known {
 		return m.sizes
 	}
 	return nil
@@ -130,7 +144,7 @@ func (c *Crowd) Sizes(id core.JobID) *adapt.Sizes {
 
 // Begin says that a waiting job begins on so many nodes, until its requested end.
 func (c *Crowd) Begin(now core.Time, id core.JobID, nodes int, end core.Time) {
-	if m := c.members[id]; m != nil && m.state != runs {
+	if m, known := c.members.Get(id); known && m.state != runs {
 		c.unqueue(m)
 		m.begun, m.nodes, m.end, m.reference = now, nodes, end, m.sizes.Nodes
 		c.run(m)
@@ -156,13 +170,24 @@ func (c *Crowd) Running(now core.Time, a core.Allocation) {
 	if sizes != nil {
 		m.reference = sizes.Nodes
 	}
-	c.members[a.Job] = m
+	c.members.Set(a.Job, m)
 	c.run(m)
+}
+
+// Allocation is what a running job holds.
+func (c *Crowd) Allocation(id core.JobID) (core.Allocation, bool) {
+	if m, known := c.members.Get(id); known && m.state == runs {
+		return core.Allocation{Job: id, Start: m.begun, EP: core.EP{{Duration: m.end - m.begun, Nodes: m.nodes}}}, true
+	}
+	if i := slices.IndexFunc(c.changing, func(a core.Allocation) bool { return a.Job == id }); i >= 0 {
+		return c.changing[i], true
+	}
+	return core.Allocation{}, false
 }
 
 // End takes a job out that ended, or waits no more. It learns of it how long such jobs run.
 func (c *Crowd) End(now core.Time, id core.JobID) {
-	if m := c.members[id]; c.learns && m != nil && m.state == runs && m.sizes != nil && m.end > m.begun {
+	if m, known := c.members.Get(id); c.learns && known && m.state == runs && m.sizes != nil && m.end > m.begun {
 		c.tally.Ends(m.sizes, float64(m.sizes.Seconds)*float64(now-m.begun)/float64(m.end-m.begun))
 	}
 	c.Leave(id)
@@ -170,12 +195,11 @@ func (c *Crowd) End(now core.Time, id core.JobID) {
 
 // Leave takes a job out, and learns nothing of it.
 func (c *Crowd) Leave(id core.JobID) {
-	m := c.members[id]
-	if m == nil {
+	m, known := c.members.Take(id)
+	if !known {
 		c.changing = slices.DeleteFunc(c.changing, func(a core.Allocation) bool { return a.Job == id })
 		return
 	}
-	delete(c.members, id)
 	if m.state != runs {
 		c.unqueue(m)
 		return
@@ -235,12 +259,12 @@ func (c *Crowd) learn(now core.Time) *adapt.Forecast {
 // Clone is an independent copy.
 func (c *Crowd) Clone() *Crowd {
 	d := *c
-	copies := make(map[*member]*member, len(c.members))
-	d.members = make(map[core.JobID]*member, len(c.members))
-	for id, m := range c.members {
+	copies := map[*member]*member{}
+	d.members = c.members.Map(func(m *member) *member {
 		n := *m
-		d.members[id], copies[m] = &n, &n
-	}
+		copies[m] = &n
+		return &n
+	})
 	copied := func(all []*member) []*member {
 		twins := make([]*member, len(all))
 		for i, m := range all {

@@ -80,6 +80,20 @@ func (t *Table[V]) Each(visit func(V)) {
 	}
 }
 
+// Map is a table of what becomes of each.
+func (t *Table[V]) Map(become func(V) V) Table[V] {
+	c := t.Clone()
+	for i := range c.small {
+		if c.small[i].known {
+			c.small[i].value = become(c.small[i].value)
+		}
+	}
+	for id, v := range c.large {
+		c.large[id] = become(v)
+	}
+	return c
+}
+
 // Clone is a copy.
 func (t *Table[V]) Clone() Table[V] {
 	return Table[V]{slices.Clone(t.small), maps.Clone(t.large)}

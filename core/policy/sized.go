@@ -168,6 +168,9 @@ func readOptions(known, words []string) (options, error) {
 		}
 		if known[0] == patience {
 			d, ok := core.ParseDuration(word)
+			if o.patience > 0 {
+				return o, fmt.Errorf("%s is a second duration", core.Shown(word))
+			}
 			if !ok || d == 0 {
 				return o, fmt.Errorf("%s is not a duration above 0 such as 96h or 7d", core.Shown(word))
 			}

@@ -53,7 +53,7 @@ func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome,
 		id := core.JobID(e.job)
 		switch e.what {
 		case submits:
-			all.Enter(core.Job{ID: id, Submit: e.at}, refs[e.job])
+			all.Enter(e.at, core.Job{ID: id, Submit: e.at}, refs[e.job])
 		case ends:
 			all.Leave(id)
 		case starts:
