@@ -13,9 +13,10 @@ import (
 
 // A report once took the size of a moldable job under a policy that knows none. So every policy is tried with jobs of every kind.
 func TestEveryPolicyHasResultsAndFiguresOfEveryKindOfJob(t *testing.T) {
-	names := policy.Names()
-	for i, name := range names {
-		names[i] = strings.Replace(name, ":ALG", ":2X+c", 1)
+	var names []string
+	for _, name := range policy.Names() {
+		name, _, _ = strings.Cut(name, "[")
+		names = append(names, strings.NewReplacer(":ALG", ":2X+c", "+SIZING", "+load").Replace(name))
 	}
 	for _, kind := range []struct {
 		what, drawn string

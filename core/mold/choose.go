@@ -78,8 +78,7 @@ func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Ti
 	return start, ep, ok
 }
 
-// A family is the sizes of a speed-up model: single steps, each with more nodes and a shorter duration than the one
-// before. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
+// A family is the sizes of a speed-up model: single steps, each with more nodes than the one before and no longer. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
 // duration begins no later than one for any member.
 
 // fewChoices are searched one by one.
@@ -93,7 +92,7 @@ func isFamily(choices []core.EP) bool {
 		if len(ep) != 1 || ep[0].Nodes < 1 || ep[0].Duration < 1 {
 			return false
 		}
-		if i > 0 && (ep[0].Nodes <= choices[i-1][0].Nodes || ep[0].Duration >= choices[i-1][0].Duration) {
+		if i > 0 && (ep[0].Nodes <= choices[i-1][0].Nodes || ep[0].Duration > choices[i-1][0].Duration) {
 			return false
 		}
 	}

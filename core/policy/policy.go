@@ -45,7 +45,7 @@ var table = []entry{
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.EASY{Order: o} }},
 	{name: "conservative", help: "conservative back-filling", asRequested: true,
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
-	{name: "repeated", help: "repeated back-filling, as the sidecar does it", live: true,
+	{name: "repeated", help: "repeated back-filling, as the sidecar does it; a moldable job on the size that ends first: on a busy machine that makes all wait", live: true,
 		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
 			return queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
 		}},
@@ -53,7 +53,7 @@ var table = []entry{
 		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
 			return queue.Conservative{Algorithm: a, Order: o}
 		}},
-	{name: "moldable", help: "conservative back-filling, a moldable job on the size that ends first",
+	{name: "moldable", help: "conservative back-filling, a moldable job on the size that ends first: on a busy machine that makes all wait",
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
 }
 
@@ -75,7 +75,7 @@ func Names() []string {
 	for i, e := range table {
 		all[i] = e.shown()
 	}
-	return all
+	return append(all, sizedNames()...)
 }
 
 // LiveNames are the names of those that plan a live cluster.
@@ -93,10 +93,13 @@ func LiveNames() []string {
 func Help() string {
 	var text strings.Builder
 	for _, e := range table {
-		fmt.Fprintf(&text, "  %-14s %s\n", e.shown(), e.help)
+		text.WriteString(line(e.shown(), e.help))
 	}
-	return text.String()
+	return text.String() + sizedHelp()
 }
+
+// line is one of help.
+func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, help) }
 
 // Named gives the policy of a name, with the order of its queue. The error names the known ones, and the nearest to what was
 // written.
@@ -115,8 +118,11 @@ func Named(name string, order queue.Order) (Policy, error) {
 		}
 		return Policy{name, e.make(a, order), e.asRequested}, nil
 	}
+	if made, err := sizedNamed(name, order); made != nil || err != nil {
+		return Policy{Name: name, Policy: made}, err
+	}
 	hint := ""
-	if n := nearest(name, Names()); n != "" {
+	if n := nearest(name, append(Names(), written()...)); n != "" {
 		hint = "; did you mean " + n + "?"
 	}
 	return Policy{}, fmt.Errorf("policy %s is not one of %s%s", core.Shown(name), strings.Join(Names(), ", "), hint)

@@ -10,7 +10,8 @@ import (
 )
 
 func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
-	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable"
+	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy+SIZING, repeated+SIZING, " +
+		"traditional[:top], scojo-p[:nonpredictive][:top], cirne-berman[:opt][:top], share[:PATIENCE]"
 	for name, want := range map[string]string{
 		"esay":         `policy "esay" is not one of ` + known + `; did you mean easy?`,
 		"consrvative":  `policy "consrvative" is not one of ` + known + `; did you mean conservative?`,

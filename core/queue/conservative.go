@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/held"
 	"accordion/core/mold"
 	"accordion/core/profile"
 )
@@ -54,9 +55,9 @@ type conservative struct {
 
 	waiting  []reserved // in the order of the queue
 	due      core.Time  // the earliest start of those that wait, or earlier
-	held     table[place]
-	changing []running // those that run whose size changes
-	memo     memo      // of sweep
+	places   held.Table[place]
+	changing []held.Changing // those that run whose size changes
+	memo     memo            // of sweep
 
 	stale bool // all must be placed anew
 	freed bool // nodes were given back since the waiting jobs were gone through
@@ -168,18 +169,18 @@ func (r *reserved) planned() core.Planned {
 // Running implements State. It replaces what was known of the job, running or waiting.
 func (s *conservative) Running(now core.Time, a core.Allocation) {
 	s.End(now, a.Job)
-	s.held.set(a.Job, place{start: a.Start, end: a.End(), ep: a.EP})
+	s.places.Set(a.Job, place{start: a.Start, end: a.End(), ep: a.EP})
 	if len(a.EP) > 1 {
-		s.changing = append(s.changing, running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
+		s.changing = append(s.changing, held.Told(now, a))
 	}
 	s.stale = true
 }
 
 // End implements State. It is nothing when the job is unknown.
 func (s *conservative) End(now core.Time, id core.JobID) {
-	if p, runs := s.held.take(id); runs {
+	if p, runs := s.places.Take(id); runs {
 		if len(p.ep) > 1 {
-			s.changing = slices.DeleteFunc(s.changing, func(r running) bool { return r.Job == id })
+			s.changing = slices.DeleteFunc(s.changing, func(r held.Changing) bool { return r.Job == id })
 		}
 		s.free(now, p)
 		return
@@ -226,7 +227,7 @@ func (s *conservative) Nodes(_ core.Time, m core.Machine) {
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue.
 func (s *conservative) Starts(now core.Time, into []core.Start) []core.Start {
 	if len(s.changing) > 0 {
-		into = resize(s.changing, now, into)
+		into = held.Resize(s.changing, now, into)
 	}
 	s.settle(now)
 	if s.due > now {
@@ -253,14 +254,14 @@ func (s *conservative) Starts(now core.Time, into []core.Start) []core.Start {
 // begin makes a waiting job one that runs.
 func (s *conservative) begin(r *reserved) core.Start {
 	p := r.place()
-	s.held.set(r.id, p)
+	s.places.Set(r.id, p)
 	if r.shape == nil {
 		s.memo.leave(r)
 		return core.Start{Job: r.id, Nodes: r.nodes, Begins: true}
 	}
 	nodes := p.ep.At(0)
 	if len(p.ep) > 1 {
-		s.changing = append(s.changing, running{Allocation: r.shape.place.Allocation, told: nodes})
+		s.changing = append(s.changing, held.Begun(r.shape.place.Allocation))
 	}
 	return core.Start{Job: r.id, Choice: r.shape.place.Choice, Nodes: nodes, Begins: true}
 }
@@ -285,7 +286,7 @@ func (s *conservative) missed(now core.Time) bool {
 // renew places all that wait anew, beside what runs.
 func (s *conservative) renew(now core.Time) {
 	s.view.CopyFrom(profile.New(s.machine.Nodes))
-	s.held.each(func(p place) {
+	s.places.Each(func(p place) {
 		switch {
 		case p.end <= now:
 		case p.ep == nil:
@@ -316,14 +317,14 @@ func (s *conservative) Next(now core.Time) core.Time {
 		}
 	}
 	for i := range s.changing {
-		next = min(next, s.changing[i].next(now))
+		next = min(next, s.changing[i].Next(now))
 	}
 	return next
 }
 
 // Promise implements Promiser.
 func (s *conservative) Promise(id core.JobID) (core.Allocation, bool) {
-	p, runs := s.held.get(id)
+	p, runs := s.places.Get(id)
 	if runs && p.ep == nil {
 		return rectangle(id, p.start, p.end-p.start, p.nodes).Allocation, true
 	}
@@ -354,6 +355,6 @@ func (s *conservative) Clone() State {
 			r.shape = &own
 		}
 	}
-	c.held = s.held.clone()
+	c.places = s.places.Clone()
 	return &c
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"accordion/core"
+	"accordion/core/held"
 	"accordion/core/profile"
 )
 
@@ -33,7 +34,7 @@ type fcfs struct{ line }
 func (s *fcfs) Starts(now core.Time, into []core.Start) []core.Start {
 	s.advance(now)
 	if len(s.others) > 0 {
-		into = resize(s.others, now, into)
+		into = held.Resize(s.others, now, into)
 		return s.beside(now, into, false)
 	}
 	return s.heads(now, into)
@@ -60,7 +61,7 @@ type easy struct {
 func (s *easy) Starts(now core.Time, into []core.Start) []core.Start {
 	s.advance(now)
 	if len(s.others) > 0 {
-		into = resize(s.others, now, into)
+		into = held.Resize(s.others, now, into)
 		return s.beside(now, into, true)
 	}
 	if s.stale {
@@ -71,7 +72,7 @@ func (s *easy) Starts(now core.Time, into []core.Start) []core.Start {
 		}
 		s.stale = false
 		if head := &s.waiting.list[s.waiting.first]; !s.head.of(head) {
-			s.head = reserve(head, s.free, s.runs.list)
+			s.head = reserve(head, s.free, s.runs.List)
 		}
 		into = s.backfill(now, into)
 	} else {
@@ -193,8 +194,8 @@ func (s *line) beside(now core.Time, into []core.Start, backfill bool) []core.St
 // view is the occupation of what runs, without what has outstayed its request.
 func (s *line) view(now core.Time) *profile.Profile {
 	view := profile.New(s.machine.Nodes)
-	for _, h := range s.runs.list {
-		view.Add(now, core.EP{{Duration: h.end - now, Nodes: h.nodes}})
+	for _, h := range s.runs.List {
+		view.Add(now, core.EP{{Duration: h.End - now, Nodes: h.Nodes}})
 	}
 	for i := range s.others {
 		if a := &s.others[i].Allocation; a.End() > now {
@@ -211,7 +212,7 @@ func (s *line) plan(now core.Time, starts []core.Start) core.Plan {
 		if !start.Begins {
 			continue
 		}
-		end, _ := s.runs.ends.get(start.Job)
+		end, _ := s.runs.End(start.Job)
 		plan.Jobs = append(plan.Jobs, rectangle(start.Job, now, end-now, start.Nodes))
 	}
 	if s.waiting.jobs > 0 {
@@ -238,21 +239,21 @@ type reservation struct {
 }
 
 // reserve finds out when the head starts, who does not fit now. What runs is given by its ends, the soonest last.
-func reserve(head *want, free int, running []held) reservation {
+func reserve(head *want, free int, running []held.Job) reservation {
 	nodes := int(head.nodes)
 	i := len(running)
 	for i > 0 && free < nodes {
 		i--
-		free += running[i].nodes
+		free += running[i].Nodes
 	}
 	if free < nodes {
 		return reservation{made: true, rank: head.came, at: core.Forever, short: nodes - free}
 	}
-	at := running[i].end
-	short := nodes - free + running[i].nodes
-	for i > 0 && running[i-1].end == at {
+	at := running[i].End
+	short := nodes - free + running[i].Nodes
+	for i > 0 && running[i-1].End == at {
 		i--
-		free += running[i].nodes
+		free += running[i].Nodes
 	}
 	return reservation{true, head.came, at, free - nodes, short}
 }
@@ -263,25 +264,25 @@ func (r *reservation) of(head *want) bool { return r.made && r.rank == head.came
 // ended is told of a running job that ends before the end of its request. Whoever was to end before the head starts is counted at
 // that time already. The nodes of the others are free beside the head, and can make it start sooner: when they were all
 // that was missing.
-func (r *reservation) ended(h held) {
-	if h.end < r.at {
+func (r *reservation) ended(h held.Job) {
+	if h.End < r.at {
 		return
 	}
-	if h.end > r.at {
-		r.extra += h.nodes
+	if h.End > r.at {
+		r.extra += h.Nodes
 	}
-	r.short -= h.nodes
+	r.short -= h.Nodes
 	r.made = r.made && r.short > 0
 }
 
 // began is told of a job that starts. It is in the head's way if it ranked before it and started at once.
-func (r *reservation) began(h held) {
-	if h.end < r.at {
+func (r *reservation) began(h held.Job) {
+	if h.End < r.at {
 		return
 	}
-	if h.end > r.at {
-		r.extra -= h.nodes
+	if h.End > r.at {
+		r.extra -= h.Nodes
 	}
-	r.short += h.nodes
+	r.short += h.Nodes
 	r.made = r.made && r.extra >= 0
 }

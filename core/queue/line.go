@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/held"
 )
 
 // line is a queue of rigid jobs and what runs, for the policies that see a job as so many nodes for so long: FCFS and EASY.
@@ -19,9 +20,9 @@ type line struct {
 	came    uint32    // jobs submitted so far
 	waiting ranks
 	head    reservation
-	aside   []aside // neither first nor back-filled, whatever is free
-	runs    runs    // those whose end has come count as free
-	others  []running
+	aside   []aside   // neither first nor back-filled, whatever is free
+	runs    held.Runs // those whose end has come count as free
+	others  []held.Changing
 	stale   bool // something may start that was passed over before
 }
 
@@ -110,23 +111,23 @@ func (s *line) Running(now core.Time, a core.Allocation) {
 	s.stale, s.head.made = true, false
 	if len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever {
 		end := max(a.End(), -core.Forever) // as far as differences of times reach
-		s.hold(held{end: end, id: a.Job, nodes: a.EP[0].Nodes})
+		s.hold(held.Job{End: end, ID: a.Job, Nodes: a.EP[0].Nodes})
 		return
 	}
-	s.others = append(s.others, running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)})
+	s.others = append(s.others, held.Told(now, a))
 }
 
 // hold enters a job that runs.
-func (s *line) hold(h held) {
-	s.runs.add(h)
-	s.free -= h.nodes
+func (s *line) hold(h held.Job) {
+	s.runs.Add(h)
+	s.free -= h.Nodes
 }
 
 // End implements State. It is nothing when the job is unknown.
 func (s *line) End(_ core.Time, id core.JobID) {
-	if h, overdue, runs := s.runs.take(id); runs {
+	if h, overdue, runs := s.runs.Take(id); runs {
 		if !overdue {
-			s.free += h.nodes
+			s.free += h.Nodes
 			s.head.ended(h)
 			s.stale = true
 		}
@@ -138,7 +139,7 @@ func (s *line) End(_ core.Time, id core.JobID) {
 		return
 	}
 	s.aside = slices.DeleteFunc(s.aside, func(a aside) bool { return a.id == id })
-	s.others = slices.DeleteFunc(s.others, func(r running) bool { return r.Job == id })
+	s.others = slices.DeleteFunc(s.others, func(r held.Changing) bool { return r.Job == id })
 }
 
 // Nodes implements State.
@@ -156,11 +157,11 @@ func (s *line) Nodes(_ core.Time, m core.Machine) {
 // advance counts what is free at an instant.
 func (s *line) advance(now core.Time) {
 	if now < s.asOf {
-		s.free -= s.runs.back()
+		s.free -= s.runs.Back()
 		s.stale, s.head.made = true, false
 	}
 	s.asOf = now
-	if freed := s.runs.pass(now); freed != 0 {
+	if freed := s.runs.Pass(now); freed != 0 {
 		s.free += freed
 		s.stale = true
 	}
@@ -172,7 +173,7 @@ func (s *line) advance(now core.Time) {
 // start moves number i of the queue to what runs.
 func (s *line) start(now core.Time, i int, into []core.Start) []core.Start {
 	w := s.waiting.remove(i)
-	h := held{end: min(core.Forever, now+min(w.length, core.Forever)), id: w.id, nodes: int(w.nodes)}
+	h := held.Job{End: min(core.Forever, now+min(w.length, core.Forever)), ID: w.id, Nodes: int(w.nodes)}
 	s.hold(h)
 	s.head.began(h)
 	return append(into, core.Start{Job: w.id, Nodes: int(w.nodes), Begins: true})
@@ -188,14 +189,14 @@ func (s *line) heads(now core.Time, into []core.Start) []core.Start {
 
 // Next implements State: the next requested end of a running job, or what stands aside.
 func (s *line) Next(now core.Time) core.Time {
-	next := s.runs.next(now)
+	next := s.runs.Next(now)
 	for _, a := range s.aside {
 		if a.begin > now && int(a.nodes) <= s.machine.Nodes {
 			next = min(next, a.begin)
 		}
 	}
 	for i := range s.others {
-		next = min(next, s.others[i].next(now))
+		next = min(next, s.others[i].Next(now))
 	}
 	return next
 }
@@ -205,6 +206,6 @@ func (s *line) clone() line {
 	c := *s
 	c.waiting = s.waiting.clone()
 	c.aside, c.others = slices.Clone(s.aside), slices.Clone(s.others)
-	c.runs = s.runs.clone()
+	c.runs = s.runs.Clone()
 	return c
 }

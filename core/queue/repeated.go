@@ -5,8 +5,11 @@ import (
 	"sort"
 
 	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/crowd"
 	"accordion/core/evolve"
 	"accordion/core/guard"
+	"accordion/core/held"
 	"accordion/core/mold"
 	"accordion/core/profile"
 )
@@ -23,12 +26,16 @@ import (
 // Jobs with a guard (core.Job) keep their order among each other. One without begins where it is out of their way whether
 // or not they, and those before them, use their guards; with its margin, too, it is in the way of none of them by itself.
 //
+// With a Sizing a moldable job gets its earliest completion over the sizes from its floor to its target. The targets are made
+// anew, and with them the plan, when somebody was submitted, began or ended, and never by the clock alone.
+//
 // The zero value never expands a step and improves nothing.
 type Repeated struct {
 	Limit      evolve.Limit // how many times its duration a step may last
 	Compact    bool         // start as late as the completion allows, where a step would wait
 	LeastWaste bool         // wait where it wastes least (evolve.Fitter.LeastWaste); goes before Compact
 	Order      Order        // of the queue: in another than FirstCome a job that ranks before others delays them
+	Sizing     adapt.Sizing // the sizes of moldable jobs; nil: all that they list
 }
 
 // algorithm is how one job is placed.
@@ -47,7 +54,11 @@ var (
 // exceeds the machine (nodes were lost), nothing is free. An allocation that lay in the future when Running told of it
 // is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
 func (r Repeated) New(m core.Machine) State {
-	return &repeated{policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()}}
+	s := &repeated{policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()}}
+	if r.Sizing != nil {
+		s.crowd = crowd.New(m, r.Sizing, adapt.HalfReference)
+	}
+	return s
 }
 
 // repeated is the state of Repeated. A plan is kept until something changes it. Invariant: view is nil (the plan is out
@@ -57,7 +68,7 @@ type repeated struct {
 	policy  Repeated
 	machine core.Machine
 	queue   []core.Job
-	running []running // in the order in which they came
+	running []held.Changing // in the order in which they came
 
 	view    *profile.Profile
 	slots   []slot
@@ -67,6 +78,9 @@ type repeated struct {
 
 	guarded bool           // a job has, or had, a guard
 	outlook *guard.Outlook // beside view, where guarded
+
+	crowd *crowd.Crowd // nil without a sizing
+	world *adapt.World // as crowd was when view was begun
 }
 
 // slot is the place of a waiting job in the plan.
@@ -76,7 +90,11 @@ type slot struct {
 }
 
 // Submit implements State. A job without choices, or of which no choice fits the machine, waits and is in no plan.
-func (s *repeated) Submit(_ core.Time, j core.Job) {
+func (s *repeated) Submit(now core.Time, j core.Job) {
+	if s.crowd != nil {
+		s.crowd.Submit(now, j)
+		s.view = nil
+	}
 	s.guard(j.Guard)
 	if s.policy.Order == FirstCome {
 		s.queue = append(s.queue, j)
@@ -92,15 +110,22 @@ func (s *repeated) Submit(_ core.Time, j core.Job) {
 
 // Running implements State. It replaces what was known of the job, running or waiting.
 func (s *repeated) Running(now core.Time, a core.Allocation) {
-	r := running{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)}
+	r := held.Told(now, a)
 	s.forget(a.Job)
 	s.guard(a.Guard)
 	s.running = append(s.running, r)
+	if s.crowd != nil {
+		s.crowd.Running(now, a)
+	}
 	s.view = nil
 }
 
 // End implements State. It is nothing when the job is unknown.
 func (s *repeated) End(now core.Time, id core.JobID) {
+	if s.crowd != nil {
+		s.crowd.End(now, id)
+		s.view = nil
+	}
 	// A job that ends as promised has left the view already.
 	if i := s.find(id); i >= 0 && s.running[i].Allocation.End() <= now {
 		s.running = slices.Delete(s.running, i, i+1)
@@ -111,7 +136,7 @@ func (s *repeated) End(now core.Time, id core.JobID) {
 
 // find is the index of a running job, −1 when it does not run.
 func (s *repeated) find(id core.JobID) int {
-	return slices.IndexFunc(s.running, func(r running) bool { return r.Job == id })
+	return slices.IndexFunc(s.running, func(r held.Changing) bool { return r.Job == id })
 }
 
 // forget takes a job out, with its place in the plan.
@@ -131,19 +156,23 @@ func (s *repeated) forget(id core.JobID) {
 // Nodes implements State.
 func (s *repeated) Nodes(_ core.Time, m core.Machine) {
 	s.machine = m
+	if s.crowd != nil {
+		s.crowd.Nodes(m)
+	}
 	s.view = nil
 }
 
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue. When it was not
 // called at the instant of a change, the change is reported late, at the size of this instant.
 func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
-	into = resize(s.running, now, into)
+	into = held.Resize(s.running, now, into)
 	s.plan(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start <= now {
-			r := running{Allocation: p.Allocation, told: p.EP.At(0)}
+			r := held.Begun(p.Allocation)
 			s.running = append(s.running, r)
-			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.told, Begins: true})
+			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.Size(), Begins: true})
+			s.begins(now, p)
 		}
 	}
 	s.leave(now)
@@ -172,7 +201,7 @@ func (s *repeated) leave(now core.Time) {
 func (s *repeated) Next(now core.Time) core.Time {
 	next := core.Forever
 	for i := range s.running {
-		next = min(next, s.running[i].next(now))
+		next = min(next, s.running[i].Next(now))
 	}
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start > now {
@@ -217,6 +246,9 @@ func (s *repeated) Clone() State {
 		guarded: s.guarded,
 		chooser: mold.Chooser{Algorithm: s.chooser.Algorithm},
 	}
+	if s.crowd != nil {
+		c.crowd = s.crowd.Clone()
+	}
 	if s.view != nil {
 		c.view = s.view.Clone()
 		c.memory = c.view
@@ -252,6 +284,9 @@ func (s *repeated) renew(now core.Time) {
 		s.memory.CopyFrom(empty)
 	}
 	s.view, s.asOf = s.memory, now
+	if s.crowd != nil {
+		s.world = s.crowd.World(now)
+	}
 	s.slots = slices.Grow(s.slots[:0], len(s.queue))
 	for i := range s.running {
 		if a := &s.running[i].Allocation; a.End() > now {
@@ -262,7 +297,7 @@ func (s *repeated) renew(now core.Time) {
 		if s.outlook == nil {
 			s.outlook = new(guard.Outlook)
 		}
-		s.outlook.Renew(now, s.view, allocations(s.running))
+		s.outlook.Renew(now, s.view, held.Allocations(s.running))
 	}
 }
 
@@ -281,8 +316,8 @@ func (s *repeated) room(j core.Job) *profile.Profile {
 	return s.view
 }
 
-// place is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
-func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
+// fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
+func (s *repeated) fit(now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := s.chooser.Best(s.room(j), now, j)
 	for ok && s.guarded {
 		begin, clear := s.outlook.Clear(p, j.Margin)

@@ -44,7 +44,7 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 			}
 			if s.waiting.jobs > 0 {
 				head := &s.waiting.list[s.waiting.first]
-				anew := reserve(head, s.free, s.runs.list)
+				anew := reserve(head, s.free, s.runs.List)
 				if !s.head.of(head) || s.head.at != anew.at || s.head.extra != anew.extra {
 					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.head, anew)
 				}

@@ -17,7 +17,7 @@ func Report(w workload.Workload, runs []Run, placed []*replay.Placement) *report
 		}
 		page.Replays = append(page.Replays, report.Replay{Result: run.Result, Held: held})
 	}
-	for _, line := range Metrics {
+	for _, line := range Lines(&runs[0].Metrics) {
 		row := report.Row{Group: line.Group, Name: line.Name, About: line.About, Unit: line.Unit, Better: line.Better}
 		for i := range runs {
 			row.Values = append(row.Values, line.Of(&runs[i].Metrics))

@@ -27,7 +27,7 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 	t.AppendHeader(header)
 	t.SetColumnConfigs(columns)
 	group := Metrics[0].Group
-	for _, line := range Metrics {
+	for _, line := range Lines(&metrics[0]) {
 		if line.Group != group {
 			t.AppendSeparator()
 			group = line.Group
@@ -52,6 +52,8 @@ func value(u report.Unit, v float64) string {
 		return seconds(v)
 	case report.Share:
 		return fmt.Sprintf("%.1f %%", 100*v)
+	case report.NodeSeconds:
+		return decimal(v / 3600)
 	}
 	return decimal(v)
 }

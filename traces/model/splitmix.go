@@ -1,6 +1,7 @@
 // Package model makes workloads that nobody recorded, from a seed: the same seed gives the same jobs on every machine.
 //
 //	log := model.Generated(10_000, 42) // the log of the benchmarks
+//	log = model.Lublin{Jobs: 10_000, Nodes: 128, Alpha: 10.23, Seed: 1}.Log() // jobs as real ones are
 //
 // It makes logs (package swf), not plans: what a replay does with them is traces/replay's matter.
 package model
@@ -30,23 +31,32 @@ func Generated(jobs int, seed uint64) *swf.Log {
 		half := int64(1) << random.Below(10)
 		size := half + random.Below(half)
 		request := 60 + random.Below(86341)
-		log.Records[i] = swf.Record{
-			Number: int64(i) + 1, Submit: now, Wait: swf.Unknown, Run: 1 + random.Below(request), Processors: int32(size), CPU: swf.Unknown,
-			UsedMemory: swf.Unknown, RequestedProcessors: int32(size), RequestedTime: request, RequestedMemory: swf.Unknown,
-			Status: swf.Completed, User: swf.Unknown, Group: swf.Unknown, Application: swf.Unknown, Queue: swf.Unknown,
-			Partition: swf.Unknown, Preceding: swf.Unknown, Think: swf.Unknown,
-		}
+		log.Records[i] = record(int64(i)+1, now, int32(size), 1+random.Below(request), request)
 	}
-	h := &log.Header
+	header(&log.Header, jobs, GeneratedNodes, "none: generated, splitmix64", fmt.Sprintf("made by accordion trace generate --jobs %d --seed %d", jobs, seed))
+	return log
+}
+
+// record is a completed job.
+func record(number, submit int64, size int32, run, request int64) swf.Record {
+	return swf.Record{
+		Number: number, Submit: submit, Wait: swf.Unknown, Run: run, Processors: size, CPU: swf.Unknown,
+		UsedMemory: swf.Unknown, RequestedProcessors: size, RequestedTime: request, RequestedMemory: swf.Unknown,
+		Status: swf.Completed, User: swf.Unknown, Group: swf.Unknown, Application: swf.Unknown, Queue: swf.Unknown,
+		Partition: swf.Unknown, Preceding: swf.Unknown, Think: swf.Unknown,
+	}
+}
+
+// header says what the log is of.
+func header(h *swf.Header, jobs, nodes int, computer, note string) {
 	h.Add("Version", "2.2")
-	h.Add("Computer", "none: generated, splitmix64")
+	h.Add("Computer", computer)
 	h.Add("MaxJobs", fmt.Sprint(jobs))
 	h.Add("MaxRecords", fmt.Sprint(jobs))
 	h.Add("UnixStartTime", "0")
-	h.Add("MaxNodes", fmt.Sprint(GeneratedNodes))
-	h.Add("MaxProcs", fmt.Sprint(GeneratedNodes))
-	h.Add("Note", fmt.Sprintf("made by accordion trace generate --jobs %d --seed %d", jobs, seed))
-	return log
+	h.Add("MaxNodes", fmt.Sprint(nodes))
+	h.Add("MaxProcs", fmt.Sprint(nodes))
+	h.Add("Note", note)
 }
 
 // Splitmix is a stream of random numbers, the same on every machine: the state of splitmix64 (Steele et al., "Fast Splittable Pseudorandom

@@ -18,8 +18,9 @@ import (
 
 // A measure is a workload and the policies whose speed on it is measured.
 type measure struct {
-	name     string // as it is printed
-	file     string // of the log; "" for the generated one
+	name     string  // as it is printed
+	file     string  // of the log; "" for a generated one
+	alpha    float64 // of a log of Lublin and Feitelson; 0: the log of the benchmarks
 	chosen   workload.Selection
 	whatIf   *workload.WhatIf
 	policies []string
@@ -28,6 +29,12 @@ type measure struct {
 var (
 	both     = []string{"easy", "conservative"}
 	evolving = []string{"evolving:rigid", "evolving:noX", "evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+c"}
+)
+
+// Of the paper on SCOJO-P W1 and W2 are the workloads, all jobs moldable on its curve.
+var (
+	sized       = []string{"traditional", "share", "scojo-p", "cirne-berman", "cirne-berman:opt"}
+	allMoldable = &workload.WhatIf{Moldable: 1, Curve: workload.Piecewise, Seed: 1}
 )
 
 // measures are those that have bounds.
@@ -40,11 +47,17 @@ var measures = []measure{
 	{name: "Atlas*1.5", file: "LLNL-Atlas-2006-2.1-cln", chosen: workload.Selection{ScaleLoad: 1_500_000}, policies: both},
 	{name: "Atlas*1.25+30%", file: "LLNL-Atlas-2006-2.1-cln", chosen: workload.Selection{ScaleLoad: 1_250_000},
 		whatIf: &workload.WhatIf{Evolving: 0.3, Shape: workload.Mountain, Seed: 1}, policies: evolving},
+	{name: "W1", alpha: 10.23, whatIf: allMoldable, policies: sized},
+	{name: "W2", alpha: 9.83, whatIf: allMoldable, policies: sized},
+	{name: "SDSC+moldable", file: "SDSC-SP2-1998-4.2-cln", whatIf: allMoldable, policies: []string{"easy+share", "repeated+share", "share", "scojo-p"}},
 }
 
 // workload reads and selects the jobs.
 func (m *measure) workload() (workload.Workload, error) {
 	log := model.Generated(10_000, model.GeneratedSeed)
+	if m.alpha > 0 {
+		log = model.Lublin{Nodes: 128, Alpha: m.alpha, Jobs: 10_000, Seed: 1}.Log()
+	}
 	if m.file != "" {
 		var err error
 		if log, err = swf.ReadFile(filepath.Join(logs(), m.file+".swf.gz"), swf.Options{}); err != nil {

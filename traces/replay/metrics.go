@@ -26,13 +26,18 @@ type Metrics struct {
 	LastEnd     core.Time `json:"last_end"`
 	Makespan    core.Time `json:"makespan"`
 	// HeldArea is what jobs occupied, WorkedArea what they needed for their work: less where an evolving job waited in a
-	// step or was run rigidly. Utilisation and EffectiveUtilisation are their shares of machine × makespan; Waste is
-	// what was held for nothing, in percent of what was needed.
+	// step or was run rigidly, and of a moldable job what it held in the log. Utilisation and EffectiveUtilisation are
+	// their shares of machine × makespan; Waste is what was held for nothing, in percent of what was needed, below 0
+	// where moldable jobs ran on small sizes with less overhead than in the log.
 	HeldArea             float64 `json:"held_area"`
 	WorkedArea           float64 `json:"worked_area"`
 	Utilisation          float64 `json:"utilisation"`
 	EffectiveUtilisation float64 `json:"effective_utilisation"`
 	Waste                float64 `json:"waste"`
+
+	// MoldableTurnaround and OtherTurnaround are means of the turnaround of moldable jobs and of all others; 0 where there are none.
+	MoldableTurnaround float64 `json:"moldable_turnaround"`
+	OtherTurnaround    float64 `json:"other_turnaround"`
 
 	Figures
 	BySize   []Class `json:"by_size"`   // of the nodes that jobs asked for: their peak
@@ -44,7 +49,7 @@ type Metrics struct {
 type Figures struct {
 	Waiting    Distribution `json:"waiting"`          // from submission to start
 	Turnaround Distribution `json:"turnaround"`       // from submission to end
-	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time, runs below 10 s counted as 10 s; at least 1
+	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time (Outcome.Slowdown), runs below 10 s counted as 10 s; at least 1
 }
 
 // Distribution tells how values are spread. A quantile is the least value that so many percent of the values do not exceed.
@@ -109,17 +114,12 @@ func (c Classes) Of(value int64) int {
 	return at
 }
 
-// BoundedSlowdown is how many times as long a job was in the system as it ran, where a run below 10 seconds counts as 10;
-// at least 1.
-func BoundedSlowdown(submit, start, end core.Time) float64 {
-	return max(1, float64(end-submit)/float64(max(end-start, bound)))
-}
-
 // Measure computes the metrics of a result.
 func Measure(w workload.Workload, r Result) Metrics {
 	m := Metrics{Trace: w.Name, Policy: r.Policy, Nodes: w.Machine.Nodes, Jobs: len(w.Jobs)}
 	var (
 		all     samples
+		apart   [2][]float64 // turnarounds of moldable jobs, and of others
 		sizes   = make([]samples, len(SizeClasses.Names))
 		lengths = make([]samples, len(LengthClasses.Names))
 	)
@@ -131,8 +131,13 @@ func Measure(w workload.Workload, r Result) Metrics {
 		}
 		held := float64(o.held(j))
 		m.HeldArea += held
-		m.WorkedArea += float64(o.worked(j))
+		m.WorkedArea += float64(j.Need())
 		all.add(j, o, held)
+		kind := 1
+		if j.Kind() == workload.Moldable {
+			kind = 0
+		}
+		apart[kind] = append(apart[kind], float64(o.End-j.Submit))
 		sizes[SizeClasses.Of(int64(j.Size))].add(j, o, held)
 		lengths[LengthClasses.Of(j.Run)].add(j, o, held)
 	}
@@ -148,6 +153,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 	if m.WorkedArea > 0 {
 		m.Waste = 100 * (m.HeldArea - m.WorkedArea) / m.WorkedArea
 	}
+	m.MoldableTurnaround, m.OtherTurnaround = mean(apart[0]), mean(apart[1])
 	m.Figures = all.figures()
 	m.BySize = SizeClasses.measure(sizes)
 	m.ByLength = LengthClasses.measure(lengths)
@@ -197,7 +203,7 @@ type samples struct {
 func (s *samples) add(j *workload.Job, o Outcome, held float64) {
 	s.waits = append(s.waits, float64(o.Start-j.Submit))
 	s.turnarounds = append(s.turnarounds, float64(o.End-j.Submit))
-	s.slowdowns = append(s.slowdowns, BoundedSlowdown(j.Submit, o.Start, o.End))
+	s.slowdowns = append(s.slowdowns, o.Slowdown(j))
 	s.held += held
 }
 
@@ -214,10 +220,13 @@ func distribution(values []float64) Distribution {
 	slices.Sort(values)
 	at := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
 	return Distribution{
-		Mean: sum(values) / float64(len(values)), P25: at(25), Median: at(50), P75: at(75), P90: at(90), P95: at(95), P99: at(99),
+		Mean: mean(values), P25: at(25), Median: at(50), P75: at(75), P90: at(90), P95: at(95), P99: at(99),
 		Max: values[len(values)-1],
 	}
 }
+
+// mean of no values is 0.
+func mean(values []float64) float64 { return sum(values) / float64(max(len(values), 1)) }
 
 // sum adds up without losing digits (Neumaier, 1974): a mean is the same in whatever order others add.
 func sum(values []float64) float64 {
@@ -249,7 +258,7 @@ func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 		if k := (j.Submit - from) / week; k < int64(n) {
 			all[k].Submitted++
 			all[k].Waiting += float64(o.Start - j.Submit)
-			all[k].Slowdown += BoundedSlowdown(j.Submit, o.Start, o.End)
+			all[k].Slowdown += o.Slowdown(j)
 		}
 		spread(all, j.Submit, o.Start, func(k *Week, seconds float64) { k.Queue += seconds })
 		at := o.Start

@@ -69,19 +69,50 @@ func TestARigidRunOfAnEvolvingJobWastesWhatLiesAboveItsProfile(t *testing.T) {
 	}
 }
 
+// Two moldable jobs and a rigid one on eight nodes: the first runs on half the log's size with less overhead, the second on twice
+// that with more.
+func TestMoldableJobsAreJudgedByTheLogsSize(t *testing.T) {
+	sizes := []core.EP{{{Duration: 170, Nodes: 2}}, {{Duration: 100, Nodes: 4}}, {{Duration: 90, Nodes: 8}}}
+	job := workload.Job{Run: 100, Request: 100, Size: 4, Choices: sizes, Runs: []core.Time{170, 100, 90}}
+	w := workload.Workload{Machine: core.Machine{Nodes: 8}, Jobs: []workload.Job{job, job, {Run: 10, Request: 10, Size: 1}}}
+	m := Measure(w, Result{Outcomes: []Outcome{{Start: 0, End: 170, Choice: 0}, {Start: 170, End: 260, Choice: 2}, {Start: 0, End: 10}}})
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"held", m.HeldArea, 340 + 720 + 10},
+		{"worked", m.WorkedArea, 400 + 400 + 10},
+		{"waste", m.Waste, 100 * (1070.0 - 810) / 810},
+		{"utilisation", m.Utilisation, 100 * 1070.0 / (8 * 260)},
+		{"effective utilisation", m.EffectiveUtilisation, 100 * 810.0 / (8 * 260)},
+		{"mean bounded slowdown", m.Slowdown.Mean, (1.7 + 2.6 + 1) / 3},
+		{"turnaround of moldable jobs", m.MoldableTurnaround, (170 + 260.0) / 2},
+		{"turnaround of others", m.OtherTurnaround, 10},
+	} {
+		if !near(c.got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
+		}
+	}
+}
+
 func TestASlowdownIsBounded(t *testing.T) {
+	moldable := []core.EP{{{Duration: 900, Nodes: 1}}, {{Duration: 500, Nodes: 2}}}
 	for _, c := range []struct {
 		submit, start, end core.Time
+		choices            []core.EP
 		want               float64
 	}{
-		{0, 0, 1, 1},      // never below 1
-		{0, 9, 10, 1},     // a run of 1 s counts as 10
-		{0, 99, 100, 10},  //
-		{0, 100, 200, 2},  //
-		{50, 100, 110, 6}, //
+		{0, 0, 1, nil, 1},           // never below 1
+		{0, 9, 10, nil, 1},          // a run of 1 s counts as 10
+		{0, 99, 100, nil, 10},       //
+		{0, 100, 200, nil, 2},       //
+		{50, 100, 110, nil, 6},      //
+		{0, 400, 1200, moldable, 3}, // ran 400 s in the log
+		{0, 400, 600, moldable, 1.5},
 	} {
-		if got := BoundedSlowdown(c.submit, c.start, c.end); got != c.want {
-			t.Errorf("submitted %d, from %d to %d: %v, want %v", c.submit, c.start, c.end, got, c.want)
+		j := workload.Job{Submit: c.submit, Run: 400, Size: 2, Choices: c.choices}
+		if got := (&Outcome{Start: c.start, End: c.end}).Slowdown(&j); got != c.want {
+			t.Errorf("submitted %d, from %d to %d of %v: %v, want %v", c.submit, c.start, c.end, c.choices, got, c.want)
 		}
 	}
 }

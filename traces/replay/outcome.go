@@ -40,13 +40,19 @@ func (o *Outcome) held(j *workload.Job) int64 {
 	return int64(o.Nodes(j)) * (o.End - o.Start)
 }
 
-// worked is the area that the job needed for what it did in an outcome, in node-seconds: what it held, but of an evolving
-// job what its profile asks for in the time that it worked, however it was run.
-func (o *Outcome) worked(j *workload.Job) int64 {
-	if j.Kind() != workload.Evolving {
-		return o.held(j)
+// ran is how long a job ran by which its turnaround is judged. Of a moldable one that is the log's run time, on the log's
+// size: a smaller size, on which it runs longer, would flatter itself.
+func (o *Outcome) ran(j *workload.Job) core.Time {
+	if j.Kind() == workload.Moldable {
+		return j.Run
 	}
-	return j.Need()
+	return o.End - o.Start
+}
+
+// Slowdown is how many times as long a job was in the system as it ran (of a moldable one: in the log, on the log's size), where
+// a run below 10 seconds counts as 10; at least 1. It holds for jobs that began.
+func (o *Outcome) Slowdown(j *workload.Job) float64 {
+	return max(1, float64(o.End-j.Submit)/float64(max(o.ran(j), bound)))
 }
 
 // sizes are the steps in which the job held nodes, from its start to its end.

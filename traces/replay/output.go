@@ -21,7 +21,7 @@ const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_res
 	"execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources\n"
 
 // WriteJobs writes jobs.csv: a row a job, in the order of the log. Times are whole seconds; success is 0 for a job that was cut
-// at its requested time; stretch is turnaround over execution time; consumed_energy is −1, for nobody knows it. The
+// at its requested time; stretch is turnaround over execution time, of a moldable job over the log's; consumed_energy is −1, for nobody knows it. The
 // requested resources are the nodes of a rigid job, those of the chosen size of a moldable one, and the peak of an
 // evolving one, whose allocated resources are all nodes that it ever held: which ones when is in steps.csv. What a job that
 // never began has not got is empty.
@@ -64,7 +64,7 @@ func appendJob(row []byte, j *workload.Job, o Outcome, name string) []byte {
 	number(o.End)
 	number(o.Start - j.Submit)
 	number(o.End - j.Submit)
-	row = append(appendMillionths(row, o.End-j.Submit, o.End-o.Start), ',')
+	row = append(appendMillionths(row, o.End-j.Submit, o.ran(j)), ',')
 	number(-1)
 	return row
 }

@@ -81,8 +81,9 @@ func TestAMoldableJobIsWrittenInTheSizeThatItGot(t *testing.T) {
 	w.Jobs[0].Submit = 0
 	w.Jobs[0].Choices = []core.EP{{{Duration: 50, Nodes: 2}}, {{Duration: 30, Nodes: 6}}}
 	r.Outcomes[0].Choice = 1
+	w.Jobs[0].Run = 16 // in the log
 	s := &workload.Selected{Workload: w, Records: []int32{0}}
-	for choice, want := range map[int]string{1: "1,hand,0,6,30,1,5,20,25,5,25,1.250000,-1,0-5\n", AsRequested: "1,hand,0,4,20,1,5,20,25,5,25,1.250000,-1,0-3\n"} {
+	for choice, want := range map[int]string{1: "1,hand,0,6,30,1,5,20,25,5,25,1.562500,-1,0-5\n", AsRequested: "1,hand,0,4,20,1,5,20,25,5,25,1.562500,-1,0-3\n"} {
 		r.Outcomes[0].Choice = choice
 		p, err := Place(w, r)
 		if err != nil {

@@ -13,9 +13,7 @@ import (
 // waited is how long a job waited, in seconds, and slowdown its bounded slowdown; neither for one that never began.
 func waited(j *workload.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
-func slowdown(j *workload.Job, o *replay.Outcome) float64 {
-	return replay.BoundedSlowdown(j.Submit, o.Start, o.End)
-}
+func slowdown(j *workload.Job, o *replay.Outcome) float64 { return o.Slowdown(j) }
 
 // quantity is something of each job whose distribution is shown.
 type quantity struct {

@@ -55,6 +55,17 @@ func MulDiv(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
+// mulDivUp is a·b/c rounded up, for numbers above 0; core.Forever when that is larger still.
+func mulDivUp(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	low, carry := bits.Add64(low, uint64(c)-1, 0)
+	if high += carry; high >= uint64(c) {
+		return core.Forever
+	}
+	quotient, _ := bits.Div64(high, low, uint64(c))
+	return int64(min(quotient, uint64(core.Forever)))
+}
+
 // Estimates say how long jobs ask for: as the log has it (the zero value), or so many times as long as they run.
 type Estimates struct{ times Factor }
 

@@ -1,62 +1,86 @@
 package workload
 
 import (
-	"math/bits"
+	"slices"
 
 	"accordion/core"
 )
 
-// table1 are the kinds of moldable jobs of RR-7389, Table 1, each as frequent as the others: which part of the work is done in
-// parallel, in thousandths, and how many nodes such a job takes at most. The least is 1.
-var table1 = [4]struct{ parallel, most int64 }{{800, 32}, {900, 96}, {990, 256}, {999, 650}}
-
-// moldable makes a rigid job moldable, with parameters of Table 1: it takes 1 to that many nodes and follows Amdahl's law
-// through the size and the run time of the log. Of these sizes the powers of two are its choices, and the log's own; one that
-// is no faster than a smaller one is left out. What a job asks for, it asks for in each size in the same proportion to its run
-// time. False: there is no other size than the log's.
-func moldable(j *Job, machine int, d *draw) bool {
-	kind := table1[d.below(len(table1))]
-	most := min(kind.most, int64(machine))
-	var (
-		choices []core.EP
-		runs    []core.Time
-	)
-	offer := func(n int64) {
-		run := amdahl(kind.parallel, j.Run, int64(j.Size), n)
-		if run > MaxTime || len(runs) > 0 && run >= runs[len(runs)-1] {
-			return
-		}
-		request := min(max(MulDiv(run, j.Request, j.Run), run), MaxTime)
-		choices = append(choices, core.EP{{Duration: request, Nodes: int(n)}})
-		runs = append(runs, run)
-	}
-	own := int64(j.Size)
-	for n := int64(1); n <= max(most, own); n *= 2 {
-		if n <= most && n != own {
-			offer(n)
-		}
-		if n <= own && own < 2*n {
-			offer(own)
+// mold makes a rigid job moldable: it may start on some of the sizes of its law. False: there is no other size than the log's.
+func (x WhatIf) mold(j *Job, machine int, d *draw) bool {
+	l := x.Curve.law(j, machine, d)
+	sizes := x.Offer.of(x.Curve).sizes(l.least, j.Size, l.most)
+	m := choices{steps: make([]core.Step, 0, len(sizes)), runs: make([]core.Time, 0, len(sizes))}
+	for _, n := range sizes {
+		run := l.lasts(j.Run, n)
+		request := l.asks(run, n)
+		if max(run, request) <= MaxTime && !(l.faster && len(m.runs) > 0 && run >= m.runs[len(m.runs)-1]) {
+			m.steps = append(m.steps, core.Step{Duration: request, Nodes: n})
+			m.runs = append(m.runs, run)
 		}
 	}
-	if len(choices) < 2 {
+	if len(m.runs) < 2 {
 		return false
 	}
-	j.Choices, j.Runs = choices, runs
+	j.Choices, j.Runs = m.profiles(), m.runs
 	return true
 }
 
-// amdahl is how long a job runs on m nodes that runs so long on n, when so many thousandths of it are parallel: d(m) =
-// (1 − P + P/m)·d(1), with d(1) from d(n), in whole seconds rounded up. It saturates far above MaxTime.
-func amdahl(parallel int64, run core.Time, n, m int64) core.Time {
-	const all = 1000
-	// run · n·((all−P)·m + P) / (m·((all−P)·n + P)): n and m are at most MaxNodes, so each side stays below 2⁶⁴.
-	over := uint64(m) * uint64((all-parallel)*n+parallel)
-	high, low := bits.Mul64(uint64(run), uint64(n)*uint64((all-parallel)*m+parallel))
-	low, carry := bits.Add64(low, over-1, 0)
-	if high += carry; high >= over {
-		return core.Forever
+// choices are the sizes of one job, in a few pieces of memory: a log of a large machine has millions of them.
+type choices struct {
+	steps []core.Step
+	runs  []core.Time
+}
+
+func (c *choices) profiles() []core.EP {
+	all := make([]core.EP, len(c.steps))
+	for i := range all {
+		all[i] = c.steps[i : i+1 : i+1]
 	}
-	quotient, _ := bits.Div64(high, low, over)
-	return core.Time(max(min(quotient, uint64(core.Forever)), 1))
+	return all
+}
+
+// mostSizes is how many sizes a job lists at most.
+const mostSizes = 128
+
+// sizes are those of least to most nodes that are offered, and the log's own, ascending.
+func (o Offer) sizes(least, own, most int) []int {
+	all := []int{own}
+	switch o {
+	case Three:
+		all = append(all, least, most)
+	case Powers:
+		for n := 1; n <= most; n *= 2 {
+			if n >= least {
+				all = append(all, n)
+			}
+		}
+	default:
+		return evenly(least, own, most)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// evenly are all sizes from least to most, or, where these are more than mostSizes, so many evenly apart. The log's own is
+// among them in the place of the nearest one, which is never the first or the last; outside it is one more.
+func evenly(least, own, most int) []int {
+	n := min(most-least+1, mostSizes)
+	if own < least || own > most {
+		n = min(n, mostSizes-1)
+	}
+	all := make([]int, n, n+1)
+	for i := range all {
+		all[i] = least + i*(most-least)/max(n-1, 1)
+	}
+	switch at, has := slices.BinarySearch(all, own); {
+	case has:
+	case at == 0 || at == n:
+		return slices.Insert(all, at, own)
+	case at == n-1 || at > 1 && own-all[at-1] <= all[at]-own:
+		all[at-1] = own
+	default:
+		all[at] = own
+	}
+	return all
 }

@@ -115,6 +115,3 @@ func dice(seed uint64, number int64) draw {
 
 // below is a number from 0 to n−1.
 func (d *draw) below(n int) int { return int(d.Below(int64(n))) }
-
-// share is a number from 0 to below 1.
-func (d *draw) share() float64 { return float64(d.Next()>>11) / (1 << 53) }

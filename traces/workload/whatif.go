@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"accordion/core"
@@ -21,6 +22,8 @@ type WhatIf struct {
 	Shape    Shape   // of their profiles
 	Same     Same    // what their profiles keep of the log's jobs
 	Moldable float64 // the share of jobs, others than those, that become moldable
+	Curve    Curve   // how fast these are on other sizes
+	Offer    Offer   // which sizes they list
 	Seed     uint64
 }
 
@@ -44,12 +47,17 @@ func ShapeNames() []string { return shapeNames[:] }
 
 // ParseShape reads a name of ShapeNames.
 func ParseShape(text string) (Shape, error) {
-	for s, name := range shapeNames {
-		if text == name {
-			return Shape(s), nil
-		}
+	at, err := named("shape", text, shapeNames[:])
+	return Shape(at), err
+}
+
+// named is the place of a name among others.
+func named(what, text string, names []string) (int, error) {
+	at := slices.Index(names, text)
+	if at < 0 {
+		return 0, fmt.Errorf("%s %s is not one of %s", what, core.Shown(text), strings.Join(names, ", "))
 	}
-	return 0, fmt.Errorf("shape %s is not one of %s", core.Shown(text), strings.Join(shapeNames[:], ", "))
+	return at, nil
 }
 
 // Same is what a profile keeps of the job that it is made from.
@@ -88,10 +96,10 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 			continue
 		}
 		d := dice(x.Seed, j.Number)
-		switch drawn := d.share(); {
+		switch drawn := d.Share(); {
 		case drawn >= x.Evolving+x.Moldable:
 		case drawn >= x.Evolving:
-			if moldable(j, w.Machine.Nodes, &d) {
+			if x.mold(j, w.Machine.Nodes, &d) {
 				done.Moldable++
 			} else {
 				done.AsBefore++

@@ -164,7 +164,7 @@ func TestAMoldableJobFollowsAmdahlsLawThroughTheLogsSize(t *testing.T) {
 			for i, ep := range j.Choices {
 				p, m, n := float64(kind.parallel)/1000, float64(ep.Peak()), float64(before.Size)
 				want := float64(before.Run) * (1 - p + p/m) / (1 - p + p/n)
-				ok = ok && math.Abs(float64(j.Runs[i])-want) <= 1+1e-9*want && (ep.Peak() == before.Size || int64(ep.Peak()) <= kind.most)
+				ok = ok && math.Abs(float64(j.Runs[i])-want) <= 1+1e-9*want && (ep.Peak() == before.Size || ep.Peak() <= kind.most)
 			}
 			fits = fits || ok
 		}

@@ -68,8 +68,13 @@ type Workload struct {
 	Jobs    []Job
 }
 
-// Need is the area that an evolving job's profile asks for in the time that it works, in node-seconds.
+// Need is the area that the job needs for what it does, in node-seconds, however it is run: of an evolving job what its
+// profile asks for in the time that it works, of others the log's size for the log's run time. What a moldable job holds beyond
+// that, it loses to a large size's overhead.
 func (j *Job) Need() int64 {
+	if j.Kind() != Evolving {
+		return int64(j.Size) * j.Run
+	}
 	var area int64
 	left := j.work(0)
 	for _, s := range j.Choices[0] {

@@ -62,6 +62,9 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if policies, err = f.knowing(policies, &w.log.Header); err != nil {
+		return err
+	}
 	runs, err := replayed(cmd.Context(), w, policies)
 	if err != nil {
 		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)

@@ -19,6 +19,7 @@ import (
 	"accordion/core"
 
 	"accordion/traces/files"
+	"accordion/traces/paper/chart"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
 	"accordion/traces/swf"
@@ -32,16 +33,24 @@ func logFlag(c *cobra.Command) *string {
 	return c.Flags().String("trace", "", "the log (default: "+atlas+" in $ACCORDION_TRACES, else where scripts/fetch-traces puts it)")
 }
 
+// logFolder is where real logs are: in $ACCORDION_TRACES, else where scripts/fetch-traces puts them.
+func logFolder() (string, error) {
+	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
+		return folder, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for logs: %w", err)
+	}
+	return filepath.Join(cache, "accordion", "traces"), nil
+}
+
 // usableJobs are those of the log that a flag names, or that is where logs are.
 func usableJobs(path string) ([]swf.Record, error) {
 	if path == "" {
-		folder := os.Getenv("ACCORDION_TRACES")
-		if folder == "" {
-			cache, err := os.UserCacheDir()
-			if err != nil {
-				return nil, command.Usage(fmt.Errorf("no folder for logs: %w; name the log by --trace", err))
-			}
-			folder = filepath.Join(cache, "accordion", "traces")
+		folder, err := logFolder()
+		if err != nil {
+			return nil, command.Usage(fmt.Errorf("%w; name the log by --trace", err))
 		}
 		path = filepath.Join(folder, atlas)
 	}
@@ -159,10 +168,11 @@ func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, dra
 	return names, nil
 }
 
-func saveCharts(folder string, charts []figures.Chart) error {
+// saveCharts writes figures into a folder.
+func saveCharts(folder string, charts []chart.Chart) error {
 	var all []files.File
-	for _, chart := range charts {
-		all = append(all, files.File{Path: filepath.Join(folder, chart.File), Folder: true, Write: chart.Write})
+	for _, c := range charts {
+		all = append(all, files.File{Path: filepath.Join(folder, c.File), Folder: true, Write: c.Write})
 	}
 	return files.Save(all...)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"accordion/core"
-	"accordion/traces/model"
 	"accordion/traces/swf"
 	"accordion/traces/swf/edit"
 )
@@ -218,24 +217,4 @@ func said(cmd *cobra.Command) string {
 		}
 	})
 	return b.String()
-}
-
-func generateCommand() *cobra.Command {
-	var out logOutput
-	c := &cobra.Command{
-		Use:   "generate",
-		Short: "Make the log of the benchmarks: random jobs for 1,024 nodes, the same for the same seed",
-		Args:  command.NoArguments,
-	}
-	out.flags(c)
-	jobs := c.Flags().Int("jobs", 10_000, "how many")
-	seed := c.Flags().Uint64("seed", model.GeneratedSeed, "of the random jobs")
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		const most = 10_000_000
-		if *jobs < 1 || *jobs > most {
-			return command.Usage(fmt.Errorf("generate: --jobs %d is not 1 to %d", *jobs, most))
-		}
-		return out.write(cmd, model.Generated(*jobs, *seed))
-	}
-	return c
 }

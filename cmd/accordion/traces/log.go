@@ -27,13 +27,13 @@ Lines that are not as the format wants them are read as well as can be, and coun
 first of them is an error.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return command.Usage(fmt.Errorf("trace: say what to do: info, check, convert, cut, filter, from-sacct or generate"))
+				return command.Usage(fmt.Errorf("trace: say what to do: info, check, convert, cut, filter, from-sacct, generate or statistics"))
 			}
-			return command.Usage(fmt.Errorf("trace: %q is none of info, check, convert, cut, filter, from-sacct, generate", args[0]))
+			return command.Usage(fmt.Errorf("trace: %q is none of info, check, convert, cut, filter, from-sacct, generate, statistics", args[0]))
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	for _, sub := range []func() *cobra.Command{infoCommand, checkCommand, convertCommand, cutCommand, filterCommand, fromSacctCommand, generateCommand} {
+	for _, sub := range []func() *cobra.Command{infoCommand, checkCommand, convertCommand, cutCommand, filterCommand, fromSacctCommand, generateCommand, statisticsCommand} {
 		c.AddCommand(sub())
 	}
 	return c

@@ -88,12 +88,16 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 		}
 		folders[all[i].Name] = path
 	}
-	if r.csv == "-" && r.out == "" {
-		return r.only(cmd, all[0], policies[0])
-	}
 	metrics := make([]replay.Metrics, len(all))
 	for i, w := range all {
-		if metrics[i], err = r.one(cmd, w, policies, len(all) > 1); err != nil {
+		known, err := r.knowing(policies, &w.log.Header)
+		if err != nil {
+			return err
+		}
+		if r.csv == "-" && r.out == "" {
+			return r.only(cmd, w, known[0])
+		}
+		if metrics[i], err = r.one(cmd, w, known, len(all) > 1); err != nil {
 			return err
 		}
 	}

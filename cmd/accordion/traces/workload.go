@@ -10,6 +10,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
+	"accordion/core/arrivals"
 	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/report"
@@ -22,9 +23,10 @@ type workloadFlags struct {
 	machine, procsPerNode, limit    int
 	estimates, window, scale, rate  string
 	evolving, moldable, shape, same string
+	curve, offer                    string
 	seed                            uint64
 	strict, figures                 bool
-	order                           string
+	order, statistics               string
 }
 
 func (f *workloadFlags) register(c *cobra.Command) {
@@ -38,15 +40,20 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.IntVar(&f.limit, "limit", 0, "only the first jobs, so many")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first line that is not as the format wants it")
 	flags.StringVar(&f.order, "order", "fcfs", "which waiting job ranks first: fcfs (as submitted), sjf (shortest request), ljf (longest request)")
+	flags.StringVar(&f.statistics, "statistics", "", "a file of \"accordion trace statistics\", for policies that predict arrivals (default: what was submitted and ended so far)")
 	flags.StringVar(&f.evolving, "evolving", "0%", "what if this share of the jobs evolved, such as 30%")
 	flags.StringVar(&f.shape, "shape", "mountain", "how their need changes: ramp-up, ramp-down, mountain, pre-main-post, random")
 	flags.StringVar(&f.same, "same", "peak", "what they keep of the log's job: its size as their peak (peak), or its work (area)")
 	flags.StringVar(&f.moldable, "moldable", "0%", "what if this share of the jobs, others than those, could be started on several sizes")
+	flags.StringVar(&f.curve, "curve", workload.Table1.String(), "how fast these are on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman)")
+	flags.StringVar(&f.offer, "offer", "", "which sizes they list: all (at most 128), three (the least, the log's, the largest), powers (of two); table1 lists powers, the others all")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws who evolves and who is moldable")
 	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: draw each figure of the report as SVG and PNG as well, into DIR/figures")
 	command.Complete(c, "order", "fcfs", "sjf", "ljf")
 	command.Complete(c, "shape", workload.ShapeNames()...)
 	command.Complete(c, "same", "peak", "area")
+	command.Complete(c, "curve", workload.CurveNames()...)
+	command.Complete(c, "offer", workload.OfferNames()...)
 	command.Complete(c, "estimates", "requested", "actual", "x2")
 }
 
@@ -136,6 +143,19 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 	if x.Evolving+x.Moldable > 1 {
 		return s, x, fmt.Errorf("--evolving %s and --moldable %s are more than all jobs", f.evolving, f.moldable)
 	}
+	if x.Curve, err = workload.ParseCurve(f.curve); err != nil {
+		return fail("curve", err)
+	}
+	if cmd.Flags().Changed("offer") {
+		if x.Offer, err = workload.ParseOffer(f.offer); err != nil {
+			return fail("offer", err)
+		}
+	}
+	for _, flag := range []string{"curve", "offer"} {
+		if cmd.Flags().Changed(flag) && !cmd.Flags().Changed("moldable") {
+			return s, x, fmt.Errorf("--%s is of moldable jobs, and there are none: say how many, as in --moldable 50%%", flag)
+		}
+	}
 	if x.Shape, err = workload.ParseShape(f.shape); err != nil {
 		return fail("shape", err)
 	}
@@ -156,6 +176,31 @@ func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 		if all[i], err = policy.Named(name, order); err != nil {
 			return nil, command.Usage(err)
 		}
+	}
+	return all, nil
+}
+
+// errUnused says that statistics are given to nobody.
+var errUnused = errors.New("--statistics: none of the policies predicts arrivals; those that size by load do, such as scojo-p and easy+load")
+
+// knowing are the policies with what the file of statistics says of jobs to come, for a log's clock.
+func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]policy.Policy, error) {
+	if f.statistics == "" {
+		return policies, nil
+	}
+	file, err := readStatistics(f.statistics)
+	if err != nil {
+		return nil, err
+	}
+	begin, _ := h.UnixStart() // 0 where it is not known, as in the file
+	s := arrivals.Shift(file.Statistics, begin)
+	all, used := make([]policy.Policy, len(policies)), false
+	for i, p := range policies {
+		all[i] = p.Knowing(&s)
+		used = used || all[i] != p
+	}
+	if !used {
+		return nil, command.Usage(errUnused)
 	}
 	return all, nil
 }

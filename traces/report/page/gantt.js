@@ -46,8 +46,8 @@ class Gantt {
     for (let i = 0; i < n; i++) colour[i] = place.has(user[i]) ? place.get(user[i]) : 9;
   }
 
-  slowdown(i) { // bounded: of jobs of at least 10 seconds
-    const { start, end } = this.times, run = end[i] - start[i];
+  slowdown(i) { // bounded: of jobs of at least 10 seconds; a moldable one is judged by the log's run time
+    const { start, end } = this.times, run = this.jobs.kind[i] === 1 ? this.jobs.run[i] : end[i] - start[i];
     return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
   }
 

@@ -3,10 +3,7 @@ package figures
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"accordion/core/mold"
 	"accordion/traces/paper/delegated"
@@ -163,7 +160,7 @@ func (e Experiment) run(p point, seed int) (result, error) {
 	}
 	setup.Plain = false
 	var again delegated.Counters
-	seconds := processorTime(func() { again, err = setup.Run(jobs) })
+	seconds := parallel.ProcessorTime(func() { again, err = setup.Run(jobs) })
 	if err != nil {
 		return result{}, err
 	}
@@ -171,23 +168,6 @@ func (e Experiment) run(p point, seed int) (result, error) {
 		err = fmt.Errorf("seed %d, %+v: %w", seed, p, err)
 	}
 	return result{Counters: counters, seconds: seconds}, err
-}
-
-// processorTime is how many seconds of a processor something takes.
-func processorTime(something func()) float64 {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	before := used()
-	something()
-	return used() - before
-}
-
-func used() float64 {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
-		return 0 // time is the one figure that nothing depends on
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
 // counter tells how much is done, over several turns of parallel work.

@@ -1,4 +1,4 @@
-package queue
+package held
 
 import (
 	"maps"
@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// table is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
-type table[V any] struct {
+// Table is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
+type Table[V any] struct {
 	small []entry[V]
 	large map[core.JobID]V
 }
@@ -21,8 +21,8 @@ type entry[V any] struct {
 // smallIDs is the number from which on there is hashing.
 const smallIDs = 1 << 16
 
-// set notes what is known of a job.
-func (t *table[V]) set(id core.JobID, v V) {
+// Set notes what is known of a job.
+func (t *Table[V]) Set(id core.JobID, v V) {
 	if uint64(id) >= uint64(len(t.small)) {
 		t.widen(id, v)
 		return
@@ -30,8 +30,8 @@ func (t *table[V]) set(id core.JobID, v V) {
 	t.small[id] = entry[V]{true, v}
 }
 
-// widen is set for a job that has no place among the small ones.
-func (t *table[V]) widen(id core.JobID, v V) {
+// widen is Set for a job that has no place among the small ones.
+func (t *Table[V]) widen(id core.JobID, v V) {
 	if id < 0 || id >= smallIDs {
 		if t.large == nil {
 			t.large = map[core.JobID]V{}
@@ -45,8 +45,8 @@ func (t *table[V]) widen(id core.JobID, v V) {
 	t.small = append(t.small, entry[V]{true, v})
 }
 
-// get is what is known of a job.
-func (t *table[V]) get(id core.JobID) (v V, known bool) {
+// Get is what is known of a job.
+func (t *Table[V]) Get(id core.JobID) (v V, known bool) {
 	if uint64(id) >= uint64(len(t.small)) {
 		v, known = t.large[id]
 		return v, known
@@ -55,8 +55,8 @@ func (t *table[V]) get(id core.JobID) (v V, known bool) {
 	return e.value, e.known
 }
 
-// take is get, and forgets the job.
-func (t *table[V]) take(id core.JobID) (v V, known bool) {
+// Take is Get, and forgets the job.
+func (t *Table[V]) Take(id core.JobID) (v V, known bool) {
 	if uint64(id) >= uint64(len(t.small)) {
 		v, known = t.large[id]
 		delete(t.large, id)
@@ -68,8 +68,8 @@ func (t *table[V]) take(id core.JobID) (v V, known bool) {
 	return v, known
 }
 
-// each visits all, in no order.
-func (t *table[V]) each(visit func(V)) {
+// Each visits all, in no order.
+func (t *Table[V]) Each(visit func(V)) {
 	for i := range t.small {
 		if t.small[i].known {
 			visit(t.small[i].value)
@@ -80,6 +80,21 @@ func (t *table[V]) each(visit func(V)) {
 	}
 }
 
-func (t *table[V]) clone() table[V] {
-	return table[V]{slices.Clone(t.small), maps.Clone(t.large)}
+// Map is a table of what becomes of each.
+func (t *Table[V]) Map(become func(V) V) Table[V] {
+	c := t.Clone()
+	for i := range c.small {
+		if c.small[i].known {
+			c.small[i].value = become(c.small[i].value)
+		}
+	}
+	for id, v := range c.large {
+		c.large[id] = become(v)
+	}
+	return c
+}
+
+// Clone is a copy.
+func (t *Table[V]) Clone() Table[V] {
+	return Table[V]{slices.Clone(t.small), maps.Clone(t.large)}
 }

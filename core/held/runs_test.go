@@ -1,4 +1,4 @@
-package queue
+package held
 
 import (
 	"cmp"
@@ -14,38 +14,38 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var (
-			clever runs
-			plain  []held
+			clever Runs
+			plain  []Job
 			now    core.Time
 		)
 		for next := core.JobID(0); next < 1500; next++ {
-			h := held{end: now + 1 + r.Int64N(400), id: next % 700 << (seed % 2 * 40), nodes: r.IntN(9)}
-			if !slices.ContainsFunc(plain, func(p held) bool { return p.id == h.id }) {
-				clever.add(h)
+			h := Job{End: now + 1 + r.Int64N(400), ID: next % 700 << (seed % 2 * 40), Nodes: r.IntN(9)}
+			if !slices.ContainsFunc(plain, func(p Job) bool { return p.ID == h.ID }) {
+				clever.Add(h)
 				plain = append(plain, h)
 			}
 			for len(plain) > 0 && r.IntN(3) == 0 {
 				i := r.IntN(len(plain))
-				if h, overdue, known := clever.take(plain[i].id); !known || h != plain[i] || overdue != (h.end <= now) {
+				if h, overdue, known := clever.Take(plain[i].ID); !known || h != plain[i] || overdue != (h.End <= now) {
 					t.Fatalf("seed %d: %+v was taken (overdue: %t) for %+v at second %d", seed, h, overdue, plain[i], now)
 				}
 				plain = slices.Delete(plain, i, i+1)
 			}
-			if _, _, known := clever.take(-1); known {
+			if _, _, known := clever.Take(-1); known {
 				t.Fatal("a job that is not there was taken")
 			}
 			before := now
 			if now += r.Int64N(3); r.IntN(200) == 0 {
 				now -= 50
-				clever.back()
+				clever.Back()
 			}
 			freed := 0
 			for _, h := range plain {
-				if h.end <= now && (now < before || h.end > before) {
-					freed += h.nodes
+				if h.End <= now && (now < before || h.End > before) {
+					freed += h.Nodes
 				}
 			}
-			if got := clever.pass(now); got != freed {
+			if got := clever.Pass(now); got != freed {
 				t.Fatalf("seed %d, second %d: %d nodes are freed, not %d", seed, now, got, freed)
 			}
 			if next%8 == 0 {
@@ -56,13 +56,13 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 }
 
 // check compares what runs with a list in no order.
-func check(t *testing.T, clever *runs, plain []held, now core.Time) {
-	byEnd := func(a, b held) int { return cmp.Or(cmp.Compare(b.end, a.end), cmp.Compare(a.id, b.id)) }
-	if !slices.IsSortedFunc(clever.list, func(a, b held) int { return cmp.Compare(b.end, a.end) }) {
-		t.Fatalf("second %d: not sorted: %v", now, clever.list)
+func check(t *testing.T, clever *Runs, plain []Job, now core.Time) {
+	byEnd := func(a, b Job) int { return cmp.Or(cmp.Compare(b.End, a.End), cmp.Compare(a.ID, b.ID)) }
+	if !slices.IsSortedFunc(clever.List, func(a, b Job) int { return cmp.Compare(b.End, a.End) }) {
+		t.Fatalf("second %d: not sorted: %v", now, clever.List)
 	}
-	got, want := slices.Clone(clever.list), slices.Clone(plain)
-	want = slices.DeleteFunc(want, func(h held) bool { return h.end <= now })
+	got, want := slices.Clone(clever.List), slices.Clone(plain)
+	want = slices.DeleteFunc(want, func(h Job) bool { return h.End <= now })
 	slices.SortFunc(got, byEnd)
 	slices.SortFunc(want, byEnd)
 	if !slices.Equal(got, want) || len(got)+len(clever.overdue) != len(plain) {
@@ -70,9 +70,9 @@ func check(t *testing.T, clever *runs, plain []held, now core.Time) {
 	}
 	next := core.Forever
 	for _, h := range want {
-		next = min(next, h.end)
+		next = min(next, h.End)
 	}
-	if got := clever.next(now); got != next {
+	if got := clever.Next(now); got != next {
 		t.Fatalf("second %d: the next end is %d, not %d", now, got, next)
 	}
 }

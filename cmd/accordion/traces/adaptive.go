@@ -1,0 +1,139 @@
+package traces
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/traces/paper/adaptive"
+	"accordion/traces/swf"
+)
+
+func adaptiveCommand() *cobra.Command {
+	var (
+		e      adaptive.Experiment
+		folder string
+		asJSON bool
+	)
+	c := &cobra.Command{
+		Use:   "adaptive [" + strings.Join(adaptive.Names, "|") + "]",
+		Short: "Adaptive sizing: Figures 4 to 14 and the claims of SCOJO-P (JSSPP 2006)",
+		Long: `Run the experiments of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), with
+the policies of "accordion replay": 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of W1 and of the
+heavier W2. Without a name all figures are made. Our copy of the paper prints no values of its bars.
+
+claims holds what the paper says against ours, under two readings: P is its words, F what comes nearest to its figures. Where the
+real logs are ($ACCORDION_TRACES, else where scripts/fetch-traces puts them) it compares the policies on these, too.
+
+The same seed gives the same figures on every machine, except for times. docs/adaptive.md has the readings of the paper.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && !slices.Contains(adaptive.Names, args[0]) {
+				return command.Usage(fmt.Errorf("paper adaptive: %q is nothing that it makes; there are %s", strings.Join(args, " "), strings.Join(adaptive.Names, ", ")))
+			}
+			return nil
+		},
+		ValidArgs: adaptive.Names,
+	}
+	c.Flags().IntVar(&e.Seeds, "seeds", 20, "how many seeds each figure is the mean of")
+	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
+	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also what moves them, and what does not")
+	c.Flags().StringVarP(&folder, "output", "o", "", "a folder for the figures: an SVG each")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		names := args
+		if len(args) == 0 {
+			names = slices.DeleteFunc(slices.Clone(adaptive.Names), func(n string) bool { return n == adaptive.Claims })
+		}
+		if err := right(e, names, folder); err != nil {
+			return command.Usage(fmt.Errorf("paper adaptive: %w", err))
+		}
+		if slices.Contains(names, adaptive.Claims) {
+			var err error
+			if e.Logs, err = realLogs(cmd); err != nil {
+				return err
+			}
+		}
+		var over func()
+		e.Done, over = bar(e.Work(names...), progressbar.OptionSetDescription("workloads"))
+		data, err := e.Run(cmd.Context(), names...)
+		over()
+		if err != nil {
+			return fmt.Errorf("paper adaptive: %w", err)
+		}
+		if folder != "" {
+			if err := saveCharts(folder, data.Charts()); err != nil {
+				return fmt.Errorf("paper adaptive: %w", err)
+			}
+		}
+		return tell(cmd.OutOrStdout(), data, e, slices.Contains(names, adaptive.Claims), asJSON)
+	}
+	return c
+}
+
+// right says what is wrong with the command line.
+func right(e adaptive.Experiment, names []string, folder string) error {
+	switch claims := slices.Contains(names, adaptive.Claims); {
+	case e.Seeds < 1 || e.Seeds > 1000:
+		return fmt.Errorf("--seeds %d is not 1 to 1000", e.Seeds)
+	case e.Seed > adaptive.MostSeed:
+		return fmt.Errorf("--seed %d is above %d", e.Seed, uint64(adaptive.MostSeed))
+	case e.Readings && !claims:
+		return errors.New("--readings is for claims")
+	case folder != "" && claims:
+		return errors.New("-o is for figures: claims are a table")
+	}
+	return nil
+}
+
+// realLogs are the logs that are there; what is missing is said.
+func realLogs(cmd *cobra.Command) ([]adaptive.Log, error) {
+	folder, err := logFolder()
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	var all []adaptive.Log
+	for _, l := range adaptive.RealLogs {
+		log, err := swf.ReadFile(filepath.Join(folder, l.File), swf.Options{})
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %s is not in %s: its claims are left out; scripts/fetch-traces gets it\n", l.File, folder)
+			continue
+		}
+		if err != nil {
+			return nil, command.Usage(err)
+		}
+		all = append(all, adaptive.Log{Name: l.Name, Log: log, Selection: l.Selection})
+	}
+	return all, nil
+}
+
+// tell prints what came of it.
+func tell(out io.Writer, data *adaptive.Data, e adaptive.Experiment, claims, asJSON bool) error {
+	rows, text := data.Rows, data.Text
+	if claims {
+		rows, text = data.Claims, data.ClaimsText
+	}
+	if asJSON {
+		all := rows()
+		if e.Readings {
+			all = append(all, data.Readings()...)
+		}
+		return json.NewEncoder(out).Encode(struct {
+			Rows []adaptive.Row `json:"rows"`
+		}{all})
+	}
+	said := text()
+	if e.Readings {
+		said += "\n" + data.ReadingsText()
+	}
+	_, err := fmt.Fprintf(out, "%d seeds from %d\n\n%s", e.Seeds, e.Seed, said)
+	return err
+}

@@ -1,0 +1,105 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/core/arrivals"
+	"accordion/traces/files"
+	"accordion/traces/swf"
+	"accordion/traces/workload"
+)
+
+func statisticsCommand() *cobra.Command {
+	var s workload.Selection
+	var window, out string
+	c := &cobra.Command{
+		Use:   "statistics FILE|-",
+		Short: "Count which jobs arrive at which time of the day, for policies that predict",
+		Long: `Count which jobs arrive at which time of the day, for policies that predict what is still to come (scojo-p; sizes load): of short,
+medium and long jobs (that ask for less than a minute, an hour, or more) how many arrive in each half hour of a day, with how many
+nodes, and how long they run. It counts the jobs that a replay would replay.
+
+The result is JSON. "accordion replay --statistics FILE" reads it. Half hours are those of UTC where the log says when it
+began (UnixStartTime), else from its second 0 on.`,
+		Args: command.OneFile,
+	}
+	strict := strictFlag(c)
+	c.Flags().StringVarP(&out, "out", "o", "-", "the file to write (-: standard output)")
+	c.Flags().IntVar(&s.Machine, "machine", 0, "processors of the machine (default: MaxProcs of the log's header, else MaxNodes)")
+	c.Flags().IntVar(&s.ProcsPerNode, "procs-per-node", 1, "count whole nodes of so many processors")
+	c.Flags().StringVar(&window, "window", "", "only jobs submitted in FROM..TO, as in a replay")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if s.Machine < 0 || s.Machine > workload.MaxNodes || s.ProcsPerNode < 1 {
+			return command.Usage(fmt.Errorf("statistics: --machine %d and --procs-per-node %d are at least 1 and at most %d", s.Machine, s.ProcsPerNode, workload.MaxNodes))
+		}
+		log, err := readLog(cmd, args[0], *strict)
+		if err != nil {
+			return err
+		}
+		f, err := counted(log, s, window)
+		if err != nil {
+			return command.Usage(fmt.Errorf("statistics: %w", err))
+		}
+		write := func(w io.Writer) error { _, err := w.Write(arrivals.Format(f)); return err }
+		if out == "-" {
+			return write(cmd.OutOrStdout())
+		}
+		return files.Save(files.File{Path: out, Write: write})
+	}
+	return c
+}
+
+// counted are the statistics of a log's jobs that are of use.
+func counted(log *swf.Log, s workload.Selection, window string) (f arrivals.File, err error) {
+	if window != "" {
+		if s.Window, err = workload.ParseWindow(window, &log.Header); err != nil {
+			return f, fmt.Errorf("--window: %w", err)
+		}
+	}
+	selected, err := s.Select(log)
+	if err != nil {
+		return f, err
+	}
+	begin, _ := log.Header.UnixStart() // 0 where it is not known
+	if f, err = selected.Arrivals(begin); err != nil {
+		return f, fmt.Errorf("%s: %w", log.Name, err)
+	}
+	return f, nil
+}
+
+// mostStatistics bounds what is read of a file: those that are written have some kilobytes.
+const mostStatistics = 1 << 20
+
+// readStatistics reads a file of statistics. Its errors are the user's.
+func readStatistics(path string) (arrivals.File, error) {
+	fail := func(err error) (arrivals.File, error) {
+		return arrivals.File{}, command.Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return fail(err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostStatistics+1))
+	if err != nil {
+		return fail(err)
+	}
+	if len(text) > mostStatistics {
+		return fail(errors.New("this is no file of statistics: it is larger than 1 MiB"))
+	}
+	f, err := arrivals.Parse(text)
+	if err != nil {
+		return fail(err)
+	}
+	return f, nil
+}

@@ -1,0 +1,214 @@
+package adapt_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/adapt"
+)
+
+// randomWorld is a machine with some jobs, of which the first waiting one is asked about.
+func randomWorld(r *rand.Rand) *adapt.World {
+	w := &adapt.World{Now: r.Int64N(20 * adapt.Day), Machine: 16 + r.IntN(112)}
+	for range r.IntN(6) {
+		w.Running = append(w.Running, adapt.Holding{Nodes: 1 + r.IntN(30), End: w.Now - 100 + r.Int64N(40_000)})
+	}
+	for range 1 + r.IntN(8) {
+		j := piecewise(1+r.IntN(w.Machine/2), 1+r.Int64N(100_000), w.Machine)
+		if r.IntN(4) == 0 {
+			j.Choices = j.Choices[:1]
+		}
+		w.Waiting = append(w.Waiting, adapt.New(j, adapt.AsListed))
+	}
+	return w
+}
+
+func randomStatistics(r *rand.Rand) *adapt.Statistics {
+	var s adapt.Statistics
+	for c := range adapt.Classes {
+		for h := range s.Arrivals {
+			s.Arrivals[h][c] = 3 * r.Float64()
+		}
+		s.Nodes[c], s.Seconds[c] = 1+20*r.Float64(), math.Exp(10*r.Float64())
+	}
+	return &s
+}
+
+// figure2 is Figure 2 of the paper, word by word, with what Load's comment says of it. Arrivals are summed half hour by half
+// hour, each in slices.
+func figure2(w *adapt.World, js *adapt.Sizes, s *adapt.Statistics, beyond bool) float64 {
+	const ideal, delta, maxBad = .90, .02, 3
+	clip := func(x *adapt.Sizes, m float64) float64 {
+		steps := x.Steps
+		return math.Max(float64(steps[x.Least()].Nodes), math.Min(m*float64(x.Nodes), float64(min(steps[len(steps)-1].Nodes, w.Machine))))
+	}
+	modifier, best, bestLoad, counter := 1., 0., math.Inf(1), 0
+	for ok := false; !ok; {
+		n := clip(js, modifier)
+		ts := js.Lasts(n)
+		work := n * ts
+		for _, run := range w.Running {
+			work += float64(run.Nodes) * math.Max(0, math.Min(float64(run.End-w.Now), ts))
+		}
+		for _, x := range w.Waiting {
+			if x != js {
+				work += clip(x, modifier) * math.Min(x.Lasts(clip(x, modifier)), ts)
+			}
+		}
+		if s != nil {
+			work += future(s, w.Now, ts, modifier)
+		}
+		load := work / (float64(w.Machine) * ts)
+		current := modifier
+		ok = load >= ideal-delta && load <= ideal+delta
+		if !ok {
+			modifier *= ideal / load
+		}
+		if math.Abs(load-ideal) < math.Abs(bestLoad-ideal) {
+			bestLoad, best, counter = load, current, 0
+		} else if counter++; counter == maxBad {
+			break
+		}
+	}
+	if s == nil && !beyond {
+		return math.Min(best, 1)
+	}
+	return best
+}
+
+func future(s *adapt.Statistics, now core.Time, ts, modifier float64) float64 {
+	f := math.Max(.5, math.Min(modifier, 2))
+	speed := .15 + .5*f
+	if f > 1 {
+		speed = .5 + .15*f
+	}
+	work := 0.
+	for c := range adapt.Classes {
+		r := s.Seconds[c] * .65 / speed
+		const slices = 4000
+		for i := range slices {
+			t := ts * (float64(i) + .5) / slices
+			rate := s.Arrivals[adapt.HalfHourOf(now+core.Time(t))][c] / float64(adapt.HalfHour)
+			work += rate * ts / slices * math.Min(r, ts-t) * f * s.Nodes[c]
+		}
+	}
+	return work
+}
+
+func TestLoadIsFigure2(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 15))
+		w, s := randomWorld(r), randomStatistics(r)
+		for _, c := range []struct {
+			name   string
+			load   adapt.Load
+			known  *adapt.Statistics
+			beyond bool
+			within float64
+		}{
+			{"blind", adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Blind: true, Beyond: true}, nil, true, 1e-9},
+			{"nothing learned yet", adapt.Scojo(), nil, false, 1e-9},
+			{"known", adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Known: s.Forecast()}, s, false, .02},
+		} {
+			if got, want := c.load.Factor(w, w.Waiting[0]), figure2(w, w.Waiting[0], c.known, c.beyond); math.Abs(got-want) > c.within*want {
+				t.Errorf("seed %d, %s: factor %v, want %v", seed, c.name, got, want)
+			}
+		}
+	}
+}
+
+func TestSearchTellsWhatWasTriedAndTheLastBetterOneIsTheAnswer(t *testing.T) {
+	w := randomWorld(rand.New(rand.NewPCG(4, 4)))
+	var answer adapt.Trial
+	tried := 0
+	adapt.Scojo().Search(w, w.Waiting[0], func(trial adapt.Trial) {
+		tried++
+		if trial.Better {
+			answer = trial
+		}
+	})
+	if got := adapt.Scojo().Factor(w, w.Waiting[0]); tried == 0 || got != answer.Factor {
+		t.Errorf("of %d trials %v is the answer, the last better one %v", tried, got, answer)
+	}
+}
+
+// A class arrives twice in the first half hour of each day and never else; its jobs have 10 nodes and last 600 s. An empty
+// machine of 100 nodes is asked at midnight about a job of 20 nodes for an hour: that alone is a load of .2.
+func TestJobsToComeCountFromTheirArrivalToTheEndOfTheJob(t *testing.T) {
+	s := adapt.Statistics{}
+	s.Arrivals[0][adapt.Medium], s.Nodes[adapt.Medium], s.Seconds[adapt.Medium] = 2, 10, 600
+	w := &adapt.World{Now: 5 * adapt.Day, Machine: 100}
+	j := adapt.New(core.Job{Choices: []core.EP{{{Duration: 3600, Nodes: 20}}}}, adapt.AsListed)
+	first := func(seconds core.Time) float64 {
+		w.Now = 5*adapt.Day + seconds
+		load := 0.
+		adapt.Load{Ideal: .9, Delta: .02, Bad: 1, Known: s.Forecast()}.Search(w, j, func(trial adapt.Trial) {
+			if trial.Factor == 1 {
+				load = trial.Load
+			}
+		})
+		return load
+	}
+	for _, c := range []struct {
+		at   core.Time
+		want float64
+	}{
+		{0, .2 + 2*10*600./360_000},                // both, whole
+		{900, .2 + 10*600./360_000},                // one, on average
+		{1800, .2},                                 // none any more
+		{adapt.Day - 3600, .2},                     // none yet
+		{adapt.Day - 1800, .2 + 2*10*500./360_000}, // tomorrow's, of which the last third is cut: 300 s on average
+	} {
+		if got := first(c.at); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("at second %d of the day the load is %v, want %v", c.at, got, c.want)
+		}
+	}
+}
+
+func TestWhatIsLearnedIsWhatArrivedAndEnded(t *testing.T) {
+	short, long := adapt.New(core.Job{Choices: []core.EP{{{Duration: 30, Nodes: 2}}}}, adapt.AsListed), adapt.New(core.Job{Choices: []core.EP{{{Duration: 7200, Nodes: 8}}}}, adapt.AsListed)
+	var tally adapt.Tally
+	begin := 3*adapt.Day + 5*adapt.HalfHour // the sixth half hour of a day
+	for day := range core.Time(2) {
+		tally.Arrives(begin+day*adapt.Day, short)
+		tally.Arrives(begin+day*adapt.Day+100, short)
+	}
+	tally.Arrives(begin+adapt.HalfHour, long)
+	tally.Ends(short, 10)
+	tally.Ends(short, 20)
+	tally.Ends(long, 3600)
+	s, enough := tally.Statistics(begin + 2*adapt.Day + adapt.HalfHour)
+	if !enough {
+		t.Fatal("two days are not enough")
+	}
+	// The sixth half hour was there three times with 4 short jobs, the seventh twice with one long job.
+	if got := s.Arrivals[5][adapt.Short]; math.Abs(got-4./3) > 1e-12 {
+		t.Errorf("%v short jobs arrive in the sixth half hour, want 4/3", got)
+	}
+	if got := s.Arrivals[6][adapt.Long]; math.Abs(got-.5) > 1e-12 {
+		t.Errorf("%v long jobs arrive in the seventh half hour, want 1/2", got)
+	}
+	if s.Nodes != [3]float64{2, 0, 8} || s.Seconds != [3]float64{15, 0, 3600} {
+		t.Errorf("means: %v nodes, %v seconds", s.Nodes, s.Seconds)
+	}
+}
+
+func TestBeforeADayIsOverNothingIsLearned(t *testing.T) {
+	var tally adapt.Tally
+	if _, enough := tally.Statistics(100 * adapt.Day); enough {
+		t.Error("statistics of nothing")
+	}
+	s := adapt.New(core.Job{Choices: []core.EP{{{Duration: 30, Nodes: 2}}}}, adapt.AsListed)
+	tally.Arrives(-50, s)
+	if _, enough := tally.Statistics(adapt.Day - 51); enough {
+		t.Error("statistics of less than a day")
+	}
+	if got, enough := tally.Statistics(adapt.Day - 50); !enough || got.Arrivals[adapt.HalfHourOf(-50)][adapt.Short] != 1 {
+		t.Errorf("after a day: %v, %v", got.Arrivals, enough)
+	}
+	if (&adapt.Statistics{}).Forecast() != nil {
+		t.Error("a forecast of nothing")
+	}
+}

@@ -1,0 +1,186 @@
+package adaptive_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/adaptive"
+	"accordion/core/queue"
+)
+
+// policies are all of which the second implementation knows the words.
+func policies() map[string]queue.Policy {
+	blind := adapt.Scojo()
+	blind.Blind, blind.Beyond = true, true
+	work, class := adaptive.Order{By: adaptive.Work}, adaptive.Order{By: adaptive.Class}
+	return map[string]queue.Policy{
+		"easy+share":             adaptive.EASY{Sizing: adapt.Share{}},
+		"easy+least":             adaptive.EASY{Sizing: adapt.Least{}},
+		"easy+reference":         adaptive.EASY{Sizing: adapt.Reference{}},
+		"easy+earliest":          adaptive.EASY{Sizing: adapt.Earliest{}},
+		"easy+load":              adaptive.EASY{Sizing: adapt.Scojo()},
+		"share":                  adaptive.EASY{Sizing: adapt.Share{}, Order: work},
+		"share:100s":             adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Patience: 100}},
+		"share, aged to the top": adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Aging: adaptive.ToTop}},
+		"scojo-p:nonpredictive":  adaptive.EASY{Sizing: blind, Floor: adapt.AsListed, Order: class, Remembers: true},
+		"traditional":            adaptive.Traditional{Order: class},
+		"traditional:top":        adaptive.Traditional{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.ToTop}},
+		"traditional, ageless":   adaptive.Traditional{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.Ageless}},
+		"cirne-berman":           adaptive.CirneBerman{Order: class},
+		"cirne-berman:top":       adaptive.CirneBerman{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.ToTop}},
+		"cirne-berman:opt":       adaptive.CirneBerman{Order: class, Top: adaptive.ToReference},
+	}
+}
+
+// drawDuration draws seconds of short, medium and long jobs.
+func drawDuration(t *rapid.T) core.Time {
+	return rapid.SampledFrom([]core.Time{3, 10, 7, 65, 20, 59, 60, 100, 3700, 1, 300}).Draw(t, "duration")
+}
+
+// drawJob draws a job: rigid, on sizes of a curve, on sizes of no curve at all, or of two steps.
+func drawJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
+	j := core.Job{ID: id, Submit: now}
+	switch rapid.IntRange(0, 6).Draw(t, "kind") {
+	case 0, 1, 2:
+		n, d := rapid.IntRange(1, nodes).Draw(t, "reference"), drawDuration(t)
+		for k := (n + 1) / 2; k <= min(2*n, nodes+1); k++ {
+			speed := .5*float64(k)/float64(n) + .15
+			if k > n {
+				speed = .15*float64(k)/float64(n) + .5
+			}
+			j.Choices = append(j.Choices, core.EP{{Duration: core.Time(float64(d)*.65/speed + 1), Nodes: k}})
+		}
+	case 3:
+		for range rapid.IntRange(1, 5).Draw(t, "sizes") {
+			j.Choices = append(j.Choices, core.EP{{Duration: drawDuration(t), Nodes: rapid.IntRange(1, nodes+2).Draw(t, "nodes")}})
+		}
+	case 4:
+		j.Choices = []core.EP{{{Duration: drawDuration(t), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}, {Duration: drawDuration(t), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}}}
+	default:
+		j.Choices = []core.EP{{{Duration: drawDuration(t), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}}}
+	}
+	if rapid.IntRange(0, 9).Draw(t, "begins later") == 9 {
+		j.Begin = now + drawDuration(t)
+	}
+	return j
+}
+
+// story is a random history of a machine, told to a state and to the second implementation; after each event both are asked.
+type story struct {
+	state queue.State
+	twin  *plain
+	now   core.Time
+	nodes int
+	next  core.JobID
+	runs  []core.JobID
+}
+
+func (s *story) ask(t *rapid.T) {
+	if rapid.IntRange(0, 3).Draw(t, "looks") == 0 {
+		want, got := s.twin.plan(s.now), s.state.Plan(s.now).Jobs
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("second %d: the plan (-words +code):\n%s", s.now, d)
+		}
+	}
+	if rapid.IntRange(0, 9).Draw(t, "clone") == 0 {
+		s.state = s.state.Clone()
+	}
+	var got []core.Start
+	for _, start := range s.state.Starts(s.now, nil) {
+		if start.Begins {
+			got = append(got, start)
+			s.runs = append(s.runs, start.Job)
+		}
+	}
+	if d := cmp.Diff(s.twin.starts(s.now), got, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("second %d: what starts (-words +code):\n%s", s.now, d)
+	}
+}
+
+func (s *story) end(id core.JobID) {
+	s.state.End(s.now, id)
+	s.twin.end(s.now, id)
+}
+
+// play draws the history.
+func (s *story) play(t *rapid.T) {
+	for range rapid.IntRange(1, 25).Draw(t, "events") {
+		switch rapid.IntRange(0, 11).Draw(t, "event") {
+		case 0, 1, 2, 3, 4:
+			s.next++
+			j := drawJob(t, s.next, s.now, s.nodes)
+			s.state.Submit(s.now, j)
+			s.twin.submit(s.now, j)
+		case 5, 6, 7:
+			if len(s.runs) > 0 {
+				i := rapid.IntRange(0, len(s.runs)-1).Draw(t, "ends")
+				s.end(s.runs[i])
+				s.runs = append(s.runs[:i:i], s.runs[i+1:]...)
+			}
+		case 8:
+			if next := s.state.Next(s.now); next < core.Forever {
+				s.now = next
+			}
+		case 9:
+			s.twin.resize(rapid.IntRange(max(1, s.nodes-3), s.nodes).Draw(t, "nodes left"))
+			s.state.Nodes(s.now, core.Machine{Nodes: s.twin.nodes})
+		case 10:
+			s.foreign(t)
+		case 11:
+			s.now = max(0, s.now+rapid.SampledFrom([]core.Time{400, -30}).Draw(t, "clock"))
+		}
+		s.ask(t)
+		s.now += rapid.SampledFrom([]core.Time{0, 1, 5, 40, 1000}).Draw(t, "passes")
+	}
+}
+
+// foreign tells of a job that runs already, of one to come, or of one whose size changes.
+func (s *story) foreign(t *rapid.T) {
+	a := core.Allocation{Job: -1 - s.next, Start: s.now, EP: core.EP{{Duration: drawDuration(t), Nodes: 1}}}
+	switch rapid.IntRange(0, 2).Draw(t, "which") {
+	case 1:
+		a.Job, a.Start = -100-s.next, s.now+drawDuration(t)
+	case 2:
+		a.EP = append(a.EP, core.Step{Duration: drawDuration(t), Nodes: 2})
+	}
+	s.next++
+	s.state.Running(s.now, a)
+	s.twin.tell(s.now, a)
+	s.runs = append(s.runs, a.Job)
+}
+
+// histories sets the number of random cases of each policy, unless the command line does.
+func histories(t *testing.T) {
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	if before != "1000" {
+		return
+	}
+	number := "100"
+	if *long {
+		number = "10000"
+	}
+	if err := f.Value.Set(number); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
+}
+
+func TestEveryPolicyIsWhatItsWordsSay(t *testing.T) {
+	histories(t)
+	for name, policy := range policies() {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				nodes := rapid.SampledFrom([]int{8, 5, 12, 3, 1}).Draw(t, "machine")
+				s := story{state: policy.New(core.Machine{Nodes: nodes}), twin: newPlain(policy, nodes), nodes: nodes}
+				s.play(t)
+			})
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package adaptive
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/adapt"
+)
+
+// unpruned is the size on which a job ends first: each of its sizes has a simulation of its own, in a copy of all there is, until
+// the job starts.
+func (s *state) unpruned(now core.Time, j core.Job) int {
+	sizes := adapt.New(j, adapt.AsListed)
+	most := math.Inf(1)
+	if s.top == ToReference {
+		most = 1
+	}
+	lo, hi, _ := sizes.Range(most, s.machine.Nodes)
+	best, end := lo, core.Forever
+	for k := lo; k <= hi; k++ {
+		c := s.clone()
+		w := &waiter{id: j.ID, submit: j.Submit, sizes: sizes.At(k), rank: rank{came: c.came}}
+		c.advance(now)
+		c.enqueue(now, w)
+		c.crowd.Enter(now, j, w.sizes)
+		if at := c.until(now, j.ID); at+sizes.Steps[k].Duration < end {
+			best, end = k, at+sizes.Steps[k].Duration
+		}
+	}
+	return sizes.Choice(best)
+}
+
+// until is when a job starts if nobody else comes and all run as long as they ask for.
+func (s *state) until(now core.Time, id core.JobID) core.Time {
+	for now < core.Forever {
+		for _, start := range s.Starts(now, nil) {
+			if start.Job == id {
+				return now
+			}
+		}
+		now = s.Next(now)
+		for i := len(s.runs.List) - 1; i >= 0 && s.runs.List[i].End <= now; i = len(s.runs.List) - 1 {
+			s.End(now, s.runs.List[i].ID)
+		}
+	}
+	return now
+}
+
+// drawn is a job as those of the paper: run times from seconds to days, on a curve.
+func drawn(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
+	j := core.Job{ID: id, Submit: now}
+	n := int(math.Exp2(r.Float64() * math.Log2(float64(machine)) * .9))
+	t := core.Time(math.Exp(1 + 9.5*r.Float64()))
+	if r.IntN(5) == 0 {
+		j.Choices = []core.EP{{{Duration: t, Nodes: n}}}
+		return j
+	}
+	for k := (n + 1) / 2; k <= min(2*n, machine); k++ {
+		speed := .5*float64(k)/float64(n) + .15
+		if k > n {
+			speed = .15*float64(k)/float64(n) + .5
+		}
+		j.Choices = append(j.Choices, core.EP{{Duration: core.Time(math.Ceil(float64(t) * .65 / speed)), Nodes: k}})
+	}
+	return j
+}
+
+// Dozens of jobs wait at a time, and many age. In a long run ten times as many come.
+func TestPruningChangesNoSizeOfCirneAndBerman(t *testing.T) {
+	jobs := core.JobID(250)
+	if flag.Lookup("accordion.long").Value.String() == "true" {
+		jobs = 2500
+	}
+	for seed, policy := range []CirneBerman{{Order: Order{By: Class}}, {Order: Order{By: Class, Aging: ToTop}}, {Order: Order{By: Class}, Top: ToReference}, {Order: Order{By: Work}}} {
+		r := rand.New(rand.NewPCG(uint64(seed), 15))
+		s := policy.New(core.Machine{Nodes: 32}).(*state)
+		now, most := core.Time(0), 0
+		for id := range jobs {
+			for next := now + core.Time(r.ExpFloat64()*600); ; {
+				ends := s.Next(now)
+				if now = min(next, ends); next <= ends {
+					break
+				}
+				s.End(now, s.runs.List[len(s.runs.List)-1].ID)
+				s.Starts(now, nil)
+			}
+			j := drawn(r, id, now, 32)
+			want := s.unpruned(now, j)
+			s.Submit(now, j)
+			got := -1
+			for _, w := range s.queue {
+				if w.id == id {
+					got = w.sizes.Choice(0)
+				}
+			}
+			if got != want {
+				t.Fatalf("policy %d, job %d at second %d, %d waiting: choice %d, unpruned %d", seed, id, now, len(s.queue), got, want)
+			}
+			s.Starts(now, nil)
+			most = max(most, len(s.queue))
+		}
+		if most < 15 {
+			t.Errorf("policy %d: at most %d jobs waited: too few", seed, most)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// Package held is what runs on a machine, for the policies that plan beside it: jobs of one size by their requested ends, and
+// jobs whose size changes.
+//
+//	var runs held.Runs
+//	runs.Add(held.Job{End: 3600, ID: 1, Nodes: 4})
+//	freed := runs.Pass(now) // nodes of those whose end has come
+//
+// It plans nothing: what starts is core/queue's and core/adaptive's.
+package held
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// Runs are the jobs that run, by requested end. The soonest stands last, for most that come and go are among the soonest. The
+// zero value has none.
+type Runs struct {
+	List    []Job            // those whose end is to come, the latest first; read only
+	overdue []Job            // those whose end has come, in the order of their ends
+	ends    Table[core.Time] // of both
+}
+
+// Job is one that runs: its nodes are free at End, by its request.
+type Job struct {
+	End   core.Time
+	ID    core.JobID
+	Nodes int
+}
+
+// near is how many of the last of a list are looked at and moved one by one, which is done sooner than a search and a copy of
+// the few that they mostly are.
+const near = 96
+
+// Add enters a job whose end is to come.
+func (r *Runs) Add(h Job) {
+	r.ends.Set(h.ID, h.End)
+	i := len(r.List)
+	r.List = append(r.List, h)
+	list := r.List
+	if i > near && list[i-near].End <= h.End {
+		first := later(list[:i-near], h.End)
+		copy(list[first+1:], list[first:i])
+		list[first] = h
+		return
+	}
+	for i > 0 && list[i-1].End <= h.End {
+		list[i] = list[i-1]
+		i--
+	}
+	list[i] = h
+}
+
+// later is how many of a list end after an instant. Which half they end in is not known beforehand, so that a branch would be guessed
+// wrongly every other time: the sign of a difference decides instead.
+func later(list []Job, at core.Time) int {
+	low := 0
+	for n := len(list); n > 0; {
+		half := (n + 1) >> 1
+		low += half & int((at-list[low+half-1].End)>>63) // when it ends later
+		n -= half
+	}
+	return low
+}
+
+// Take takes a job out. It is overdue when its end had come.
+func (r *Runs) Take(id core.JobID) (h Job, overdue, known bool) {
+	end, known := r.ends.Take(id)
+	if !known {
+		return Job{}, false, false
+	}
+	for i, h := range r.overdue {
+		if h.ID == id {
+			r.overdue = slices.Delete(r.overdue, i, i+1)
+			return h, true, true
+		}
+	}
+	return r.remove(id, end), false, true
+}
+
+// remove takes a job out whose end is to come.
+func (r *Runs) remove(id core.JobID, end core.Time) Job {
+	list, last := r.List, len(r.List)-1
+	r.List = r.List[:last]
+	if last >= near && list[last-near].End <= end {
+		i := later(list[:last-near], end)
+		for list[i].ID != id {
+			i++
+		}
+		h := list[i]
+		copy(list[i:], list[i+1:])
+		return h
+	}
+	h := list[last]
+	for i := last - 1; h.ID != id; i-- {
+		list[i], h = h, list[i]
+	}
+	return h
+}
+
+// Pass finds those overdue whose end has come by an instant, and gives their nodes.
+func (r *Runs) Pass(now core.Time) (nodes int) {
+	for i := len(r.List) - 1; i >= 0 && r.List[i].End <= now; i-- {
+		nodes += r.List[i].Nodes
+		r.overdue = append(r.overdue, r.List[i])
+		r.List = r.List[:i]
+	}
+	return nodes
+}
+
+// Back has all ends to come again, and gives the nodes of those that were overdue.
+func (r *Runs) Back() (nodes int) {
+	for _, h := range slices.Backward(r.overdue) {
+		r.List = append(r.List, h)
+		nodes += h.Nodes
+	}
+	r.overdue = r.overdue[:0]
+	return nodes
+}
+
+// End is the requested end of a job, whether or not it has come.
+func (r *Runs) End(id core.JobID) (core.Time, bool) { return r.ends.Get(id) }
+
+// Next is the first end behind an instant; Forever when there is none.
+func (r *Runs) Next(now core.Time) core.Time {
+	for i := len(r.List) - 1; i >= 0; i-- {
+		if end := r.List[i].End; end > now {
+			return end
+		}
+	}
+	return core.Forever
+}
+
+// Clone is an independent copy.
+func (r *Runs) Clone() Runs {
+	return Runs{slices.Clone(r.List), slices.Clone(r.overdue), r.ends.Clone()}
+}

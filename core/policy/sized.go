@@ -1,0 +1,207 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/adaptive"
+	"accordion/core/queue"
+)
+
+// sized are the policies that choose the sizes of moldable jobs by a rule of package adapt. They have orders of their own.
+//
+// The paper is Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006).
+var sized = []struct {
+	name    string
+	options []string // that may follow, each behind a colon; PATIENCE is a duration
+	help    string
+	make    func(o options) queue.Policy
+}{
+	{"traditional", []string{"top"}, "the paper's: EASY, short jobs first, each on its reference: no adaptation",
+		func(o options) queue.Policy { return adaptive.Traditional{Order: o.classes()} }},
+	{"scojo-p", []string{"nonpredictive", "top"}, "the paper's: short jobs first, sizes by the load over the job's run time",
+		func(o options) queue.Policy {
+			load := adapt.Scojo()
+			if load.Blind = o.has("nonpredictive"); load.Blind {
+				load.Beyond = true
+			}
+			return adaptive.EASY{Sizing: load, Floor: adapt.AsListed, Order: o.classes(), Remembers: true}
+		}},
+	{"cirne-berman", []string{"opt", "top"}, "the paper's: the size that ends first in a simulation at submission; opt: up to the reference",
+		func(o options) queue.Policy {
+			p := adaptive.CirneBerman{Order: o.classes()}
+			if o.has("opt") {
+				p.Top = adaptive.ToReference
+			}
+			return p
+		}},
+	{"share", []string{patience}, "EASY, least work first, sizes by each job's part of the machine; who waited PATIENCE goes first",
+		func(o options) queue.Policy {
+			return adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Patience: o.patience}}
+		}},
+}
+
+// patience is the option that is a duration.
+const patience = "PATIENCE"
+
+// bases are the policies that take a sizing: NAME+SIZING.
+var bases = []struct {
+	name, help string
+	make       func(s adapt.Sizing) queue.Policy
+}{
+	{"easy", "EASY back-filling of moldable jobs on sizes by a rule: ", func(s adapt.Sizing) queue.Policy { return adaptive.EASY{Sizing: s} }},
+	{"repeated", "repeated back-filling of them: ", func(s adapt.Sizing) queue.Policy { return queue.Repeated{Sizing: s} }},
+}
+
+// options are what follows the name of a policy.
+type options struct {
+	words    []string
+	patience core.Time
+}
+
+func (o options) has(word string) bool { return slices.Contains(o.words, word) }
+
+// classes is the order of the paper.
+func (o options) classes() adaptive.Order {
+	order := adaptive.Order{By: adaptive.Class}
+	if o.has("top") {
+		order.Aging = adaptive.ToTop
+	}
+	return order
+}
+
+// sizedNames are the names for messages and help.
+func sizedNames() []string {
+	var all []string
+	for _, b := range bases {
+		all = append(all, b.name+"+SIZING")
+	}
+	for _, p := range sized {
+		name := p.name
+		for _, o := range p.options {
+			name += "[:" + o + "]"
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// written are the names as they can be written, for the nearest.
+func written() []string {
+	var all []string
+	for _, b := range bases {
+		for _, s := range adapt.Names() {
+			all = append(all, b.name+"+"+s)
+		}
+	}
+	for _, p := range sized {
+		all = append(all, p.name)
+		for _, o := range p.options {
+			if o != patience {
+				all = append(all, p.name+":"+o)
+			}
+		}
+	}
+	return all
+}
+
+// sizedHelp is a line for each.
+func sizedHelp() string {
+	var text strings.Builder
+	for _, b := range bases {
+		text.WriteString(line(b.name+"+SIZING", b.help+strings.Join(adapt.Names(), ", ")))
+	}
+	for _, p := range sized {
+		text.WriteString(line(p.name, p.help))
+	}
+	text.WriteString("SIZING:\n")
+	for _, name := range adapt.Names() {
+		_, help := adapt.Named(name)
+		text.WriteString(line(name, help))
+	}
+	return text.String()
+}
+
+// sizedNamed is the policy of a name among those here; nil when there is none.
+func sizedNamed(name string, order queue.Order) (queue.Policy, error) {
+	made, err := parseSized(name)
+	if made != nil && order != queue.FirstCome {
+		return nil, fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
+	}
+	return made, err
+}
+
+func parseSized(name string) (queue.Policy, error) {
+	if base, sizing, plus := strings.Cut(name, "+"); plus {
+		for _, b := range bases {
+			if s, _ := adapt.Named(sizing); b.name == base && s != nil {
+				return b.make(s), nil
+			}
+		}
+		return nil, nil
+	}
+	words := strings.Split(name, ":")
+	for _, p := range sized {
+		if p.name == words[0] {
+			o, err := readOptions(p.options, words[1:])
+			if err != nil {
+				return nil, fmt.Errorf("policy %s: %w", core.Shown(name), err)
+			}
+			return p.make(o), nil
+		}
+	}
+	return nil, nil
+}
+
+// readOptions reads what follows a name, each word once at most.
+func readOptions(known, words []string) (options, error) {
+	o := options{words: words}
+	for i, word := range words {
+		if slices.Contains(words[:i], word) {
+			return o, fmt.Errorf("%s stands there twice", core.Shown(word))
+		}
+		if slices.Contains(known, word) && word != patience {
+			continue
+		}
+		if known[0] == patience {
+			d, ok := core.ParseDuration(word)
+			if o.patience > 0 {
+				return o, fmt.Errorf("%s is a second duration", core.Shown(word))
+			}
+			if !ok || d == 0 {
+				return o, fmt.Errorf("%s is not a duration above 0 such as 96h or 7d", core.Shown(word))
+			}
+			o.patience = d
+			continue
+		}
+		hint := ""
+		if n := nearest(word, known); n != "" {
+			hint = "; did you mean " + n + "?"
+		}
+		return o, fmt.Errorf("%s is not one of %s%s", core.Shown(word), strings.Join(known, ", "), hint)
+	}
+	return o, nil
+}
+
+// Knowing is the policy with statistics of jobs to come, for those that size by load and would learn them else.
+func (p Policy) Knowing(s *adapt.Statistics) Policy {
+	known := func(sizing adapt.Sizing) adapt.Sizing {
+		if load, by := sizing.(adapt.Load); by && !load.Blind {
+			load.Known = s.Forecast()
+			return load
+		}
+		return sizing
+	}
+	switch policy := p.Policy.(type) {
+	case adaptive.EASY:
+		policy.Sizing = known(policy.Sizing)
+		p.Policy = policy
+	case queue.Repeated:
+		policy.Sizing = known(policy.Sizing)
+		p.Policy = policy
+	}
+	return p
+}

@@ -1,0 +1,33 @@
+package queue
+
+import "accordion/core"
+
+// place is a job's place: of a moldable one under a sizing on one of the sizes that it may have.
+func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
+	if s.crowd == nil || len(j.Choices) < 2 {
+		return s.fit(now, j)
+	}
+	sizes := s.crowd.Sizes(j.ID)
+	if sizes == nil || sizes.Several {
+		return s.fit(now, j)
+	}
+	lo, hi, ok := sizes.Range(s.crowd.Sizing.Factor(s.world, sizes), s.machine.Nodes)
+	if !ok {
+		return core.Planned{}, false
+	}
+	j.Choices = sizes.Choices[lo : hi+1]
+	p, ok := s.fit(now, j)
+	if ok {
+		p.Choice = sizes.Choice(lo + p.Choice)
+	}
+	return p, ok
+}
+
+// begins tells of a job that starts: the targets of the others are another's from then on.
+func (s *repeated) begins(now core.Time, p *slot) {
+	if s.crowd == nil {
+		return
+	}
+	s.crowd.Begin(now, p.Job, p.EP.Peak(), p.End())
+	s.view = nil
+}

@@ -1,0 +1,231 @@
+package adaptive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"accordion/core/adapt"
+	"accordion/traces/paper/parallel"
+	"accordion/traces/replay"
+	"accordion/traces/workload"
+)
+
+// Claims is the name of the claims among what can be made.
+const Claims = "claims"
+
+// Names are what can be made: the figures in the order of the paper, and the claims.
+var Names = []string{"fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "fig14", Claims}
+
+// Experiment is what to make.
+type Experiment struct {
+	Seeds    int    // how many workloads of each kind
+	Seed     uint64 // of the first of them
+	Readings bool   // also what moves the claims
+	Logs     []Log  // real logs, for the claims that are ours
+
+	jobs int // of each workload; 0: as many as the paper has
+
+	// Done is told how much of Work is done, from one goroutine at a time. It may be nil.
+	Done func(work int)
+}
+
+// MostSeed is the largest seed: above it are those of the statistics.
+const MostSeed = 1 << 31
+
+// point is what is run with each seed.
+type point struct {
+	setting
+	approach
+}
+
+// drawn is what is known of a workload without running it.
+type drawn struct {
+	shares  [classes]float64 // of the jobs, per cent
+	nodes   [classes]float64 // mean of their references
+	offered float64          // load
+}
+
+// Data is what the runs came to.
+type Data struct {
+	experiment Experiment
+	names      []string
+	results    map[point][]result // a seed
+	drawn      map[setting][]drawn
+	modified   map[setting][]modified // of scojo-p
+	logs       []logRun
+}
+
+// Work is how many units of work these need.
+func (e Experiment) Work(names ...string) int {
+	_, settings := e.plan(names)
+	work := len(settings) * e.Seeds
+	if slices.Contains(names, Claims) {
+		work += len(e.logUnits())
+	}
+	return work
+}
+
+// each is how many jobs each workload has.
+func (e Experiment) each() int { return cmp.Or(e.jobs, jobsEach) }
+
+// plan is which approaches are run on which workloads.
+func (e Experiment) plan(names []string) (map[setting][]approach, []setting) {
+	var (
+		needs = map[setting][]approach{}
+		order []setting
+	)
+	need := func(s setting, some ...approach) {
+		if _, known := needs[s]; !known {
+			order = append(order, s)
+		}
+		for _, a := range some {
+			if !slices.Contains(needs[s], a) {
+				needs[s] = append(needs[s], a)
+			}
+		}
+	}
+	for _, name := range names {
+		if f, is := figureOf(name); is {
+			need(f.setting, shown...)
+		}
+	}
+	if slices.Contains(names, Claims) {
+		ours := []approach{share, "sizes", "least", "earliest"}
+		for _, s := range []setting{w1, w2, w1Some, w2Some} {
+			for _, a := range shown {
+				need(s, a, fitted.of(a))
+			}
+			need(s, ours...)
+		}
+		need(w1, "ideal .7", "ideal .8", "ideal 1")
+		need(downey, traditional, submitted, scojo, blind, cirne, share)
+		need(floors, scojo)
+		if e.Readings {
+			for _, m := range moves {
+				need(w1, m.approach, m.of)
+				need(w2, m.approach, m.of)
+			}
+		}
+	}
+	return needs, order
+}
+
+// Run makes all runs that these need, on all cores. What comes of it is a function of the experiment, but for times.
+func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
+	if e.Seeds < 1 || e.Seed > MostSeed {
+		return nil, fmt.Errorf("the experiments need at least 1 seed, up to %d; there are %d from %d", uint64(MostSeed), e.Seeds, e.Seed)
+	}
+	d := &Data{experiment: e, names: names, results: map[point][]result{}, drawn: map[setting][]drawn{}, modified: map[setting][]modified{}}
+	needs, settings := e.plan(names)
+	done := make([]runs, len(settings)*e.Seeds)
+	statistics, err := e.statistics(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := parallel.Do(ctx, len(done), e.Done, func(i int) (err error) {
+		s := settings[i/e.Seeds]
+		done[i], err = s.run(e.each(), e.Seed+uint64(i%e.Seeds), needs[s], statistics[i/e.Seeds])
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i, r := range done {
+		s := settings[i/e.Seeds]
+		d.drawn[s], d.modified[s] = append(d.drawn[s], r.drawn), append(d.modified[s], r.modified)
+		for k, a := range needs[s] {
+			d.results[point{s, a}] = append(d.results[point{s, a}], r.results[k])
+		}
+	}
+	if slices.Contains(names, Claims) {
+		d.logs, err = e.runLogs(ctx, func(n int) {
+			if e.Done != nil {
+				e.Done(len(done) + n)
+			}
+		})
+	}
+	return d, err
+}
+
+// known is what policies are told of arrivals.
+type known struct {
+	statistics *adapt.Statistics
+	forecast   *adapt.Forecast
+}
+
+// statistics are those of each setting.
+func (e Experiment) statistics(ctx context.Context, settings []setting) ([]known, error) {
+	all := make([]known, len(settings))
+	err := parallel.Do(ctx, len(settings), nil, func(i int) (err error) {
+		if all[i].statistics, err = settings[i].statistics(e.each(), e.Seed); err == nil {
+			all[i].forecast = all[i].statistics.Forecast()
+		}
+		return err
+	})
+	return all, err
+}
+
+// runs are those of one unit.
+type runs struct {
+	results  []result // beside the approaches
+	drawn    drawn
+	modified modified
+}
+
+// run makes all runs on one workload.
+func (s setting) run(jobs int, seed uint64, some []approach, k known) (runs, error) {
+	plain, err := s.plain(jobs, seed)
+	if err != nil {
+		return runs{}, err
+	}
+	w := s.mold(plain, seed)
+	refs := references(w)
+	all := runs{drawn: s.look(plain, seed)}
+	for _, a := range some {
+		p, err := a.policy(k.statistics)
+		if err != nil {
+			return runs{}, err
+		}
+		on := w
+		if a == submitted {
+			on = plain
+		}
+		var replayed replay.Result
+		seconds := parallel.ProcessorTime(func() { replayed = replay.Run(on, p) })
+		r := measure(on, refs, replayed.Outcomes)
+		r.seconds = seconds
+		all.results = append(all.results, r)
+		if a == scojo {
+			all.modified = modify(w, refs, replayed.Outcomes, k.forecast)
+		}
+	}
+	return all, nil
+}
+
+// look is what is known of a workload before it runs. References are those of the speed-ups, not of whole seconds: these make
+// those of short jobs with Downey's speed-ups smaller, as from some size on such a job lasts a second on each.
+func (s setting) look(plain workload.Workload, seed uint64) drawn {
+	const ticks = 10_000 // of a second
+	fine := plain
+	fine.Jobs = slices.Clone(plain.Jobs)
+	for i := range fine.Jobs {
+		j := &fine.Jobs[i]
+		j.Submit, j.Run, j.Request = ticks*j.Submit, ticks*j.Run, ticks*j.Request
+	}
+	fine = s.mold(fine, seed)
+	refs := references(fine)
+	d := drawn{offered: offered(fine, refs)}
+	var count [classes]float64
+	for _, s := range refs {
+		for _, c := range []int{all, short + int(adapt.ClassOf(s.Seconds/ticks))} {
+			count[c]++
+			d.nodes[c] += float64(s.Nodes)
+		}
+	}
+	for c := range count {
+		d.shares[c] = 100 * count[c] / count[all]
+		d.nodes[c] /= max(count[c], 1)
+	}
+	return d
+}

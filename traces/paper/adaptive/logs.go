@@ -1,0 +1,135 @@
+package adaptive
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"accordion/core/policy"
+	"accordion/core/queue"
+	"accordion/traces/paper/parallel"
+	"accordion/traces/replay"
+	"accordion/traces/swf"
+	"accordion/traces/workload"
+)
+
+// Log is a real log of the claims that are ours.
+type Log struct {
+	Name string
+	*swf.Log
+	workload.Selection
+}
+
+// RealLogs are those logs: the file's name, and what of it is replayed. LLNL-Atlas as logged never queues.
+var RealLogs = []struct {
+	Name, File string
+	workload.Selection
+}{
+	{"KTH", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"CTC", "CTC-SP2-1996-3.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"HPC2N", "HPC2N-2002-2.2-cln.swf.gz", workload.Selection{ProcsPerNode: 2}},
+	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}},
+}
+
+// logShares are how many per cent of a log's jobs are moldable.
+var logShares = []int{20, 50, 100}
+
+// onReal are the policies that are compared on real logs, the first with the others.
+var onReal = []string{
+	"easy", "easy+least", "easy+share", "repeated+reference", "repeated+share", "scojo-p", "scojo-p:nonpredictive", "share",
+}
+
+// logUnit is one policy on one log.
+type logUnit struct {
+	log      Log
+	moldable int
+	policy   string
+}
+
+// logRun is what it came to.
+type logRun struct {
+	logUnit
+	metrics replay.Metrics
+}
+
+func (e Experiment) logUnits() []logUnit {
+	var all []logUnit
+	for _, log := range e.Logs {
+		for _, moldable := range logShares {
+			for _, p := range onReal {
+				all = append(all, logUnit{log, moldable, p})
+			}
+		}
+	}
+	return all
+}
+
+// runLogs replays the logs. Jobs ask for what they asked for; scojo-p learns its statistics on the way.
+func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
+	units := e.logUnits()
+	all := make([]logRun, len(units))
+	err := parallel.Do(ctx, len(units), told, func(i int) error {
+		u := units[i]
+		selected, err := u.log.Select(u.log.Log)
+		if err != nil {
+			return fmt.Errorf("replaying %s: %w", u.log.Name, err)
+		}
+		workload.WhatIf{Moldable: float64(u.moldable) / 100, Curve: workload.Piecewise, Seed: e.Seed}.Apply(&selected.Workload)
+		p, err := policy.Named(u.policy, queue.FirstCome)
+		if err != nil {
+			return err
+		}
+		result := replay.Run(selected.Workload, p)
+		from, to := kept(len(result.Outcomes))
+		selected.Workload.Jobs, result.Outcomes = selected.Workload.Jobs[from:to], result.Outcomes[from:to]
+		all[i] = logRun{u, replay.Measure(selected.Workload, result)}
+		return nil
+	})
+	return all, err
+}
+
+// logMetrics are what is compared.
+var logMetrics = []struct {
+	name  string
+	of    func(*replay.Metrics) float64
+	apart bool // only where there are moldable jobs and others
+}{
+	{"turnaround", func(m *replay.Metrics) float64 { return m.Turnaround.Mean }, false},
+	{"turnaround of moldable jobs", func(m *replay.Metrics) float64 { return m.MoldableTurnaround }, true},
+	{"turnaround of others", func(m *replay.Metrics) float64 { return m.OtherTurnaround }, true},
+	{"slowdown", func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, false},
+	{"longest wait", func(m *replay.Metrics) float64 { return m.Waiting.Max }, false},
+	{"node-hours", func(m *replay.Metrics) float64 { return m.HeldArea }, false},
+}
+
+// onLogs is claim 14 on real logs, and claim 7: each policy to EASY with every job at its log's size.
+func (d *Data) onLogs() []Row {
+	var rows []Row
+	for i := range d.logs {
+		first := &d.logs[i-i%len(onReal)].metrics
+		run := &d.logs[i]
+		if i%len(onReal) == 0 {
+			continue
+		}
+		if run.policy == string(blind) && run.moldable == 100 {
+			rows = append(rows, run.to("7.blind/scojo", &d.logs[i-1].metrics, 0, little))
+		}
+		for m := range logMetrics {
+			if run.moldable < 100 || !logMetrics[m].apart {
+				rows = append(rows, run.to("14."+run.policy+"/easy", first, m, none))
+			}
+		}
+	}
+	return rows
+}
+
+// to is a row of a metric to that of another policy on the same log.
+func (u *logRun) to(id string, other *replay.Metrics, metric int, by rule) Row {
+	m := logMetrics[metric]
+	ratio := m.of(&u.metrics) / m.of(other)
+	return Row{
+		ID: id, Workload: u.log.Name, Moldable: u.moldable, Metric: m.name, Class: classNames[all], Mean: ratio, Seeds: 1,
+		four: ratio, Verdict: by.judge(estimate{ratio, math.NaN()}), rule: by.words,
+	}
+}

@@ -1,0 +1,91 @@
+package adaptive
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/crowd"
+	"accordion/traces/replay"
+	"accordion/traces/workload"
+)
+
+// modified is how Figure 2 of the paper sizes the jobs of a run of scojo-p when they start: means over moldable jobs by class. It
+// is looked at after the run, with each job's own modifier; a back-filled job had that of the queue's head.
+type modified struct {
+	modifier [classes]float64
+	trials   [classes]float64 // modifiers that are tried
+}
+
+// happening is a submission, an end or a start, in this order at one instant.
+type happening struct {
+	at   core.Time
+	what uint8
+	job  int
+}
+
+const (
+	submits uint8 = iota
+	ends
+	starts
+)
+
+// modify goes through a run anew.
+func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome, known *adapt.Forecast) modified {
+	load := adapt.Scojo()
+	load.Known = known
+	var (
+		events = make([]happening, 0, 3*len(outcomes))
+		all    = crowd.New(w.Machine, load, adapt.AsListed)
+		m      modified
+		count  [classes]float64
+	)
+	for i, o := range outcomes {
+		events = append(events, happening{w.Jobs[i].Submit, submits, i}, happening{o.Start, starts, i}, happening{o.End, ends, i})
+	}
+	slices.SortFunc(events, func(a, b happening) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.job, b.job))
+	})
+	from, to := len(w.Jobs)*5/100, len(w.Jobs)*95/100
+	for _, e := range events {
+		id := core.JobID(e.job)
+		switch e.what {
+		case submits:
+			all.Enter(e.at, core.Job{ID: id, Submit: e.at}, refs[e.job])
+		case ends:
+			all.Leave(id)
+		case starts:
+			sizes := refs[e.job]
+			if e.job >= from && e.job < to && len(sizes.Steps) > 1 {
+				modifier, trials := math.NaN(), 0.0
+				load.Search(all.World(e.at), sizes, func(t adapt.Trial) {
+					if trials++; t.Better {
+						modifier = t.Factor
+					}
+				})
+				for _, c := range []int{0, short + int(sizes.Class())} {
+					count[c]++
+					m.modifier[c] += modifier
+					m.trials[c] += trials
+				}
+			}
+			o := outcomes[e.job]
+			all.Begin(e.at, id, o.Nodes(&w.Jobs[e.job]), o.Start+requested(&w.Jobs[e.job], o))
+		}
+	}
+	for c := range count {
+		m.modifier[c] /= max(count[c], 1)
+		m.trials[c] /= max(count[c], 1)
+	}
+	return m
+}
+
+// requested is how long a job asked for on the size that it got.
+func requested(j *workload.Job, o replay.Outcome) core.Time {
+	if len(j.Choices) == 0 || o.Choice < 0 {
+		return j.Request
+	}
+	return j.Choices[o.Choice].Total()
+}

@@ -1,0 +1,121 @@
+package adaptive
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/traces/model"
+	"accordion/traces/workload"
+)
+
+// The machine and the length of every workload (Table 1 of the paper).
+const (
+	nodes    = 128
+	jobsEach = 10_000
+)
+
+// setting is a workload but for its seed.
+type setting struct {
+	load     string // W1 or W2
+	moldable int    // per cent of the jobs
+	curve    workload.Curve
+	floor    bool // medium and long jobs list no size on which they are more than 90 % efficient but the largest such
+}
+
+// The settings of the paper. Who is moldable is drawn from the job's number and the seed: the same jobs with every load.
+var (
+	w1     = setting{load: "W1", moldable: 100, curve: workload.Piecewise}
+	w2     = setting{load: "W2", moldable: 100, curve: workload.Piecewise}
+	w1Some = setting{load: "W1", moldable: 80, curve: workload.Piecewise}
+	w2Some = setting{load: "W2", moldable: 80, curve: workload.Piecewise}
+	downey = setting{load: "W1", moldable: 100, curve: workload.Downey}
+	floors = setting{load: "W1", moldable: 100, curve: workload.Downey, floor: true}
+)
+
+// alpha is the parameter of the gaps between submissions.
+func (s setting) alpha() float64 {
+	if s.load == "W2" {
+		return 9.83
+	}
+	return 10.23
+}
+
+// plain is the workload of so many jobs before anybody is moldable.
+func (s setting) plain(jobs int, seed uint64) (workload.Workload, error) {
+	log := model.Lublin{Jobs: jobs, Nodes: nodes, Alpha: s.alpha(), Seed: seed}.Log()
+	selected, err := workload.Selection{}.Select(log)
+	if err != nil {
+		return workload.Workload{}, fmt.Errorf("making %s with seed %d: %w", s.load, seed, err)
+	}
+	return selected.Workload, nil
+}
+
+// mold makes jobs of a copy moldable.
+func (s setting) mold(w workload.Workload, seed uint64) workload.Workload {
+	w.Jobs = slices.Clone(w.Jobs)
+	workload.WhatIf{Moldable: float64(s.moldable) / 100, Curve: s.curve, Seed: seed}.Apply(&w)
+	if s.floor {
+		for i := range w.Jobs {
+			efficient(&w.Jobs[i])
+		}
+	}
+	return w
+}
+
+// efficient takes those sizes of a medium or long job away that are smaller than the largest with an efficiency of .9 (section 5.4:
+// "we set the minimum to the point where E >= 0.9").
+func efficient(j *workload.Job) {
+	const enough = 0.9
+	s := adapt.New(core.Job{Choices: j.Choices}, adapt.AsListed)
+	if s == nil || s.Class() == adapt.Short || j.Choices[0].Peak() != 1 {
+		return
+	}
+	alone, least := float64(j.Runs[0]), 0
+	for i := range j.Runs {
+		if alone >= enough*float64(j.Runs[i])*float64(j.Choices[i].Peak()) {
+			least = i
+		}
+	}
+	j.Choices, j.Runs = j.Choices[least:], j.Runs[least:]
+}
+
+// others is how many other seeds the statistics of arrivals are of.
+const others = 5
+
+// statistics are the means over workloads with other seeds than any that is run.
+func (s setting) statistics(jobs int, seed uint64) (*adapt.Statistics, error) {
+	var mean adapt.Statistics
+	for k := range uint64(others) {
+		other := seed + (k+1)<<32
+		w, err := s.plain(jobs, other)
+		if err != nil {
+			return nil, err
+		}
+		w = s.mold(w, other)
+		file, err := w.Arrivals(0)
+		if err != nil {
+			return nil, fmt.Errorf("counting arrivals of %s with seed %d: %w", s.load, other, err)
+		}
+		for c := range adapt.Classes {
+			mean.Nodes[c] += file.Nodes[c] / others
+			mean.Seconds[c] += file.Seconds[c] / others
+			for h := range adapt.HalfHours {
+				mean.Arrivals[h][c] += file.Arrivals[h][c] / others
+			}
+		}
+	}
+	return &mean, nil
+}
+
+// String is the workload's name.
+func (s setting) String() string {
+	switch {
+	case s.floor:
+		return s.load + ", Downey, E ≥ .9"
+	case s.curve == workload.Downey:
+		return s.load + ", Downey"
+	}
+	return s.load
+}

@@ -1,0 +1,63 @@
+package adaptive
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// ClaimsText is the table of claims.
+func (d *Data) ClaimsText() string { return rowsText(d.Claims()) }
+
+// ReadingsText is the table of what moves them.
+func (d *Data) ReadingsText() string {
+	t := newTable()
+	t.AppendHeader(table.Row{"reading", "workload", "mean response, to that of reading P ± 95 %", "ratio of means"})
+	for _, r := range d.Readings() {
+		t.AppendRow(table.Row{r.rule, r.Workload, r.shown(), digits(*r.OfMeans)})
+	}
+	return t.Render() + "\n"
+}
+
+func rowsText(rows []Row) string {
+	t := newTable()
+	t.AppendHeader(table.Row{"claim", "of", "class", "printed", "ours ± 95 %", "of means", "4 seeds", "reading", "verdict", "rule"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 10, WidthMax: 48, WidthMaxEnforcer: text.WrapSoft}})
+	last := ""
+	for _, r := range rows {
+		if number, _, _ := strings.Cut(r.ID, "."); number != last {
+			if last != "" {
+				t.AppendSeparator()
+			}
+			last = number
+		}
+		ofMeans, print := "", ""
+		if r.OfMeans != nil {
+			ofMeans = digits(*r.OfMeans)
+		}
+		if r.Printed != nil {
+			print = digits(*r.Printed)
+		}
+		t.AppendRow(table.Row{r.ID, fmt.Sprintf("%s, %s %d %%", r.Metric, r.Workload, r.Moldable), r.Class, print, r.shown(), ofMeans, digits(r.four), r.Reading, r.Verdict, r.rule})
+	}
+	return t.Render() + "\n"
+}
+
+// shown is ours, with its interval.
+func (r *Row) shown() string {
+	if r.Half == nil {
+		return digits(r.Mean)
+	}
+	return digits(r.Mean) + " ± " + digits(*r.Half)
+}
+
+// digits writes three digits that mean something, and whole numbers from a hundred on.
+func digits(x float64) string {
+	if x >= 100 || x <= -100 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
