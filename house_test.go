@@ -32,6 +32,7 @@ var doors = map[string][]string{
 	"adapter/act":             {"adapter", "adapter/journal", "core/..."},
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
+	"adapter/lease":           {"adapter", "adapter/act"},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,

@@ -298,6 +298,11 @@ func clean(t *testing.T, p *process) {
 	})
 	knowsTheEnd(t, p)
 	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
+	defer func() {
+		if t.Failed() { // a node that nobody uses may have an owner, or a job that slurmctld counts on it
+			t.Log(asks(lab, "scontrol", "-o", "show", "job", id) + "\n" + asks(lab, "scontrol", "-o", "show", "node"))
+		}
+	}()
 	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
 		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
 	})

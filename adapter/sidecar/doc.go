@@ -13,7 +13,6 @@
 //
 //	notes         what is written into the journal and the log
 //	crew          what is under way beside the loop
-//	lease         that no other sidecar acts, on whatever host
 //	readings      the newest reading, and how hard it was to have
 //	jobs          the managed jobs; meet, undone: what a reading or a failure does to one
 //	nodes         since when each node is idle, lost or away; nudges and wakes
@@ -22,7 +21,8 @@
 //	rhythm        when to read, and when to wake
 //	clock         a clock that is set
 //
-// What was decided about a job is carried out and concluded in carry.go; calls.go hears what applications ask.
+// What was decided about a job is carried out and concluded in carry.go; calls.go hears what applications ask. Nothing is done without the
+// cluster's lease (package lease).
 //
 //	loop := sidecar.New(sidecar.Options{System: slurm, Journal: j, Calls: server.Calls(), Settings: settings})
 //	err := loop.Run(ctx) // until ctx ends

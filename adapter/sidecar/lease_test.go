@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/sidecar"
+	"accordion/adapter/lease"
 )
 
 // doubtful is a batch system's lease that at times cannot be had.
@@ -39,7 +39,7 @@ func leased(t *testing.T, story func(w *world, d *doubtful)) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		d := &doubtful{Leaser: w.System}
-		w.lease = sidecar.Lease{Leaser: d, Claim: claim("ours")}
+		w.lease = lease.Lease{Leaser: d, Claim: claim("ours")}
 		w.serve()
 		story(w, d)
 	})
@@ -59,7 +59,7 @@ func (w *world) endsLeased(other string) {
 	if err := w.journal.Close(); err != nil {
 		w.t.Error(err)
 	}
-	w.lease = sidecar.Lease{}
+	w.lease = lease.Lease{}
 	w.serve()
 }
 

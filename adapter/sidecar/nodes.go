@@ -159,7 +159,7 @@ func (s *nodes) nudge(ctx context.Context, v *plan.World) {
 			s.idle[n] = now
 		}
 	}
-	s.notes.warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
+	s.notes.Warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
 	s.crew.beside(func() error { return s.crew.acts.Nudge(ctx, nodes) }, func(error) {})
 }
 

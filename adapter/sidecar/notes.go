@@ -29,8 +29,8 @@ type notes struct {
 // stir notes that something happened to a managed job: more may follow.
 func (n *notes) stir() { n.stirred = n.clock.Now() }
 
-// remark writes into the journal what concerns no single job, and explains why others came late.
-func (n *notes) remark(kind, text string, fields map[string]any) error {
+// Remark writes into the journal what concerns no single job, and explains why others came late.
+func (n *notes) Remark(kind, text string, fields map[string]any) error {
 	return n.journal.Event(journal.Event{At: n.clock.Now(), Kind: kind, Text: text, Fields: fields})
 }
 
@@ -47,7 +47,7 @@ func (n *notes) event(r *managed.Job, kind, text string, fields map[string]any) 
 		}
 		args = append(args, k, v)
 	}
-	n.info(kind+": "+text, args...)
+	n.Info(kind+": "+text, args...)
 	return n.journal.Event(journal.Event{
 		At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: kind, Text: text, Fields: fields,
 	})
@@ -69,11 +69,11 @@ func (n *notes) notice(key adapter.Key, text string) {
 		return
 	}
 	n.told[key] = text
-	n.warn(text, "job", key.ID)
+	n.Warn(text, "job", key.ID)
 }
 
-func (n *notes) info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
-func (n *notes) warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
+func (n *notes) Info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
+func (n *notes) Warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
 
 // of puts the cluster before what a line of the log says.
 func (n *notes) of(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }

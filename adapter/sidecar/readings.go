@@ -70,11 +70,11 @@ func (r *readings) take(one reading) (bool, error) {
 			return false, nil
 		}
 		r.notes.logger.Error("the batch system cannot be read; nothing is done until it answers", "cluster", r.notes.cluster, "error", one.err)
-		return false, r.notes.remark("unreadable", "the batch system cannot be read: "+one.err.Error(), nil)
+		return false, r.notes.Remark("unreadable", "the batch system cannot be read: "+one.err.Error(), nil)
 	}
 	if r.failures > 0 {
-		r.notes.info("the batch system answers again", "failures", r.failures)
-		if err := r.notes.remark("readable", "the batch system answers again", map[string]any{"failures": r.failures}); err != nil {
+		r.notes.Info("the batch system answers again", "failures", r.failures)
+		if err := r.notes.Remark("readable", "the batch system answers again", map[string]any{"failures": r.failures}); err != nil {
 			return false, err
 		}
 		r.failures = 0
@@ -93,10 +93,10 @@ func (r *readings) noteSlow(one reading) error {
 	case one.err != nil: // that is told otherwise
 	case slow && !r.crawls:
 		r.crawls = true
-		return r.notes.remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)
+		return r.notes.Remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)
 	case !slow && r.crawls:
 		r.crawls = false
-		return r.notes.remark("prompt", "the batch system is read promptly again", nil)
+		return r.notes.Remark("prompt", "the batch system is read promptly again", nil)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (r *readings) noteOdd() {
 	odd := make(map[adapter.Key]string, len(r.snapshot.Remarks))
 	for _, m := range r.snapshot.Remarks {
 		if odd[m.Job] = m.Text; r.odd[m.Job] != m.Text {
-			r.notes.warn(m.Text, "job", m.Job.ID)
+			r.notes.Warn(m.Text, "job", m.Job.ID)
 		}
 	}
 	r.odd = odd

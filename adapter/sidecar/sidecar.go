@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/act"
 	"accordion/adapter/decide"
+	"accordion/adapter/lease"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
@@ -25,7 +26,7 @@ type Options struct {
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
 	Meter    act.Meter           // nil: nothing is counted
-	Lease    Lease               // without a Leaser nobody else can serve the batch system
+	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
 	Settings managed.Settings
 }
 
@@ -40,7 +41,7 @@ type Sidecar struct {
 	ticks        ticks
 	notes        *notes
 	crew         *crew
-	lease        *lease
+	lease        *lease.Keeper
 	readings     *readings
 	jobs         *jobs
 	nodes        *nodes
@@ -69,10 +70,8 @@ func New(o Options) *Sidecar {
 	}
 	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
 	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
-	s.lease = &lease{Lease: o.Lease, notes: s.notes, crew: s.crew, term: &act.Term{Clock: o.Clock}, deadline: o.Settings.Deadline, answered: make(chan renewal, 1)}
-	if o.Lease.Leaser != nil {
-		acts.Term = s.lease.term
-	}
+	s.lease = lease.New(o.Lease, s.notes, o.Clock, o.Settings.Deadline, s.crew.Go)
+	acts.Term = s.lease.Term
 	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1)}
 	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, records: map[adapter.Key]*managed.Job{}}
 	s.nodes = &nodes{
@@ -96,13 +95,13 @@ func New(o Options) *Sidecar {
 // the journal can be neither read nor written: without it nothing may be done; or, an *adapter.Leased, that another sidecar
 // serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
-	if err := s.lease.take(ctx); err != nil {
+	if err := s.lease.Take(ctx); err != nil {
 		if ctx.Err() != nil { // told to end while it waited
 			return nil
 		}
 		return err
 	}
-	defer s.lease.leave()
+	defer s.lease.Leave()
 	if err := s.recover(); err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	defer stop()
 	defer s.crew.Wait()
 	for {
-		s.lease.tend(calls)
+		s.lease.Tend(calls)
 		if s.rhythm.due() {
 			s.readings.begin(calls)
 		}
@@ -119,14 +118,14 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.ticks.clock.After(s.lease.pause(s.rhythm.pause())):
+		case <-s.ticks.clock.After(s.lease.Pause(s.rhythm.pause())):
 		case <-s.changes: // what there is to know of it, only a reading tells
 			s.readings.stale = true
 			continue
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
-		case r := <-s.lease.answered:
-			news = func() error { return s.lease.hear(r) }
+		case r := <-s.lease.Answered:
+			news = func() error { return s.lease.Hear(r) }
 		case c := <-s.crew.finished:
 			news = func() error { return s.conclude(c) }
 		case call := <-s.calls:
@@ -160,8 +159,8 @@ func (s *Sidecar) recover() error {
 			return err
 		}
 	}
-	s.notes.info("ready", "managed", len(s.jobs.records), "interrupted", len(open))
-	return s.notes.remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
+	s.notes.Info("ready", "managed", len(s.jobs.records), "interrupted", len(open))
+	return s.notes.Remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
 }
 
 // keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the planned seconds of what
@@ -177,11 +176,11 @@ func (s *Sidecar) keepTime() error {
 	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
 	s.nodes.forget()
 	s.reservations.anew()
-	s.lease.anew()
+	s.lease.Anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
-	s.notes.warn(text)
-	return s.notes.remark("clock", text, map[string]any{"seconds": by.Seconds()})
+	s.notes.Warn(text)
+	return s.notes.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
 }
 
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
@@ -210,9 +209,9 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	begin := s.ticks.clock.Now()
 	v := plan.Make(s.input())
 	for _, n := range v.Said {
-		log := s.notes.info
+		log := s.notes.Info
 		if n.Warns {
-			log = s.notes.warn
+			log = s.notes.Warn
 		}
 		log(n.Text, append([]any{"job", n.Job}, n.Fields...)...)
 	}
@@ -244,7 +243,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	if s.readings.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
 		return s.jobs.saveDirty()
 	}
-	if held, err := s.lease.held(); err != nil || !held {
+	if held, err := s.lease.Held(); err != nil || !held {
 		return errors.Join(err, s.jobs.saveDirty())
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()

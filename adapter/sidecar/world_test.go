@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
+	"accordion/adapter/lease"
 	"accordion/adapter/session"
 	"accordion/core"
 	"accordion/core/hostlist"
@@ -41,7 +42,7 @@ type world struct {
 	meter    act.Meter           // nil: nothing is counted
 	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger        // nil: nowhere
-	lease    sidecar.Lease       // the zero one: there is none
+	lease    lease.Lease         // the zero one: there is none
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal

@@ -14,6 +14,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
+	"accordion/adapter/lease"
 	"accordion/adapter/managed"
 	"accordion/adapter/sidecar"
 	"accordion/core/queue"
@@ -179,7 +180,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}}
 	if d.leased {
-		o.Lease = sidecar.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
+		o.Lease = lease.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
 	}
 	err := sidecar.New(o).Run(ctx)
 	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {

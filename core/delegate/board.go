@@ -8,7 +8,7 @@ import (
 // Board is what a pass draws on: how much of each cluster is occupied from now on; and what each application has seen of it.
 // Clusters and viewers go by small numbers, which the RMS gives.
 //
-// There are two: Indexed, on core/profile, is the one to use. Linear is short enough to be checked by eye, and counts the
+// There are two: Indexed, on core/profile, is the one to use. Linear is short enough to be checked by eye, and its steps are the
 // basic operations of RR-7389 as they are defined there. Both give the same messages.
 type Board interface {
 	// Begin wipes the board for a pass: nothing is occupied from now on. Hosts are those of each cluster.
@@ -31,7 +31,7 @@ type Board interface {
 	// Seen is what a viewer has seen of a cluster, from his last look on; nil when nothing. It is read only.
 	Seen(viewer, cluster int) []profile.Point
 
-	// Steps is how many steps of lists were visited so far, copies and comparisons apart.
+	// Steps is how many steps of its own lists and indexes a board has visited so far, copies and comparisons apart.
 	Steps() int64
 }
 

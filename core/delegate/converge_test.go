@@ -139,31 +139,64 @@ func TestAnExchangeEnds(t *testing.T) {
 	t.Logf("at most %.2f passes a (application + 1)", worst)
 }
 
-// Asked at each pass, though nothing changed, launchers that always answer something else never come to rest.
+// forgetful is a board by which every view is another one at each pass: it knows of no viewer what he has seen.
+type forgetful struct{ delegate.Board }
+
+func (b forgetful) Look(viewer int, now core.Time, into []delegate.Change) []delegate.Change {
+	b.Forget(viewer)
+	return b.Board.Look(viewer, now, into)
+}
+
+// With the rule that only changes are told launchers that answer each message with something else come to rest; told of each
+// pass, they never do, until an application ends.
 func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
-	x := newExchange(t, 3, standard)
-	x.answer = anything
-	for id := range core.JobID(8) {
-		messages, err := x.Subscribe(0, id)
-		must(t, err)
-		x.hear(0, messages)
-	}
 	const many = 20 * 9 * 9
-	passes := 0
-	for at := x.linear.Next(); at < beyond && passes < many; at = x.linear.Next() {
-		messages, err := x.Wake(at)
-		must(t, err)
-		passes++
-		for id := range core.JobID(8) { // as if each had got a message
-			if x.linear.State(id) < delegate.Started && !slices.Contains(started(messages), id) {
-				q := on(0, x.hosts[0], beyond+at)
-				must(t, x.Request(at, id, q))
+	exchanged := func(rule bool) int {
+		x := newExchange(t, 3, standard)
+		x.hosts = []int{4} // for eight: most of them wait
+		x.twins = newTwins(t, x.hosts, standard)
+		x.answer = func(x *exchange, id core.JobID, now core.Time) (q mold.Request, ok bool) {
+			for !ok {
+				q, ok = anything(x, id, now)
 			}
+			return q, ok
+		}
+		if !rule {
+			x.linear = delegate.New(x.hosts, standard, forgetful{&delegate.Linear{}})
+			x.indexed = delegate.New(x.hosts, standard, forgetful{&delegate.Indexed{}})
+		}
+		for id := range core.JobID(8) {
+			messages, err := x.Subscribe(0, id)
+			must(t, err)
+			x.hear(0, messages)
+		}
+		return x.settle(many)
+	}
+	if passes := exchanged(true); passes > 9*9 {
+		t.Errorf("with the rule there are %d passes", passes)
+	}
+	if passes := exchanged(false); passes <= many {
+		t.Errorf("without the rule it ended after %d passes", passes)
+	}
+}
+
+// An answer is part of the exchange that some event began. A request that nobody asked for begins one.
+func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
+	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 8, 50))
+	w.wake(0) // each has answered its first view, and the second one is told that all hosts are taken
+	chain := func(want int) {
+		t.Helper()
+		if got := w.linear.Counts().Chain; got != want {
+			t.Errorf("%d passes since the last event from outside, want %d", got, want)
 		}
 	}
-	if passes < many {
-		t.Errorf("it ended after %d passes: this test shows nothing", passes)
-	}
+	chain(1)
+	must(t, w.Request(1, 2, on(0, 7, 50)))
+	w.wake(1)
+	chain(2)
+	must(t, w.Request(2, 2, on(0, 6, 50)))
+	w.wake(2)
+	chain(1)
 }
 
 // A launcher that never answers keeps its last request, and those behind it get what is left.

@@ -99,6 +99,7 @@ type application struct {
 	state   State
 	since   core.Time // when it subscribed
 	viewed  bool      // it has a view
+	asked   int       // messages about views, that no request has answered yet
 	request mold.Request
 
 	estimate core.Time // of Waiting

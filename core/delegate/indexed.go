@@ -11,6 +11,7 @@ type Indexed struct {
 	hosts    []int
 	clusters []*profile.Profile
 	points   []profile.Point
+	steps    int64
 }
 
 var _ Board = (*Indexed)(nil)
@@ -28,7 +29,10 @@ func (b *Indexed) Begin(_ core.Time, hosts []int) {
 
 // Occupy implements Board.
 func (b *Indexed) Occupy(cluster int, from, to core.Time, hosts int) {
-	b.clusters[cluster].Change(from, to, hosts)
+	p := b.clusters[cluster]
+	before := p.Visited()
+	p.Change(from, to, hosts)
+	b.steps += p.Visited() - before
 }
 
 // Put implements Board.
@@ -46,7 +50,9 @@ func (b *Indexed) Put(cluster int, points []profile.Point) {
 
 // FirstFit implements Board.
 func (b *Indexed) FirstFit(cluster, hosts int, d, from, until core.Time) (core.Time, bool) {
-	return b.clusters[cluster].Earlier(hosts, d, from, until)
+	start, ok, steps := b.clusters[cluster].Search(hosts, d, from, until)
+	b.steps += int64(steps)
+	return start, ok
 }
 
 // Look implements Board.
@@ -64,5 +70,6 @@ func (b *Indexed) Look(viewer int, now core.Time, into []Change) []Change {
 	return into
 }
 
-// Steps implements Board: it counts none.
-func (b *Indexed) Steps() int64 { return 0 }
+// Steps implements Board: its own are the stretches that an addition touches, those that a search passes from where it begins,
+// and parts of the index.
+func (b *Indexed) Steps() int64 { return b.steps }

@@ -183,6 +183,77 @@ func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing
 	}
 }
 
+// What runs of the RMS's own, its ghosts and what else occupies a cluster stand there as what runs.
+func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
+	placed := 0
+	for seed := range uint64(1000) {
+		random := rand.New(rand.NewPCG(23, seed))
+		s := someSite(random, 6+random.IntN(8))
+		s.running = nil
+		w := newTwins(t, []int{s.nodes}, standard)
+		requests := map[core.JobID]mold.Request{}
+		for id := range core.JobID(1 + random.IntN(4)) {
+			requests[id] = on(0, 1+random.IntN(s.nodes), 20+random.Int64N(80))
+			_, err := w.Subscribe(0, id)
+			must(t, err)
+			must(t, w.Request(0, id, requests[id]))
+		}
+		w.wake(0)
+		alone, own := s.state(), core.JobID(0)
+		runs := func(from, to core.Time, nodes int) {
+			own--
+			alone.Running(10, core.Allocation{Job: own, Start: from, EP: core.EP{{Duration: to - from, Nodes: nodes}}})
+		}
+		if from := 10 + random.Int64N(50); random.IntN(2) == 0 {
+			must(t, w.Occupy(5, []delegate.Stretch{{From: from, To: from + 9, Hosts: 1}}))
+			w.wake(5)
+			runs(from, from+9, 1)
+		}
+		for id := range core.JobID(len(requests)) {
+			q := requests[id]
+			switch {
+			case w.linear.State(id) != delegate.Started:
+				if random.IntN(2) == 0 {
+					_, err := w.Withdraw(10, id)
+					must(t, err)
+					delete(requests, id)
+				}
+			case random.IntN(2) == 0:
+				must(t, w.Done(10, id))
+				runs(10, 15, q.Parts[0].Hosts) // a ghost
+				delete(requests, id)
+			default:
+				runs(10, q.Walltime, q.Parts[0].Hosts)
+				delete(requests, id)
+			}
+		}
+		w.Local(10, 0, s)
+		w.wake(10)
+		for id := range core.JobID(4) { // all have come at 0, and no job has a lower rank
+			q, waits := requests[id]
+			if !waits {
+				continue
+			}
+			at := w.linear.Estimate(id)
+			if w.linear.State(id) == delegate.Started {
+				at = 10
+			}
+			alone.Submit(10, core.Job{ID: -100 - id, Begin: at, Choices: []core.EP{{{Duration: q.Walltime, Nodes: q.Parts[0].Hosts}}}})
+		}
+		for _, j := range s.waiting {
+			alone.Submit(10, j.Job)
+		}
+		plan := slices.DeleteFunc(alone.Plan(10).Jobs, func(p core.Planned) bool { return p.Job < 0 })
+		if got := w.places(0); len(got)+len(plan) > 0 && !cmp.Equal(got, plan) {
+			t.Fatalf("seed %d: %s", seed, cmp.Diff(plan, got))
+		}
+		placed += len(plan)
+	}
+	if placed < 1000 {
+		t.Errorf("only %d local jobs had places: the test shows little", placed)
+	}
+}
+
 func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
 	s := &site{nodes: 10, waiting: []delegate.Ranked{
 		{Job: core.Job{ID: 1, Choices: []core.EP{{{Duration: 40, Nodes: 10}}}}, Rank: 2},

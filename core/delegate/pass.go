@@ -146,6 +146,7 @@ func (r *RMS) schedule(a *application) {
 	case r.options.TellEstimates && a.estimate > a.known:
 		r.out = append(r.out, Message{To: a.id, Kind: View, Estimate: a.estimate})
 		a.known = a.estimate
+		a.asked++
 	}
 	if a.estimate < core.Forever {
 		for _, p := range a.request.Parts {

@@ -46,7 +46,7 @@ func New(hosts []int, o Options, board Board) *RMS {
 // Counts are what was done so far.
 func (r *RMS) Counts() Counts { return r.counts }
 
-// Steps are the basic operations so far, where the board counts them.
+// Steps are those of the board so far: on Linear the basic operations of RR-7389.
 func (r *RMS) Steps() int64 { return r.board.Steps() }
 
 // Next is the second at which Wake is to be called; core.Forever when there is nothing to wait for.
@@ -68,22 +68,13 @@ func (r *RMS) Estimate(id core.JobID) core.Time {
 	return core.Forever
 }
 
-// at goes on to a second.
+// at goes on to a second: the last of an event's checks, so that one that is refused changes nothing.
 func (r *RMS) at(now core.Time, event string, id core.JobID) error {
 	if now < r.now {
 		return &Error{event, id, fmt.Sprintf("second %d after second %d", now, r.now), ErrPast}
 	}
 	r.now = now
 	return nil
-}
-
-// find is an application to which something happens at a second.
-func (r *RMS) find(now core.Time, event string, id core.JobID) (*application, error) {
-	a := r.byID[id]
-	if a == nil {
-		return nil, &Error{event, id, "", ErrUnknown}
-	}
-	return a, r.at(now, event, id)
 }
 
 // want asks for a pass: a timer after the last one at the earliest.
@@ -152,18 +143,19 @@ func (r *RMS) show(a *application, estimate core.Time) bool {
 	if len(r.changes) == first {
 		return false
 	}
+	a.asked++
 	r.out = append(r.out, Message{To: a.id, Kind: View, Changes: r.changes[first:len(r.changes):len(r.changes)], Estimate: estimate})
 	return true
 }
 
 // Request says what an application wants from now on, in place of what it wanted. One that is in force already is nothing
-// new. An error is an *Error, and the former request stands.
+// new. One more than there were views answers none, and is an event from outside. An error is an *Error, and the former request
+// stands.
 func (r *RMS) Request(now core.Time, id core.JobID, q mold.Request) error {
-	a, err := r.find(now, "request", id)
-	if err != nil {
-		return err
-	}
+	a := r.byID[id]
 	switch {
+	case a == nil:
+		return &Error{"request", id, "", ErrUnknown}
 	case a.state == Started:
 		return &Error{"request", id, "", ErrStarted}
 	case a.holds():
@@ -172,8 +164,16 @@ func (r *RMS) Request(now core.Time, id core.JobID, q mold.Request) error {
 	if err := r.check(id, q); err != nil {
 		return err
 	}
+	if err := r.at(now, "request", id); err != nil {
+		return err
+	}
 	if a.state != Submitted && a.request.Walltime == q.Walltime && slices.Equal(a.request.Parts, q.Parts) {
 		return nil
+	}
+	if a.asked > 0 {
+		a.asked-- // at most one request counts as the answer to a view
+	} else {
+		r.outside()
 	}
 	a.state = RequestSent
 	a.request.Parts, a.request.Walltime = append(a.request.Parts[:0], q.Parts...), q.Walltime
@@ -210,14 +210,17 @@ func (r *RMS) check(id core.JobID, q mold.Request) error {
 
 // Done says that an application is over: its hosts are free once its ghost is. An error is an *Error.
 func (r *RMS) Done(now core.Time, id core.JobID) error {
-	a, err := r.find(now, "done", id)
+	a := r.byID[id]
 	switch {
-	case err != nil:
-		return err
+	case a == nil:
+		return &Error{"done", id, "", ErrUnknown}
 	case a.over:
 		return &Error{"done", id, "", ErrOver}
 	case !a.holds():
 		return &Error{"done", id, a.state.String(), ErrNotStarted}
+	}
+	if err := r.at(now, "done", id); err != nil {
+		return err
 	}
 	r.outside()
 	a.over, a.done = true, now
@@ -227,12 +230,15 @@ func (r *RMS) Done(now core.Time, id core.JobID) error {
 
 // Withdraw takes an application out: at once, or, where it has started, by a message to end it. An error is an *Error.
 func (r *RMS) Withdraw(now core.Time, id core.JobID) ([]Message, error) {
-	a, err := r.find(now, "withdrawal", id)
+	a := r.byID[id]
 	switch {
-	case err != nil:
-		return nil, err
+	case a == nil:
+		return nil, &Error{"withdrawal", id, "", ErrUnknown}
 	case a.over || a.state == FinishSent:
 		return nil, &Error{"withdrawal", id, "", ErrOver}
+	}
+	if err := r.at(now, "withdrawal", id); err != nil {
+		return nil, err
 	}
 	r.outside()
 	r.out = r.out[:0]

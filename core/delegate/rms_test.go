@@ -307,6 +307,7 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 	refused(t, "without a request", w.Done(1, 3), delegate.ErrNotStarted)
 	_, err := w.Subscribe(1, 2)
 	refused(t, "twice", err, delegate.ErrSubscribed)
+	w.wake(1)
 	refused(t, "the past", w.Request(0, 2, on(0, 1, 1)), delegate.ErrPast)
 	_, err = w.Wake(0)
 	refused(t, "the past", err, delegate.ErrPast)
@@ -319,6 +320,26 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 	refused(t, "a ghost's request", w.Request(3, 1, on(0, 1, 1)), delegate.ErrOver)
 	w.wake(7)
 	refused(t, "done, and forgotten", w.Done(8, 1), delegate.ErrUnknown)
+}
+
+// Not even the second: what comes late after something that was refused is no event of the past.
+func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
+	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 5, 50))
+	w.wake(0)
+	_, again := w.Subscribe(30, 1)
+	_, nobody := w.Withdraw(30, 9)
+	for what, err := range map[string]error{
+		"too large a request": w.Request(30, 2, on(0, 11, 5)), "a request of one that runs": w.Request(30, 1, on(0, 1, 5)), "done of one that waits": w.Done(30, 2),
+		"a second subscription": again, "a withdrawal of nobody": nobody, "fewer clusters": w.Resize(30, nil), "an occupation of nowhere": w.Occupy(30, []delegate.Stretch{{Cluster: 3}}),
+	} {
+		if err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+	if next := w.linear.Next(); next != 50 {
+		t.Errorf("the next thing is at %d, want the end of what runs", next)
+	}
+	must(t, w.Request(1, 2, on(0, 4, 50)))
 }
 
 // What a pass needs it has from the pass before.

@@ -208,6 +208,23 @@ func TestASelectionThatTakesWhatItCannotHaveIsRefused(t *testing.T) {
 	}
 }
 
+// What a launcher needs it has from the time before.
+func TestALauncherAllocatesNothingOnceItKnowsItsSizes(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	view, now := someView(random, 4)
+	m := mold.Moldable{Least: 1, Most: 3, Walltime: shrinking(random, len(view))}
+	x := mold.NewComplex(someSelection(random, view))
+	find := func() {
+		if _, err := x.Find(view, now); err != nil || !m.Find(view, now).OK {
+			t.Fatal(err)
+		}
+	}
+	find()
+	if n := testing.AllocsPerRun(100, find); n > 0 {
+		t.Errorf("finding allocates %g times", n)
+	}
+}
+
 func TestNoRequestIsFoundWhereNoHostIs(t *testing.T) {
 	m := mold.Moldable{Least: 2, Most: 4, Walltime: func(int, int) core.Time { return 1 }}
 	for _, view := range []mold.View{nil, {{Hosts: 1}}, {{}, {Hosts: 1}}} {

@@ -16,6 +16,8 @@ type list struct {
 	used   []int
 	last   int   // where the last rectangle began
 	memory *list // of change
+
+	visited int64 // change points that changes touched
 }
 
 // change adds the nodes of some steps: the stretches that they touch are written anew, all at once.
@@ -47,6 +49,7 @@ func (l *list) change(c change) {
 		anew.append(at, l.used[i])
 		i++
 	}
+	l.visited += int64(i - first)
 	l.at, l.used = slices.Replace(l.at, first, i, anew.at...), slices.Replace(l.used, first, i, anew.used...)
 }
 

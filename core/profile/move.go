@@ -6,28 +6,48 @@ import "accordion/core"
 // does. An end of Forever is none.
 func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 
+// Visited is how many steps all additions and removals took so far: stretches of time that they touched, and parts of the
+// index. To find the first of them is none, and to move what lies behind them is none.
+func (p *Profile) Visited() int64 {
+	n := p.list.visited
+	if p.tree != nil {
+		n += p.tree.visited
+	}
+	if p.spare != nil {
+		n += p.spare.visited
+	}
+	return n
+}
+
 // Earlier is FirstFit within [from, until): ok is false when no place for n nodes and d seconds begins there.
 func (p *Profile) Earlier(n int, d, from, until core.Time) (start core.Time, ok bool) {
+	start, ok, _ = p.Search(n, d, from, until)
+	return start, ok
+}
+
+// Search is Earlier, and how many steps it took: stretches of time, and parts of the index, that were looked at. To find the
+// first of them is none.
+func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
 	switch {
 	case from >= until:
-		return until, false
+		return until, false, 0
 	case n <= 0:
-		return from, true
+		return from, true, 0
 	case p.tree == nil:
 		return p.list.earlier(p.nodes-n, d, from, until)
 	}
-	start, ok = p.tree.fit(p.nodes-n, d, from)
-	return start, ok && start < until
+	start, ok, steps = p.tree.find(p.nodes-n, d, from)
+	return start, ok && start < until, steps
 }
 
-func (l *list) earlier(most int, d, from, until core.Time) (core.Time, bool) {
+func (l *list) earlier(most int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
 	i := l.index(from)
 	start, k := room(l.at[i+1:], l.used[i:], most, from, d, until, endOfTime)
 	end := l.endOf(i + k)
 	if l.used[i+k] > most {
 		start = end
 	}
-	return start, start < until && end-start >= d
+	return start, start < until && end-start >= d, k + 1
 }
 
 // Slide moves n nodes that are occupied for d seconds from start on forward, as far as n nodes are free right before them, and not

@@ -9,6 +9,48 @@ import (
 	"accordion/core/profile"
 )
 
+// The dumb twin counts change points. On a list that is exact; a tree passes over most of them.
+func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		changes, span := random.IntN(60), core.Time(200)
+		if seed < 3 {
+			changes, span = 3000, 20_000
+		}
+		p := profile.New(100)
+		for range changes {
+			from := random.Int64N(span)
+			to := from + 1 + random.Int64N(30)
+			touched := 0 // points that hold somewhere in [from, to)
+			all := len(p.Points(-1, nil))
+			for _, point := range p.Points(from, nil) {
+				if point.At < to {
+					touched++
+				}
+			}
+			before := p.Visited()
+			p.Change(from, to, 1+random.IntN(3))
+			if steps := int(p.Visited() - before); steps != touched && all < 1000 || steps < 1 || steps > touched+200 {
+				t.Fatalf("seed %d: a change that touches %d of %d points says %d", seed, touched, all, steps)
+			}
+		}
+		n, d, from := 1+random.IntN(100), 1+random.Int64N(span), random.Int64N(span)
+		start, ok, steps := p.Search(n, d, from, core.Forever)
+		if at, fits := p.FirstFit(n, d, from); at != start || fits != ok {
+			t.Fatalf("seed %d: a search finds %d, %v, and the first fit is %d, %v", seed, start, ok, at, fits)
+		}
+		passed := 0 // points up to the one at which the search is decided
+		for _, point := range p.Points(from, nil) {
+			if passed == 0 || point.At < start+d {
+				passed++
+			}
+		}
+		if len(p.Points(-1, nil)) < 1000 && steps != passed || steps < 1 || steps > passed+200 {
+			t.Fatalf("seed %d: a search says that it looked at %d, of %d points up to its end", seed, steps, passed)
+		}
+	}
+}
+
 // Points are looked at second by second, on lists and, with many changes, on trees.
 func TestPointsAreTheOccupation(t *testing.T) {
 	for seed := range uint64(300) {

@@ -19,6 +19,7 @@ func (l *list) rectangleIn(i int, from, to core.Time, n int) {
 	for end < len(l.at) && l.at[end] < to {
 		end++
 	}
+	l.visited += int64(end - i)
 	base := l.used[end-1] // right before to
 	behind := end         // the first one behind to
 	pointed := to == endOfTime

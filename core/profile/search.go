@@ -14,15 +14,22 @@ type search struct {
 	run   core.Time
 	seen  core.Time // from here on the run has been seen; it begins before this in a child that was passed over,
 	among *branch   // which is one of this branch's
+	steps int       // children and change points that were looked at
 }
 
 // fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
 func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
+	start, ok, _ := t.find(most, d, from)
+	return start, ok
+}
+
+// find is fit, and how many steps it took.
+func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, steps int) {
 	if from >= core.Forever { // behind the last change point
 		if t.at(from) <= most {
-			return from, true
+			return from, true, 1
 		}
-		return core.Forever, false
+		return core.Forever, false, 1
 	}
 	if most >= t.nodes { // the index knows nothing of what nobody needs: only a Lifted asks, of what exceeds the machine
 		return t.fitPointwise(most, d, from)
@@ -36,15 +43,16 @@ func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 		run:   from, seen: from,
 	}
 	if s.enter(t.root, endOfTime, from) {
-		return s.run, true
+		return s.run, true, s.steps
 	}
-	return core.Forever, false
+	return core.Forever, false, s.steps
 }
 
-// fitPointwise is fit without the index.
-func (t *tree) fitPointwise(most int, d, from core.Time) (core.Time, bool) {
+// fitPointwise is find without the index.
+func (t *tree) fitPointwise(most int, d, from core.Time) (start core.Time, ok bool, steps int) {
 	start, blocked := from, false
 	t.each(from, func(begin core.Time, used int) bool {
+		steps++
 		switch {
 		case blocked:
 			start = begin
@@ -54,7 +62,7 @@ func (t *tree) fitPointwise(most int, d, from core.Time) (core.Time, bool) {
 		blocked = used > most
 		return true
 	})
-	return start, !blocked
+	return start, !blocked, steps
 }
 
 // enter searches what lies below a branch from the run's begin on, which is not before the branch's.
@@ -73,6 +81,7 @@ func (s *search) sweep(b *branch, i int, end core.Time) bool {
 	row := &b.runs[s.level]
 	for ; i < b.n && i < width; i++ {
 		r, childEnd := &row[i], b.endOf(i, end)
+		s.steps++
 		switch {
 		case b.at[i]-s.run+core.Time(r.first) >= s.short || core.Time(r.longest) >= s.short:
 			if s.below(b, i, childEnd) {
@@ -96,10 +105,12 @@ func (s *search) below(b *branch, i int, end core.Time) bool {
 // leaf searches a leaf from change point i on. A run ends where too many nodes are used.
 func (s *search) leaf(l *leaf, i int, end core.Time) bool {
 	run, need, most := s.run, s.need, s.most
+	s.steps -= i
 	for ; i < l.n && i < leafSize; i++ {
 		if l.at[i]-run >= need {
 			if run = s.see(run); l.at[i]-run >= need {
 				s.run = run
+				s.steps += i + 1
 				return true
 			}
 		}
@@ -107,6 +118,7 @@ func (s *search) leaf(l *leaf, i int, end core.Time) bool {
 			run = next
 		}
 	}
+	s.steps += i
 	if run = min(run, end); end-run >= need {
 		run = s.see(run)
 	}

@@ -27,6 +27,8 @@ type tree struct {
 	leaves   []*leaf // cleared away, to be used again
 	branches []*branch
 	scratch  scratch
+
+	visited int64 // children that changes went through, and change points of the leaves among them
 }
 
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the

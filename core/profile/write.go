@@ -63,6 +63,7 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 		}
 		changed |= t.measureBranch(b, i, t.changeBelow(b.branches[i], childEnd, c))
 	}
+	t.visited += int64(i - first)
 	for i--; i >= first; i-- {
 		t.tidy(b, i, end)
 	}
@@ -72,6 +73,7 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 // changeLeaf makes a change in child i, a leaf in which the ends of its steps are change points already.
 func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed levels) {
 	l := b.leaves[i]
+	t.visited += int64(l.n)
 	k := l.index(c.from)
 	low, high, more := l.used[k], l.used[k], true
 	for more && k < l.n {

@@ -142,22 +142,6 @@ func (lab *OARLab) Submit(t testing.TB, user, command string, options ...string)
 	return m[1]
 }
 
-// SQL is the answer of OAR's database: a row a line, its fields separated by |.
-func (lab *OARLab) SQL(t testing.TB, query string) string {
-	t.Helper()
-	out, errs, err := lab.call(oarPatience, "", "sql", query)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", query, err, errs)
-	}
-	return out
-}
-
-// Answers says whether OAR's database does.
-func (lab *OARLab) Answers() bool {
-	_, _, err := lab.call(oarPatience, "", "sql", "select 1")
-	return err == nil
-}
-
 // State is a job's state, as OAR calls it.
 func (lab *OARLab) State(t testing.TB, id string) string {
 	t.Helper()

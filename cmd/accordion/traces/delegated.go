@@ -181,7 +181,11 @@ func show(out io.Writer, data *figures.Data, e figures.Experiment, claims, sensi
 		if claims {
 			rows = data.Claims()
 		}
-		return json.NewEncoder(out).Encode(map[string]any{"rows": rows})
+		all := map[string]any{"rows": rows}
+		if sensitivity {
+			all["sensitivity"] = data.Sensitivity()
+		}
+		return json.NewEncoder(out).Encode(all)
 	}
 	text := data.Text()
 	if claims {
@@ -190,7 +194,7 @@ func show(out io.Writer, data *figures.Data, e figures.Experiment, claims, sensi
 	if sensitivity {
 		text += "\n" + data.SensitivityText()
 	}
-	_, err := fmt.Fprintf(out, "%d seeds from %d, sizes %v: %d of the 200 jobs are larger than a cluster\n\n%s", e.Seeds, e.Seed, e.Sizes, delegated.Workload{}.TooLarge(e.Usable), text)
+	_, err := fmt.Fprintf(out, "%s\n\n%s", e.Heading(), text)
 	return err
 }
 
@@ -254,7 +258,9 @@ func delegatedRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --jobs FILE|-",
 		Short: "Run the jobs of a file, and print every counter",
-		Args:  command.NoArguments,
+		Long: `Run the jobs of a file, and print every counter. Without --json the run is made on the indexed board, too: operations_indexed are
+that board's own steps, beside the basic operations of the paper (operations_rms).`,
+		Args: command.NoArguments,
 	}
 	c.Flags().StringVar(&path, "jobs", "", "the file, as \"paper delegated jobs\" writes it; - is standard input")
 	c.Flags().IntVar(&s.Clusters, "clusters", 1, "how many clusters of 128 hosts there are, 1 to 8; each is a tenth faster than the first one more")
@@ -285,6 +291,14 @@ func delegatedRunCommand() *cobra.Command {
 		out := json.NewEncoder(cmd.OutOrStdout())
 		if !asJSON {
 			out.SetIndent("", "  ")
+			s.Plain = false
+			indexed, err := s.Run(jobs)
+			if err == nil {
+				counters, err = counters.Beside(indexed)
+			}
+			if err != nil {
+				return fmt.Errorf("paper delegated run: %w", err)
+			}
 		}
 		return out.Encode(counters)
 	}

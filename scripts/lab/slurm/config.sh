@@ -61,7 +61,10 @@ slurm_conf() {
 }
 
 common_conf() {
-	local scheduler=permit_job_expansion kill_wait=''
+	local scheduler=permit_job_expansion kill_wait='' unkillable
+	# A step that is told twice at once to end, as the extern step is on a node that a job gives back, may wait for its own watchman until
+	# this is over: slurmstepd drains the node then ("Kill task failed"), though nothing is left there. No lab lives that long.
+	unkillable=UnkillableStepTimeout=7200
 	if [[ $1 == yes ]]; then
 		scheduler+=,sched_interval=1,sched_min_interval=0,batch_sched_delay=0,bf_interval=1,bf_resolution=1,bf_continue
 		kill_wait=KillWait=2
@@ -99,6 +102,7 @@ TreeWidth=65533
 SchedulerType=sched/backfill
 SchedulerParameters=$scheduler
 $kill_wait
+$unkillable
 PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
 CONF

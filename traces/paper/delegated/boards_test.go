@@ -1,6 +1,7 @@
 package delegated_test
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -60,23 +61,48 @@ func workloads() map[string]delegated.Workload {
 	return all
 }
 
+// long makes TestBothBoardsSayTheSameInAllWorkloads look at each number of clusters and fair-start delay of the figures.
+var long = flag.Bool("accordion.long", false, "run the workloads of all points of the figures on both boards")
+
 func TestBothBoardsSayTheSameInAllWorkloads(t *testing.T) {
 	records := usable(t)
-	for name, w := range workloads() {
+	all := workloads()
+	all["Figure 10"] = delegated.Workload{Moldable: 20, At: 90, From: 4000, Delay: 10}
+	for name, w := range all {
 		w.Seed, w.Model = 1, delegated.Standard
 		jobs, err := w.Jobs(records)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, clusters := range []int{1, 4, 8} {
-			s := delegated.Setup{Clusters: clusters, FairStart: 5, Timer: 1}
+		for _, s := range boardSetups(name) {
 			indexed, messages := spoken(t, s, jobs)
 			s.Plain = true
 			if linear, _ := spoken(t, s, jobs); linear != indexed || messages < 400 {
-				t.Errorf("%s on %d clusters: the boards' messages differ, of %d", name, clusters, messages)
+				t.Errorf("%s, %+v: the boards' messages differ, of %d", name, s, messages)
 			}
 		}
 	}
+}
+
+// boardSetups are those on which a workload's messages are compared.
+func boardSetups(name string) []delegated.Setup {
+	on := func(clusters int, fair core.Time) delegated.Setup {
+		return delegated.Setup{Clusters: clusters, FairStart: fair, Timer: 1}
+	}
+	if !*long {
+		if name == "W2 with 20 % cem" {
+			return []delegated.Setup{on(1, 5), on(4, 5)}
+		}
+		return []delegated.Setup{on(1, 5)}
+	}
+	var all []delegated.Setup
+	for clusters := 1; clusters <= delegated.MaxClusters; clusters++ {
+		all = append(all, on(clusters, 5))
+	}
+	for fair := core.Time(0); fair <= 30; fair += 5 {
+		all = append(all, on(4, fair))
+	}
+	return all
 }
 
 // A job keeps its factor, its row of Table 1 and its run time in every variant.

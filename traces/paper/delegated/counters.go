@@ -1,6 +1,10 @@
 package delegated
 
-import "accordion/core"
+import (
+	"fmt"
+
+	"accordion/core"
+)
 
 // The batch systems.
 const (
@@ -31,6 +35,19 @@ type Counters struct {
 	OperationsRMS          int64     `json:"operations_rms"`
 	OperationsApplications int64     `json:"operations_applications"`
 	CEMHosts               int       `json:"cem_hosts"` // that cem applications ran on
+
+	// OperationsIndexed are the indexed board's own steps, in place of OperationsRMS: a run is made on one of the two boards.
+	OperationsIndexed int64 `json:"operations_indexed,omitempty"`
+}
+
+// Beside is what a run on plain lists counted, and beside it the steps of the same run on the indexed board. All else must be
+// the same.
+func (c Counters) Beside(indexed Counters) (Counters, error) {
+	c.OperationsIndexed, indexed.OperationsRMS = indexed.OperationsIndexed, c.OperationsRMS
+	if c != indexed {
+		return c, fmt.Errorf("the two boards differ: %+v on plain lists, %+v on the indexed board", c, indexed)
+	}
+	return c, nil
 }
 
 // Bytes are those of all messages.

@@ -12,6 +12,7 @@ import (
 // those of the delegated RMS.
 type oar struct {
 	setup   Setup
+	hosts   []int // of each cluster
 	board   delegate.Board
 	waiting []*waiting
 	started []running // in the order of the jobs
@@ -36,7 +37,7 @@ type running struct {
 }
 
 func (s Setup) oar(jobs []Job) Counters {
-	o := oar{setup: s, board: s.board(), due: core.Forever, last: -core.Forever}
+	o := oar{setup: s, hosts: s.hosts(), board: s.board(), due: core.Forever, last: -core.Forever}
 	c := Counters{RMS: OAR, Clusters: s.Clusters, FairStart: s.FairStart, Timer: s.Timer, Applications: len(jobs)}
 	for arrived := 0; ; {
 		now := min(o.events.next(), o.due)
@@ -68,7 +69,8 @@ func (s Setup) oar(jobs []Job) Counters {
 			o.pass(now)
 		}
 	}
-	c.Passes, c.LongestChain, c.OperationsRMS = o.passes, o.longest, o.board.Steps()
+	c.Passes, c.LongestChain = o.passes, o.longest
+	s.count(o.board.Steps(), &c)
 	return c
 }
 
@@ -108,7 +110,7 @@ func (o *oar) pass(now core.Time) {
 	o.chain++
 	o.longest = max(o.longest, o.chain)
 	o.started = slices.DeleteFunc(o.started, func(r running) bool { return r.over })
-	o.board.Begin(now, o.setup.hosts())
+	o.board.Begin(now, o.hosts)
 	for _, r := range o.started {
 		o.board.Occupy(r.cluster, now, r.until, r.hosts)
 	}

@@ -19,7 +19,7 @@ type Setup struct {
 	EarlyGhosts bool // as delegate.Options has it
 
 	// Plain draws passes on lists of steps, which counts the basic operations; else they are drawn on core/profile, which
-	// does not.
+	// counts its own steps.
 	Plain bool
 
 	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
@@ -35,6 +35,15 @@ func (s Setup) board() delegate.Board {
 		return &delegate.Linear{}
 	}
 	return &delegate.Indexed{}
+}
+
+// count takes the steps of a run's board.
+func (s Setup) count(steps int64, c *Counters) {
+	if s.Plain {
+		c.OperationsRMS = steps
+	} else {
+		c.OperationsIndexed = steps
+	}
 }
 
 func (s Setup) hosts() []int { return slices.Repeat([]int{Hosts}, s.Clusters) }
@@ -63,8 +72,8 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 	if s.RMS == OAR {
 		return s.oar(jobs), nil
 	}
-	r := run{setup: s, jobs: jobs, board: s.board()}
-	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer, EarlyGhosts: s.EarlyGhosts}, r.board)
+	r := run{setup: s, jobs: jobs}
+	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer, EarlyGhosts: s.EarlyGhosts}, s.board())
 	r.launchers = make([]*launcher, len(jobs))
 	if err := r.all(); err != nil {
 		return Counters{}, err
@@ -76,7 +85,6 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 type run struct {
 	setup     Setup
 	jobs      []Job
-	board     delegate.Board
 	rms       *delegate.RMS
 	launchers []*launcher // of those that have arrived
 	events    events
@@ -223,7 +231,8 @@ func (r *run) send(now core.Time, job int, q mold.Request) error {
 func (r *run) sum() Counters {
 	c, done := r.counters, r.rms.Counts()
 	c.RMS, c.Clusters, c.FairStart, c.Timer, c.Applications = Delegated, r.setup.Clusters, r.setup.FairStart, r.setup.Timer, len(r.jobs)
-	c.Passes, c.LongestChain, c.Waste, c.OperationsRMS = done.Passes, done.Longest, done.Waste, r.rms.Steps()
+	c.Passes, c.LongestChain, c.Waste = done.Passes, done.Longest, done.Waste
+	r.setup.count(r.rms.Steps(), &c)
 	together := map[[MaxClusters]int]bool{}
 	for _, l := range r.launchers {
 		c.Unique += l.computed

@@ -150,11 +150,15 @@ func (m Model) work(replaced float64) float64 {
 	return Hosts * 3600
 }
 
-// TooLarge is how many of the jobs that a workload takes are larger than a cluster in the log.
+// TooLarge is how many jobs are larger than a cluster, among those of the log that a workload looks at until it has its jobs.
 func (w Workload) TooLarge(usable []swf.Record) int {
-	n := 0
-	for _, r := range usable[min(max(0, w.From), len(usable)):min(len(usable), max(0, w.From)+Jobs)] {
-		if r.Processors > Hosts {
+	n, taken := 0, 0
+	for i := max(0, w.From); i < len(usable) && taken < Jobs; i++ {
+		uncut, _, ok := w.Sizes.of(int(usable[i].Processors))
+		if ok {
+			taken++
+		}
+		if !ok || uncut > Hosts {
 			n++
 		}
 	}

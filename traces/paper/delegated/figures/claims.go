@@ -52,16 +52,13 @@ type claim struct {
 func (d *Data) Claims() []Claim {
 	var all []Claim
 	for _, c := range slices.Concat(claims7, claims8, claims9, claims10, claims11) {
-		f := finding{verdict: Open}
+		f := finding{verdict: Open, where: c.figure + " was not made"}
 		if slices.Contains(d.names, c.figure) {
 			f = c.find(d)
 		}
 		why := c.rule
 		if f.where != "" {
 			why += "; " + f.where
-		}
-		if f.verdict == Open {
-			why += "; " + c.figure + " was not made"
 		}
 		all = append(all, Claim{c.id, c.printed, f.ours, f.verdict, c.expected, c.depends, why, c.figure})
 	}

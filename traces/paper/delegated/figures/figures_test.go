@@ -3,6 +3,7 @@ package figures_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,11 +50,16 @@ func timeless(rows []figures.Row) []figures.Row {
 	return slices.DeleteFunc(rows, func(r figures.Row) bool { return strings.HasSuffix(r.Figure, "f") })
 }
 
+// long makes the tests of minutes run.
+var long = flag.Bool("accordion.long", false, "make Figures 10 and 11, and Figure 7 twice")
+
 func TestFigure7AndItsClaims(t *testing.T) {
 	e := experiment(t)
 	data := run(t, e, "fig7")
-	if d := cmp.Diff(timeless(run(t, e, "fig7").Rows()), timeless(data.Rows())); d != "" {
-		t.Errorf("the same seed gives other figures:\n%s", d)
+	if *long {
+		if d := cmp.Diff(timeless(run(t, e, "fig7").Rows()), timeless(data.Rows())); d != "" {
+			t.Errorf("the same seed gives other figures:\n%s", d)
+		}
 	}
 	want := map[string]figures.Verdict{"7a": figures.Holds, "7b": figures.Order, "7c": figures.Partly, "7d": figures.Holds, "7e": figures.Partly, "7g": figures.Partly, "8a": figures.Open, "10b": figures.Open}
 	for _, c := range data.Claims() {
@@ -67,7 +73,7 @@ func TestFigure7AndItsClaims(t *testing.T) {
 		}
 	}
 	charts := data.Charts()
-	if len(charts) != 10 {
+	if len(charts) != 11 {
 		t.Errorf("%d charts", len(charts))
 	}
 	for _, c := range charts {
@@ -79,6 +85,9 @@ func TestFigure7AndItsClaims(t *testing.T) {
 }
 
 func TestWasteAndDelays(t *testing.T) {
+	if !*long {
+		t.Skip("it makes 155 runs: -accordion.long")
+	}
 	e := experiment(t)
 	e.Draws = 2
 	data := run(t, e, "fig10", "fig11")
@@ -99,6 +108,27 @@ func TestWasteAndDelays(t *testing.T) {
 	}
 	if text := data.Text(); !strings.Contains(text, "Work 10 h, 2 draws") {
 		t.Error(text)
+	}
+}
+
+// W1 has its cem application in one place, or in each of 200; place 40 is run for both.
+func TestAllPlacesAreRunOnlyWhereTheyAreWanted(t *testing.T) {
+	e := figures.Experiment{Seeds: 2}
+	some := e.Work("fig9")
+	e.All = true
+	if all := e.Work("fig9"); some != 2*8*6 || all != some+2*8*199 {
+		t.Errorf("%d runs, and %d of all places", some, all)
+	}
+}
+
+func TestTheHeadingSaysWhatBecomesOfLargeJobs(t *testing.T) {
+	e := experiment(t)
+	for sizes, want := range map[delegated.Sizes]string{
+		delegated.Cut: "1 seed from 1, sizes cut: 106 of the first 200 jobs are larger than a cluster, and cut", delegated.Skip: "larger than a cluster left out until 200 are drawn",
+	} {
+		if e.Sizes = sizes; !strings.Contains(e.Heading(), want) {
+			t.Errorf("%q, want %q", e.Heading(), want)
+		}
 	}
 }
 

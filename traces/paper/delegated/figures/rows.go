@@ -49,6 +49,7 @@ var (
 
 	// beside them, and not in the paper
 	passes   = metric{"-passes", "passes", func(r result) float64 { return float64(r.Passes) }}
+	indexed  = metric{"-indexed", "million steps of the indexed board, beside the operations of the RMS", func(r result) float64 { return float64(r.OperationsIndexed) / 1e6 }}
 	chain    = metric{"-chain", "most passes after one event", func(r result) float64 { return float64(r.LongestChain) }}
 	ends     = metric{"-end", "mean end, s", func(r result) float64 { return r.MeanEnd() }}
 	together = metric{"-together", "unique configurations if all cem applications kept theirs together", func(r result) float64 {
@@ -61,7 +62,7 @@ var (
 	several  = metric{"", "share of cem applications on several clusters", func(r result) float64 { return float64(r.several) / delegated.Jobs }}
 	wasted   = metric{"", "waste, million host-seconds", func(r result) float64 { return float64(r.Waste) / 1e6 }}
 
-	beside = []metric{passes, chain, ends, difference}
+	beside = []metric{indexed, passes, chain, ends, difference}
 )
 
 // values are a metric at a point, a seed; nil where it was not run.

@@ -20,6 +20,16 @@ var titles = map[string]string{
 	"fig11": "Figure 11: waste by ghosts on 4 clusters",
 }
 
+// Heading says what was drawn: the seeds, and what became of jobs that are larger than a cluster.
+func (e Experiment) Heading() string {
+	n := delegated.Workload{Sizes: e.Sizes}.TooLarge(e.Usable)
+	jobs := fmt.Sprintf("%d of the first %d jobs are larger than a cluster, and cut", n, delegated.Jobs)
+	if e.Sizes == delegated.Skip || e.Sizes == delegated.NodesSkip {
+		jobs = fmt.Sprintf("%s larger than a cluster left out until %d are drawn", counted(n, "job"), delegated.Jobs)
+	}
+	return fmt.Sprintf("%s from %d, sizes %v: %s", counted(e.Seeds, "seed"), e.Seed, e.Sizes, jobs)
+}
+
 // Text is the figures that were made, as tables for a terminal, each beside what the paper says about it.
 func (d *Data) Text() string {
 	var b strings.Builder
@@ -120,22 +130,41 @@ func (d *Data) ClaimsText() string {
 	return t.Render() + "\n† depends on readings that were chosen because they fit the printed figures: it confirms the choice, not the paper.\n"
 }
 
-// SensitivityText is what becomes of the figures under other readings of the cem application.
+// Sensitive is what becomes of the figures under one reading of the cem application.
+type Sensitive struct {
+	Work       string  `json:"work"`
+	Iterations float64 `json:"iterations"`
+	Hosts      float64 `json:"hosts"`   // of a cem application, of 100 % on 8 clusters
+	Several    float64 `json:"several"` // share of those on several clusters
+	MB         float64 `json:"mb"`      // at most, on 8 clusters
+	Unique     float64 `json:"unique"`  // at most, on 8 clusters
+	Waste      float64 `json:"waste"`   // million host-seconds, of 100 % on 4 clusters with a fair-start delay of 30 s
+}
+
+// Sensitivity is what becomes of the figures under other readings of the cem application.
+func (d *Data) Sensitivity() []Sensitive {
+	var all []Sensitive
+	for i, g := range d.modelled() {
+		m, last := models[i], g[len(g)-1]
+		s := Sensitive{Work: "that of the job", Iterations: m.Iterations, Hosts: d.read(last, cemHosts) / delegated.Jobs, Several: d.read(last, several)}
+		if m.Hours > 0 {
+			s.Work = fmt.Sprintf("%d × %.0f s", delegated.Hosts, 3600*m.Hours)
+		}
+		for _, p := range g {
+			s.MB, s.Unique = max(s.MB, d.read(p, bytes)), max(s.Unique, d.read(p, unique))
+		}
+		s.Waste = d.read(d.experiment.modelled(m, d.experiment.waste(100, 30)), wasted)
+		all = append(all, s)
+	}
+	return all
+}
+
+// SensitivityText is Sensitivity for a terminal.
 func (d *Data) SensitivityText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"work, iterations", "hosts of a cem application (8 clusters, 100 %)", "share over several", "MB at most (8 clusters)", "unique at most", "waste, million (4 clusters, 30 s, 100 %)"})
-	for i, g := range d.modelled() {
-		most, uniques := 0.0, 0.0
-		for _, p := range g {
-			most, uniques = max(most, d.read(p, bytes)), max(uniques, d.read(p, unique))
-		}
-		work := "that of the job"
-		if m := models[i]; m.Hours > 0 {
-			work = fmt.Sprintf("%d × %.0f s", delegated.Hosts, 3600*m.Hours)
-		}
-		all := g[len(g)-1]
-		t.AppendRow(table.Row{fmt.Sprintf("%s, %.0f", work, models[i].Iterations), digits(d.read(all, cemHosts) / delegated.Jobs), digits(d.read(all, several)), digits(most), digits(uniques),
-			digits(d.read(d.experiment.modelled(models[i], d.experiment.waste(100, 30)), wasted))})
+	for _, s := range d.Sensitivity() {
+		t.AppendRow(table.Row{fmt.Sprintf("%s, %.0f", s.Work, s.Iterations), digits(s.Hosts), digits(s.Several), digits(s.MB), digits(s.Unique), digits(s.Waste)})
 	}
 	return fmt.Sprintf("Other readings of the cem application, mean of %s\n", counted(d.experiment.Readings, "seed")) + t.Render() + "\n"
 }
