@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
-	"accordion/traces/files"
 	"accordion/traces/paper/adaptive"
 	"accordion/traces/swf"
 )
@@ -71,11 +70,7 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 			return fmt.Errorf("paper adaptive: %w", err)
 		}
 		if folder != "" {
-			var all []files.File
-			for _, chart := range data.Charts() {
-				all = append(all, files.File{Path: filepath.Join(folder, chart.File), Folder: true, Write: chart.Write})
-			}
-			if err := files.Save(all...); err != nil {
+			if err := saveCharts(folder, data.Charts()); err != nil {
 				return fmt.Errorf("paper adaptive: %w", err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"accordion/core"
 
 	"accordion/traces/files"
+	"accordion/traces/paper/chart"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
 	"accordion/traces/swf"
@@ -167,10 +168,11 @@ func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, dra
 	return names, nil
 }
 
-func saveCharts(folder string, charts []figures.Chart) error {
+// saveCharts writes figures into a folder.
+func saveCharts(folder string, charts []chart.Chart) error {
 	var all []files.File
-	for _, chart := range charts {
-		all = append(all, files.File{Path: filepath.Join(folder, chart.File), Folder: true, Write: chart.Write})
+	for _, c := range charts {
+		all = append(all, files.File{Path: filepath.Join(folder, c.File), Folder: true, Write: c.Write})
 	}
 	return files.Save(all...)
 }

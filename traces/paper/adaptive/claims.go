@@ -60,10 +60,10 @@ func (e estimate) slack() float64 {
 	return e.half
 }
 
-// near is for a printed number.
+// near is for a printed number: within the interval, or 10 % of the number where that is more.
 func near(printed float64) rule {
-	return rule{"within the interval and 10 % of the printed number", printed, func(e estimate) Verdict {
-		return when(math.Abs(e.mean-printed) <= e.slack()+0.1*math.Abs(printed))
+	return rule{"interval, or 10 %", printed, func(e estimate) Verdict {
+		return when(math.Abs(e.mean-printed) <= max(e.slack(), 0.1*math.Abs(printed)))
 	}}
 }
 
@@ -74,7 +74,7 @@ func exactly(printed, off float64) rule {
 
 // between is for a printed range.
 func between(low, high float64) rule {
-	return rule{fmt.Sprintf("%g to %g, and the interval", low, high), (low + high) / 2, func(e estimate) Verdict {
+	return rule{fmt.Sprintf("%g to %g", low, high), (low + high) / 2, func(e estimate) Verdict {
 		return when(e.mean >= low-e.slack() && e.mean <= high+e.slack())
 	}}
 }
@@ -91,7 +91,7 @@ func (r rule) impossible(high, least float64) rule {
 	if high >= least {
 		return r
 	}
-	r.words += fmt.Sprintf("; but no size is below %.2f of the reference on average", least)
+	r.words += fmt.Sprintf("; none can be below %.2f", least)
 	r.judge = func(estimate) Verdict { return Contradicts }
 	return r
 }

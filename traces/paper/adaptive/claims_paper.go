@@ -119,7 +119,7 @@ func exclude(rows []Row, ids ...string) []Row {
 	for i := range rows {
 		if slices.Contains(ids, rows[i].ID) {
 			rows[i].Verdict = Contradicts
-			rows[i].rule += "; no reading has all that is printed of it"
+			rows[i].rule += "; no reading has both"
 		}
 	}
 	return rows

@@ -38,30 +38,34 @@ func each(a, b []float64, of func(a, b float64) float64) []float64 {
 
 func quotient(a, b float64) float64 { return a / b }
 
-// student is the value below which a variable of Student's distribution lies with 97.5 %: by halving, with the integral of the
-// density by Simpson's rule.
+// student is the value within which, on both sides of 0, a variable of Student's distribution lies with 95 %.
 func student(freedom int) float64 {
-	n := float64(freedom)
-	upper, _ := math.Lgamma((n + 1) / 2)
-	lower, _ := math.Lgamma(n / 2)
-	scale := math.Exp(upper-lower) / math.Sqrt(n*math.Pi)
-	density := func(t float64) float64 { return scale * math.Pow(1+t*t/n, -(n+1)/2) }
-	within := func(t float64) float64 { // of 0 to t
-		const pieces = 2000
-		step := t / pieces
-		sum := density(0) + density(t)
-		for i := 1; i < pieces; i++ {
-			sum += density(float64(i)*step) * float64(2+2*(i%2))
-		}
-		return sum * step / 3
-	}
 	low, high := 0.0, 16.0
 	for range 40 {
-		if middle := (low + high) / 2; within(middle) < 0.475 {
+		if middle := (low + high) / 2; within(middle, freedom) < 0.95 {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
 	return low
+}
+
+// within is how probable it is that the variable lies between −t and t: a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+func within(t float64, freedom int) float64 {
+	angle := math.Atan(t / math.Sqrt(float64(freedom)))
+	sin, cos := math.Sincos(angle)
+	sum, term := 0.0, 1.0
+	odd := freedom % 2
+	if odd == 1 {
+		term = cos
+	}
+	for k := odd; k <= freedom-2; k += 2 {
+		sum += term
+		term *= cos * cos * float64(k+1) / float64(k+2)
+	}
+	if odd == 1 {
+		return 2 / math.Pi * (angle + sin*sum)
+	}
+	return sin * sum
 }

@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +24,8 @@ type Experiment struct {
 	Seed     uint64 // of the first of them
 	Readings bool   // also what moves the claims
 	Logs     []Log  // real logs, for the claims that are ours
+
+	jobs int // of each workload; 0: as many as the paper has
 
 	// Done is told how much of Work is done, from one goroutine at a time. It may be nil.
 	Done func(work int)
@@ -63,6 +66,9 @@ func (e Experiment) Work(names ...string) int {
 	}
 	return work
 }
+
+// each is how many jobs each workload has.
+func (e Experiment) each() int { return cmp.Or(e.jobs, jobsEach) }
 
 // plan is which approaches are run on which workloads.
 func (e Experiment) plan(names []string) (map[setting][]approach, []setting) {
@@ -120,7 +126,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	}
 	if err := parallel.Do(ctx, len(done), e.Done, func(i int) (err error) {
 		s := settings[i/e.Seeds]
-		done[i], err = s.run(e.Seed+uint64(i%e.Seeds), needs[s], statistics[i/e.Seeds])
+		done[i], err = s.run(e.each(), e.Seed+uint64(i%e.Seeds), needs[s], statistics[i/e.Seeds])
 		return err
 	}); err != nil {
 		return nil, err
@@ -152,7 +158,7 @@ type known struct {
 func (e Experiment) statistics(ctx context.Context, settings []setting) ([]known, error) {
 	all := make([]known, len(settings))
 	err := parallel.Do(ctx, len(settings), nil, func(i int) (err error) {
-		if all[i].statistics, err = settings[i].statistics(e.Seed); err == nil {
+		if all[i].statistics, err = settings[i].statistics(e.each(), e.Seed); err == nil {
 			all[i].forecast = all[i].statistics.Forecast()
 		}
 		return err
@@ -168,14 +174,14 @@ type runs struct {
 }
 
 // run makes all runs on one workload.
-func (s setting) run(seed uint64, some []approach, k known) (runs, error) {
-	plain, err := s.plain(seed)
+func (s setting) run(jobs int, seed uint64, some []approach, k known) (runs, error) {
+	plain, err := s.plain(jobs, seed)
 	if err != nil {
 		return runs{}, err
 	}
 	w := s.mold(plain, seed)
 	refs := references(w)
-	all := runs{drawn: look(w, refs)}
+	all := runs{drawn: s.look(plain, seed)}
 	for _, a := range some {
 		p, err := a.policy(k.statistics)
 		if err != nil {
@@ -197,12 +203,22 @@ func (s setting) run(seed uint64, some []approach, k known) (runs, error) {
 	return all, nil
 }
 
-// look is what is known of a workload before it runs.
-func look(w workload.Workload, refs []*adapt.Sizes) drawn {
-	d := drawn{offered: offered(w, refs)}
+// look is what is known of a workload before it runs. References are those of the speed-ups, not of whole seconds: these make
+// those of short jobs with Downey's speed-ups smaller, as from some size on such a job lasts a second on each.
+func (s setting) look(plain workload.Workload, seed uint64) drawn {
+	const ticks = 10_000 // of a second
+	fine := plain
+	fine.Jobs = slices.Clone(plain.Jobs)
+	for i := range fine.Jobs {
+		j := &fine.Jobs[i]
+		j.Submit, j.Run, j.Request = ticks*j.Submit, ticks*j.Run, ticks*j.Request
+	}
+	fine = s.mold(fine, seed)
+	refs := references(fine)
+	d := drawn{offered: offered(fine, refs)}
 	var count [classes]float64
 	for _, s := range refs {
-		for _, c := range []int{all, short + int(s.Class())} {
+		for _, c := range []int{all, short + int(adapt.ClassOf(s.Seconds/ticks))} {
 			count[c]++
 			d.nodes[c] += float64(s.Nodes)
 		}

@@ -12,8 +12,8 @@ import (
 
 // The machine and the length of every workload (Table 1 of the paper).
 const (
-	nodes = 128
-	jobs  = 10_000
+	nodes    = 128
+	jobsEach = 10_000
 )
 
 // setting is a workload but for its seed.
@@ -42,8 +42,8 @@ func (s setting) alpha() float64 {
 	return 10.23
 }
 
-// plain is the workload before anybody is moldable.
-func (s setting) plain(seed uint64) (workload.Workload, error) {
+// plain is the workload of so many jobs before anybody is moldable.
+func (s setting) plain(jobs int, seed uint64) (workload.Workload, error) {
 	log := model.Lublin{Jobs: jobs, Nodes: nodes, Alpha: s.alpha(), Seed: seed}.Log()
 	selected, err := workload.Selection{}.Select(log)
 	if err != nil {
@@ -85,11 +85,11 @@ func efficient(j *workload.Job) {
 const others = 5
 
 // statistics are the means over workloads with other seeds than any that is run.
-func (s setting) statistics(seed uint64) (*adapt.Statistics, error) {
+func (s setting) statistics(jobs int, seed uint64) (*adapt.Statistics, error) {
 	var mean adapt.Statistics
 	for k := range uint64(others) {
 		other := seed + (k+1)<<32
-		w, err := s.plain(other)
+		w, err := s.plain(jobs, other)
 		if err != nil {
 			return nil, err
 		}
