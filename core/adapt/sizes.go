@@ -30,9 +30,9 @@ type Sizes struct {
 
 	index []int32 // of Choices among the job's; nil: the same from first on
 	first int
-	ref   int     // of its reference among Steps
-	floor int     // of its least size among Steps that is not below its floor
-	dense bool    // each has one node more than the one before
+	ref   int  // of its reference among Steps
+	floor int  // of its least size among Steps that is not below its floor
+	dense bool // each has one node more than the one before
 }
 
 // New looks at what a job listed. It is nil when nothing of that can be run.

@@ -93,10 +93,13 @@ func LiveNames() []string {
 func Help() string {
 	var text strings.Builder
 	for _, e := range table {
-		fmt.Fprintf(&text, "  %-14s %s\n", e.shown(), e.help)
+		text.WriteString(line(e.shown(), e.help))
 	}
 	return text.String() + sizedHelp()
 }
+
+// line is one of help.
+func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, help) }
 
 // Named gives the policy of a name, with the order of its queue. The error names the known ones, and the nearest to what was
 // written.

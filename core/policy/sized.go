@@ -112,15 +112,15 @@ func written() []string {
 func sizedHelp() string {
 	var text strings.Builder
 	for _, b := range bases {
-		fmt.Fprintf(&text, "  %-14s %s\n", b.name+"+SIZING", b.help+strings.Join(adapt.Names(), ", "))
+		text.WriteString(line(b.name+"+SIZING", b.help+strings.Join(adapt.Names(), ", ")))
 	}
 	for _, p := range sized {
-		fmt.Fprintf(&text, "  %-14s %s\n", p.name, p.help)
+		text.WriteString(line(p.name, p.help))
 	}
 	text.WriteString("SIZING:\n")
 	for _, name := range adapt.Names() {
 		_, help := adapt.Named(name)
-		fmt.Fprintf(&text, "  %-14s %s\n", name, help)
+		text.WriteString(line(name, help))
 	}
 	return text.String()
 }

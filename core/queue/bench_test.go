@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/evolve"
 	"accordion/core/mold"
 	"accordion/core/queue"
@@ -65,14 +66,23 @@ func BenchmarkPlan(b *testing.B) {
 }
 
 // BenchmarkPlanWithModels is the plan of 2,000 jobs of 200 sizes each beside 500 running ones, on 1,000 nodes. The bound
-// is 100 ms; figures in docs/performance.md.
+// is 100 ms, and a sizing adds less than 10 ms; figures in docs/performance.md.
 func BenchmarkPlanWithModels(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		sizing adapt.Sizing
+	}{{"earliest of all", nil}, {"share", adapt.Share{}}, {"least", adapt.Least{}}, {"load", adapt.Scojo()}} {
+		b.Run(c.name, func(b *testing.B) { planWithModels(b, queue.Repeated{Sizing: c.sizing}) })
+	}
+}
+
+func planWithModels(b *testing.B, policy queue.Repeated) {
 	choices, err := mold.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		s := queue.Repeated{}.New(core.Machine{Nodes: 1000})
+		s := policy.New(core.Machine{Nodes: 1000})
 		for i := range 500 {
 			s.Running(0, core.Allocation{Job: core.JobID(-1 - i), EP: core.EP{{Duration: core.Time(600 + 37*i), Nodes: 1 + i%3}}})
 		}
