@@ -21,6 +21,7 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 	"accordion/core/policy"
+	"accordion/core/queue"
 	"accordion/shim/seal"
 )
 
@@ -170,7 +171,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return managed.Settings{}, err
 	}
-	planner, err := policy.Live(conf.Plan.Policy, conf.Plan.Fit())
+	planner, err := plannerOf(conf.Plan)
 	if err != nil {
 		return managed.Settings{}, err
 	}
@@ -190,6 +191,23 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
 	}, nil
+}
+
+// plannerOf is the planning policy with its sizes. What is wrong with it is the user's.
+func plannerOf(conf config.Plan) (queue.Policy, error) {
+	planner, err := policy.Live(conf.Policy, conf.Fit())
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
+		return planner, err
+	}
+	file, err := command.ReadStatistics(conf.Statistics)
+	if err != nil {
+		return nil, err
+	}
+	// Both clocks count from midnight UTC.
+	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }
 
 // together runs all parts until ctx ends or one of them does, then ends the others.
