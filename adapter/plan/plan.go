@@ -48,9 +48,7 @@ func (v *World) planOnce() bool {
 	}
 	for _, m := range all {
 		m.Planned = m.state.Plan(v.Now)
-		if all := crowdOf(m.state); all != nil {
-			m.world = all.World(v.Now)
-		}
+		m.look()
 		m.advances = v.advances
 		improved := m.advance()
 		v.advances = m.advances
@@ -60,8 +58,9 @@ func (v *World) planOnce() bool {
 			return false
 		}
 	}
-	for _, m := range all {
+	for i, m := range all {
 		m.name()
+		v.explain(i, m)
 	}
 	v.Planned = together(all, v.Queue)
 	return true

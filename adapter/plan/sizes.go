@@ -2,6 +2,7 @@ package plan
 
 import (
 	"accordion/adapter/managed"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/crowd"
@@ -91,6 +92,40 @@ func (m *machine) ordinary() []core.Allocation {
 
 // atStart is the second at which jobs begin that the plan begins now: they want their nodes now.
 func (v *World) atStart() core.Time { return v.Now + v.Settings.StartLead }
+
+// look is what the rule saw when jobs were sized.
+func (m *machine) look() {
+	if all := crowdOf(m.state); all != nil {
+		m.world = all.World(m.Now)
+	}
+}
+
+// explained is for how many jobs of a queue it is told what the load rule tried: each looks at all of them.
+const explained = 32
+
+// explain tells of each moldable job that waits, and has a course, why it has that size.
+func (v *World) explain(number int, m *machine) {
+	all := crowdOf(m.state)
+	if all == nil {
+		return
+	}
+	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world))
+	_, dear := all.Sizing.(adapt.Load)
+	told := 0
+	for _, w := range m.Queue {
+		r := w.Managed
+		if r == nil || r.Course == nil || len(w.Job.Choices) < 2 || dear && told == explained {
+			continue
+		}
+		if s := all.Sizes(r.ID); s != nil && !s.Several {
+			told++
+			r.Course.Machine, r.Course.Sized = number, view.SizedOf(all.Sizing, m.world, s, m.like().Nodes)
+			if most := r.Seen.Most; most.Why != "" && r.Course.Sized != nil {
+				r.Course.Sized.Limit = most.Nodes
+			}
+		}
+	}
+}
 
 // capped is a waiting job with the choices only that the rule lets it have now, as Plan did.
 func (m *machine) capped(j core.Job) core.Job {

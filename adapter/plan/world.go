@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/place"
 )
@@ -47,6 +48,7 @@ type World struct {
 	taken    []Holder            // who has each node now
 	Queue    []Waiter            // in rank order
 	Planned  core.Plan           // of the queue
+	Sizing   []view.Sizing       // of moldable jobs, by machine; nil: they may have all that they list
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
 	Running  []*managed.Job      // in the order in which they began
 	advances int                 // early applications looked at

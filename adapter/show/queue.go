@@ -24,7 +24,7 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) &&
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) && slices.Equal(before.Sizing, q.Sizing) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
@@ -59,7 +59,7 @@ type past struct {
 
 // queue gathers every job of the pool.
 func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
-	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v)}
+	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
 	for _, n := range v.Snapshot.Nodes {
 		if !n.Usable {
 			q.Away++
@@ -133,6 +133,9 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
+			if c := w.Managed.Course; c != nil {
+				e.Machine, e.Sized = c.Machine, c.Sized
+			}
 			if e.Start == 0 {
 				e.Size = w.Managed.Choices[0][0].Nodes
 			}
