@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/policy"
 	"accordion/shim/wire"
 )
 
@@ -78,7 +79,11 @@ func (s *jobs) greet(j *adapter.Job) error {
 	}
 	r := managed.New(j, request, choices)
 	s.records[j.Key] = r
-	if err := s.notes.event(r, "accepted", request, map[string]any{"user": j.User}); err != nil {
+	text := request
+	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
+		text += "; never chosen, for they last longer than with as many nodes or fewer: " + slow
+	}
+	if err := s.notes.event(r, "accepted", text, map[string]any{"user": j.User}); err != nil {
 		return err
 	}
 	if j.State == adapter.Running {

@@ -29,6 +29,7 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 			title = "What it waits for"
 		}
 		t.section(title, t.reasons())
+		t.section(fmt.Sprintf("Why on %s", nodesWord(e.Size)), t.size())
 		t.section(t.planTitle(), t.plan())
 		if e.Rank > 0 {
 			t.section("Who has nodes now", t.holders())

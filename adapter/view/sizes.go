@@ -3,6 +3,7 @@ package view
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"accordion/core"
 	"accordion/core/adapt"
@@ -21,6 +22,9 @@ type Sizing struct {
 
 // Number is a number for people: with two places behind the point.
 type Number float64
+
+// String writes it without zeros behind the point.
+func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
 // rounded is a number for people.
 func rounded(x float64) Number { return Number(math.Round(100*x) / 100) }
@@ -82,6 +86,9 @@ func SizedOf(rule adapt.Sizing, w *adapt.World, s *adapt.Sizes, machine int) *Si
 	}
 	one.Least, one.Most = s.Steps[lo].Nodes, s.Steps[hi].Nodes
 	one.Part = rounded(min(factor, core.MaxNodes) * float64(s.Nodes))
+	if factor == 0 { // the floor, whatever that is
+		one.Part = Number(one.Least)
+	}
 	return one
 }
 
