@@ -10,7 +10,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/core/policy"
 )
 
 // story is all that is decided before the simulation begins. A story can be made smaller by leaving things out.
@@ -132,7 +131,7 @@ func (r teller) when(lo, hi int) time.Duration {
 func tell(seed uint64) *story {
 	r := teller{rand.New(rand.NewPCG(seed, 0xacc0))}
 	s := &story{
-		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second, sizes: []string{policy.DefaultSizes},
+		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second, sizes: []string{*sizesFlag},
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),

@@ -134,7 +134,7 @@ func (t *teller) size() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("Its reference is %s: of all that it listed, nodes x time^2 is least there, and more nodes cost more than they gain.", nodesWord(x.Reference)),
-		fmt.Sprintf("Jobs hold %d of the machine's %s, and %s want %d. The site sizes jobs by the rule %q.", x.Held, nodesWord(x.Machine), waiting(x.Waiting), x.Wanted, x.Rule),
+		fmt.Sprintf("Jobs hold %d of the machine's %s, and %s %d. The site sizes jobs by the rule %q.", x.Held, nodesWord(x.Machine), waiting(x.Waiting), x.Wanted, x.Rule),
 		fmt.Sprintf("%s, so it may have %s now.", part, x.between()),
 		fmt.Sprintf("It is planned on %d, and not on more: %s.", x.Taken, x.Keeps),
 	}
@@ -150,9 +150,9 @@ func (t *teller) size() []string {
 // waiting is so many jobs that wait.
 func waiting(n int) string {
 	if n == 1 {
-		return "the one that waits"
+		return "the one that waits wants"
 	}
-	return fmt.Sprintf("the %d that wait", n)
+	return fmt.Sprintf("the %d that wait want", n)
 }
 
 // between is the sizes that it may have.
@@ -189,7 +189,7 @@ func (t *teller) listed() []string {
 		case l.Nodes == t.Sizes.Taken && l.May:
 			note = "planned"
 		case !l.Gains:
-			note = "never: it lasts longer than on fewer"
+			note = "never: as many nodes or fewer are faster"
 		case !l.May:
 			note = "not now"
 		}
