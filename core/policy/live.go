@@ -8,6 +8,7 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/adaptive"
+	"accordion/core/crowd"
 	"accordion/core/queue"
 )
 
@@ -55,6 +56,22 @@ func SizingOf(p queue.Policy) adapt.Sizing {
 		return p.Sizing
 	case adaptive.Traditional:
 		return adapt.Reference{}
+	}
+	return nil
+}
+
+// CrowdOf is a machine without jobs as the rule of a policy sees it; nil: there is no rule.
+func CrowdOf(p queue.Policy, m core.Machine) *crowd.Crowd {
+	switch p := p.(type) {
+	case Policy:
+		return CrowdOf(p.Policy, m)
+	case adaptive.EASY:
+		return crowd.New(m, p.Sizing, p.Floor)
+	case adaptive.Traditional:
+		return crowd.New(m, adapt.Reference{}, adapt.AsListed)
+	}
+	if s := SizingOf(p); s != nil {
+		return crowd.New(m, s, adapt.HalfReference)
 	}
 	return nil
 }

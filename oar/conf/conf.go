@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/policy"
 )
 
 // DefaultFile is where OAR's configuration is, unless OARCONFFILE in the environment says otherwise.
@@ -51,7 +52,29 @@ type Conf struct {
 	EpilogueTimeout time.Duration
 
 	Manager Manager
+
+	// Policy is the one setting of ours: by which policy a pass plans (ACCORDION_POLICY).
+	Policy Policy
 }
+
+// Policy is the name of a policy, and where it stands. Planner reads it.
+type Policy struct {
+	Name string
+	File string
+	Line int // 0: nowhere
+}
+
+// Planner is the policy by which a pass plans. The error is an *Error: whoever plans nothing need not care.
+func (p Policy) Planner() (policy.Policy, error) {
+	planner, err := policy.Pass(p.Name)
+	if err != nil {
+		return planner, &Error{p.File, p.Line, policySetting + ": " + err.Error()}
+	}
+	return planner, nil
+}
+
+// policySetting is the one line of oar.conf that is ours.
+const policySetting = "ACCORDION_POLICY"
 
 // Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
 // each node.
@@ -154,6 +177,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
 		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
 	}
+	conf.Policy = Policy{r.text(policySetting, policy.DefaultPass), file, lines[policySetting]}
 	if !strings.HasPrefix(conf.Manager.File, "/") {
 		conf.Manager.File = filepath.Join(DefaultOARDir, conf.Manager.File)
 	}

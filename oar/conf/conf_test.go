@@ -35,6 +35,7 @@ OAR_RUNTIME_DIRECTORY="/var/lib/oar/"
 OAR_SSH_CONNECTION_TIMEOUT="30"
 SERVER_PROLOGUE_EPILOGUE_TIMEOUT="50"
 NODE_FILE_DB_FIELD_DISTINCT_VALUES="core"
+ACCORDION_POLICY="scojo-p:nonpredictive" # ours
 `
 
 func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
@@ -47,7 +48,8 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667", EpilogueTimeout: 50 * time.Second,
 		Manager: conf.Manager{Property: "cpuset", File: "/usr/lib/oar/site/manager.pl", Cpusets: "/oar", Siblings: "yes", Patience: 30 * time.Second, LogLevel: 2,
-			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}}}
+			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}},
+		Policy: conf.Policy{Name: "scojo-p:nonpredictive", File: "oar.conf", Line: 25}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -63,6 +65,26 @@ func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
 	}
 	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" || len(got.SuspendedFree) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A wrong policy is an error for those who plan by it, and for nobody else: OAR's server runs epilogues that read oar.conf, too.
+func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "", "ACCORDION_POLICY=\n": "", `ACCORDION_POLICY="share:168h"`: "", "ACCORDION_POLICY=easy+least": "", "ACCORDION_POLICY=traditional:top": "",
+		"ACCORDION_POLICY=repeated+shar":    `did you mean repeated+share?`,
+		"ACCORDION_POLICY=scojo":            `did you mean scojo-p?`,
+		"ACCORDION_POLICY=cirne-berman:opt": `oar.conf:2: ACCORDION_POLICY: policy "cirne-berman:opt" fixes sizes when jobs are submitted, and is for replays only; take repeated+share`,
+		"ACCORDION_POLICY=easy":             `oar.conf:2: ACCORDION_POLICY: policy "easy" does not size moldable jobs, and is for replays only; take repeated+share`,
+		"ACCORDION_POLICY=moldable":         "is for replays only",
+	} {
+		c, err := conf.Parse(strings.NewReader("DB_TYPE=Pg\n"+line+"\n"), "oar.conf")
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if _, err = c.Policy.Planner(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
 	}
 }
 
