@@ -98,7 +98,7 @@ func serve(ctx context.Context, conf config.Config, insist insistence, w io.Writ
 	}
 	lease.Claim.Over = insist.takeOver
 	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Lease: lease, Settings: settings})
-	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
+	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "sizes", policy.SizesOf(settings.Policy), "journal", j.Path(),
 		"socket", conf.Session.Socket, "addresses", server.Addresses())
 	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
 		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })...)
@@ -171,6 +171,9 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return managed.Settings{}, err
 	}
+	if c.sizes != "" {
+		conf.Plan.Sizes = c.sizes
+	}
 	planner, err := plannerOf(conf.Plan)
 	if err != nil {
 		return managed.Settings{}, err
@@ -201,6 +204,9 @@ func plannerOf(conf config.Plan) (queue.Policy, error) {
 	}
 	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
 		return planner, err
+	}
+	if conf.Sizes != "load" {
+		return nil, command.Usage(fmt.Errorf(`[plan] statistics is not in force: sizes = %q predicts nothing; leave it out, or say sizes = "load"`, conf.Sizes))
 	}
 	file, err := command.ReadStatistics(conf.Statistics)
 	if err != nil {
