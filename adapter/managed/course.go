@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -12,9 +11,6 @@ type Course struct {
 	EP     core.EP
 	Layers []Layer
 	Err    error // it has no nodes
-
-	Machine int         // of which of the plan's machines
-	Sized   *view.Sized // why a moldable job has that size; nil: it may have all that it lists
 }
 
 // Layer is a rectangle of a job's course: the nodes that come with step and leave together.

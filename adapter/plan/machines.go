@@ -210,6 +210,9 @@ func (m *machine) enter(w Waiter) {
 	m.Queue = append(m.Queue, w)
 	m.work += w.Job.Choices[0].Area()
 	m.state.Submit(m.atStart(), w.Job)
+	if all := crowdOf(m.state); all != nil && w.moldsItself() {
+		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, adapt.HalfReference))
+	}
 }
 
 // soonest is the machine on which a job ends first; nil: on none does it have a place.

@@ -103,7 +103,16 @@ func (m *machine) look() {
 // explained is for how many jobs of a queue it is told what the load rule tried: each looks at all of them.
 const explained = 32
 
-// explain tells of each moldable job that waits, and has a course, why it has that size.
+// Size is why a waiting moldable job has its size: what the rule gives it, on which of the plan's machines.
+type Size struct {
+	Machine int // of World.Sizing
+	*view.Sized
+}
+
+// moldsItself says whether the batch system chooses the job's size, by the same rule.
+func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }
+
+// explain tells of each moldable job that waits why it has that size.
 func (v *World) explain(number int, m *machine) {
 	all := crowdOf(m.state)
 	if all == nil {
@@ -111,19 +120,19 @@ func (v *World) explain(number int, m *machine) {
 	}
 	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world))
 	_, dear := all.Sizing.(adapt.Load)
-	told := 0
 	for _, w := range m.Queue {
-		r := w.Managed
-		if r == nil || r.Course == nil || len(w.Job.Choices) < 2 || dear && told == explained {
+		s := all.Sizes(w.Job.ID)
+		if s == nil || s.Several || len(w.Job.Choices) < 2 && !w.moldsItself() || dear && len(v.Sizes) == explained {
 			continue
 		}
-		if s := all.Sizes(r.ID); s != nil && !s.Several {
-			told++
-			r.Course.Machine, r.Course.Sized = number, view.SizedOf(all.Sizing, m.world, s, m.like().Nodes)
-			if most := r.Seen.Most; most.Why != "" && r.Course.Sized != nil {
-				r.Course.Sized.Limit = most.Nodes
-			}
+		sized := view.SizedOf(all.Sizing, m.world, s, m.like().Nodes)
+		if sized == nil {
+			continue
 		}
+		if most := w.Seen.Most; most.Why != "" {
+			sized.Limit = most.Nodes
+		}
+		v.Sizes[w.Job.ID] = Size{number, sized}
 	}
 }
 

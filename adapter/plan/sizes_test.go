@@ -180,6 +180,20 @@ func listOf(t *rapid.T, most int) (text string, reference int) {
 	return text, reference
 }
 
+// OAR's passes size OAR's own moldable jobs; the sidecar counts with their references, and tells why they have their sizes.
+func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
+	s := sceneOf(32, adapt.Share{})
+	s.runsOrdinary(32, 500)
+	s.waitsOrdinary(8, 520)
+	j := &s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1]
+	j.Choices = []core.EP{{{Duration: 1000, Nodes: 2}}, {{Duration: 650, Nodes: 4}}, {{Duration: 520, Nodes: 8}}}
+	v := s.plan()
+	// s = 32/36, M = 18: 4·min(1.33, 1)
+	if x := v.Sizes[j.ID]; x.Sized == nil || x.Reference != 4 || x.Least != 2 || x.Most != 4 || v.Sizing[0].Wanted != 4 {
+		t.Errorf("%+v by %+v", x.Sized, v.Sizing)
+	}
+}
+
 func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 24
@@ -208,7 +222,7 @@ func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
 			references[s.waits(text)] = reference
 			all, waiting = append(all, reference), append(waiting, reference)
 		}
-		s.plan()
+		v := s.plan()
 		for r, reference := range references {
 			target := dumb(nodes, held, waiting, all, reference)
 			floor := (reference + 1) / 2
@@ -228,8 +242,8 @@ func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
 			if r.Course == nil || !slices.Contains(may, r.Course.EP[0].Nodes) {
 				t.Fatalf("%s of reference %d, target %d, got %+v, want one of %v", r.Request, reference, target, r.Course, may)
 			}
-			if x := r.Course.Sized; x == nil || x.Reference != reference || x.Least != may[0] || x.Most != may[len(may)-1] {
-				t.Fatalf("%s is explained by %+v, want %v", r.Request, x, may)
+			if x := v.Sizes[r.ID]; x.Sized == nil || x.Reference != reference || x.Least != may[0] || x.Most != may[len(may)-1] {
+				t.Fatalf("%s is explained by %+v, want %v", r.Request, x.Sized, may)
 			}
 		}
 	})

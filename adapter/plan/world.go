@@ -49,6 +49,7 @@ type World struct {
 	Queue    []Waiter            // in rank order
 	Planned  core.Plan           // of the queue
 	Sizing   []view.Sizing       // of moldable jobs, by machine; nil: they may have all that they list
+	Sizes    map[core.JobID]Size // of those that wait
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
 	Running  []*managed.Job      // in the order in which they began
 	advances int                 // early applications looked at
@@ -81,7 +82,7 @@ const settling core.Time = 2
 
 // look is the world at a second.
 func look(in Input) *World {
-	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}}
+	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}, Sizes: map[core.JobID]Size{}}
 	for _, r := range in.Jobs {
 		v.Managed[r.Key] = r
 	}

@@ -13,6 +13,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/core/mold"
 )
 
 // PutQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
@@ -133,9 +134,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
-			if c := w.Managed.Course; c != nil {
-				e.Machine, e.Sized = c.Machine, c.Sized
-			}
+			e.Machine, e.Sized = v.Sizes[w.Job.ID].Machine, v.Sizes[w.Job.ID].Sized
 			if e.Start == 0 {
 				e.Size = w.Managed.Choices[0][0].Nodes
 			}
@@ -144,6 +143,9 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		}
 		e := ordinaryEntry(w.Seen)
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
+		if size, sized := v.Sizes[w.Job.ID]; sized {
+			e.Machine, e.Sized, e.Choices = size.Machine, size.Sized, mold.Format(w.Seen.Choices)
+		}
 		if place != nil {
 			e.Start = place.Start
 			if w.Seen.Limit < core.Forever {

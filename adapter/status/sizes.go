@@ -34,11 +34,11 @@ type Listed struct {
 
 // sizes is why a job that waits has its size; nil where nothing but its end decides.
 func (v vantage) sizes(e *view.Entry) *Sizes {
-	choices, err := adapter.ParseRequest(e.Request)
-	if err != nil || e.Sized == nil || e.Machine >= len(v.report.Sizing) || len(e.Plan) != 1 {
+	choices, err := adapter.ParseRequest(listOf(e))
+	if err != nil || e.Sized == nil || e.Machine >= len(v.report.Sizing) {
 		return nil
 	}
-	x := &Sizes{Sizing: v.report.Sizing[e.Machine], Sized: *e.Sized, Taken: e.Plan[0].Nodes, Listed: []Listed{}}
+	x := &Sizes{Sizing: v.report.Sizing[e.Machine], Sized: *e.Sized, Taken: e.Size, Listed: []Listed{}}
 	room := v.room()
 	gaining := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
 	for _, ep := range choices {
@@ -48,7 +48,7 @@ func (v vantage) sizes(e *view.Entry) *Sizes {
 		if start, ok := room.FirstFit(one.Nodes, one.Seconds, v.now); ok && start < core.Forever {
 			one.Start, one.End = start, start+one.Seconds
 		}
-		if ep[0] == (core.Step{Nodes: x.Taken, Duration: e.Plan[0].Duration}) {
+		if one.Nodes == x.Taken && (e.Request == "" || one.Seconds == e.End-e.Start) {
 			one.Start, one.End = e.Start, e.End // the plan knows more than the queue shows
 		}
 		x.Listed = append(x.Listed, one)
@@ -56,6 +56,14 @@ func (v vantage) sizes(e *view.Entry) *Sizes {
 	slices.SortStableFunc(x.Listed, func(a, b Listed) int { return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.Seconds, b.Seconds)) })
 	x.Keeps = x.keeps()
 	return x
+}
+
+// listOf is the request of a managed moldable job, or what the batch system knows of one of its own in the same form.
+func listOf(e *view.Entry) string {
+	if e.Choices != "" {
+		return "mold=" + e.Choices
+	}
+	return e.Request
 }
 
 // room is the machine as the others occupy it.
