@@ -96,7 +96,7 @@ func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	c := r.Course
 	fields := map[string]any{"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}
 	if size, sized := s.World.Sizes[r.ID]; sized {
-		fields["sizing"], fields["sized"] = s.World.Sizing[size.Machine], size.Sized
+		fields["sizing"], fields["sized"] = s.World.Sizing[size.Machine], *size.Sized
 	}
 	return fields
 }

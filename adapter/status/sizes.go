@@ -146,7 +146,7 @@ func (t *teller) size() []string {
 		fmt.Sprintf("%s, so it may have %s now.", part, x.between()),
 		fmt.Sprintf("It is planned on %d, and not on more: %s.", x.Taken, x.Keeps),
 	}
-	if x.Parts != nil {
+	if x.Tried != nil {
 		lines = append(lines, t.load()...)
 	}
 	if len(x.Listed) <= listed {

@@ -31,14 +31,14 @@ func rounded(x float64) Number { return Number(math.Round(100*x) / 100) }
 
 // Sized is what a moldable job may get now by that.
 type Sized struct {
-	Reference int       `json:"reference"` // nodes of the size with the least nodes x time^2
-	Seconds   core.Time `json:"seconds"`   // that it lasts
-	Part      Number    `json:"part"`      // nodes that the rule gives it, before they are rounded to a size that it listed
-	Least     int       `json:"least"`     // sizes that it listed, from its floor…
-	Most      int       `json:"most"`      // …to its target: one of these it gets
-	Limit     int       `json:"limit"`     // nodes that the site allows it at most; 0: no limit
-	Parts     *Parts    `json:"load,omitempty"`
-	Tried     []Tried   `json:"tried,omitempty"` // by the rule load
+	Reference int       `json:"reference"`       // nodes of the size with the least nodes x time^2
+	Seconds   core.Time `json:"seconds"`         // that it lasts
+	Part      Number    `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
+	Least     int       `json:"least"`           // sizes that it listed, from its floor…
+	Most      int       `json:"most"`            // …to its target: one of these it gets
+	Limit     int       `json:"limit"`           // nodes that the site allows it at most; 0: no limit
+	Parts     Parts     `json:"load,omitzero"`   // by the rule load
+	Tried     []Tried   `json:"tried,omitempty"` // by it, too
 }
 
 // Parts is what the machine's load over the job's run time is made of, at its part.
@@ -76,7 +76,7 @@ func SizedOf(rule adapt.Sizing, w *adapt.World, s *adapt.Sizes, machine int) *Si
 			}
 		})
 		p := load.Parts(w, s, factor)
-		one.Parts = &Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
+		one.Parts = Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
 	} else {
 		factor = rule.Factor(w, s)
 	}
@@ -97,10 +97,6 @@ func (s *Sized) Same(o *Sized) bool {
 	if s == nil || o == nil {
 		return s == o
 	}
-	return s.equal(o) && slices.Equal(s.Tried, o.Tried) && (s.Parts == o.Parts || s.Parts != nil && o.Parts != nil && *s.Parts == *o.Parts)
-}
-
-// equal compares what every rule tells.
-func (s *Sized) equal(o *Sized) bool {
-	return s.Reference == o.Reference && s.Seconds == o.Seconds && s.Part == o.Part && s.Least == o.Least && s.Most == o.Most && s.Limit == o.Limit
+	return s.Reference == o.Reference && s.Seconds == o.Seconds && s.Part == o.Part && s.Least == o.Least && s.Most == o.Most && s.Limit == o.Limit &&
+		s.Parts == o.Parts && slices.Equal(s.Tried, o.Tried)
 }
