@@ -12,7 +12,7 @@ import (
 	"accordion/scripts/lab"
 )
 
-// planBy has OAR's passes plan by a policy from here on; "": by the default.
+// planBy has OAR's passes plan by a policy from the next one on, which it asks for; "": by the default.
 func planBy(t *testing.T, lab *lab.OARLab, policy string) {
 	t.Helper()
 	line := ""
@@ -20,6 +20,7 @@ func planBy(t *testing.T, lab *lab.OARLab, policy string) {
 		line = `; echo 'ACCORDION_POLICY="` + policy + `"' >>/etc/oar/oar.conf`
 	}
 	lab.Run(t, "root", "sh", "-c", "sed -i /^ACCORDION_POLICY/d /etc/oar/oar.conf"+line)
+	lab.Run(t, "root", "oarnotify", "Scheduling")
 }
 
 // servesBy is planBy with a sidecar, which reads the same line when it begins.
