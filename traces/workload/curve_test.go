@@ -153,6 +153,9 @@ func TestOfManySizesOneHundredAndTwentyEightAreListed(t *testing.T) {
 		most := rapid.IntRange(least, 20000).Draw(t, "most")
 		own := rapid.IntRange(least, most).Draw(t, "own")
 		sizes := All.sizes(least, own, most)
+		if beyond := All.sizes(least, most+own, most); len(beyond) != min(mostSizes, most-least+2) || beyond[len(beyond)-1] != most+own {
+			t.Fatalf("of %d to %d, the log's %d being above: %v", least, most, most+own, beyond)
+		}
 		if len(sizes) != min(mostSizes, most-least+1) || sizes[0] != least || sizes[len(sizes)-1] != most || !slices.Contains(sizes, own) {
 			t.Fatalf("of %d to %d, %d being the log's: %v", least, most, own, sizes)
 		}

@@ -63,9 +63,12 @@ func (o Offer) sizes(least, own, most int) []int {
 }
 
 // evenly are all sizes from least to most, or, where these are more than mostSizes, so many evenly apart. The log's own is
-// among them in the place of the nearest one, which is never the first or the last, or else is beside them.
+// among them in the place of the nearest one, which is never the first or the last; outside it is one more.
 func evenly(least, own, most int) []int {
 	n := min(most-least+1, mostSizes)
+	if own < least || own > most {
+		n = min(n, mostSizes-1)
+	}
 	all := make([]int, n, n+1)
 	for i := range all {
 		all[i] = least + i*(most-least)/max(n-1, 1)

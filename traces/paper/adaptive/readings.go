@@ -32,7 +32,7 @@ func (d *Data) Readings() []Row {
 	var all []Row
 	for _, s := range []setting{w1, w2} {
 		for _, m := range moves {
-			row := d.ratio("reading", s, printed, response(0), m.approach, m.of, none)
+			row := d.ratio("reading."+string(m.approach)+"/"+string(m.of), s, printed, response(0), m.approach, m.of, none)
 			row.rule = m.words
 			all = append(all, row)
 		}
