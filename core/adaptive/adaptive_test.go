@@ -73,13 +73,12 @@ func drawJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 
 // story is a random history of a machine, told to a state and to the second implementation; after each event both are asked.
 type story struct {
-	state  queue.State
-	twin   *plain
-	now    core.Time
-	nodes  int
-	next   core.JobID
-	runs   []core.JobID
-	queued []core.JobID
+	state queue.State
+	twin  *plain
+	now   core.Time
+	nodes int
+	next  core.JobID
+	runs  []core.JobID
 }
 
 func (s *story) ask(t *rapid.T) {

@@ -62,9 +62,10 @@ func largest(view *profile.Profile, now core.Time, steps []core.Step, lo, hi int
 	return -1
 }
 
-// asked is a waiting job that lists some of its sizes only.
+// asked is a waiting job that lists some of its sizes only. One that is in the queue may begin at once, also where the clock was
+// set back before its begin.
 func (s *state) asked(w *waiter, lo, hi int) core.Job {
-	j := core.Job{ID: w.id, Begin: w.begin, Choices: w.sizes.Choices[lo : hi+1]}
+	j := core.Job{ID: w.id, Choices: w.sizes.Choices[lo : hi+1]}
 	if w.sizes.Several { // it is its peak for its total
 		j.Choices = []core.EP{w.sizes.Steps}
 	}
@@ -115,7 +116,7 @@ func (s *state) rest(now core.Time, plan *core.Plan) {
 	)
 	s.world = s.crowd.World(now)
 	slices.SortFunc(s.aside, func(a, b *waiter) int { return cmp.Compare(a.rank.came, b.rank.came) })
-	for _, w := range append(s.queue, s.aside...) {
+	for i, w := range append(s.queue, s.aside...) {
 		if w.sizes == nil || w.sizes.Steps[0].Nodes > s.machine.Nodes {
 			continue
 		}
@@ -123,7 +124,11 @@ func (s *state) rest(now core.Time, plan *core.Plan) {
 			factor = s.crowd.Sizing.Factor(s.world, w.sizes)
 		}
 		lo, hi := s.sizes(w, factor)
-		p, ok := chooser.Best(view, now, s.asked(w, lo, hi))
+		j := s.asked(w, lo, hi)
+		if i >= len(s.queue) {
+			j.Begin = w.begin
+		}
+		p, ok := chooser.Best(view, now, j)
 		if !ok || p.Start >= core.Forever {
 			continue
 		}

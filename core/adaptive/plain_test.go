@@ -468,7 +468,11 @@ func (p *plain) plan(now core.Time) (all []core.Planned) {
 		if math.IsNaN(factor) || filling != adapt.AsHead {
 			factor = q.factor(now, w)
 		}
-		size, at := q.place(taken, now, max(now, w.Begin), q.may(w, factor))
+		from := now
+		if !w.queued {
+			from = max(now, w.Begin)
+		}
+		size, at := q.place(taken, now, from, q.may(w, factor))
 		if at == core.Forever {
 			continue
 		}
