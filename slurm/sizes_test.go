@@ -123,3 +123,49 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	}
 	clean(t, p)
 }
+
+// How long a flood of moldable jobs waits, on an idle machine, by the default rule and where each takes the size on which it ends first.
+// It has no bounds: its figures are those of docs/sizes.md.
+func TestHowLongAFloodOfMoldableJobsWaits(t *testing.T) {
+	if !*long {
+		t.Skip("five minutes of a real Slurm: give -accordion.long")
+	}
+	lab := quickLab(t)
+	p := serving(t, lab, "")
+	for _, rule := range []string{"earliest", "share"} {
+		p.sizedBy(rule)
+		var jobs []string
+		for range 20 {
+			jobs = append(jobs, lab.Submit(t, "alice", "case $SLURM_JOB_NUM_NODES in 2) sleep 28;; 4) sleep 18;; 8) sleep 14;; 16) sleep 13;; esac",
+				"-H", "-N2", "-t5", "--comment=mold=2x30s|4x20s|8x16s|16x15s"))
+		}
+		var waits, turnarounds, held float64
+		for _, job := range jobs {
+			lab.Await(t, 15*time.Minute, "job "+job+" is over", func() bool { return strings.Contains(p.accordion("journal", "--job", job), " ended: ") })
+			at := map[string]time.Time{}
+			nodes := 0
+			for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
+				var e struct {
+					At   time.Time
+					Kind string
+					Verb string
+					Text string
+				}
+				if err := json.Unmarshal([]byte(line), &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind == "event" {
+					at[e.Verb] = e.At
+				}
+				if e.Verb == "starting" {
+					fmt.Sscanf(e.Text, "on %d nodes", &nodes)
+				}
+			}
+			waits += at["started"].Sub(at["accepted"]).Seconds()
+			turnarounds += at["ended"].Sub(at["accepted"]).Seconds()
+			held += at["ended"].Sub(at["started"]).Seconds() * float64(nodes)
+		}
+		n := float64(len(jobs))
+		t.Logf("%s: mean wait %.1f s, mean turnaround %.1f s, %.0f node-seconds", rule, waits/n, turnarounds/n, held)
+	}
+}

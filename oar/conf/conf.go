@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/policy"
 )
 
 // DefaultFile is where OAR's configuration is, unless OARCONFFILE in the environment says otherwise.
@@ -57,24 +56,15 @@ type Conf struct {
 	Policy Policy
 }
 
-// Policy is the name of a policy, and where it stands. Planner reads it.
+// Policy is the name of a policy, and where it stands. Package pass reads it: to others it may be wrong.
 type Policy struct {
-	Name string
+	Name string // "": the default
 	File string
 	Line int // 0: nowhere
 }
 
-// Planner is the policy by which a pass plans. The error is an *Error: whoever plans nothing need not care.
-func (p Policy) Planner() (policy.Policy, error) {
-	planner, err := policy.Pass(p.Name)
-	if err != nil {
-		return planner, &Error{p.File, p.Line, policySetting + ": " + err.Error()}
-	}
-	return planner, nil
-}
-
-// policySetting is the one line of oar.conf that is ours.
-const policySetting = "ACCORDION_POLICY"
+// PolicySetting is the one line of oar.conf that is ours.
+const PolicySetting = "ACCORDION_POLICY"
 
 // Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
 // each node.
@@ -177,7 +167,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
 		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
 	}
-	conf.Policy = Policy{r.text(policySetting, policy.DefaultPass), file, lines[policySetting]}
+	conf.Policy = Policy{r.text(PolicySetting, ""), file, lines[PolicySetting]}
 	if !strings.HasPrefix(conf.Manager.File, "/") {
 		conf.Manager.File = filepath.Join(DefaultOARDir, conf.Manager.File)
 	}

@@ -59,7 +59,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	report := Report{Queue: pass.Queue}
 	ctx, cancel := context.WithTimeout(ctx, pass.Patience)
 	defer cancel()
-	planner, err := conf.Policy.Planner()
+	planner, err := Planner(conf.Policy)
 	if err != nil {
 		return report, fmt.Errorf("queue %s: nothing is planned, and jobs keep waiting: %w", pass.Queue, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"accordion/core/policy"
 	"accordion/oar"
 	"accordion/oar/conf"
+	"accordion/oar/pass"
 	"accordion/oar/setup"
 )
 
@@ -47,14 +48,14 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 // sizesOf is the rule by which OAR's passes size moldable jobs, and so the sidecar, too. Another one in its own configuration would not be
 // in force.
 func sizesOf(p conf.Policy, own config.Plan) (string, error) {
-	planner, err := p.Planner()
+	planner, err := pass.Planner(p)
 	if err != nil {
 		return "", err
 	}
 	sizes := policy.SizesOf(planner)
 	if own.Sizes != sizes && own.Sizes != config.Default().Plan.Sizes {
 		return "", fmt.Errorf("[plan] sizes = %q is not in force: under OAR they follow from ACCORDION_POLICY, which is %q in %s; say there what is meant, and leave sizes out",
-			own.Sizes, p.Name, p.File)
+			own.Sizes, planner.Name, p.File)
 	}
 	return sizes, nil
 }
