@@ -12,6 +12,7 @@ write_config() {
 	chown slurm: "$lab/etc/slurmdbd.conf"
 	chmod 600 "$lab/etc/slurmdbd.conf"
 	cgroup_conf >"$lab/etc/cgroup.conf"
+	install -m 755 "$here/lab/slurm/unkillable" "$lab/etc/unkillable"
 	if plugin_wanted; then
 		install -m 644 "$repo/slurm/job_submit.lua" "$lab/etc/job_submit.lua"
 		cat >"$lab/etc/accordion.lua" <<-LUA
@@ -61,10 +62,7 @@ slurm_conf() {
 }
 
 common_conf() {
-	local scheduler=permit_job_expansion kill_wait='' unkillable
-	# A step that is told twice at once to end, as the extern step is on a node that a job gives back, may wait for its own watchman until
-	# this is over: slurmstepd drains the node then ("Kill task failed"), though nothing is left there. No lab lives that long.
-	unkillable=UnkillableStepTimeout=7200
+	local scheduler=permit_job_expansion kill_wait=''
 	if [[ $1 == yes ]]; then
 		scheduler+=,sched_interval=1,sched_min_interval=0,batch_sched_delay=0,bf_interval=1,bf_resolution=1,bf_continue
 		kill_wait=KillWait=2
@@ -102,7 +100,8 @@ TreeWidth=65533
 SchedulerType=sched/backfill
 SchedulerParameters=$scheduler
 $kill_wait
-$unkillable
+UnkillableStepProgram=$lab/etc/unkillable
+UnkillableStepTimeout=10
 PlugStackConfig=$lab/etc/plugstack.conf
 $(plugin_wanted && echo JobSubmitPlugins=lua)
 CONF

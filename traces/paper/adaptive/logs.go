@@ -36,7 +36,9 @@ var RealLogs = []struct {
 var logShares = []int{20, 50, 100}
 
 // onReal are the policies that are compared on real logs, the first with the others.
-var onReal = []string{"easy", "easy+least", "easy+share", "repeated+share", "scojo-p", "scojo-p:nonpredictive", "share"}
+var onReal = []string{
+	"easy", "easy+least", "easy+share", "repeated+reference", "repeated+share", "scojo-p", "scojo-p:nonpredictive", "share",
+}
 
 // logUnit is one policy on one log.
 type logUnit struct {
@@ -78,7 +80,10 @@ func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, erro
 		if err != nil {
 			return err
 		}
-		all[i] = logRun{u, replay.Measure(selected.Workload, replay.Run(selected.Workload, p))}
+		result := replay.Run(selected.Workload, p)
+		from, to := kept(len(result.Outcomes))
+		selected.Workload.Jobs, result.Outcomes = selected.Workload.Jobs[from:to], result.Outcomes[from:to]
+		all[i] = logRun{u, replay.Measure(selected.Workload, result)}
 		return nil
 	})
 	return all, err

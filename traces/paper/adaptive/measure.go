@@ -67,10 +67,14 @@ func references(w workload.Workload) []*adapt.Sizes {
 	return all
 }
 
+// kept are the jobs that count, of so many in the order of their submission: those from 5 % to 95 %. Before, the machine fills; behind,
+// it runs dry.
+func kept(jobs int) (from, to int) { return jobs * 5 / 100, jobs * 95 / 100 }
+
 // measure is what a run came to. The jobs are those that ran; the references may be of the same jobs with more sizes.
 func measure(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome) result {
 	var r result
-	from, to := len(w.Jobs)*5/100, len(w.Jobs)*95/100
+	from, to := kept(len(w.Jobs))
 	begin, end := w.Jobs[from].Submit, w.Jobs[to-1].Submit
 	held := 0.0
 	for i := range outcomes {
