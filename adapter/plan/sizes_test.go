@@ -180,6 +180,36 @@ func listOf(t *rapid.T, most int) (text string, reference int) {
 	return text, reference
 }
 
+// What users write and clocks show: a size, or a word.
+func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
+	for _, c := range []struct {
+		name, list string
+		want       int // nodes; 0: it is impossible
+	}{
+		{"one size twice", "4x650s|4x650s|2x1000s", 4},
+		{"a size twice, one of them slower", "4x900s|4x650s", 4},
+		{"times that grow with nodes", "2x100s|4x200s|8x400s", 2},
+		{"one second", "1x1s|2x1s", 2},
+		{"ten years", "1x3650d|2x3649d", 2},
+		{"every size above the machine", "40x100s|80x60s", 0},
+		{"some above it", "8x1000s|40x100s", 8},
+		{"the reference above it", "10x1000s|16x900s|40x1s", 16},
+	} {
+		for _, rule := range []adapt.Sizing{adapt.Share{}, adapt.Reference{}, adapt.Least{}, adapt.Scojo()} {
+			s := sceneOf(32, rule)
+			r := s.waits(c.list)
+			r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[0].Submitted = 2000, 2000, 2000 // the clock was set back since
+			v := s.plan()
+			switch why := v.Impossible(r); {
+			case c.want == 0 && (why == "" || r.Course != nil):
+				t.Errorf("%s: %+v, %q", c.name, r.Course, why)
+			case c.want > 0 && (r.Course == nil || r.Course.EP[0].Nodes > c.want || r.Course.Start != 1004):
+				t.Errorf("%s by %T: %+v, want at most %d nodes at once", c.name, rule, r.Course, c.want)
+			}
+		}
+	}
+}
+
 // OAR's passes size OAR's own moldable jobs; the sidecar counts with their references, and tells why they have their sizes.
 func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
 	s := sceneOf(32, adapt.Share{})

@@ -244,7 +244,7 @@ func draw(t *rapid.T, alike bool, parts int) drawn {
 		depth = append(depth, 1, 2, 2, 1)
 	}
 	for id := range rapid.Int64Range(1, 8).Draw(t, "jobs") {
-		j := gantt.Job{ID: id + 1, Submit: rapid.Int64Range(-30, 0).Draw(t, "submitted"), Begin: rapid.Int64Range(0, 20).Draw(t, "begin")}
+		j := gantt.Job{ID: id + 1, Submit: rapid.Int64Range(-30, 10).Draw(t, "submitted"), Begin: rapid.Int64Range(0, 20).Draw(t, "begin")}
 		if !alike && id > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
 			j.After, j.Gap = []int64{id}, 2
 		}
