@@ -2,6 +2,8 @@ package model
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,7 +80,7 @@ func TestSizesStayWithinAnyMachine(t *testing.T) {
 func TestJobsAreSpreadAsInThePublishedSample(t *testing.T) {
 	const far = 1.358 * 0.0141421356 // √(2/10000)
 	published, err := swf.ReadFile(filepath.Join(logs(), "lublin_256.swf.gz"), swf.Options{})
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("no sample of the published generator in %s", logs())
 	}
 	if err != nil {
