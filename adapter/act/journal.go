@@ -18,10 +18,10 @@ type Journal interface {
 	Finish(id int64, at time.Time, failure error) error
 	Resolve(id int64, at time.Time, outcome string) error
 
-	// Event writes what happened to a job; Put and Delete what is remembered of it; PutView what status shows, PutQueue
-	// what queue and explain do.
+	// Event writes what happened to a job; Put what is remembered of it, with what happened to it, all or nothing; Delete forgets
+	// it; PutView writes what status shows, PutQueue what queue and explain do.
 	Event(journal.Event) error
-	Put(journal.Record) error
+	Put(r journal.Record, happened ...journal.Event) error
 	Delete(job, submitted int64) error
 	PutView(data []byte) error
 	PutQueue(data []byte) error

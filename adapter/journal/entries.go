@@ -100,12 +100,21 @@ func (j *Journal) Resolve(id int64, at time.Time, outcome string) error {
 
 // Event writes what happened.
 func (j *Journal) Event(ev Event) error {
+	args, err := ev.row()
+	if err != nil {
+		return err
+	}
+	_, err = j.exec(j.put.event, args...)
+	return err
+}
+
+// row is what the statement for events takes.
+func (ev Event) row() ([]any, error) {
 	fields, err := encode(ev.Fields)
 	if err != nil {
-		return fmt.Errorf("journal: fields of %s for job %d: %w", ev.Kind, ev.Job, err)
+		return nil, fmt.Errorf("journal: fields of %s for job %d: %w", ev.Kind, ev.Job, err)
 	}
-	_, err = j.exec(j.put.event, micros(ev.At), ev.Job, ev.Submitted, ev.Kind, ev.Text, fields)
-	return err
+	return []any{micros(ev.At), ev.Job, ev.Submitted, ev.Kind, ev.Text, fields}, nil
 }
 
 // Unfinished gives the intents without an outcome, in order: after a crash, the actions that may be half done.

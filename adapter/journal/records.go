@@ -15,10 +15,33 @@ type Record struct {
 	Data      []byte // the sidecar's own JSON
 }
 
-// Put writes a job's record in place of the last.
-func (j *Journal) Put(r Record) error {
-	_, err := j.exec(j.put.record, r.Job, r.Submitted, notNil(r.Data))
-	return err
+// Put writes a job's record in place of the last, and what happened to the job: all of it, or nothing.
+func (j *Journal) Put(r Record, happened ...Event) error {
+	if len(happened) == 0 {
+		_, err := j.exec(j.put.record, r.Job, r.Submitted, notNil(r.Data))
+		return err
+	}
+	if j.write == nil {
+		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
+	}
+	tx, err := j.write.Begin()
+	if err != nil {
+		return explain("writing", j.path, err)
+	}
+	defer tx.Rollback() // nothing, once it is committed
+	if _, err := tx.Stmt(j.put.record).Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+		return explain("writing", j.path, err)
+	}
+	for _, ev := range happened {
+		args, err := ev.row()
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Stmt(j.put.event).Exec(args...); err != nil {
+			return explain("writing", j.path, err)
+		}
+	}
+	return explain("writing", j.path, tx.Commit())
 }
 
 // PutAll writes many records at the price of one: all of them, or none.

@@ -121,10 +121,10 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 // mute is a journal that keeps nothing, for sizes at which a disk would be measured.
 type mute struct{ act.Journal }
 
-func (mute) Put(journal.Record) error  { return nil }
-func (mute) Event(journal.Event) error { return nil }
-func (mute) PutView([]byte) error      { return nil }
-func (mute) PutQueue([]byte) error     { return nil }
+func (mute) Put(journal.Record, ...journal.Event) error { return nil }
+func (mute) Event(journal.Event) error                  { return nil }
+func (mute) PutView([]byte) error                       { return nil }
+func (mute) PutQueue([]byte) error                      { return nil }
 
 // Of the 250 MiB that the sidecar may have with 10,000 waiting and 2,000 running jobs, the rest is for reading Slurm's answers,
 // for the journal and for garbage.

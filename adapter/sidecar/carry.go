@@ -54,11 +54,10 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	}
 	if d.Change != nil {
 		d.Change(r)
-		if err := s.jobs.save(r); err != nil {
+		if err := s.jobs.save(r, d.Events...); err != nil {
 			return err
 		}
-	}
-	if err := s.notes.events(r, d.Events); err != nil {
+	} else if err := s.notes.events(r, d.Events); err != nil {
 		return err
 	}
 	if d.Reserves != nil {
@@ -116,9 +115,11 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 		r.Retry = s.later(o.Retry)
 	}
 	if o.Save {
-		if err := s.save(r); err != nil {
+		if err := s.save(r, o.Events...); err != nil {
 			return err
 		}
+	} else if err := s.notes.events(r, o.Events); err != nil {
+		return err
 	}
 	if o.Reply != nil {
 		r.Heard = r.Asks != nil
@@ -127,7 +128,7 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	if o.Grew != nil {
 		s.meter.Grew(o.Grew.Late, o.Grew.Cause)
 	}
-	return s.notes.events(r, o.Events)
+	return nil
 }
 
 // failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.

@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/act"
+	"accordion/adapter/decide"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -73,14 +74,18 @@ func (s *jobs) restore() error {
 	return nil
 }
 
-// save makes a record durable.
-func (s *jobs) save(r *managed.Job) error {
+// save makes a record durable, with what happened to the job: whoever dies meanwhile has written all of it, or nothing.
+func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	data, err := r.Encode()
 	if err != nil {
 		return err
 	}
 	r.Dirty = false
-	return s.notes.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data})
+	events := make([]journal.Event, len(happened))
+	for i, e := range happened {
+		events[i] = s.notes.tell(r, e)
+	}
+	return s.notes.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data}, events...)
 }
 
 func (s *jobs) saveDirty() error {

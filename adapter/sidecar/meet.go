@@ -83,13 +83,10 @@ func (s *jobs) greet(j *adapter.Job) error {
 	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
 		text += "; never chosen, for they last longer than with as many nodes or fewer: " + slow
 	}
-	if err := s.notes.event(r, "accepted", text, map[string]any{"user": j.User}); err != nil {
+	if err := s.save(r, decide.Event{Kind: "accepted", Text: text, Fields: map[string]any{"user": j.User}}); err != nil || j.State != adapter.Running {
 		return err
 	}
-	if j.State == adapter.Running {
-		return s.meetRunning(r, j)
-	}
-	return s.save(r)
+	return s.meetRunning(r, j)
 }
 
 func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
@@ -100,10 +97,7 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 	case r.Phase == managed.Running:
 		// Requeued behind our back: it waits again, from its beginning.
 		r.BackToQueue()
-		if err := s.notes.event(r, "requeued", "waits again, from its first step", nil); err != nil {
-			return err
-		}
-		return s.save(r)
+		return s.save(r, decide.Event{Kind: "requeued", Text: "waits again, from its first step"})
 	}
 	return nil
 }
@@ -136,12 +130,9 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 		return s.regret(r, held)
 	}
 	r.Again = nil
-	if err := s.notes.event(r, "changed", fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{
-		"nodes": names(held), "held": names(r.Nodes)}); err != nil {
-		return err
-	}
+	text, fields := fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{"nodes": names(held), "held": names(r.Nodes)}
 	r.Found(held, s.notes.clock.Now().Unix())
-	return s.save(r)
+	return s.save(r, decide.Event{Kind: "changed", Text: text, Fields: fields})
 }
 
 // relimit notes that the limit of a running job was changed, and what that leaves of its profile.
@@ -160,10 +151,7 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	if r.Final() {
 		r.Answer(wire.Over, r.Word)
 	}
-	if err := s.notes.event(r, kind, "its limit "+was, map[string]any{"limit": j.Limit, "end": r.End(), "before": before}); err != nil {
-		return err
-	}
-	return s.save(r)
+	return s.save(r, decide.Event{Kind: kind, Text: "its limit " + was, Fields: map[string]any{"limit": j.Limit, "end": r.End(), "before": before}})
 }
 
 // began notes that a job runs. A start later than planned moves its whole promise; an earlier one makes its first step
@@ -193,15 +181,12 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	r.Meant = r.Due()
 	r.Owe(s.notes.clock.Now().Unix() - j.Started)
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
-	if err := s.notes.event(r, "started", fmt.Sprintf("on %d nodes", len(r.Nodes)), fields); err != nil {
-		return err
-	}
 	if r.Asks != nil {
 		if why := r.Choose(r.Asks.Request); why != "" {
 			r.Answer(wire.Refused, why)
 		}
 	}
-	return s.save(r)
+	return s.save(r, decide.Event{Kind: "started", Text: fmt.Sprintf("on %d nodes", len(r.Nodes)), Fields: fields})
 }
 
 // forget drops a job that is over.

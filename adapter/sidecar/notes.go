@@ -36,31 +36,34 @@ func (n *notes) Remark(kind, text string, fields map[string]any) error {
 
 // event tells operators and the journal what happened to a job.
 func (n *notes) event(r *managed.Job, kind, text string, fields map[string]any) error {
-	if kind != "planned" && kind != "replanned" {
-		n.stir()
-	}
-	args := []any{"job", r.ID}
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		v := fields[k]
-		if f, ok := v.(float64); ok { // a Unix second would be written with an exponent
-			v = fmt.Sprintf("%.3f", f)
-		}
-		args = append(args, k, v)
-	}
-	n.Info(kind+": "+text, args...)
-	return n.journal.Event(journal.Event{
-		At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: kind, Text: text, Fields: fields,
-	})
+	return n.journal.Event(n.tell(r, decide.Event{Kind: kind, Text: text, Fields: fields}))
 }
 
 // events tells what happened to a job.
 func (n *notes) events(r *managed.Job, all []decide.Event) error {
 	for _, e := range all {
-		if err := n.event(r, e.Kind, e.Text, e.Fields); err != nil {
+		if err := n.journal.Event(n.tell(r, e)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tell tells operators what happened to a job, and says what the journal is to be told.
+func (n *notes) tell(r *managed.Job, e decide.Event) journal.Event {
+	if e.Kind != "planned" && e.Kind != "replanned" {
+		n.stir()
+	}
+	args := []any{"job", r.ID}
+	for _, k := range slices.Sorted(maps.Keys(e.Fields)) {
+		v := e.Fields[k]
+		if f, ok := v.(float64); ok { // a Unix second would be written with an exponent
+			v = fmt.Sprintf("%.3f", f)
+		}
+		args = append(args, k, v)
+	}
+	n.Info(e.Kind+": "+e.Text, args...)
+	return journal.Event{At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: e.Kind, Text: e.Text, Fields: e.Fields}
 }
 
 // notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 )
 
@@ -31,10 +32,7 @@ func (s *jobs) regret(r *managed.Job, held []string) error {
 	}
 	r.Hold(nodes, s.notes.clock.Now().Unix())
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
-	if err := s.notes.event(r, "forgotten", text, map[string]any{"nodes": names(held), "held": names(r.Again)}); err != nil {
-		return err
-	}
-	return s.save(r)
+	return s.save(r, decide.Event{Kind: "forgotten", Text: text, Fields: map[string]any{"nodes": names(held), "held": names(r.Again)}})
 }
 
 // stiffness tells its user of a job that is set aside, and why.

@@ -38,11 +38,12 @@ type world struct {
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
-	clock    adapter.Clock       // of the sidecar; nil: the bubble's
-	meter    act.Meter           // nil: nothing is counted
-	outer    adapter.BatchSystem // what the sidecar is given instead; nil: mortal
-	log      hclog.Logger        // nil: nowhere
-	lease    lease.Lease         // the zero one: there is none
+	clock    adapter.Clock                 // of the sidecar; nil: the bubble's
+	meter    act.Meter                     // nil: nothing is counted
+	outer    adapter.BatchSystem           // what the sidecar is given instead; nil: mortal
+	log      hclog.Logger                  // nil: nowhere
+	lease    lease.Lease                   // the zero one: there is none
+	pen      func(act.Journal) act.Journal // what the next sidecar writes with; nil: the journal itself
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -97,7 +98,11 @@ func (w *world) serve() {
 	if w.outer != nil {
 		system = w.outer
 	}
-	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: j, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease})
+	var pen act.Journal = j
+	if w.pen != nil {
+		pen = w.pen(j)
+	}
+	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

@@ -97,7 +97,12 @@ func (m *memory) Event(ev journal.Event) error {
 	return err
 }
 
-func (m *memory) Put(r journal.Record) error {
+func (m *memory) Put(r journal.Record, happened ...journal.Event) error {
+	for _, e := range happened {
+		if err := m.Event(e); err != nil {
+			return err
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.records[[2]int64{r.Job, r.Submitted}] = slices.Clone(r.Data)
@@ -210,16 +215,23 @@ func (p pen) Resolve(id int64, at time.Time, outcome string) error {
 	return p.write(fmt.Sprint("resolve ", id), func() error { return p.Journal.Resolve(id, at, outcome) })
 }
 
-func (p pen) Event(e journal.Event) error {
+func (p pen) heard(e journal.Event) {
 	if !p.life.over() {
 		p.world.note("journal: event %s of job %d: %s %v", e.Kind, e.Job, e.Text, e.Fields)
 	}
+}
+
+func (p pen) Event(e journal.Event) error {
+	p.heard(e)
 	return p.write(fmt.Sprint("event ", e.Kind, " ", e.Job), func() error { return p.Journal.Event(e) })
 }
 
-func (p pen) Put(r journal.Record) error {
+func (p pen) Put(r journal.Record, happened ...journal.Event) error {
 	p.keep(fmt.Sprint("record ", r.Job), r.Data)
-	return p.write(fmt.Sprint("record ", r.Job), func() error { return p.Journal.Put(r) })
+	for _, e := range happened {
+		p.heard(e)
+	}
+	return p.write(fmt.Sprint("record ", r.Job), func() error { return p.Journal.Put(r, happened...) })
 }
 
 func (p pen) Delete(job, submitted int64) error {
