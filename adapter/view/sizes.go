@@ -26,8 +26,8 @@ type Number float64
 // String writes it without zeros behind the point.
 func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
-// rounded is a number for people.
-func rounded(x float64) Number { return Number(math.Round(100*x) / 100) }
+// rounded is a number for people, and never −0.
+func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
 // Sized is what a moldable job may get now by that.
 type Sized struct {
