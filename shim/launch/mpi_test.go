@@ -82,10 +82,24 @@ func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 }
 
 // The nodes of a lab are one machine with one name. Open MPI takes what has the same name for the same node: it must not use shared
-// memory between two. Its daemons share memory by places in their address spaces, which are not always free in all of them.
+// memory between two. Its daemons share memory by places in their address spaces, which are not always free in all of them. And each
+// makes a folder for the run, named by the machine, where it keeps temporary files: two that do so at once take it from each other.
 func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
-	mpiOnCompanions(newWorld(t), "mpicc.openmpi", "mpirun.openmpi --bind-to core ./ranks", "export OMPI_MCA_btl=self,tcp PMIX_MCA_gds=hash OMPI_MCA_rtc_hwloc_vmhole=none\n")
+	w := newWorld(t)
+	daemon := filepath.Join(w.home, "orted")
+	if err := os.WriteFile(daemon, []byte(ownFolder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mpiOnCompanions(w, "mpicc.openmpi", "mpirun.openmpi --bind-to core ./ranks",
+		"export OMPI_MCA_btl=self,tcp PMIX_MCA_gds=hash OMPI_MCA_rtc_hwloc_vmhole=none OMPI_MCA_orte_launch_agent="+daemon+"\n")
 }
+
+// ownFolder begins Open MPI's daemon of a node with temporary files of its own.
+const ownFolder = `#!/bin/sh
+TMPDIR=$(mktemp -d "${0%/*}/$SLURMD_NODENAME.XXXX") || exit
+export TMPDIR
+exec orted "$@"
+`
 
 // Open MPI from 5 on starts nothing on nodes of one name, and from 6 on its ranks do not reach what has their own address. So a node
 // of the lab has a name for it, and an interface. All of these are reached by way of the machine, which Open MPI asks the kernel
