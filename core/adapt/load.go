@@ -18,13 +18,26 @@ type Load struct {
 	Known  *Forecast // of jobs to come; nil: as far as was learned (World.Learned)
 	Beyond bool      // even if nothing is known of jobs to come a job may get more than its reference
 	Blind  bool      // jobs to come do not count at all
+
+	Reading Reading
+}
+
+// Reading is how the paper is read where that moves sizes. The zero value is what stands above.
+type Reading struct {
+	Own       bool // a back-filled job has a factor of its own, not that of the head of the queue
+	Unbounded bool // sizes have no bounds in the load: what nobody can have counts, and the factor runs away
 }
 
 // Scojo is Load with the parameters of the paper.
 func Scojo() Load { return Load{Ideal: .90, Delta: .02, Bad: 3} }
 
 // Filling implements Sizing.
-func (Load) Filling() Filling { return AsHead }
+func (l Load) Filling() Filling {
+	if l.Reading.Own {
+		return AtTarget
+	}
+	return AsHead
+}
 
 // Factor implements Sizing.
 func (l Load) Factor(w *World, s *Sizes) float64 {
@@ -83,7 +96,7 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 
 // load is the load of the machine over the run time of a job, at a factor of all references.
 func (l Load) load(w *World, s *Sizes, f *Forecast, factor float64) float64 {
-	own := s.clip(factor*float64(s.Nodes), w.Machine)
+	own := l.size(s, factor, w.Machine)
 	span := s.Lasts(own)
 	work := own * span
 	for i := range w.Running {
@@ -95,17 +108,29 @@ func (l Load) load(w *World, s *Sizes, f *Forecast, factor float64) float64 {
 		if other == s {
 			continue
 		}
-		nodes := other.clip(factor*float64(other.Nodes), w.Machine)
+		nodes := l.size(other, factor, w.Machine)
 		work += min(other.Lasts(nodes), span) * nodes
 	}
 	if f != nil {
+		if !l.Reading.Unbounded {
+			factor = max(.5, min(factor, 2))
+		}
 		work += f.work(w.Now, span, factor)
 	}
 	return work / (float64(w.Machine) * span)
 }
 
-// stretched is how many times as long a job lasts on so many times its reference, from half to twice as many: by the speed-up
-// of section 4.6 of the paper, which has efficiencies of .8, .65 and .4 there and is linear in between.
+// size is how many nodes a job counts with, not rounded.
+func (l Load) size(s *Sizes, factor float64, machine int) float64 {
+	nodes := factor * float64(s.Nodes)
+	if l.Reading.Unbounded {
+		return nodes
+	}
+	return s.clip(nodes, machine)
+}
+
+// stretched is how many times as long a job lasts on so many times its reference: by the speed-up of section 4.6 of the paper,
+// which has efficiencies of .8, .65 and .4 at half, once and twice as many, and is linear in between.
 func stretched(factor float64) float64 {
 	if factor <= 1 {
 		return .65 / (.4 + .5*(factor-.5))
@@ -115,7 +140,6 @@ func stretched(factor float64) float64 {
 
 // work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds.
 func (f *Forecast) work(now core.Time, span, factor float64) float64 {
-	factor = max(.5, min(factor, 2))
 	stretch := stretched(factor)
 	work := 0.
 	for c := range Class(Classes) {

@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -179,6 +180,28 @@ func (s *Sizes) Range(factor float64, machine int) (lo, hi int, ok bool) {
 		hi = s.upTo(int(target))
 	}
 	return s.floor, hi, true
+}
+
+// Rounding is how a target becomes whole nodes.
+type Rounding uint8
+
+// The roundings. The paper does not say which is its own.
+const (
+	HalfUp Rounding = iota
+	Down
+	Up
+)
+
+// Of is the factor by which Range, which rounds half up, has the target that a factor has by this rounding.
+func (r Rounding) Of(factor float64, s *Sizes) float64 {
+	n := float64(s.Nodes)
+	switch r {
+	case Down:
+		return math.Floor(factor*n) / n
+	case Up:
+		return math.Ceil(factor*n) / n
+	}
+	return factor
 }
 
 // UpTo is the number of the largest size that has no more nodes than those; below 0 when there is none.
