@@ -25,7 +25,7 @@ type Load struct {
 // Reading is how the paper is read where that moves sizes. The zero value is what stands above.
 type Reading struct {
 	Own       bool // a back-filled job has a factor of its own, not that of the head of the queue
-	Unbounded bool // sizes have no bounds in the load: what nobody can have counts, and the factor runs away
+	Unbounded bool // sizes have no bounds in the load: the factor runs away to reach it
 }
 
 // Scojo is Load with the parameters of the paper.

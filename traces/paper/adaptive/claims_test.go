@@ -90,6 +90,40 @@ func TestEveryApproachIsKnown(t *testing.T) {
 	}
 }
 
+// What SCOJO-P knows of arrivals under each reading: what it counted itself, what there was to count, and else what others counted.
+func TestStatisticsAreOfOtherWorkloadsButForTheReadingsThatSayOtherwise(t *testing.T) {
+	w, err := w1.plain(500, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := w.Arrivals(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others adapt.Statistics
+	for a, want := range map[approach]*adapt.Statistics{scojo: &others, share: &others, "bad 1": &others, learned: nil, counted: &file.Statistics} {
+		if got, err := a.knows(&others, &w); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s knows %v, want %v; error %v", a, got, want, err)
+		}
+	}
+}
+
+// With bounds a load that cannot be met ends the search by its bad modifiers; without them each next one is a little better.
+func TestWithoutBoundsTheModifierRunsAway(t *testing.T) {
+	others, err := w1.statistics(1000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := w1.run(1000, 1, []approach{scojo, unbounded}, others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, without := runs.modified[scojo], runs.modified[unbounded]
+	if without.modifier[all] < 2*with.modifier[all] || without.trials[all] < 10*with.trials[all] {
+		t.Errorf("modifiers are %v, tried %v; without bounds %v, %v", with.modifier[all], with.trials[all], without.modifier[all], without.trials[all])
+	}
+}
+
 // A figure has a bar for each approach and group, the same in every run; with its SVG.
 func TestAFigureIsMadeOfRuns(t *testing.T) {
 	make := func() *Data {
