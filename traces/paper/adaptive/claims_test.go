@@ -40,6 +40,10 @@ func TestVerdictsFollowTheirRules(t *testing.T) {
 		{"with its interval", between(.4, .5), estimate{.53, .03}, Holds},
 		{"above", between(.4, .5), estimate{.54, .03}, Not},
 		{"without an upper end", words("more", 1, math.Inf(1)), estimate{400, .1}, Holds},
+		{"better beyond the interval", better, estimate{.9, .05}, Holds},
+		{"better within it", better, estimate{.9, .1}, Not},
+		{"worse within the interval", notWorse, estimate{1.04, .05}, Holds},
+		{"worse beyond it", notWorse, estimate{1.06, .05}, Not},
 		{"a range that cannot be", between(.3, .4).impossible(.4, .6), estimate{.35, .1}, Contradicts},
 		{"a range that can", between(.3, .4).impossible(.4, .4), estimate{.35, .1}, Holds},
 	} {
