@@ -28,7 +28,7 @@ var doors = map[string][]string{
 	"adapter/view":            {"adapter", "core/..."},
 	"adapter/hosts":           {"adapter", "core/..."},
 	"adapter/managed":         {"adapter", "adapter/hosts", "adapter/view", "core/...", "shim/wire"},
-	"adapter/plan":            {"adapter", "adapter/managed", "core/..."},
+	"adapter/plan":            {"adapter", "adapter/managed", "adapter/view", "core/..."},
 	"adapter/act":             {"adapter", "adapter/journal", "core/..."},
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},

@@ -79,6 +79,8 @@ type Plan struct {
 	Interval    time.Duration // the re-scheduling timer
 	Rest        time.Duration // the pause between two readings while nothing is due
 	Policy      string        // by name, one of policy.LiveNames
+	Sizes       string        // of moldable jobs: the name of a rule (adapt.Names). OAR's oar.conf says it there
+	Statistics  string        // file of statistics of arrivals, for the rule load; "": none
 	Algorithm   string        // as evolve.ParseAlgorithm reads it, but not rigid
 	ExpandLimit evolve.Limit  // how many times its duration a step may last; 0: the algorithm's own
 	StartLead   time.Duration // a start is begun so long before its planned second
@@ -165,7 +167,7 @@ func Default() Config {
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Growth: "auto", Clients: 60},
 		OAR:      OAR{Queue: "evolve", Timeout: 20 * time.Second},
 		Embedded: Embedded{Nodes: 16},
-		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Policy: policy.Default, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
+		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Policy: policy.Default, Sizes: policy.DefaultSizes, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: true},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},

@@ -70,6 +70,8 @@ nodes = 7
 interval = "250ms"
 rest = "7s"
 policy = "repeated"
+sizes = "load"
+statistics = "/e/statistics.json"
 algorithm = "infX+c"
 expand_limit = 1.5
 start_lead = "5s"
@@ -109,7 +111,7 @@ listen = "127.0.0.1:9820"
 		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7},
-		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
+		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Sizes: "load", Statistics: "/e/statistics.json", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
@@ -147,6 +149,11 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"another algorithm", "[plan]\nalgorithm = \"rigid\"",
 			`f.toml:2: [plan] algorithm = "rigid" is wrong: it must be noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as "1.5X"`},
 		{"a policy that plans no live cluster", "[plan]\npolicy = \"easy\"", `f.toml:2: [plan] policy = "easy" is wrong: it must be repeated`},
+		{"sizes misspelt", "[plan]\n\nsizes = \"shar\"",
+			`f.toml:3: [plan] sizes = "shar" is wrong: it must be "reference", "least", "earliest", "load" or "share"; did you mean share?`},
+		{"sizes by no rule", "[plan]\nsizes = 8", `f.toml:2: [plan] sizes = 8 is wrong: it must be "reference", "least", "earliest", "load" or "share"`},
+		{"statistics in some folder", "[plan]\nstatistics = \"s.json\"",
+			`f.toml:2: [plan] statistics = "s.json" is wrong: it must be an absolute path, such as "/etc/accordion/statistics.json", or empty`},
 		{"an algorithm below 1", "[plan]\nalgorithm = \"0.5X\"", `f.toml:2: [plan] algorithm = "0.5X" is wrong: it must be noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as "1.5X"`},
 		{"an expand limit below 1", "[plan]\nexpand_limit = 0.5",
 			`f.toml:2: [plan] expand_limit = 0.5 is wrong: it must be 0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or "inf"`},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"accordion/core/adapt"
 	"accordion/core/evolve"
 	"accordion/core/policy"
 )
@@ -19,6 +20,7 @@ type setting struct {
 	section, key string
 	want         string // completes "it must be …"
 	put          func(c *Config, value any) bool
+	names        []string // of which it is one, for the nearest to what was written
 }
 
 // settings are all keys, in the order of the example.
@@ -37,7 +39,7 @@ var settings = []setting{
 	choice("slurm", "growth", func(c *Config) *string { return &c.Slurm.Growth }, "auto", "merge", "overlap", "companions"),
 	text("slurm", "limits", "an absolute path, such as \"/etc/slurm/accordion_limits.lua\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.Slurm.Limits }),
-	{"slurm", "clients_per_minute", "0 (no bound) or a whole number from 20 to 100000", putClients},
+	{section: "slurm", key: "clients_per_minute", want: "0 (no bound) or a whole number from 20 to 100000", put: putClients},
 
 	text("oar", "queue", "one queue's name, such as \"evolve\"", queue, func(c *Config) *string { return &c.OAR.Queue }),
 	text("oar", "conf", "an absolute path, such as \"/etc/oar/oar.conf\", or empty", pathOrEmpty,
@@ -53,9 +55,12 @@ var settings = []setting{
 	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
 	text("plan", "policy", strings.Join(policy.LiveNames(), " or "), func(name string) bool { return slices.Contains(policy.LiveNames(), name) },
 		func(c *Config) *string { return &c.Plan.Policy }),
+	choice("plan", "sizes", func(c *Config) *string { return &c.Plan.Sizes }, adapt.Names()...),
+	text("plan", "statistics", "an absolute path, such as \"/etc/accordion/statistics.json\", or empty", pathOrEmpty,
+		func(c *Config) *string { return &c.Plan.Statistics }),
 	text("plan", "algorithm", "noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as \"1.5X\"", algorithm,
 		func(c *Config) *string { return &c.Plan.Algorithm }),
-	{"plan", "expand_limit", "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", putLimit},
+	{section: "plan", key: "expand_limit", want: "0 (what the algorithm says), or 1 or more, such as 2 or 1.5, or \"inf\"", put: putLimit},
 	duration("plan", "start_lead", 0, 5*time.Minute, "4s", func(c *Config) *time.Duration { return &c.Plan.StartLead }),
 	whole("plan", "protect", 0, 1000, func(c *Config) *int { return &c.Plan.Protect }),
 	duration("plan", "guard", 0, 24*time.Hour, "65s", func(c *Config) *time.Duration { return &c.Plan.Guard }),
@@ -105,7 +110,11 @@ func (s setting) take(c *Config, value any) error {
 	if s.put(c, value) {
 		return nil
 	}
-	return fmt.Errorf("%s = %s is wrong: it must be %s", where(s.section, s.key), show(value), s.want)
+	hint := ""
+	if text, ok := value.(string); ok {
+		hint = policy.Hint(text, s.names)
+	}
+	return fmt.Errorf("%s = %s is wrong: it must be %s%s", where(s.section, s.key), show(value), s.want, hint)
 }
 
 func find(section, key string) (setting, bool) {
@@ -161,7 +170,7 @@ func show(value any) string {
 }
 
 func text(section, key, want string, valid func(string) bool, into func(*Config) *string) setting {
-	return setting{section, key, want, func(c *Config, value any) bool {
+	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
 		s, ok := value.(string)
 		if ok = ok && valid(s) && !strings.ContainsAny(s, "\x00\n"); ok {
 			*into(c) = s
@@ -173,12 +182,14 @@ func text(section, key, want string, valid func(string) bool, into func(*Config)
 func choice(section, key string, into func(*Config) *string, names ...string) setting {
 	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
 	want = strings.ReplaceAll(want, `\"`, `"`)
-	return text(section, key, want, func(s string) bool { return slices.Contains(names, s) }, into)
+	s := text(section, key, want, func(s string) bool { return slices.Contains(names, s) }, into)
+	s.names = names
+	return s
 }
 
 func duration(section, key string, least, most time.Duration, such string, into func(*Config) *time.Duration) setting {
 	want := fmt.Sprintf("a duration from %s to %s, such as %q", least, most, such)
-	return setting{section, key, want, func(c *Config, value any) bool {
+	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
 		s, ok := value.(string)
 		if !ok {
 			return false
@@ -193,7 +204,7 @@ func duration(section, key string, least, most time.Duration, such string, into 
 }
 
 func number(section, key, want string, valid func(float64) bool, into func(*Config) *float64) setting {
-	return setting{section, key, want, func(c *Config, value any) bool {
+	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
 		var n float64
 		switch v := value.(type) {
 		case int64:
@@ -250,7 +261,7 @@ func putClients(c *Config, value any) bool {
 
 func whole(section, key string, least, most int64, into func(*Config) *int) setting {
 	want := fmt.Sprintf("a whole number from %d to %d", least, most)
-	return setting{section, key, want, func(c *Config, value any) bool {
+	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
 		n, ok := value.(int64)
 		if ok = ok && n >= least && n <= most; ok {
 			*into(c) = int(n)
@@ -260,7 +271,7 @@ func whole(section, key string, least, most int64, into func(*Config) *int) sett
 }
 
 func truth(section, key string, into func(*Config) *bool) setting {
-	return setting{section, key, "true or false", func(c *Config, value any) bool {
+	return setting{section: section, key: key, want: "true or false", put: func(c *Config, value any) bool {
 		b, ok := value.(bool)
 		if ok {
 			*into(c) = b

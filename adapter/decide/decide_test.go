@@ -111,6 +111,8 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"it is late", runs(0, now-5), nil, func(r *managed.Job, _ *Situation) { r.Late = true }, "waits: late by 5 s: step 1 should be over"},
 		{"… and another waits for its nodes", runs(0, now-5), nil,
 			func(r *managed.Job, s *Situation) { r.Late, s.Awaited = true, func(core.JobID) bool { return true } }, "warn, warned"},
+		{"… and its limit is near, for much was forgiven", runs(0, now-5), nil,
+			func(r *managed.Job, _ *Situation) { r.Late, r.Limit, r.Seen.Limit = true, 113, 113 }, "warn, warned"},
 		{"… for longer than it may be", runs(0, now-31), nil, func(r *managed.Job, _ *Situation) { r.Late = true }, "end, ending"},
 		{"it began on its reservation", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Attached = true }, "detach"},
 		{"nobody knows whether it speaks", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.UnheardVoice }, "listen"},

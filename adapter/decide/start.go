@@ -76,8 +76,7 @@ func (s Situation) start(r *managed.Job) Decision {
 			r.Promise = make([]core.Time, len(c.EP))
 			r.SetPromise(c.Start, c.EP)
 		},
-		Events: []Event{{"starting", fmt.Sprintf("on %d nodes", shape.Nodes), map[string]any{
-			"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}}},
+		Events:   []Event{{"starting", fmt.Sprintf("on %d nodes", shape.Nodes), s.startOf(r, nodes)}},
 		Reserves: &reservation, Takes: nodes,
 		Do: &Operation{
 			Verb: "start",
@@ -90,6 +89,16 @@ func (s Situation) start(r *managed.Job) Decision {
 			},
 		},
 	}
+}
+
+// startOf is what the journal keeps of a start: of a moldable job also why it has that size.
+func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
+	c := r.Course
+	fields := map[string]any{"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}
+	if size, sized := s.World.Sizes[r.ID]; sized {
+		fields["sizing"], fields["sized"] = s.World.Sizing[size.Machine], *size.Sized
+	}
+	return fields
 }
 
 // patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.

@@ -3,12 +3,15 @@ package managed
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/mold"
 )
 
 // Job is what the sidecar knows of one managed job.
@@ -201,6 +204,22 @@ func (r *Job) Allowed() (choices []core.EP, named []int) {
 		return r.Choices, nil
 	}
 	return choices, named
+}
+
+// Slower is the sizes of a moldable job's list that are never chosen where sizes are chosen by a rule (package adapt): they last
+// longer than one with fewer nodes. "": there are none.
+func (r *Job) Slower() string {
+	s := adapt.New(core.Job{Choices: r.Choices}, adapt.HalfReference)
+	if s == nil || s.Several {
+		return ""
+	}
+	var all []core.EP
+	for _, ep := range r.Choices {
+		if !slices.Contains(s.Steps, ep[0]) {
+			all = append(all, ep)
+		}
+	}
+	return mold.Format(all)
 }
 
 // Kinds is those on which a running job may go on; nil: all.

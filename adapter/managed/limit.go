@@ -25,6 +25,14 @@ func (r *Job) Relimit(limit core.Time) bool {
 	return !slices.Equal(was, r.Promise)
 }
 
+// UntilLimit is in how many seconds the batch system ends the running job for its limit; core.Forever where it has none, or has not begun.
+func (r *Job) UntilLimit(now core.Time) core.Time {
+	if r.Seen == nil || r.Seen.Limit >= core.Forever || r.Limit == 0 {
+		return core.Forever
+	}
+	return max(0, r.Began+r.Seen.Limit-now)
+}
+
 // cut ends the profile at a second. The step that the job is in stays in any case.
 func (r *Job) cut(end core.Time) {
 	last := r.Step

@@ -176,10 +176,13 @@ func (d *division) machines(v *World) []*machine {
 
 // part is what of the sight concerns the nodes, by their indices: without jobs.
 func (v *World) part(nodes []int) *World {
-	p := &World{Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)), guards: make([]guard, len(nodes))}
+	p := &World{
+		Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)),
+		guards: make([]guard, len(nodes)), lost: make([]bool, len(nodes)), closed: make([]bool, len(nodes)), taken: make([]Holder, len(nodes)),
+	}
 	place := make(map[int]int, len(nodes))
 	for i, n := range nodes {
-		p.Nodes[i], p.guards[i], place[n] = v.Nodes[n], v.guards[n], i
+		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.taken[i], place[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.taken[n], i
 		p.Index[v.Nodes[n]] = i
 	}
 	for _, c := range v.claims {

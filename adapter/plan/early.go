@@ -15,7 +15,7 @@ const advances = 2
 // delays nobody and the settings say so; one whose second was put off in any case, from the second that it was promised
 // first. It says whether a promise was improved: then the plan is made again.
 func (v *machine) advance() bool {
-	like := core.Machine{Nodes: len(v.Nodes)}
+	like := v.like()
 	for i, r := range v.Running {
 		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
@@ -32,9 +32,9 @@ func (v *machine) advance() bool {
 		}
 		waiting := make([]core.Job, len(v.Queue))
 		for k, w := range v.Queue {
-			waiting[k] = w.Job
+			waiting[k] = v.capped(w.Job)
 		}
-		if !promise.Sooner(v.Settings.Policy, v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !promise.Sooner(v.unsized(), v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now

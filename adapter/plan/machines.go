@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/place"
 	"accordion/core/queue"
 )
@@ -23,6 +24,7 @@ type machine struct {
 	fixed  []core.Allocation // what others hold
 	kept   []core.Allocation // what the running managed jobs are promised
 	work   int64             // node-seconds of its queue
+	world  *adapt.World      // by which moldable jobs were sized; nil: they were not
 }
 
 // machines divides the pool.
@@ -207,7 +209,10 @@ func submit(all []*machine, w Waiter) {
 func (m *machine) enter(w Waiter) {
 	m.Queue = append(m.Queue, w)
 	m.work += w.Job.Choices[0].Area()
-	m.state.Submit(m.Now, w.Job)
+	m.state.Submit(m.atStart(), w.Job)
+	if all := crowdOf(m.state); all != nil && w.moldsItself() {
+		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, adapt.HalfReference))
+	}
 }
 
 // soonest is the machine on which a job ends first; nil: on none does it have a place.
@@ -216,7 +221,7 @@ func soonest(all []*machine, w Waiter) *machine {
 	var end core.Time
 	for _, m := range all {
 		try := m.state.Clone()
-		try.Submit(m.Now, w.Job)
+		try.Submit(m.atStart(), w.Job)
 		jobs := try.Plan(m.Now).Jobs
 		if n := len(jobs); n > 0 && jobs[n-1].Job == w.Job.ID && (best == nil || jobs[n-1].End() < end) {
 			best, end = m, jobs[n-1].End()

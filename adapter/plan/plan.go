@@ -29,7 +29,7 @@ func (v *World) plan() {
 func (v *World) planOnce() bool {
 	all := v.machines()
 	for _, m := range all {
-		like := core.Machine{Nodes: len(m.Nodes)}
+		like := m.like()
 		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied()
 		for _, a := range m.fixed {
 			m.state.Running(v.Now, a)
@@ -38,6 +38,7 @@ func (v *World) planOnce() bool {
 		for _, a := range m.kept {
 			m.state.Running(v.Now, a)
 		}
+		m.count()
 	}
 	for _, w := range v.Queue {
 		if w.Managed != nil {
@@ -47,6 +48,7 @@ func (v *World) planOnce() bool {
 	}
 	for _, m := range all {
 		m.Planned = m.state.Plan(v.Now)
+		m.look()
 		m.advances = v.advances
 		improved := m.advance()
 		v.advances = m.advances
@@ -56,8 +58,9 @@ func (v *World) planOnce() bool {
 			return false
 		}
 	}
-	for _, m := range all {
+	for i, m := range all {
 		m.name()
+		v.explain(i, m)
 	}
 	v.Planned = together(all, v.Queue)
 	return true
@@ -92,6 +95,9 @@ func (v *World) occupied() []core.Allocation {
 	counts := map[span]int{}
 	var order []span
 	for _, c := range v.claims {
+		if c.To == core.Forever && v.lost[c.Node] {
+			continue // none of the machine (machine.like)
+		}
 		k := span{from: c.From, to: c.To}
 		if g := v.guards[c.Node]; c.From == v.Now && c.To == g.to {
 			k.guard = g.to - g.from

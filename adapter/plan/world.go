@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/place"
 )
@@ -42,9 +43,13 @@ type World struct {
 	Index    map[string]int
 	claims   []place.Claim       // what others than managed jobs occupy, node by node, from now on; no two overlap
 	guards   []guard             // of the ordinary job that has the node, if one has
+	lost     []bool              // nodes that are out of service
+	closed   []bool              // nodes that nobody has, in a reservation of others now
 	taken    []Holder            // who has each node now
 	Queue    []Waiter            // in rank order
 	Planned  core.Plan           // of the queue
+	Sizing   []view.Sizing       // of moldable jobs, by machine; nil: they may have all that they list
+	Sizes    map[core.JobID]Size // of those that wait
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
 	Running  []*managed.Job      // in the order in which they began
 	advances int                 // early applications looked at
@@ -77,13 +82,14 @@ const settling core.Time = 2
 
 // look is the world at a second.
 func look(in Input) *World {
-	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}}
+	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}, Sizes: map[core.JobID]Size{}}
 	for _, r := range in.Jobs {
 		v.Managed[r.Key] = r
 	}
 	v.Nodes = make([]string, len(v.Snapshot.Nodes))
 	v.taken = make([]Holder, len(v.Snapshot.Nodes))
 	v.guards = make([]guard, len(v.Snapshot.Nodes))
+	v.lost, v.closed = make([]bool, len(v.Snapshot.Nodes)), make([]bool, len(v.Snapshot.Nodes))
 	for i, n := range v.Snapshot.Nodes {
 		v.Nodes[i], v.Index[n.Name] = n.Name, i
 	}
@@ -97,6 +103,7 @@ func look(in Input) *World {
 		for _, name := range r.Nodes {
 			if i, ok := v.Index[name]; ok {
 				busy.add(i, max(r.Start, v.Now), r.End)
+				v.closed[i] = v.closed[i] || r.Start <= v.Now && v.Now < r.End && v.taken[i].Kind == managed.Nobody
 			}
 		}
 	}
@@ -159,7 +166,7 @@ func (v *World) lookAtNodes(busy spans) {
 			until := v.Now + 1
 			switch {
 			case v.OutOfService(n):
-				until = core.Forever
+				until, v.lost[i] = core.Forever, true
 			case n.Lost: // no job may be started on it now
 				until = v.Now + v.Settings.StartLead + 1
 			}

@@ -13,6 +13,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/core/mold"
 )
 
 // PutQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
@@ -24,7 +25,7 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) &&
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) && slices.Equal(before.Sizing, q.Sizing) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
@@ -59,7 +60,7 @@ type past struct {
 
 // queue gathers every job of the pool.
 func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
-	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v)}
+	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
 	for _, n := range v.Snapshot.Nodes {
 		if !n.Usable {
 			q.Away++
@@ -133,6 +134,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
+			e.Machine, e.Sized = v.Sizes[w.Job.ID].Machine, v.Sizes[w.Job.ID].Sized
 			if e.Start == 0 {
 				e.Size = w.Managed.Choices[0][0].Nodes
 			}
@@ -141,6 +143,9 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		}
 		e := ordinaryEntry(w.Seen)
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
+		if size, sized := v.Sizes[w.Job.ID]; sized {
+			e.Machine, e.Sized, e.Choices = size.Machine, size.Sized, mold.Format(w.Seen.Choices)
+		}
 		if place != nil {
 			e.Start = place.Start
 			if w.Seen.Limit < core.Forever {

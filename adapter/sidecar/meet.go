@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/policy"
 	"accordion/shim/wire"
 )
 
@@ -78,7 +79,11 @@ func (s *jobs) greet(j *adapter.Job) error {
 	}
 	r := managed.New(j, request, choices)
 	s.records[j.Key] = r
-	if err := s.save(r, decide.Event{Kind: "accepted", Text: request, Fields: map[string]any{"user": j.User}}); err != nil || j.State != adapter.Running {
+	text := request
+	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
+		text += "; never chosen, for they last longer than with as many nodes or fewer: " + slow
+	}
+	if err := s.save(r, decide.Event{Kind: "accepted", Text: text, Fields: map[string]any{"user": j.User}}); err != nil || j.State != adapter.Running {
 		return err
 	}
 	return s.meetRunning(r, j)

@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/embedded"
+	"accordion/adapter/journal"
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
@@ -140,10 +141,18 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
 	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // it did, and was forgiven what no sidecar saw
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
 		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)
 	}
+}
+
+// away says whether, while the job ran, a sidecar began or the batch system could not be read.
+func (w *world) away(r embedded.Record) bool {
+	return slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
+		return e.Kind == journal.KindEvent && (e.Verb == "ready" || e.Verb == "unreadable") && e.At.After(r.Start) && e.At.Before(r.End)
+	})
 }
 
 // judgeNodes: no node in two jobs, and none back in a job in the second in which it left it, in the batch system's records.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"accordion/adapter/embedded"
+	"accordion/core/policy"
 )
 
 var (
@@ -16,6 +17,7 @@ var (
 	seedsFlag = flag.Int("accordion.seeds", 400, "how many stories to simulate")
 	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
 	wholeFlag = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
+	sizesFlag = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
 	longFlag  = flag.Bool("accordion.long", false, "a million stories")
 )
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -10,8 +11,14 @@ import (
 
 // smallest leaves out of a story what it can still go wrong without: jobs, events, and faults of calls.
 func smallest(t *testing.T, s *story) *story {
+	kinds := map[string]bool{}
+	for _, line := range try(t, s) {
+		kinds[kindOf(line)] = true
+	}
 	for {
-		smaller := shrink(t, s)
+		smaller := shrink(t, s, func(c *story) bool {
+			return slices.ContainsFunc(try(t, c), func(line string) bool { return kinds[kindOf(line)] })
+		})
 		if smaller == nil {
 			return s
 		}
@@ -19,9 +26,13 @@ func smallest(t *testing.T, s *story) *story {
 	}
 }
 
+var numbers = regexp.MustCompile(`[0-9]+|: map.*`)
+
+// kindOf is what went wrong, whichever job, node and second it went wrong with.
+func kindOf(line string) string { return numbers.ReplaceAllString(line, "") }
+
 // shrink finds a smaller story that still goes wrong; nil when there is none.
-func shrink(t *testing.T, s *story) *story {
-	wrong := func(c *story) bool { return len(try(t, c)) > 0 }
+func shrink(t *testing.T, s *story, wrong func(*story) bool) *story {
 	for i := range s.apps {
 		if c := *s; len(s.apps) > 1 {
 			c.apps = slices.Delete(slices.Clone(s.apps), i, i+1)

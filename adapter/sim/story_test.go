@@ -26,6 +26,7 @@ type story struct {
 	rate     int           // calls out of a thousand with a fault
 	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
 	calm     time.Duration // no fault begins after it
+	sizes    []string      // rules for the sizes of moldable jobs, of one sidecar after the other and over again
 
 	apps     []app
 	events   []event
@@ -104,8 +105,8 @@ func (a app) String() string {
 // String tells the story before it happens.
 func (s *story) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v\n",
-		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm)
+	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v, sizes %s\n",
+		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm, strings.Join(s.sizes, ", then "))
 	for _, a := range s.apps {
 		fmt.Fprintln(&b, a)
 	}
@@ -130,7 +131,7 @@ func (r teller) when(lo, hi int) time.Duration {
 func tell(seed uint64) *story {
 	r := teller{rand.New(rand.NewPCG(seed, 0xacc0))}
 	s := &story{
-		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second,
+		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second, sizes: []string{*sizesFlag},
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),
@@ -153,12 +154,17 @@ func tell(seed uint64) *story {
 	if r.in(4) {
 		s.events = append(s.events, event{at: r.when(2, 80), what: "kill", lasts: r.when(1, 40)})
 	}
+	s.arrange()
+	return s
+}
+
+// arrange puts all that happens in its order.
+func (s *story) arrange() {
 	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	for i := range s.events {
 		s.events[i].number = i
 	}
-	return s
 }
 
 // trouble is what happens to nodes, to the batch system, and behind our back.

@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/shim/wire"
 )
@@ -23,10 +24,14 @@ import (
 // deadline is how long the sidecar waits for an answer.
 const deadline = 5 * time.Second
 
-// settings are the sidecar's, with short spans: what matters is their order, not their length.
-func (s *story) settings() managed.Settings {
+// settings are the nth sidecar's, with short spans: what matters is their order, not their length.
+func (s *story) settings(nth int) managed.Settings {
+	planner, err := policy.WithSizes(queue.Repeated{}, s.sizes[(nth-1)%len(s.sizes)])
+	if err != nil {
+		panic(err) // the name of a rule
+	}
 	return managed.Settings{
-		Cluster: "sim", Interval: s.interval, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Cluster: "sim", Interval: s.interval, Policy: planner, StartLead: 4, Protect: 16, Guard: 30,
 		Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
 		Advance: s.advance, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}
@@ -231,7 +236,7 @@ func (w *world) live(ctx context.Context) {
 		w.mu.Unlock()
 		w.note("a sidecar begins")
 		w.mourn()
-		err := w.run(ctx, l)
+		err := w.run(ctx, l, nth)
 		if !l.over() {
 			if err != nil {
 				w.blame("the sidecar stopped: %v", err)
@@ -249,15 +254,15 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// run is one sidecar, until it is killed or ctx ends.
-func (w *world) run(ctx context.Context, l *life) error {
+// run is one sidecar, the nth, until it is killed or ctx ends.
+func (w *world) run(ctx context.Context, l *life, nth int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var system adapter.BatchSystem = line{w.system, w, l}
 	if w.story.sabotage != nil {
 		system = w.story.sabotage(system)
 	}
-	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings()})
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings(nth)})
 	ended := make(chan struct{})
 	go func() {
 		select {

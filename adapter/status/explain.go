@@ -29,6 +29,9 @@ type Explanation struct {
 	Lack    *Lack `json:"lack"`
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
 	Releases []Release `json:"releases"`
+	// Sizes is why a moldable job that waits is planned on so many nodes; null where nothing but its end decides, or where it has no
+	// place in the plan.
+	Sizes *Sizes `json:"sizes"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
 	Holders []view.Entry `json:"holders"`
 	// Before is every job that stands before it in the queue, in rank order.
@@ -170,8 +173,11 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Closures = append(x.Closures, c)
 		}
 	}
+	v.others = slices.Concat(x.Holders, x.Before)
+	if x.Job.Rank > 0 && x.Job.Start > 0 {
+		x.Sizes = v.sizes(x.Job)
+	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 && !r.due(x.Job) {
-		v.others = slices.Concat(x.Holders, x.Before)
 		x.LackNow, x.Lack = v.lack(x.Job, v.now), v.lack(x.Job, x.Job.Start-1)
 		until := x.Job.Start
 		if x.Lack != nil {

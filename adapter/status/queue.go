@@ -129,13 +129,16 @@ func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	return start, end
 }
 
-// sizes is the nodes that a job holds, or would hold, step by step: "5 (2,5,3)", "2,5,3", "4".
+// sizes is the nodes that a job holds, or would hold, step by step: "5 (2,5,3)", "2,5,3", "4"; "8 (4-12)" of a moldable job that
+// may have 4 to 12 now.
 func sizes(e *view.Entry) string {
 	steps := make([]string, len(e.Plan))
 	for i, s := range e.Plan {
 		steps[i] = strconv.Itoa(s.Nodes)
 	}
 	switch all := strings.Join(steps, ","); {
+	case e.Sized != nil && e.Sized.Least < e.Sized.Most:
+		return fmt.Sprintf("%d (%d-%d)", e.Size, e.Sized.Least, e.Sized.Most)
 	case len(steps) < 2:
 		return strconv.Itoa(e.Size)
 	case e.Holds():

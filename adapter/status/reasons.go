@@ -102,7 +102,7 @@ func (t *teller) shortage() []string {
 	if later {
 		lines = append(lines, "A job starts only when there are nodes for all of it, so that it never stands still half way.")
 	}
-	if choices, err := adapter.ParseRequest(e.Request); err == nil && len(choices) > 1 {
+	if choices, err := adapter.ParseRequest(e.Request); err == nil && len(choices) > 1 && t.Sizes == nil {
 		lines = append(lines, "Of its choices this is the one that is over first.")
 	}
 	if l == nil && e.Request != "" && slices.ContainsFunc(t.Before, func(b view.Entry) bool { return b.Request == "" }) {

@@ -29,6 +29,7 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 			title = "What it waits for"
 		}
 		t.section(title, t.reasons())
+		t.section(fmt.Sprintf("Why on %s", nodesWord(e.Size)), t.size())
 		t.section(t.planTitle(), t.plan())
 		if e.Rank > 0 {
 			t.section("Who has nodes now", t.holders())
@@ -90,12 +91,12 @@ func points(parts []adapter.RankPart) string {
 
 // kind says what the job asked for.
 func (t *teller) kind(e *view.Entry) string {
-	if e.Request == "" {
+	if e.Request == "" && e.Choices == "" {
 		return fmt.Sprintf("an ordinary job of %s", nodesWord(e.Size))
 	}
-	choices, err := adapter.ParseRequest(e.Request)
+	choices, err := adapter.ParseRequest(listOf(e))
 	if err != nil || len(choices) > 4 {
-		return e.Kind + ": " + clean(e.Request)
+		return e.Kind + ": " + clean(listOf(e))
 	}
 	all := make([]string, len(choices))
 	for i, ep := range choices {

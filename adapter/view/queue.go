@@ -12,11 +12,12 @@ import (
 type Queue struct {
 	At       core.Time `json:"at"` // Unix second of the cycle in which it changed last
 	Cluster  string    `json:"cluster"`
-	Nodes    int       `json:"nodes"`    // of the pool
-	Away     int       `json:"away"`     // of these: down, drained or unknown
-	Lead     core.Time `json:"lead"`     // seconds: a start planned within them is due
-	Closures []Closure `json:"closures"` // reservations that others made over nodes of the pool
-	Jobs     []Entry   `json:"jobs"`     // those that hold nodes by their start, those in the plan by rank, then the others
+	Nodes    int       `json:"nodes"`            // of the pool
+	Away     int       `json:"away"`             // of these: down, drained or unknown
+	Lead     core.Time `json:"lead"`             // seconds: a start planned within them is due
+	Closures []Closure `json:"closures"`         // reservations that others made over nodes of the pool
+	Sizing   []Sizing  `json:"sizing,omitempty"` // of each machine of which the pool is made; absent where moldable jobs may have all that they list
+	Jobs     []Entry   `json:"jobs"`             // those that hold nodes by their start, those in the plan by rank, then the others
 }
 
 // Closure keeps nodes of the pool from Start to End, Unix seconds, for whoever may use the reservation.
@@ -48,6 +49,11 @@ type Entry struct {
 	Step int       `json:"step,omitempty"` // of a running managed job, from 1
 	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
 	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's word for a managed job, the batch system's for an ordinary one
+	// Machine is which of Sizing holds for a waiting moldable job, and Sized what it may have by that; absent where it may have all
+	// that it listed.
+	Machine int    `json:"machine,omitempty"`
+	Sized   *Sized `json:"sized,omitempty"`
+	Choices string `json:"choices,omitempty"` // of an ordinary job that is moldable to the batch system: 4x2h|8x70m
 	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
 	Grows    string             `json:"grows,omitempty"`
 	Limit    *Limit             `json:"limit,omitempty"`
@@ -81,6 +87,6 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
 		e.Phase == o.Phase && e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
 		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
-		e.Priority == o.Priority && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
+		e.Priority == o.Priority && e.Machine == o.Machine && e.Sized.Same(o.Sized) && e.Choices == o.Choices && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
 		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
 }

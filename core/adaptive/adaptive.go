@@ -56,6 +56,7 @@ const (
 var (
 	_, _, _ queue.Policy   = EASY{}, Traditional{}, CirneBerman{}
 	_       queue.Promiser = (*state)(nil)
+	_       queue.Sizer    = (*state)(nil)
 )
 
 // New is the state of a machine without jobs.

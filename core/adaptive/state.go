@@ -63,6 +63,9 @@ func newState(m core.Machine, sizing adapt.Sizing, f adapt.Floor, o Order) *stat
 	return &state{order: o, machine: m, crowd: crowd.New(m, sizing, f), free: m.Nodes, ages: core.Forever}
 }
 
+// Crowd implements queue.Sizer.
+func (s *state) Crowd() *crowd.Crowd { return s.crowd }
+
 // Submit implements queue.State. A job that exceeds the machine waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
 	w := &waiter{id: j.ID, begin: j.Begin, submit: j.Submit, rank: rank{came: s.came}}

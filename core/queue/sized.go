@@ -1,6 +1,21 @@
 package queue
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/crowd"
+)
+
+// Sizer is a State that sizes moldable jobs by a rule of package adapt.
+type Sizer interface {
+	// Crowd is what runs and what waits, as the rule sees it: for callers who know better than the State who that is. nil: there
+	// is no rule.
+	Crowd() *crowd.Crowd
+}
+
+var _ Sizer = (*repeated)(nil)
+
+// Crowd implements Sizer.
+func (s *repeated) Crowd() *crowd.Crowd { return s.crowd }
 
 // place is a job's place: of a moldable one under a sizing on one of the sizes that it may have.
 func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {

@@ -51,7 +51,20 @@ type Conf struct {
 	EpilogueTimeout time.Duration
 
 	Manager Manager
+
+	// Policy is the one setting of ours: by which policy a pass plans (ACCORDION_POLICY).
+	Policy Policy
 }
+
+// Policy is the name of a policy, and where it stands. Package pass reads it: to others it may be wrong.
+type Policy struct {
+	Name string // "": the default
+	File string
+	Line int // 0: nowhere
+}
+
+// PolicySetting is the one line of oar.conf that is ours.
+const PolicySetting = "ACCORDION_POLICY"
 
 // Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
 // each node.
@@ -154,6 +167,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
 		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
 	}
+	conf.Policy = Policy{r.text(PolicySetting, ""), file, lines[PolicySetting]}
 	if !strings.HasPrefix(conf.Manager.File, "/") {
 		conf.Manager.File = filepath.Join(DefaultOARDir, conf.Manager.File)
 	}

@@ -35,6 +35,7 @@ OAR_RUNTIME_DIRECTORY="/var/lib/oar/"
 OAR_SSH_CONNECTION_TIMEOUT="30"
 SERVER_PROLOGUE_EPILOGUE_TIMEOUT="50"
 NODE_FILE_DB_FIELD_DISTINCT_VALUES="core"
+ACCORDION_POLICY="scojo-p:nonpredictive" # ours
 `
 
 func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
@@ -47,7 +48,8 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667", EpilogueTimeout: 50 * time.Second,
 		Manager: conf.Manager{Property: "cpuset", File: "/usr/lib/oar/site/manager.pl", Cpusets: "/oar", Siblings: "yes", Patience: 30 * time.Second, LogLevel: 2,
-			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}}}
+			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}},
+		Policy: conf.Policy{Name: "scojo-p:nonpredictive", File: "oar.conf", Line: 25}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -5,9 +5,8 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
 	"accordion/core/place"
-	"accordion/core/policy"
+	"accordion/core/queue"
 )
 
 // PlanAlike is Plan for a queue in which every job asks for whole parts of the first level of one tree, for so many hosts
@@ -15,22 +14,23 @@ import (
 // has and when (core/queue), and which ones these are is decided afterwards (core/place): a plan that names hosts at once
 // leaves holes that no job fits. ok is false when the queue is another one, or when the names cannot be given, because
 // what is claimed later cuts the time of too many hosts; then Plan is to do it.
-func PlanAlike(usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
+//
+// A rule may plan them in another order than theirs.
+func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
 	tree := sharedTree(jobs)
 	if tree == nil {
 		return nil, false
 	}
 	h := newHosts(tree, usable, now, claims)
-	planner, err := policy.Live(policy.Default, evolve.Algorithm{})
-	if err != nil {
-		return nil, false
-	}
-	state := planner.New(core.Machine{Nodes: len(tree.children)})
+	state := r.Policy.New(core.Machine{Nodes: h.parts - h.lost})
 	for i, c := range h.busy {
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}
+	if sizer, sizes := state.(queue.Sizer); sizes {
+		r.count(sizer.Crowd(), now, h)
+	}
 	for _, j := range jobs {
-		state.Submit(now, j.counted())
+		state.Submit(now, j.counted(func(c Choice) int { return c.Groups[0].Counts[0] }))
 	}
 	wishes := make([]place.Wish, 0, len(jobs))
 	found := map[int64]core.Planned{}
@@ -84,11 +84,11 @@ func sharedTree(jobs []Job) *Tree {
 	return tree
 }
 
-// counted is the job as core/queue knows jobs.
-func (j Job) counted() core.Job {
-	counted := core.Job{ID: core.JobID(j.ID), Begin: j.Begin}
+// counted is the job as core/queue knows jobs, each choice on so many.
+func (j Job) counted(count func(Choice) int) core.Job {
+	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin}
 	for _, c := range j.Choices {
-		counted.Choices = append(counted.Choices, core.EP{{Duration: c.Duration, Nodes: c.Groups[0].Counts[0]}})
+		counted.Choices = append(counted.Choices, core.EP{{Duration: c.Duration, Nodes: count(c)}})
 	}
 	return counted
 }
@@ -96,21 +96,30 @@ func (j Job) counted() core.Job {
 // hosts is what the parts of a tree's first level are claimed for.
 type hosts struct {
 	claims []place.Claim // a host each; of one host they do not overlap
-	busy   []place.Claim // the same added up: Node is how many hosts are claimed from From to To
+	parts  int           // hosts in all
+	lost   int           // of these, those that cannot be used
+	busy   []claimed     // the others, added up for each job
+}
+
+// claimed is so many hosts that are claimed for a job, or for none.
+type claimed struct {
+	place.Claim       // Node is how many
+	Job         int64 // 0: none
 }
 
 // newHosts looks at each host: one of whose resources cannot be used is claimed for ever, one that is claimed in part is
 // claimed.
 func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
-	var h hosts
+	h := hosts{parts: len(tree.children)}
 	of := make([]int, 64*len(usable)) // the host of each resource, from 1
-	own := make([][]place.Claim, len(tree.children))
+	own := make([][]claimed, len(tree.children))
 	for host, part := range tree.children {
 		for r := range part.all.All() {
 			of[r] = host + 1
 		}
 		if !usable.Holds(part.all) {
-			own[host] = append(own[host], place.Claim{Node: host, From: now, To: core.Forever})
+			own[host] = append(own[host], claimed{place.Claim{Node: host, From: now, To: core.Forever}, 0})
+			h.lost++
 		}
 	}
 	for _, c := range claims {
@@ -121,31 +130,38 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 		for r := range c.Resources.All() {
 			if of[r] != last && of[r] > 0 {
 				last = of[r]
-				own[last-1] = append(own[last-1], place.Claim{Node: last - 1, From: max(c.From, now), To: c.To})
+				own[last-1] = append(own[last-1], claimed{place.Claim{Node: last - 1, From: max(c.From, now), To: c.To}, c.Job})
 			}
 		}
 	}
-	for _, claims := range own {
-		h.claims = append(h.claims, joined(claims)...)
+	for host, claims := range own {
+		for _, c := range joined(claims) {
+			h.claims = append(h.claims, c.Claim)
+			if usable.Holds(tree.children[host].all) {
+				c.Node = 1
+				h.busy = append(h.busy, c)
+			}
+		}
 	}
-	h.busy = slices.Clone(h.claims)
-	slices.SortFunc(h.busy, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(h.busy, func(a, b claimed) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Job, b.Job))
+	})
 	same := h.busy[:0]
 	for _, c := range h.busy {
-		if last := len(same) - 1; last >= 0 && same[last].From == c.From && same[last].To == c.To {
+		if last := len(same) - 1; last >= 0 && same[last].From == c.From && same[last].To == c.To && same[last].Job == c.Job {
 			same[last].Node++
 			continue
 		}
-		same = append(same, place.Claim{Node: 1, From: c.From, To: c.To})
+		same = append(same, c)
 	}
 	h.busy = same
 	return h
 }
 
-// joined makes one claim of those of one host that overlap or touch.
-func joined(claims []place.Claim) []place.Claim {
-	slices.SortFunc(claims, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
-	var all []place.Claim
+// joined makes one claim of those of one host that overlap or touch: the job of the first one has it.
+func joined(claims []claimed) []claimed {
+	slices.SortStableFunc(claims, func(a, b claimed) int { return cmp.Compare(a.From, b.From) })
+	var all []claimed
 	for _, c := range claims {
 		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
 			all[last].To = max(all[last].To, c.To)

@@ -36,7 +36,7 @@ func BenchmarkPlan(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("alike-%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, ok := gantt.PlanAlike(usable, 0, claims, alike); !ok {
+				if _, ok := gantt.PlanAlike(earliest, usable, 0, claims, alike); !ok {
 					b.Fatal("the hosts are alike, and were not counted")
 				}
 			}

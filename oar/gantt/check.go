@@ -11,6 +11,7 @@ import (
 type Claim struct {
 	Resources Set
 	From, To  core.Time
+	Job       int64 // for which; 0: for none
 }
 
 // Check says what is wrong with a plan: a resource that is used twice at an instant or cannot be used, a job with other

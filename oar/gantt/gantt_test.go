@@ -7,8 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
+	"accordion/core/policy"
+	"accordion/core/queue"
 	"accordion/oar/gantt"
 )
+
+// earliest is the rule by which a job has all that it listed.
+var earliest = gantt.Rule{Policy: queue.Repeated{}}
 
 // world is a small cluster: two switches of two hosts with two cores each, but for the last host, which has one.
 type world struct {
@@ -102,7 +107,7 @@ func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			claims := []gantt.Claim{{Resources: gantt.SetOf(small.n, 0, 1, 6), From: 0, To: test.busy}}
 			jobs := []gantt.Job{{ID: 5, Choices: test.choices}}
-			counted, ok := gantt.PlanAlike(all(small), 0, claims, jobs)
+			counted, ok := gantt.PlanAlike(earliest, all(small), 0, claims, jobs)
 			if !ok {
 				t.Fatal("hosts are alike, but the jobs were not counted")
 			}
@@ -129,7 +134,7 @@ func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	tree := gantt.NewTree(gantt.AllOf(2), gantt.Property{0, 1})
 	claims := []gantt.Claim{{Resources: gantt.SetOf(2, 0), From: 50, To: 100}, {Resources: gantt.SetOf(2, 1), From: 0, To: 50}}
 	jobs := []gantt.Job{{ID: 1, Choices: []gantt.Choice{onHosts(1, 1, 100, tree)}}}
-	if plan, ok := gantt.PlanAlike(gantt.AllOf(2), 0, claims, jobs); ok {
+	if plan, ok := gantt.PlanAlike(earliest, gantt.AllOf(2), 0, claims, jobs); ok {
 		t.Errorf("it was counted: %v", plan)
 	}
 	got := named(world{n: 2}, claims, 0, jobs)[0]
@@ -205,6 +210,16 @@ type drawn struct {
 	jobs   []gantt.Job
 }
 
+// passes draws a policy of a pass.
+func passes(t *rapid.T) queue.Policy {
+	p, err := policy.Pass(rapid.SampledFrom([]string{"repeated", "repeated+share", "repeated+least", "repeated+load", "easy+share", "easy+reference",
+		"traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "share", "share:20s"}).Draw(t, "policy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Policy
+}
+
 // draw draws a problem whose requests have up to so many parts; alike: of whole hosts only.
 func draw(t *rapid.T, alike bool, parts int) drawn {
 	d := drawn{usable: gantt.NewSet(small.n)}
@@ -215,7 +230,7 @@ func draw(t *rapid.T, alike bool, parts int) drawn {
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "claims") {
 		from := rapid.Int64Range(-10, 40).Draw(t, "from")
-		c := gantt.Claim{Resources: gantt.NewSet(small.n), From: from, To: from + rapid.Int64Range(0, 30).Draw(t, "for")}
+		c := gantt.Claim{Resources: gantt.NewSet(small.n), From: from, To: from + rapid.Int64Range(0, 30).Draw(t, "for"), Job: rapid.Int64Range(100, 102).Draw(t, "claimant") % 102}
 		for _, r := range rapid.SliceOf(rapid.IntRange(0, small.n-1)).Draw(t, "claimed") {
 			c.Resources.Add(r)
 		}
@@ -229,7 +244,7 @@ func draw(t *rapid.T, alike bool, parts int) drawn {
 		depth = append(depth, 1, 2, 2, 1)
 	}
 	for id := range rapid.Int64Range(1, 8).Draw(t, "jobs") {
-		j := gantt.Job{ID: id + 1, Begin: rapid.Int64Range(0, 20).Draw(t, "begin")}
+		j := gantt.Job{ID: id + 1, Submit: rapid.Int64Range(-30, 10).Draw(t, "submitted"), Begin: rapid.Int64Range(0, 20).Draw(t, "begin")}
 		if !alike && id > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
 			j.After, j.Gap = []int64{id}, 2
 		}
@@ -274,11 +289,15 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 			parts = 1
 		}
 		d := draw(t, alike, parts)
-		plans := [][]gantt.Placed{d.named(d.jobs)}
-		if counted, ok := gantt.PlanAlike(d.usable, 0, d.claims, d.jobs); ok {
-			plans = append(plans, counted)
+		rule := gantt.Rule{Policy: passes(t), Beside: []core.Job{{ID: 99, Choices: []core.EP{{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}}}}}}
+		capped := d
+		capped.jobs = rule.Capped(d.usable, 0, d.claims, d.jobs)
+		plans, problems := [][]gantt.Placed{d.named(d.jobs), d.named(capped.jobs)}, []drawn{d, capped}
+		if counted, ok := gantt.PlanAlike(rule, d.usable, 0, d.claims, d.jobs); ok {
+			plans, problems = append(plans, counted), append(problems, d)
 		}
-		for _, plan := range plans {
+		for i, plan := range plans {
+			d := problems[i]
 			if len(plan) != len(d.jobs) {
 				t.Fatalf("%d of %d jobs are in the plan", len(plan), len(d.jobs))
 			}

@@ -20,6 +20,7 @@ type Choice struct {
 // resources, then the one named first.
 type Job struct {
 	ID       int64
+	Submit   core.Time // when it was submitted: some policies rank by it
 	Begin    core.Time // not before this instant
 	Deadline core.Time // completed by this instant, or not planned; 0: no such wish
 	Choices  []Choice

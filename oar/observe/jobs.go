@@ -124,7 +124,7 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 
 // readWishes reads what waiting jobs ask for: in the configuration that is planned for them, else in the first.
 func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
-	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 1)
+	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions d ON d.res_job_group_id = g.res_group_id
@@ -135,13 +135,23 @@ func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map
 		var walltime core.Time
 		var nodes int
 		err := row.Scan(&id, &moldable, &walltime, &nodes)
-		if r := byID[id]; r != nil && r.Want == 0 {
+		r := byID[id]
+		if r != nil && r.Want == 0 {
 			r.Want, r.Limit = max(nodes, 1), walltime
+		}
+		if r != nil && !r.evolving() { // a pass plans with the pause between two jobs
+			r.Choices = append(r.Choices, core.EP{{Duration: walltime + o.db.Conf.SecurityTime, Nodes: nodes}})
 		}
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, r := range byID {
+		inHosts := !slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep[0].Nodes < 1 })
+		if len(r.Choices) < 2 || !inHosts {
+			r.Choices = nil
+		}
 	}
 	query = `SELECT j.job_id, m.moldable_walltime, COUNT(DISTINCT r.network_address)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id

@@ -59,6 +59,10 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	report := Report{Queue: pass.Queue}
 	ctx, cancel := context.WithTimeout(ctx, pass.Patience)
 	defer cancel()
+	planner, err := Planner(conf.Policy)
+	if err != nil {
+		return report, fmt.Errorf("queue %s: nothing is planned, and jobs keep waiting: %w", pass.Queue, err)
+	}
 	opened, err := database.Open(conf)
 	if err != nil {
 		return report, err
@@ -72,7 +76,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
 	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
 	eligible := newEligibility(db.eligible, pass.Patience/10, over(askingPart))
-	t := translator{conf: conf, now: pass.Now, state: s, eligible: eligible}
+	t := translator{conf: conf, planner: planner, now: pass.Now, state: s, eligible: eligible}
 	p, err := t.translate(ctx)
 	if err != nil {
 		return report, err
@@ -107,12 +111,14 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 // store is what a pass reads and writes.
 type store struct{ tables.Tables }
 
-// plan plans by number where hosts are alike, and resource by resource otherwise.
+// plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers and at the
+// sizes that the policy lets them have.
 func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
 	closed := p.closed()
-	if plan, ok := gantt.PlanAlike(p.usable, now, closed, p.jobs); ok {
+	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, p.jobs); ok {
 		return plan
 	}
+	p.jobs = p.rule.Capped(p.usable, now, closed, p.jobs)
 	cal := gantt.NewCalendar(p.usable)
 	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/mold"
+	"accordion/core/queue"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/gantt"
@@ -23,6 +25,7 @@ type problem struct {
 	jobs   []gantt.Job
 	refuse map[int64]string // jobs that are not planned, and why: one line
 
+	rule      gantt.Rule
 	claimants []int64 // the jobs of the claims
 	fixed     fixed
 	between   core.Time // two jobs on a resource
@@ -31,6 +34,7 @@ type problem struct {
 // translator makes the problem of what was read.
 type translator struct {
 	conf       conf.Conf
+	planner    queue.Policy
 	now        core.Time
 	state      *state
 	eligible   *eligibility
@@ -57,6 +61,7 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 		p.claims = append(p.claims, t.claim(c))
 		p.claimants = append(p.claimants, c.job)
 	}
+	p.rule = gantt.Rule{Policy: t.planner, Beside: t.beside()}
 	others := t.fix(p)
 	t.eligible.all(ctx, others)
 	mine := map[int64]bool{}
@@ -109,12 +114,12 @@ func (t *translator) claim(c claim) gantt.Claim {
 			held.Add(i)
 		}
 	}
-	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
+	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime, Job: c.job}
 }
 
 // job reads one request; mine are the jobs before it that will be planned.
 func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (gantt.Job, error) {
-	j := gantt.Job{ID: w.id, Gap: 2 * t.conf.SecurityTime}
+	j := gantt.Job{ID: w.id, Submit: w.submitted, Gap: 2 * t.conf.SecurityTime}
 	kind, err := ReadTypes(w.types)
 	if err != nil {
 		return j, err
@@ -238,6 +243,23 @@ type Kinds struct {
 // NotHonoured are the types that OAR's own schedulers honour and this one does not: such a job is refused rather than run
 // in another way than it was meant.
 var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
+
+// beside is the evolving jobs that wait: the sidecar plans them, and they want their part of the machine.
+func (t *translator) beside() []core.Job {
+	var all []core.Job
+	for _, w := range t.state.waiting {
+		var alternatives []string
+		for _, one := range w.types {
+			if _, text, is := strings.Cut(one, "="); is && isProfile(one) {
+				alternatives = append(alternatives, strings.TrimSpace(text))
+			}
+		}
+		if choices, err := mold.ParseProfiles(strings.Join(alternatives, "|")); err == nil {
+			all = append(all, core.Job{ID: core.JobID(w.id), Submit: w.submitted, Choices: choices})
+		}
+	}
+	return all
+}
 
 // profile is the type of a job that evolves; a number says for which configuration.
 var profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)

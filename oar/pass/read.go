@@ -32,6 +32,7 @@ type resource struct {
 // waiting is a job in the queue.
 type waiting struct {
 	id         int64
+	submitted  core.Time
 	user       string
 	properties string // SQL
 	message    string
@@ -104,11 +105,11 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
 
 func (d store) readJobs(ctx context.Context, tx database.Querier, queue string, s *state, byID map[int64]*waiting) error {
-	query := "SELECT j.job_id, j.job_user, COALESCE(j.properties, ''), j.message FROM jobs j WHERE " + inQueue + d.Arg(1) + " ORDER BY j.job_id"
+	query := "SELECT j.job_id, j.submission_time, j.job_user, COALESCE(j.properties, ''), j.message FROM jobs j WHERE " + inQueue + d.Arg(1) + " ORDER BY j.job_id"
 	return database.Rows(ctx, tx, "the waiting jobs", query, []any{queue}, func(r *sql.Rows) error {
 		w := &waiting{}
 		s.waiting = append(s.waiting, w)
-		err := r.Scan(&w.id, &w.user, &w.properties, &w.message)
+		err := r.Scan(&w.id, &w.submitted, &w.user, &w.properties, &w.message)
 		byID[w.id] = w
 		return err
 	})

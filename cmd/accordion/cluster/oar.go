@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,9 +11,12 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
+	"accordion/cmd/accordion/command"
 	hooked "accordion/cmd/accordion/oar"
+	"accordion/core/policy"
 	"accordion/oar"
 	"accordion/oar/conf"
+	"accordion/oar/pass"
 	"accordion/oar/setup"
 )
 
@@ -21,6 +25,10 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 	c, err := conf.Read(hooked.File(settings.OAR.Conf))
 	if err != nil {
 		return nil, err
+	}
+	sizes, err := sizesOf(c.Policy, settings.Plan)
+	if err != nil {
+		return nil, command.Usage(err)
 	}
 	s, err := oar.Open(ctx, c, oar.Options{Queue: settings.OAR.Queue, Timeout: settings.OAR.Timeout, Bin: settings.OAR.Bin, Log: log.Named("oar")})
 	if err != nil {
@@ -32,7 +40,22 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s,
+	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s, sizes: sizes,
 		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
+}
+
+// sizesOf is the rule by which OAR's passes size moldable jobs, and so the sidecar, too. Another one in its own configuration would not be
+// in force.
+func sizesOf(p conf.Policy, own config.Plan) (string, error) {
+	planner, err := pass.Planner(p)
+	if err != nil {
+		return "", err
+	}
+	sizes := policy.SizesOf(planner)
+	if own.Sizes != sizes && own.Sizes != config.Default().Plan.Sizes {
+		return "", fmt.Errorf("[plan] sizes = %q is not in force: under OAR they follow from ACCORDION_POLICY, which is %q in %s; say there what is meant, and leave sizes out",
+			own.Sizes, planner.Name, p.File)
+	}
+	return sizes, nil
 }

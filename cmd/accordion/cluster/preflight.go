@@ -39,6 +39,12 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 			return err
 		}
 		defer system.close()
+		if system.sizes != "" {
+			conf.Plan.Sizes = system.sizes
+		}
+		if _, err := plannerOf(conf.Plan); err != nil {
+			return err
+		}
 		found := system.preflight(cmd.Context())
 		if err := writeFindings(cmd.OutOrStdout(), found, *asJSON); err != nil {
 			return err
@@ -52,7 +58,7 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 		if *asJSON {
 			return nil
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s\n", system.pool)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, conf.Plan.Sizes)
 		return err
 	}
 	return c

@@ -21,6 +21,7 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 	"accordion/core/policy"
+	"accordion/core/queue"
 	"accordion/shim/seal"
 )
 
@@ -97,7 +98,7 @@ func serve(ctx context.Context, conf config.Config, insist insistence, w io.Writ
 	}
 	lease.Claim.Over = insist.takeOver
 	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Lease: lease, Settings: settings})
-	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "journal", j.Path(),
+	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "sizes", policy.SizesOf(settings.Policy), "journal", j.Path(),
 		"socket", conf.Session.Socket, "addresses", server.Addresses())
 	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
 		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })...)
@@ -170,7 +171,10 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return managed.Settings{}, err
 	}
-	planner, err := policy.Live(conf.Plan.Policy, conf.Plan.Fit())
+	if c.sizes != "" {
+		conf.Plan.Sizes = c.sizes
+	}
+	planner, err := plannerOf(conf.Plan)
 	if err != nil {
 		return managed.Settings{}, err
 	}
@@ -190,6 +194,26 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
 	}, nil
+}
+
+// plannerOf is the planning policy with its sizes. What is wrong with it is the user's.
+func plannerOf(conf config.Plan) (queue.Policy, error) {
+	planner, err := policy.Live(conf.Policy, conf.Fit())
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
+		return planner, err
+	}
+	if conf.Sizes != "load" {
+		return nil, command.Usage(fmt.Errorf(`[plan] statistics is not in force: sizes = %q predicts nothing; leave it out, or say sizes = "load"`, conf.Sizes))
+	}
+	file, err := command.ReadStatistics(conf.Statistics)
+	if err != nil {
+		return nil, err
+	}
+	// Both clocks count from midnight UTC.
+	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }
 
 // together runs all parts until ctx ends or one of them does, then ends the others.

@@ -37,7 +37,7 @@ func Queue() *cobra.Command {
 		Short: "Show every job of the pool, ordinary ones too, with planned starts and sizes",
 		Long: `Show every job of the pool as the sidecar plans it: those that hold nodes, then those that wait, in the order of the
 queue, then those that are held back. Times with ~ are planned; the sizes of an evolving job are those of its steps: 5
-(2,5,3) holds 5 nodes and has three steps.
+(2,5,3) holds 5 nodes and has three steps. 8 (4-12) is a moldable job that is planned on 8, and may have 4 to 12 now.
 
 The start of an ordinary job is an estimate: the batch system starts it itself. A managed job's plan becomes a promise when
 it starts. "accordion explain JOB" says more on one job. It works while the sidecar is down, and says so.`,

@@ -1,10 +1,8 @@
 package traces
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -69,37 +67,6 @@ func counted(log *swf.Log, s workload.Selection, window string) (f arrivals.File
 	begin, _ := log.Header.UnixStart() // 0 where it is not known
 	if f, err = selected.Arrivals(begin); err != nil {
 		return f, fmt.Errorf("%s: %w", log.Name, err)
-	}
-	return f, nil
-}
-
-// mostStatistics bounds what is read of a file: those that are written have some kilobytes.
-const mostStatistics = 1 << 20
-
-// readStatistics reads a file of statistics. Its errors are the user's.
-func readStatistics(path string) (arrivals.File, error) {
-	fail := func(err error) (arrivals.File, error) {
-		return arrivals.File{}, command.Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return fail(err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostStatistics+1))
-	if err != nil {
-		return fail(err)
-	}
-	if len(text) > mostStatistics {
-		return fail(errors.New("this is no file of statistics: it is larger than 1 MiB"))
-	}
-	f, err := arrivals.Parse(text)
-	if err != nil {
-		return fail(err)
 	}
 	return f, nil
 }

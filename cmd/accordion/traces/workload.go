@@ -188,7 +188,7 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 	if f.statistics == "" {
 		return policies, nil
 	}
-	file, err := readStatistics(f.statistics)
+	file, err := command.ReadStatistics(f.statistics)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"accordion/core/adapt"
+)
+
+// switching is the seed's story with more moldable jobs, and with sidecars that die and come back with another rule for their sizes.
+func switching(seed uint64) *story {
+	r := teller{rand.New(rand.NewPCG(seed, 0x512e))}
+	s := tell(seed)
+	s.sizes = adapt.Names()
+	r.Shuffle(len(s.sizes), func(i, k int) { s.sizes[i], s.sizes[k] = s.sizes[k], s.sizes[i] })
+	for i := range r.between(1, 3) {
+		a := app{name: fmt.Sprintf("s%d", i+1), at: r.when(10, 40), manner: punctual, limit: 3600}
+		request, ep := s.moldable(r)
+		a.request, a.nodes = request, ep[0].Nodes
+		a.work = []time.Duration{time.Duration(ep[0].Duration)*time.Second - r.when(0, 2)}
+		s.apps = append(s.apps, a)
+	}
+	for range r.between(1, 3) {
+		s.events = append(s.events, event{at: r.when(5, 80), what: "kill", lasts: r.when(1, 10)})
+	}
+	s.arrange()
+	return s
+}
+
+// TestPromisesStandWhenSizesAreSwitched: the rule for the sizes of moldable jobs is another one while they wait and run. All that is
+// demanded of a story is demanded all the same: promises are kept, and every job ends.
+func TestPromisesStandWhenSizesAreSwitched(t *testing.T) {
+	n := 60
+	if *longFlag {
+		n = 100_000
+	}
+	everySeed(n, func(i int) {
+		s := switching(*fromFlag + uint64(i))
+		for _, wrong := range try(t, s) {
+			t.Errorf("seed %d, sizes %v: %s", s.seed, s.sizes, wrong)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/adapt"
+	occupation "accordion/core/profile"
+)
+
+// Sizes is why a moldable job that waits is planned on so many nodes.
+type Sizes struct {
+	view.Sizing
+	view.Sized
+	Taken  int      `json:"taken"`  // nodes
+	Keeps  string   `json:"keeps"`  // what keeps it from more, in words
+	Listed []Listed `json:"listed"` // with more and more nodes
+}
+
+// Listed is a size that a job listed, and where it would be planned on that, behind those before it.
+type Listed struct {
+	Nodes   int       `json:"nodes"`
+	Seconds core.Time `json:"seconds"`
+	Start   core.Time `json:"start"` // Unix seconds; 0: there is no place
+	End     core.Time `json:"end"`
+	Gains   bool      `json:"gains"` // it does not last longer than one with fewer nodes: otherwise it is never chosen
+	May     bool      `json:"may"`   // it may have that size now
+}
+
+// sizes is why a job that waits has its size; nil where nothing but its end decides.
+func (v vantage) sizes(e *view.Entry) *Sizes {
+	choices, err := adapter.ParseRequest(listOf(e))
+	if err != nil || e.Sized == nil || e.Machine >= len(v.report.Sizing) {
+		return nil
+	}
+	x := &Sizes{Sizing: v.report.Sizing[e.Machine], Sized: *e.Sized, Taken: e.Size, Listed: []Listed{}}
+	room := v.room()
+	gaining := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
+	for _, ep := range choices {
+		one := Listed{Nodes: ep[0].Nodes, Seconds: ep[0].Duration}
+		one.Gains = gaining != nil && slices.Contains(gaining.Steps, ep[0])
+		one.May = one.Gains && one.Nodes >= x.Least && one.Nodes <= x.Most
+		if start, ok := room.FirstFit(one.Nodes, one.Seconds, v.now); ok && start < core.Forever {
+			one.Start, one.End = start, start+one.Seconds
+		}
+		if one.Nodes == x.Taken && (e.Request == "" || one.Seconds == e.End-e.Start) {
+			one.Start, one.End = e.Start, e.End // the plan knows more than the queue shows
+		}
+		x.Listed = append(x.Listed, one)
+	}
+	slices.SortStableFunc(x.Listed, func(a, b Listed) int { return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.Seconds, b.Seconds)) })
+	x.Keeps = x.keeps()
+	return x
+}
+
+// listOf is the request of a managed moldable job, or what the batch system knows of one of its own in the same form.
+func listOf(e *view.Entry) string {
+	if e.Choices != "" {
+		return "mold=" + e.Choices
+	}
+	return e.Request
+}
+
+// room is the machine as the others occupy it.
+func (v vantage) room() *occupation.Profile {
+	room := occupation.New(v.report.Nodes - v.report.Away)
+	occupy := func(from, to core.Time, nodes int) {
+		if to > v.now && to > from && nodes > 0 {
+			from = max(from, v.now)
+			room.Add(from, core.EP{{Duration: to - from, Nodes: nodes}})
+		}
+	}
+	for _, c := range v.report.Closures {
+		occupy(c.Start, c.End, c.Nodes)
+	}
+	for i := range v.others {
+		o := &v.others[i]
+		if o.Start == 0 {
+			continue
+		}
+		if len(o.Plan) == 0 {
+			occupy(o.Start, never(o.Free), o.Size)
+			continue
+		}
+		second := o.Start
+		for _, s := range o.Plan {
+			occupy(second, second+s.Duration, s.Nodes)
+			second += s.Duration
+		}
+	}
+	return room
+}
+
+// keeps is what keeps the job from a larger size than the one that it is planned on.
+func (x *Sizes) keeps() string {
+	larger := func(l Listed) bool { return l.Gains && l.Nodes > x.Taken }
+	switch within := func(l Listed) bool { return larger(l) && l.Nodes <= x.Limit }; {
+	case !slices.ContainsFunc(x.Listed, larger):
+		return "no larger one that it listed is faster"
+	case x.Limit > 0 && !slices.ContainsFunc(x.Listed, within):
+		return "the site allows it no more than " + nodesWord(x.Limit)
+	}
+	for _, l := range x.Listed {
+		if l.May && l.Nodes > x.Taken {
+			if l.Start == 0 {
+				return fmt.Sprintf("there is no place for it on %d", l.Nodes)
+			}
+			return fmt.Sprintf("on %d it would not be over sooner", l.Nodes)
+		}
+	}
+	switch {
+	case x.Taken > x.Machine:
+		return "the machine has no more"
+	case x.Least == x.Most && x.Part < view.Number(x.Most):
+		return "that is the least that it gets, half of its reference, and its part is not more"
+	case x.Rule == "share" && x.Part >= view.Number(x.Reference):
+		return "more than its reference nobody gets while more than a third of the machine is wanted"
+	case x.Rule == "share":
+		return "more would be above its part"
+	case x.Rule == "load" && x.Part >= view.Number(x.Reference) && x.Parts.Future == 0:
+		return "without statistics of jobs to come nobody gets more than his reference"
+	case x.Rule == "load":
+		return "with more the load of the machine would be too high while it runs"
+	}
+	return fmt.Sprintf("the site's rule, %s, gives no more", x.Rule)
+}
+
+// size tells why a job has its size, in sentences.
+func (t *teller) size() []string {
+	x := t.Sizes
+	if x == nil {
+		return nil
+	}
+	part := "Its part of that is " + x.Part.String()
+	if x.Rule != "share" {
+		part = "What the rule gives it is " + x.Part.String()
+	}
+	lines := []string{
+		fmt.Sprintf("Its reference is %s: of all that it listed, nodes x time^2 is least there, and more nodes cost more than they gain.", nodesWord(x.Reference)),
+		fmt.Sprintf("Jobs hold %d of the machine's %s, and %s %d. The site sizes jobs by the rule %q.", x.Held, nodesWord(x.Machine), waiting(x.Waiting), x.Wanted, x.Rule),
+		fmt.Sprintf("%s, so it may have %s now.", part, x.between()),
+		fmt.Sprintf("It is planned on %d, and not on more: %s.", x.Taken, x.Keeps),
+	}
+	if x.Tried != nil {
+		lines = append(lines, t.load()...)
+	}
+	if len(x.Listed) <= listed {
+		lines = append(lines, t.listed()...)
+	}
+	return lines
+}
+
+// waiting is so many jobs that wait.
+func waiting(n int) string {
+	if n == 1 {
+		return "the one that waits wants"
+	}
+	return fmt.Sprintf("the %d that wait want", n)
+}
+
+// between is the sizes that it may have.
+func (x *Sizes) between() string {
+	if x.Least == x.Most {
+		return nodesWord(x.Most)
+	}
+	return fmt.Sprintf("%d to %s", x.Least, nodesWord(x.Most))
+}
+
+// load tells what the rule load tried.
+func (t *teller) load() []string {
+	p := t.Sizes.Parts
+	tried := make([]string, len(t.Sizes.Tried))
+	for i, one := range t.Sizes.Tried {
+		tried[i] = fmt.Sprintf("%s (load %s)", one.Factor, one.Load)
+	}
+	return []string{
+		fmt.Sprintf("Over its run time the machine's load would be %s by itself, %s by jobs that run, %s by others that wait, %s by jobs to come.",
+			p.Own, p.Running, p.Waiting, p.Future),
+		fmt.Sprintf("Tried were these parts of everybody's reference: %s.", strings.Join(tried, ", ")),
+	}
+}
+
+// listed tells of every size when it would start.
+func (t *teller) listed() []string {
+	var sizes, starts, ends, notes []string
+	for _, l := range t.Sizes.Listed {
+		start, end, note := "no place", "", ""
+		if l.Start > 0 {
+			start, end = "starts "+t.moment(l.Start), "over "+t.moment(l.End)
+		}
+		switch {
+		case l.Nodes == t.Sizes.Taken && l.May:
+			note = "planned"
+		case !l.Gains:
+			note = "never: as many nodes or fewer are faster"
+		case !l.May:
+			note = "not now"
+		}
+		sizes, starts, ends, notes = append(sizes, nodesWord(l.Nodes)), append(starts, start), append(ends, end), append(notes, note)
+	}
+	return columns(sizes, starts, ends, notes)
+}

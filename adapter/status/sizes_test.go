@@ -1,0 +1,105 @@
+package status_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/adapt"
+)
+
+// sized is the lab's queue with a moldable job behind it, sized by a rule as the plan does: 15 nodes are in service, 11 are held, and
+// those that wait want 10, 6 (10 at its peak), and so on.
+func sized(t *testing.T, rule, request string, choices []core.EP, limit int) view.Queue {
+	t.Helper()
+	q := queue()
+	sizing, _ := adapt.Named(rule)
+	s := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
+	w := &adapt.World{Now: second("12:00:00"), Machine: 15}
+	for _, e := range q.Jobs {
+		if e.Holds() {
+			w.Holds(e.Size, e.Size, 1)
+			w.Running = append(w.Running, adapt.Holding{Nodes: e.Size, End: e.Free})
+		} else if e.Rank > 0 && e.ID != 18 {
+			other := adapt.New(core.Job{Choices: []core.EP{{{Duration: 3600, Nodes: max(e.Size, e.Plan.Peak())}}}}, adapt.HalfReference)
+			w.Waits(other, 1)
+			w.Waiting = append(w.Waiting, other)
+		}
+	}
+	w.Waits(s, 1)
+	w.Waiting = append(w.Waiting, s)
+	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
+	e := &q.Jobs[5] // job 18
+	e.Request, e.Sized = request, view.SizedOf(sizing, w, s, 15)
+	e.Sized.Limit = limit
+	most := e.Sized.Most
+	for _, ep := range choices {
+		if ep[0].Nodes == most {
+			e.Plan, e.Size, e.End, e.Free = ep, most, e.Start+ep[0].Duration, e.Start+ep[0].Duration
+		}
+	}
+	return q
+}
+
+// What is told of a job's size is read as its user would, who has seen no formula.
+func TestTheSizeOfAMoldableJobIsExplainedInSentences(t *testing.T) {
+	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
+	const text = "mold=2x20h|4x11h|8x9h|12x10h"
+	for _, rule := range adapt.Names() {
+		if rule != "earliest" { // nothing is sized
+			golden(t, "size-by-"+rule+".txt", explained(t, lab(t, sized(t, rule, text, list, 0)), 18, noon))
+		}
+	}
+	limited := sized(t, "reference", text, list[:1], 3)
+	golden(t, "size-within-a-limit.txt", explained(t, lab(t, limited), 18, noon))
+}
+
+// A program finds every size that was listed, with its place, and which of them may be had.
+func TestEverySizeIsToldToPrograms(t *testing.T) {
+	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
+	q := sized(t, "share", "mold=12x10h|8x9h|4x11h|2x20h", list, 0)
+	x, err := status.Explain(lab(t, q), 18)
+	if err != nil || x.Sizes == nil {
+		t.Fatalf("%+v, %v", x.Sizes, err)
+	}
+	e := q.Jobs[5]
+	if x.Sizes.Taken != e.Size || x.Sizes.Machine != 15 || x.Sizes.Held != 11 || x.Sizes.Rule != "share" || x.Sizes.Reference != 4 {
+		t.Errorf("%+v", *x.Sizes)
+	}
+	if !slices.IsSortedFunc(x.Sizes.Listed, func(a, b status.Listed) int { return a.Nodes - b.Nodes }) || len(x.Sizes.Listed) != len(list) {
+		t.Fatalf("listed %+v", x.Sizes.Listed)
+	}
+	for _, l := range x.Sizes.Listed {
+		switch {
+		case l.May != (l.Nodes >= e.Sized.Least && l.Nodes <= e.Sized.Most):
+			t.Errorf("%+v of %d to %d", l, e.Sized.Least, e.Sized.Most)
+		case l.Start > 0 && l.End != l.Start+l.Seconds || l.Start > 0 && l.Start < second("12:00:00"):
+			t.Errorf("%+v", l)
+		case l.Nodes == e.Size && l.Start != e.Start:
+			t.Errorf("planned %+v, told %+v", e, l)
+		}
+	}
+	data, err := json.Marshal(x)
+	if err != nil || !strings.Contains(string(data), `"listed":[{"nodes":2,`) {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// No size is told to be had from the second at which nodes for it are missing.
+func TestAListedSizeStartsWhereTheQueueHasRoomForIt(t *testing.T) {
+	list := []core.EP{{{Duration: 600, Nodes: 2}}, {{Duration: 500, Nodes: 4}}, {{Duration: 400, Nodes: 8}}}
+	x, err := status.Explain(lab(t, sized(t, "least", "mold=2x600s|4x500s|8x400s", list, 0)), 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Job 9 grows to five at 12:01:00, and leaves three; at 12:31:00 it shrinks to two. Then ten nodes are job 11's until 13:42:55.
+	for i, want := range []string{"12:00:00", "12:31:00", "13:42:55"} {
+		if got := x.Sizes.Listed[i]; got.Start != second(want) && got.Nodes != x.Sizes.Taken {
+			t.Errorf("%+v, want from %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+)
+
+func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
+	plain, err := Live(Default, evolve.Algorithm{Limit: evolve.Twice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range adapt.Names() {
+		p, err := WithSizes(plain, name)
+		if err != nil || SizesOf(p) != name || (SizingOf(p) == nil) != (name == earliest) || Unsized(p) != plain {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		if all := CrowdOf(p, core.Machine{Nodes: 4}); (all == nil) != (name == earliest) || all != nil && all.Sizing != SizingOf(p) {
+			t.Errorf("%s counts %+v", name, all)
+		}
+	}
+	if _, err := WithSizes(plain, "sahre"); err == nil || !strings.Contains(err.Error(), `sizes "sahre" are not one of reference, least, earliest, load, share; did you mean share?`) {
+		t.Errorf("misspelt: %v", err)
+	}
+	if p, err := WithSizes(plain, DefaultSizes); err != nil || p == plain {
+		t.Errorf("by default: %+v, %v", p, err)
+	}
+}
+
+// The rule of each policy that a pass may have, or that it is for replays only.
+func TestAPassHasAPolicyThatRemembersNothing(t *testing.T) {
+	for name, sizes := range map[string]string{
+		DefaultPass: "share", "repeated": earliest, "repeated+earliest": earliest, "easy+least": "least", "traditional:top": "reference",
+		"scojo-p:nonpredictive": "load", "share:96h": "share", "fcfs": "", "easy": "", "conservative": "", "moldable": "", "evolving:noX": "", "cirne-berman": "",
+	} {
+		p, err := Pass(name)
+		if (err != nil) != (sizes == "") || err == nil && SizesOf(p) != sizes {
+			t.Errorf("%s: %+v by %s, %v", name, p, SizesOf(p), err)
+		}
+	}
+	if p, err := Pass("repeated+earliest"); err != nil || p.Policy != queue.Policy(queue.Repeated{}) {
+		t.Errorf("what has all that it listed is %+v, %v", p.Policy, err)
+	}
+}

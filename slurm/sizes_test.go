@@ -1,0 +1,171 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+)
+
+// sizedBy serves on with another rule for the sizes of moldable jobs.
+func (p *process) sizedBy(rule string) {
+	p.t.Helper()
+	p.stop()
+	text, err := os.ReadFile(p.config)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(text), "[plan]")
+	if err := os.WriteFile(p.config, []byte(before+"[plan]\nsizes = \""+rule+"\"\n"), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	p.start()
+}
+
+// announced waits until a job that waits is explained to be planned on so many nodes, and returns why.
+func (p *process) announced(job string, nodes int) *status.Sizes {
+	p.t.Helper()
+	var x status.Explanation
+	p.lab.Await(p.t, time.Minute, fmt.Sprintf("job %s is planned on %d nodes", job, nodes), func() bool {
+		x = status.Explanation{}
+		if !strings.Contains(p.accordion("queue", "--json"), `{"id":`+job+`,`) {
+			return false
+		}
+		err := json.Unmarshal([]byte(p.accordion("explain", job, "--json")), &x)
+		return err == nil && x.Sizes != nil && x.Sizes.Taken == nodes
+	})
+	return x.Sizes
+}
+
+// begun is the numbers by which a moldable job began, from the journal.
+func (p *process) begun(job string) (sized view.Sized) {
+	p.t.Helper()
+	for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
+		var e struct {
+			Verb string
+			Args struct{ Sized view.Sized }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			p.t.Fatalf("%v: %s", err, line)
+		}
+		if e.Verb == "starting" {
+			sized = e.Args.Sized
+		}
+	}
+	return sized
+}
+
+// The list's reference is 4 nodes, the model's 19: there nodes x (0.05 + 0.95/nodes)^2 is least.
+const (
+	byList  = "--comment=mold=2x300s|4x200s|8x160s"
+	byModel = "--comment=mold=amdahl:p=0.95,t1=20m,nodes=1-24"
+	onSome  = "echo on $SLURM_JOB_NUM_NODES; sleep 2"
+)
+
+// Rigid, moldable and evolving jobs on a machine of 24 nodes, idle and full, by the default rule and by others while they wait: what explain
+// says is what they get.
+func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
+	t.Parallel()
+	lab := quickLab(t)
+	p := serving(t, lab, "")
+	alone := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
+	// It wants 4 of 24: 4 x min(6 x sqrt(1/2), 2).
+	lab.Await(t, time.Minute, "the first job has run", func() bool { return outputOf(lab, "alice", alone) == "on 8\n" })
+	if x := p.begun(alone); x.Reference != 4 || x.Least != 2 || x.Most != 8 {
+		t.Errorf("alone it began by %+v", x)
+	}
+
+	holder := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N24", "-t10")
+	lab.Await(t, time.Minute, "the holder runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holder, "-o", "%T") == "RUNNING" })
+	// All say -N2, for the site ranks by size, too.
+	list := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
+	model := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byModel)
+	evolving := lab.Submit(t, "alice", onSome+"0", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x20s")
+	var behind []string // they want the machine three times over: everybody's part is small, before and after the holder's end
+	for range 3 {
+		behind = append(behind, lab.Submit(t, "alice", "sleep 600", "-H", "-N2", "-t5", "--comment=ep=24x1m"))
+	}
+	p.explains(behind[2], "It waits, 6th in the queue.")
+	for job, nodes := range map[string]int{list: 2, model: 10} {
+		if x := p.announced(job, nodes); x.Rule != "share" || x.Held != 24 || x.Waiting != 6 || x.Wanted != 4+19+4+3*24 || x.Machine != 24 {
+			t.Errorf("job %s is planned by %+v", job, *x)
+		}
+	}
+	p.sizedBy("reference")
+	p.announced(list, 4)
+	p.announced(model, 19)
+	if table := p.accordion("queue"); !strings.Contains(table, " 4 (2-4) ") || !strings.Contains(table, " 19 (10-19) ") {
+		t.Errorf("the queue has no ranges:\n%s", table)
+	}
+	p.sizedBy("share")
+	p.announced(list, 2)
+	p.announced(model, 10)
+
+	lab.Run(t, "root", "scancel", holder)
+	for job, says := range map[string]string{list: "on 2\n", model: "on 10\n", evolving: "on 2\n"} {
+		lab.Await(t, time.Minute, "job "+job+" begins", func() bool { return outputOf(lab, "alice", job) != "" })
+		if out := outputOf(lab, "alice", job); out != says {
+			t.Errorf("job %s says %q, want %q", job, out, says)
+		}
+	}
+	if x := p.begun(model); x.Most != 10 || x.Reference != 19 {
+		t.Errorf("the model's job began by %+v", x)
+	}
+	lab.Await(t, time.Minute, "the evolving job grows", func() bool { return strings.Contains(p.accordion("journal", "--job", evolving), "grew: ") })
+	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
+	if broken := p.accordion("journal"); strings.Contains(broken, "promise broken") {
+		t.Errorf("a promise was broken:\n%s", broken)
+	}
+	clean(t, p)
+}
+
+// How long a flood of moldable jobs waits, on an idle machine, by the default rule and where each takes the size on which it ends first.
+// It has no bounds: its figures are those of docs/sizes.md.
+func TestHowLongAFloodOfMoldableJobsWaits(t *testing.T) {
+	if !*long {
+		t.Skip("five minutes of a real Slurm: give -accordion.long")
+	}
+	lab := quickLab(t)
+	p := serving(t, lab, "")
+	for _, rule := range []string{"earliest", "share"} {
+		p.sizedBy(rule)
+		var jobs []string
+		for range 20 {
+			jobs = append(jobs, lab.Submit(t, "alice", "case $SLURM_JOB_NUM_NODES in 2) sleep 28;; 4) sleep 18;; 8) sleep 14;; 16) sleep 13;; esac",
+				"-H", "-N2", "-t5", "--comment=mold=2x30s|4x20s|8x16s|16x15s"))
+		}
+		var waits, turnarounds, held float64
+		for _, job := range jobs {
+			lab.Await(t, 15*time.Minute, "job "+job+" is over", func() bool { return strings.Contains(p.accordion("journal", "--job", job), " ended: ") })
+			at := map[string]time.Time{}
+			nodes := 0
+			for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
+				var e struct {
+					At   time.Time
+					Kind string
+					Verb string
+					Text string
+				}
+				if err := json.Unmarshal([]byte(line), &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind == "event" {
+					at[e.Verb] = e.At
+				}
+				if e.Verb == "starting" {
+					fmt.Sscanf(e.Text, "on %d nodes", &nodes)
+				}
+			}
+			waits += at["started"].Sub(at["accepted"]).Seconds()
+			turnarounds += at["ended"].Sub(at["accepted"]).Seconds()
+			held += at["ended"].Sub(at["started"]).Seconds() * float64(nodes)
+		}
+		n := float64(len(jobs))
+		t.Logf("%s: mean wait %.1f s, mean turnaround %.1f s, %.0f node-seconds", rule, waits/n, turnarounds/n, held)
+	}
+}
