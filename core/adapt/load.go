@@ -63,9 +63,10 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	if f == nil && !l.Beyond {
 		most = 1
 	}
+	all := w.ready()
 	factor, least, bad := 1., math.Inf(1), 0
 	for {
-		load := l.load(w, s, f, factor)
+		load := all.load(s, f, factor)
 		off := math.Abs(load - l.Ideal)
 		tell(Trial{min(factor, most), load, off < least})
 		if off < least {
@@ -79,29 +80,6 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 			return
 		}
 	}
-}
-
-// load is the load of the machine over the run time of a job, at a factor of all references.
-func (l Load) load(w *World, s *Sizes, f *Forecast, factor float64) float64 {
-	own := s.clip(factor*float64(s.Nodes), w.Machine)
-	span := s.Lasts(own)
-	work := own * span
-	for i := range w.Running {
-		if rest := w.Running[i].End - w.Now; rest > 0 {
-			work += min(float64(rest), span) * float64(w.Running[i].Nodes)
-		}
-	}
-	for _, other := range w.Waiting {
-		if other == s {
-			continue
-		}
-		nodes := other.clip(factor*float64(other.Nodes), w.Machine)
-		work += min(other.Lasts(nodes), span) * nodes
-	}
-	if f != nil {
-		work += f.work(w.Now, span, factor)
-	}
-	return work / (float64(w.Machine) * span)
 }
 
 // stretched is how many times as long a job lasts on so many times its reference, from half to twice as many: by the speed-up
