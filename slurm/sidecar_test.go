@@ -291,19 +291,21 @@ func knowsTheEnd(t *testing.T, p *process) {
 func clean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
-	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute.
+	id := ""
+	defer func() {
+		if t.Failed() { // a node that nobody uses may have an owner, or a job that slurmctld counts on it; a job may not come to its end
+			t.Log(asks(lab, "squeue", "-a", "-o", "%A %T %r %N") + "\n" + asks(lab, "scontrol", "-o", "-d", "show", "job", id) + "\n" +
+				asks(lab, "scontrol", "-o", "show", "node"))
+		}
+	}()
+	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute; nor are they free.
 	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(reservations(t, lab), adapter.Prefix)
 	})
 	knowsTheEnd(t, p)
-	id := lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
-	defer func() {
-		if t.Failed() { // a node that nobody uses may have an owner, or a job that slurmctld counts on it
-			t.Log(asks(lab, "scontrol", "-o", "show", "job", id) + "\n" + asks(lab, "scontrol", "-o", "show", "node"))
-		}
-	}()
-	lab.Await(t, 2*time.Minute, "an ordinary job runs on every node", func() bool {
+	id = lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
+	lab.Await(t, 3*time.Minute, "an ordinary job runs on every node", func() bool {
 		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
 	})
 	lab.Await(t, time.Minute, "every node is idle", func() bool {

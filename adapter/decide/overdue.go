@@ -21,7 +21,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	switch {
 	case used > allowance:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
-	case r.Warned == 0 && o.Signal != "" && (inTheWay || limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
+	case r.Warned == 0 && o.Signal != "" && (inTheWay || limit > 0 && limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
 		d = s.warn(r, late, inTheWay)
 	case inTheWay && r.Warned > 0 && s.World.Now >= r.Warned+o.Grace:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", s.World.Now-r.Warned))
@@ -34,7 +34,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision {
 	o, key, now := s.World.Settings.Overrun, r.Key, s.World.Now
 	why, left := "its allowance is nearly used up", r.Allowance(o)-r.Overran-late
-	if limit := r.UntilLimit(now); limit < left {
+	if limit := r.UntilLimit(now); limit > 0 && limit < left {
 		why, left = "its limit is nearly reached", limit
 	}
 	if inTheWay {

@@ -25,7 +25,8 @@ func (r *Job) Relimit(limit core.Time) bool {
 	return !slices.Equal(was, r.Promise)
 }
 
-// UntilLimit is in how many seconds the batch system ends the running job for its limit; core.Forever where it has none, or has not begun.
+// UntilLimit is in how many seconds the batch system ends the running job for its limit: 0 where that is any moment, core.Forever where it has
+// none or has not begun.
 func (r *Job) UntilLimit(now core.Time) core.Time {
 	if r.Seen == nil || r.Seen.Limit >= core.Forever || r.Limit == 0 {
 		return core.Forever

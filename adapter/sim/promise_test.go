@@ -74,7 +74,7 @@ func (w *world) judgePromises() {
 		}
 		// A step lasts as long as promised: the little by which it began late, it ends late.
 		before := carried[keyOf(e)]
-		if carried[keyOf(e)] = late; late <= w.punctuality()+min(before, w.punctuality()) || e.Args["cause"] != nil || e.Args["after"] != nil {
+		if carried[keyOf(e)] = late; late <= w.punctuality()+max(0, min(before, w.punctuality())) || e.Args["cause"] != nil || e.Args["after"] != nil {
 			continue
 		}
 		planned, _ := number(e.Args["planned"])

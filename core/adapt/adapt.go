@@ -4,11 +4,11 @@
 //	factor := adapt.Share{}.Factor(&world, sizes)
 //	lo, hi, ok := sizes.Range(factor, world.Machine) // it may have sizes.Steps[lo], up to sizes.Steps[hi]
 //
-// It keeps no memory and knows no clock: what runs and what waits is given to it (package crowd counts them). When the job
-// starts, on which of these sizes, is core/queue's and core/adaptive's.
+// It keeps no memory and knows no clock: what runs and what waits is given to it (package crowd counts them), with room for the
+// sums over them (World.Settle). When the job starts, on which of these sizes, is core/queue's and core/adaptive's.
 //
-// Files: sizes.go is one job; share.go and load.go are the rules that look at all of them; statistics.go and forecast.go are
-// what load knows of jobs that are still to come.
+// Files: sizes.go is one job; share.go and load.go are the rules that look at all of them; sums.go adds up for load what runs and
+// waits; statistics.go and forecast.go are what it knows of jobs that are still to come.
 package adapt
 
 import (
@@ -43,6 +43,8 @@ type World struct {
 	Running []Holding
 	Waiting []*Sizes  // as they were submitted
 	Learned *Forecast // of what is still to come; nil: nothing is known of it
+
+	sums *sums // memory of a world that stays as it is (Settle); nil: there is none
 }
 
 // Holding is so many nodes that a running job has until its requested end.

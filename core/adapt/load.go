@@ -76,9 +76,13 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	if f == nil && !l.Beyond {
 		most = 1
 	}
+	within := w.unbounded
+	if !l.Reading.Unbounded {
+		within = w.ready().load
+	}
 	factor, least, bad := 1., math.Inf(1), 0
 	for {
-		load := l.load(w, s, f, factor)
+		load := within(s, f, factor)
 		off := math.Abs(load - l.Ideal)
 		tell(Trial{min(factor, most), load, off < least})
 		if off < least {
@@ -94,9 +98,9 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	}
 }
 
-// load is the load of the machine over the run time of a job, at a factor of all references.
-func (l Load) load(w *World, s *Sizes, f *Forecast, factor float64) float64 {
-	own := l.size(s, factor, w.Machine)
+// unbounded is the load of the machine over the run time of a job, at a factor of all references, whatever sizes they listed.
+func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
+	own := factor * float64(s.Nodes)
 	span := s.Lasts(own)
 	work := own * span
 	for i := range w.Running {
@@ -105,28 +109,15 @@ func (l Load) load(w *World, s *Sizes, f *Forecast, factor float64) float64 {
 		}
 	}
 	for _, other := range w.Waiting {
-		if other == s {
-			continue
+		if other != s {
+			nodes := factor * float64(other.Nodes)
+			work += min(other.Lasts(nodes), span) * nodes
 		}
-		nodes := l.size(other, factor, w.Machine)
-		work += min(other.Lasts(nodes), span) * nodes
 	}
 	if f != nil {
-		if !l.Reading.Unbounded {
-			factor = max(.5, min(factor, 2))
-		}
-		work += f.work(w.Now, span, factor)
+		work += f.unbounded(w.Now, span, factor)
 	}
 	return work / (float64(w.Machine) * span)
-}
-
-// size is how many nodes a job counts with, not rounded.
-func (l Load) size(s *Sizes, factor float64, machine int) float64 {
-	nodes := factor * float64(s.Nodes)
-	if l.Reading.Unbounded {
-		return nodes
-	}
-	return s.clip(nodes, machine)
 }
 
 // stretched is how many times as long a job lasts on so many times its reference: by the speed-up of section 4.6 of the paper,
@@ -138,8 +129,14 @@ func stretched(factor float64) float64 {
 	return .65 / (.65 + .15*(factor-1))
 }
 
-// work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds.
+// work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds; each gets from
+// half to twice its reference.
 func (f *Forecast) work(now core.Time, span, factor float64) float64 {
+	return f.unbounded(now, span, max(.5, min(factor, 2)))
+}
+
+// unbounded is the same on any factor of the references.
+func (f *Forecast) unbounded(now core.Time, span, factor float64) float64 {
 	stretch := stretched(factor)
 	work := 0.
 	for c := range Class(Classes) {

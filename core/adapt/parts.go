@@ -10,11 +10,12 @@ type Parts struct {
 
 // Parts is what the load is made of at a factor of all references that was tried: for people, as Search is.
 func (l Load) Parts(w *World, s *Sizes, factor float64) Parts {
-	some := World{Now: w.Now, Machine: w.Machine}
-	own := l.load(&some, s, nil, factor)
-	some.Running = w.Running
-	running := l.load(&some, s, nil, factor)
-	some.Waiting = w.Waiting
-	waiting := l.load(&some, s, nil, factor)
-	return Parts{Own: own, Running: running - own, Waiting: waiting - running, Future: l.load(&some, s, l.forecast(w), factor) - waiting}
+	all := w.ready()
+	own, span := all.on(s, factor)
+	whole := float64(w.Machine) * span
+	p := Parts{Own: own * span / whole, Running: all.held(0, span) / whole, Waiting: all.others(0, s, factor, span) / whole}
+	if f := l.forecast(w); f != nil {
+		p.Future = f.work(w.Now, span, factor) / whole
+	}
+	return p
 }

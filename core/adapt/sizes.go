@@ -235,22 +235,28 @@ func (s *Sizes) Lasts(nodes float64) float64 {
 	if nodes >= float64(s.Steps[last].Nodes) {
 		return float64(s.Steps[last].Duration)
 	}
-	i := 0
-	if nodes > float64(s.Steps[0].Nodes) {
-		i = s.upTo(int(nodes))
-	} else {
+	if nodes <= float64(s.Steps[0].Nodes) {
 		return float64(s.Steps[0].Duration)
 	}
+	return s.between(nodes)
+}
+
+// between is Lasts for more nodes than the least size has, and fewer than the largest.
+func (s *Sizes) between(nodes float64) float64 {
+	i := s.upTo(int(nodes))
 	a, b := &s.Steps[i], &s.Steps[i+1]
-	part := (nodes - float64(a.Nodes)) / float64(b.Nodes-a.Nodes)
+	part := nodes - float64(a.Nodes)
+	if !s.dense {
+		part /= float64(b.Nodes - a.Nodes)
+	}
 	x, y := float64(a.Duration), float64(b.Duration)
 	return x * y / (y + part*(x-y))
 }
 
-// clip is a number of nodes between the floor and the largest size on a machine.
-func (s *Sizes) clip(nodes float64, machine int) float64 {
-	most := min(s.Steps[len(s.Steps)-1].Nodes, machine)
-	return max(min(nodes, float64(most)), float64(s.Steps[s.floor].Nodes))
+// bounds are the nodes of the floor, and of the largest size on a machine, which is no less.
+func (s *Sizes) bounds(machine int) (least, most float64) {
+	floor := s.Steps[s.floor].Nodes
+	return float64(floor), float64(max(floor, min(s.Steps[len(s.Steps)-1].Nodes, machine)))
 }
 
 // wide is a number of 128 bits.

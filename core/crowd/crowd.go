@@ -238,6 +238,7 @@ func (c *Crowd) World(now core.Time) *adapt.World {
 		for _, m := range c.running {
 			w.Running = append(w.Running, adapt.Holding{Nodes: m.nodes, End: m.end})
 		}
+		w.Settle()
 	}
 	if c.learns {
 		w.Learned = c.learn(now)

@@ -138,6 +138,7 @@ func parseNode(line string) Node {
 	}
 	n.Why = state
 	n.Usable, n.Idle = nodeState(state)
+	n.Idle = n.Idle && n.allocated == 0 // a merge that raced with its parent's end may leave it idle, with its cores counted as allocated
 	n.Lost = nodeLost(state)
 	n.power = PowerOf(state)
 	n.Asleep = n.power != Awake

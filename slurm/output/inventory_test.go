@@ -103,6 +103,16 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 	}
 }
 
+// As Slurm 22.05 showed it after a job had been cancelled in its growth: nothing is allocated there before it counts anew.
+func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
+	for allocated, idle := range map[string]bool{"CPUAlloc=0": true, "CPUAlloc=2": false} {
+		n := parseNode("NodeName=n5 Arch=x86_64 CoresPerSocket=1  " + allocated + " CPUEfctv=2 CPUTot=2 CPULoad=22.60 RealMemory=4000 AllocMem=0 State=IDLE ThreadsPerCore=1")
+		if n.Idle != idle || !n.Usable {
+			t.Errorf("%s: %+v", allocated, n)
+		}
+	}
+}
+
 func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
 	in, err := ParseInventory(outputtest.Recorded(t, "scontrol.txt"))
 	if err != nil {
