@@ -50,14 +50,21 @@ func (m *machine) count() {
 		}
 	}
 	all.Nodes(like)
-	for _, a := range m.ordinary() {
+	runs := func(a core.Allocation, listed []core.EP) {
+		if s := adapt.New(core.Job{Choices: listed}, adapt.HalfReference); s != nil && !s.Several {
+			all.Enter(m.Now, core.Job{ID: a.Job}, s) // its reference counts, and not what it holds
+		}
 		all.Running(m.Now, a)
 	}
+	listed := map[core.JobID][]core.EP{}
+	for i := range m.Snapshot.Jobs {
+		listed[m.Snapshot.Jobs[i].ID] = m.Snapshot.Jobs[i].Choices
+	}
+	for _, a := range m.ordinary() {
+		runs(a, listed[a.Job])
+	}
 	for i, r := range m.Running {
-		if s := adapt.New(core.Job{Choices: choicesOf(r)}, adapt.HalfReference); s != nil && !s.Several {
-			all.Enter(m.Now, core.Job{ID: r.ID}, s) // its reference counts, and not what it holds
-		}
-		all.Running(m.Now, m.kept[i])
+		runs(m.kept[i], choicesOf(r))
 	}
 }
 
