@@ -1,10 +1,12 @@
 package gantt_test
 
 import (
+	"slices"
 	"testing"
 
 	"accordion/core"
 	"accordion/core/adapt"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/oar/gantt"
 )
@@ -76,5 +78,78 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 				t.Errorf("resource by resource it gets choice %d (%s), want %d", id, named.Why, c.want)
 			}
 		})
+	}
+}
+
+// What users list and what hosts are lost: a size, or a word. On eight hosts of two switches, all free.
+func TestOddListsAndLostHostsHaveASizeOrAWord(t *testing.T) {
+	each, switches := gantt.Property{0, 1, 2, 3, 4, 5, 6, 7}, gantt.Property{0, 0, 0, 0, 1, 1, 1, 1}
+	flat, deep := gantt.NewTree(gantt.AllOf(8), each), gantt.NewTree(gantt.AllOf(8), switches, each)
+	few := gantt.NewTree(gantt.SetOf(8, 0, 1, 2), each) // by their properties
+	type list []core.Step
+	for _, c := range []struct {
+		name  string
+		lost  int // hosts, from the last
+		tree  *gantt.Tree
+		list  list
+		sizes []int // one of these; nil: it never fits
+	}{
+		{"one size twice", 0, flat, list{{Duration: 650, Nodes: 4}, {Duration: 650, Nodes: 4}, {Duration: 1000, Nodes: 2}}, []int{2, 4}},
+		{"a size twice, one of them slower", 0, flat, list{{Duration: 900, Nodes: 4}, {Duration: 650, Nodes: 4}}, []int{4}},
+		{"times that grow with nodes", 0, flat, list{{Duration: 100, Nodes: 2}, {Duration: 200, Nodes: 4}, {Duration: 400, Nodes: 8}}, []int{2}},
+		{"seconds", 0, flat, list{{Duration: 1, Nodes: 1}, {Duration: 1, Nodes: 2}}, []int{1}},
+		{"ten years", 0, flat, list{{Duration: 3650 * 86400, Nodes: 1}, {Duration: 3649 * 86400, Nodes: 2}}, []int{1, 2}},
+		{"every size above the machine", 0, flat, list{{Duration: 100, Nodes: 9}, {Duration: 60, Nodes: 12}}, nil},
+		{"the reference above it", 0, flat, list{{Duration: 1000, Nodes: 4}, {Duration: 900, Nodes: 6}, {Duration: 1, Nodes: 10}}, []int{6}},
+		{"the reference above it, with a floor that is not", 0, flat, list{{Duration: 1000, Nodes: 2}, {Duration: 500, Nodes: 6}, {Duration: 300, Nodes: 12}}, []int{6}},
+		{"hosts were lost, and the floor with them", 6, flat, list{{Duration: 1000, Nodes: 1}, {Duration: 990, Nodes: 2}, {Duration: 100, Nodes: 8}}, []int{2}},
+		{"hosts were lost, and all sizes with them", 7, flat, list{{Duration: 1000, Nodes: 2}, {Duration: 990, Nodes: 3}}, nil},
+		{"all hosts were lost", 8, flat, list{{Duration: 1000, Nodes: 1}, {Duration: 990, Nodes: 3}}, nil},
+		{"properties that leave three hosts, of a reference of seven", 0, few, list{{Duration: 1000, Nodes: 1}, {Duration: 900, Nodes: 3}, {Duration: 100, Nodes: 7}}, []int{3}},
+		{"hosts of one switch, of which there are four", 0, deep, list{{Duration: 1000, Nodes: 1}, {Duration: 900, Nodes: 3}, {Duration: 100, Nodes: 7}}, []int{3}},
+		{"hosts of one switch, never so many", 0, deep, list{{Duration: 1000, Nodes: 5}, {Duration: 100, Nodes: 7}}, nil},
+	} {
+		usable := gantt.NewSet(8)
+		for host := range 8 - c.lost {
+			usable.Add(host)
+		}
+		job := gantt.Job{ID: 7, Submit: 500} // the clock was set back since
+		for i, s := range c.list {
+			counts := []int{s.Nodes}
+			if c.tree == deep {
+				counts = []int{1, s.Nodes}
+			}
+			job.Choices = append(job.Choices, gantt.Choice{ID: int64(i), Duration: s.Duration, Groups: []gantt.Group{{Tree: c.tree, Counts: counts}}})
+		}
+		for _, name := range []string{"repeated+share", "repeated+reference", "repeated+least", "repeated+load", "share", "scojo-p", "traditional:top"} {
+			p, err := policy.Pass(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rule := gantt.Rule{Policy: p.Policy}
+			capped := rule.Capped(usable, 0, []gantt.Job{job})
+			for way, got := range map[string]gantt.Placed{
+				"counted":              {Why: "not at all"},
+				"resource by resource": gantt.Plan(gantt.NewCalendar(usable), 0, capped, nil)[0],
+			} {
+				list := capped[0].Choices
+				if way == "counted" {
+					plan, ok := gantt.PlanAlike(rule, usable, 0, nil, []gantt.Job{job})
+					if !ok || c.tree == deep {
+						continue
+					}
+					got, list = plan[0], job.Choices
+				}
+				if c.sizes == nil {
+					if got.Why != gantt.NeverFits {
+						t.Errorf("%s, by %s, %s: %+v", c.name, name, way, got)
+					}
+					continue
+				}
+				if got.Why != "" || got.Start != 0 || !slices.Contains(c.sizes, c.list[list[got.Choice].ID].Nodes) {
+					t.Errorf("%s, by %s, %s: %+v, want %v hosts at once", c.name, name, way, got, c.sizes)
+				}
+			}
+		}
 	}
 }
