@@ -58,7 +58,9 @@ func (m *machine) count() {
 	}
 	listed := map[core.JobID][]core.EP{}
 	for i := range m.Snapshot.Jobs {
-		listed[m.Snapshot.Jobs[i].ID] = m.Snapshot.Jobs[i].Choices
+		if j := &m.Snapshot.Jobs[i]; len(j.Choices) > 1 {
+			listed[j.ID] = j.Choices
+		}
 	}
 	for _, a := range m.ordinary() {
 		runs(a, listed[a.Job])

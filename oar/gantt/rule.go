@@ -81,7 +81,7 @@ func (r Rule) Capped(usable Set, now core.Time, jobs []Job) []Job {
 		}
 		all.Submit(now, counted)
 	}
-	world := all.World(now)
+	world, can := all.World(now), possibility{usable, map[string]bool{}}
 	capped := make([]Job, len(jobs))
 	for i, j := range jobs {
 		capped[i] = j
@@ -90,32 +90,43 @@ func (r Rule) Capped(usable Set, now core.Time, jobs []Job) []Job {
 			continue
 		}
 		if lo, hi, ok := s.Range(all.Sizing.Factor(world, s), usable.Len()); ok {
-			capped[i].Choices = within(j.Choices, s, lo, hi, usable)
+			capped[i].Choices = can.within(j.Choices, s, lo, hi)
 		}
 	}
 	return capped
 }
 
+// possibility is what can be had where nothing is taken.
+type possibility struct {
+	usable Set
+	known  map[string]bool // kinds of choices
+}
+
 // within is the choices whose size is one of some. Where none of these can ever be had, for its resources are not so many or lie
 // apart, it is the largest below them that can.
-func within(choices []Choice, s *adapt.Sizes, lo, hi int, usable Set) (some []Choice) {
+func (p possibility) within(choices []Choice, s *adapt.Sizes, lo, hi int) (some []Choice) {
 	possible := false
 	for k := lo; k <= hi; k++ {
 		c := choices[s.Choice(k)]
-		some, possible = append(some, c), possible || c.possible(usable)
+		some, possible = append(some, c), possible || p.holds(c)
 	}
 	for k := lo - 1; k >= 0 && !possible; k-- {
-		if c := choices[s.Choice(k)]; c.possible(usable) {
+		if c := choices[s.Choice(k)]; p.holds(c) {
 			return []Choice{c}
 		}
 	}
 	return some
 }
 
-// possible says whether the choice can be had where nothing is taken.
-func (c Choice) possible(usable Set) bool {
-	_, ok := (&search{cal: NewCalendar(usable)}).earliest(c, 0)
-	return ok
+// holds says whether a choice can be had.
+func (p possibility) holds(c Choice) bool {
+	kind := c.kind()
+	can, known := p.known[kind]
+	if !known {
+		_, can = (&search{cal: NewCalendar(p.usable)}).earliest(c, 0)
+		p.known[kind] = can
+	}
+	return can
 }
 
 // resources is how many a choice needs.
