@@ -26,7 +26,7 @@ type Sizes struct {
 	Choices []core.EP   // with more and more nodes, and never a longer duration
 	Steps   []core.Step // the same, one step each
 	Nodes   int         // N of its reference
-	Seconds core.Time   // T of its reference
+	Seconds core.Time   // T of its reference, without its pause
 	Several bool        // it has a profile of several steps
 
 	index []int32 // of Choices among the job's; nil: the same from first on
@@ -52,7 +52,7 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 		return false
 	}
 	if slices.ContainsFunc(j.Choices, func(ep core.EP) bool { return len(ep) > 1 }) {
-		return s.whole(j.Choices[0])
+		return s.whole(j.Choices[0], j.Pause)
 	}
 	if !s.asListed(j.Choices) {
 		s.sorted(j.Choices)
@@ -66,7 +66,7 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 			s.ref = i
 		}
 	}
-	s.Nodes, s.Seconds = s.Steps[s.ref].Nodes, s.Steps[s.ref].Duration
+	s.Nodes, s.Seconds = s.Steps[s.ref].Nodes, runs(s.Steps[s.ref].Duration, j.Pause)
 	if f == HalfReference {
 		for s.Steps[s.floor].Nodes < (s.Nodes+1)/2 {
 			s.floor++
@@ -83,8 +83,11 @@ func (s *Sizes) At(i int) *Sizes {
 	}
 }
 
+// runs is for how long a job runs of the seconds that it has its nodes.
+func runs(has, pause core.Time) core.Time { return max(has-max(pause, 0), min(has, 1)) }
+
 // whole is a job with several steps.
-func (s *Sizes) whole(ep core.EP) bool {
+func (s *Sizes) whole(ep core.EP, pause core.Time) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
 			return false
@@ -93,8 +96,8 @@ func (s *Sizes) whole(ep core.EP) bool {
 	if len(ep) == 0 {
 		return false
 	}
-	s.Several, s.Nodes, s.Seconds = true, ep.Peak(), ep.Total()
-	s.Choices, s.Steps = []core.EP{ep}, append(s.Steps, core.Step{Duration: s.Seconds, Nodes: s.Nodes})
+	s.Several, s.Nodes, s.Seconds = true, ep.Peak(), runs(ep.Total(), pause)
+	s.Choices, s.Steps = []core.EP{ep}, append(s.Steps, core.Step{Duration: ep.Total(), Nodes: s.Nodes})
 	return true
 }
 
