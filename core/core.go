@@ -95,6 +95,10 @@ type Job struct {
 	// several of one step each, an evolving job one of several steps. Never empty, no choice empty.
 	Choices []EP
 
+	// Pause is how many of the last seconds of each choice the job does not run: its nodes are to be idle then. What goes by
+	// how long a job runs (adapt.ClassOf) goes by the rest.
+	Pause Time
+
 	// Guard is how many of the last seconds of its only choice an ordinary job need not use, nor keep from others, so that
 	// those behind it may begin as much sooner. 0 for a managed job.
 	Guard Time

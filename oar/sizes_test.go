@@ -12,35 +12,55 @@ import (
 	"accordion/scripts/lab"
 )
 
-// planBy has OAR's passes plan by a policy from the next one on, which it asks for; "": by the default.
-func planBy(t *testing.T, lab *lab.OARLab, policy string) {
+// planBy has OAR's passes plan by what these lines of oar.conf say from the next one on, which it asks for; none: by the default.
+func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
-	line := ""
-	if policy != "" {
-		line = `; echo 'ACCORDION_POLICY="` + policy + `"' >>/etc/oar/oar.conf`
+	add := ""
+	for _, line := range lines {
+		add += `; echo '` + line + `' >>/etc/oar/oar.conf`
 	}
-	lab.Run(t, "root", "sh", "-c", "sed -i /^ACCORDION_POLICY/d /etc/oar/oar.conf"+line)
+	lab.Run(t, "root", "sh", "-c", "sed -i /^ACCORDION_/d /etc/oar/oar.conf"+add)
 	lab.Run(t, "root", "oarnotify", "Scheduling")
 }
 
-// servesBy is planBy with a sidecar, which reads the same line when it begins.
-func servesBy(t *testing.T, lab *lab.OARLab, policy string) {
+// servesBy is planBy with a sidecar, which reads the same lines when it begins.
+func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	lab.Do(t, "serve-stop")
-	planBy(t, lab, policy)
+	planBy(t, lab, lines...)
 	lab.Do(t, "serve")
 }
 
-// announced waits until a job that waits is explained to be planned on so many nodes, and returns why.
-func announced(t *testing.T, lab *lab.OARLab, job string, nodes int) *status.Sizes {
+// announced waits until a job that waits is explained to be planned on so many nodes.
+func announced(t *testing.T, lab *lab.OARLab, job string, nodes int) {
+	t.Helper()
+	explained(t, lab, job, fmt.Sprintf("on %d nodes", nodes), func(x *status.Sizes) bool { return x.Taken == nodes })
+}
+
+// explained waits until a job that waits is explained to be planned so, and returns why.
+func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.Sizes) bool) *status.Sizes {
 	t.Helper()
 	var x status.Explanation
-	lab.Await(t, time.Minute, fmt.Sprintf("job %s is planned on %d nodes", job, nodes), func() bool {
+	lab.Await(t, time.Minute, fmt.Sprintf("job %s is planned %s", job, how), func() bool {
 		x = status.Explanation{}
 		text, _, err := lab.Exec("root", "accordion", "explain", job, "--json")
-		return err == nil && json.Unmarshal([]byte(text), &x) == nil && x.Sizes != nil && x.Sizes.Taken == nodes
+		return err == nil && json.Unmarshal([]byte(text), &x) == nil && x.Sizes != nil && so(x.Sizes)
 	})
 	return x.Sizes
+}
+
+// refuses has a line of oar.conf be wrong: preflight ends with an error, and the next pass plans nothing, and both say why.
+func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
+	t.Helper()
+	before := lab.Run(t, "root", "cat", "/var/log/oar.log")
+	planBy(t, lab, lines...)
+	if said, words, err := lab.Exec("root", "accordion", "preflight"); err == nil || !strings.Contains(words, why) {
+		t.Errorf("preflight says %s%s (%v), want %s", said, words, err, why)
+	}
+	lab.Await(t, time.Minute, "OAR's log says "+why, func() bool {
+		log := strings.TrimPrefix(lab.Run(t, "root", "cat", "/var/log/oar.log"), before)
+		return strings.Contains(log, "nothing is planned, and jobs keep waiting") && strings.Contains(log, why)
+	})
 }
 
 // Rigid, moldable and evolving jobs on a machine of twelve nodes, idle and full, by the default policy and by another while they wait: what
@@ -67,24 +87,29 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "bob", "sleep 600", "-q", "evolve", "-l", "nodes=12,walltime=0:11:0"))
 	}
-	lab.Await(t, time.Minute, "the sidecar has seen the last", func() bool {
-		return strings.Contains(lab.Run(t, "root", "accordion", "queue", "--json"), `{"id":`+behind[2]+`,`)
-	})
 	// s = 12/60, M = 60/7: 4 x 0.2 x sqrt(8.6/8) is below their floor.
 	for _, job := range []string{molds, ours} {
-		if x := announced(t, lab, job, 2); x.Rule != "share" || x.Machine != 12 || x.Held != 12 || x.Wanted != 4+4+4+3*12 || x.Reference != 4 {
+		x := explained(t, lab, job, "on two nodes, beside five that wait", func(x *status.Sizes) bool { return x.Taken == 2 && x.Waiting == 6 })
+		if x.Rule != "share" || x.Machine != 12 || x.Held != 12 || x.Wanted != 4+4+4+3*12 || x.Reference != 4 {
 			t.Errorf("job %s is planned by %+v", job, *x)
 		}
 	}
-	servesBy(t, lab, "repeated+reference")
+	servesBy(t, lab, `ACCORDION_POLICY="repeated+reference"`)
 	for _, job := range []string{molds, ours} {
 		announced(t, lab, job, 4)
 	}
-	planBy(t, lab, "repeated+shar")
-	if said, _, err := lab.Exec("root", "accordion", "preflight"); err == nil {
-		t.Errorf("with a policy that is misspelt preflight says %s", said)
+	refuses(t, lab, "did you mean repeated+share?", `ACCORDION_POLICY="repeated+shar"`)
+	refuses(t, lab, "fixes sizes when jobs are submitted", `ACCORDION_POLICY=cirne-berman`)
+	knows := []string{`ACCORDION_POLICY="repeated+load"`, `ACCORDION_STATISTICS="/etc/oar/arrivals.json"`}
+	refuses(t, lab, "/etc/oar/arrivals.json: no such file", knows...)
+	lab.Run(t, "root", "sh", "-c", "cd /etc/oar; accordion trace generate --model lublin --jobs 5000 -o log.swf; accordion trace statistics log.swf -o arrivals.json")
+	servesBy(t, lab, knows...)
+	for _, job := range []string{molds, ours} {
+		explained(t, lab, job, "by the load, also of jobs to come", func(x *status.Sizes) bool {
+			return x.Rule == "load" && x.Parts.Future > 0 && x.Taken >= x.Least && x.Taken <= x.Most
+		})
 	}
-	servesBy(t, lab, "")
+	servesBy(t, lab)
 	for _, job := range []string{molds, ours} {
 		announced(t, lab, job, 2)
 	}

@@ -211,7 +211,7 @@ func (m *machine) enter(w Waiter) {
 	m.work += w.Job.Choices[0].Area()
 	m.state.Submit(m.atStart(), w.Job)
 	if all := crowdOf(m.state); all != nil && w.moldsItself() {
-		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, adapt.HalfReference))
+		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, m.Settings.Floor))
 	}
 }
 

@@ -50,14 +50,23 @@ func (m *machine) count() {
 		}
 	}
 	all.Nodes(like)
-	for _, a := range m.ordinary() {
+	runs := func(a core.Allocation, listed []core.EP) {
+		if s := adapt.New(core.Job{Choices: listed}, adapt.HalfReference); s != nil && !s.Several {
+			all.Enter(m.Now, core.Job{ID: a.Job}, s) // its reference counts, and not what it holds
+		}
 		all.Running(m.Now, a)
 	}
-	for i, r := range m.Running {
-		if s := adapt.New(core.Job{Choices: choicesOf(r)}, adapt.HalfReference); s != nil && !s.Several {
-			all.Enter(m.Now, core.Job{ID: r.ID}, s) // its reference counts, and not what it holds
+	listed := map[core.JobID][]core.EP{}
+	for i := range m.Snapshot.Jobs {
+		if j := &m.Snapshot.Jobs[i]; len(j.Choices) > 1 {
+			listed[j.ID] = j.Choices
 		}
-		all.Running(m.Now, m.kept[i])
+	}
+	for _, a := range m.ordinary() {
+		runs(a, listed[a.Job])
+	}
+	for i, r := range m.Running {
+		runs(m.kept[i], choicesOf(r))
 	}
 }
 

@@ -55,6 +55,12 @@ func (s *scene) job(j adapter.Job) *adapter.Job {
 func (s *scene) runsOrdinary(nodes int, left core.Time) {
 	s.job(adapter.Job{State: adapter.Running, Started: 900, Limit: 100 + left, Nodes: s.take(nodes)})
 }
+
+// runsMolded is one that the batch system molds, of these sizes.
+func (s *scene) runsMolded(nodes int, left core.Time, choices ...core.EP) {
+	s.runsOrdinary(nodes, left)
+	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Choices = choices
+}
 func (s *scene) ends(nodes int) { s.job(adapter.Job{State: adapter.Ending, Nodes: s.take(nodes)}) }
 func (s *scene) waitsOrdinary(nodes int, limit core.Time) {
 	s.job(adapter.Job{State: adapter.Pending, Want: nodes, Limit: limit})
@@ -123,6 +129,14 @@ func TestAMoldableJobGetsItsPartOfTheMachine(t *testing.T) {
 			s.runs("2x1000s|12x900s", 1)
 			s.waitsOrdinary(32, 500)
 		}, 3},
+		{"… one that the batch system molds, too (s = 32/48, M = 38/3)", adapt.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+			s.runsMolded(12, 500, core.EP{{Duration: 1000, Nodes: 2}}, core.EP{{Duration: 900, Nodes: 12}})
+			s.waitsOrdinary(32, 500)
+		}, 3},
+		{"… where what it holds would give more (s = 32/48, M = 16)", adapt.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+			s.runsMolded(12, 500)
+			s.waitsOrdinary(32, 500)
+		}, 4},
 	} {
 		s := sceneOf(32, c.rule)
 		c.scene(s)

@@ -117,7 +117,11 @@ func (x *Sizes) keeps() string {
 	case x.Taken > x.Machine:
 		return "the machine has no more"
 	case x.Least == x.Most && x.Part < view.Number(x.Most):
-		return "that is the least that it gets, half of its reference, and its part is not more"
+		least := "half of its reference"
+		if 2*x.Least < x.Reference {
+			least = "the least that it listed"
+		}
+		return "that is the least that it gets, " + least + ", and its part is not more"
 	case x.Rule == "share" && x.Part >= view.Number(x.Reference):
 		return "more than its reference nobody gets while more than a third of the machine is wanted"
 	case x.Rule == "share":

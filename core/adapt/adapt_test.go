@@ -41,6 +41,29 @@ func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T)
 	}
 }
 
+// How long a job runs says which class it is of, and for how long its nodes are taken which of its sizes is its reference.
+func TestAPauseIsNoneOfAJobsRunTime(t *testing.T) {
+	for _, c := range []struct {
+		list           string
+		pause, seconds core.Time
+		class          adapt.Class
+	}{
+		{"4x100s", 0, 100, adapt.Medium},
+		{"4x100s", 60, 40, adapt.Short},
+		{"4x3659s", 60, 3599, adapt.Medium},
+		{"4x100s|8x72s", 60, 40, adapt.Short}, // 40000 against 41472: without the pauses it would be 6400 against 1152
+		{"4x160s|8x110s", 60, 50, adapt.Short},
+		{"4x30s", 60, 1, adapt.Short},
+		{"4x30s", -60, 30, adapt.Short},
+	} {
+		j := job(t, c.list)
+		j.Pause = c.pause
+		if s := adapt.New(j, adapt.HalfReference); s.Seconds != c.seconds || s.Class() != c.class || s.Steps[0].Duration != j.Choices[0].Total() {
+			t.Errorf("%s with a pause of %d: %d s, %s, %v", c.list, c.pause, s.Seconds, s.Class(), s.Steps)
+		}
+	}
+}
+
 func TestTheCurveOfThePaperHasItsReferenceAtTheSizeOfTheLog(t *testing.T) {
 	for n := 1; n <= 512; n++ {
 		if s := adapt.New(piecewise(n, 1e9, 4*n), adapt.HalfReference); s.Nodes != n {

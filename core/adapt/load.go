@@ -18,13 +18,26 @@ type Load struct {
 	Known  *Forecast // of jobs to come; nil: as far as was learned (World.Learned)
 	Beyond bool      // even if nothing is known of jobs to come a job may get more than its reference
 	Blind  bool      // jobs to come do not count at all
+
+	Reading Reading
+}
+
+// Reading is how the paper is read where that moves sizes. The zero value is what stands above.
+type Reading struct {
+	Own       bool // a back-filled job has a factor of its own, not that of the head of the queue
+	Unbounded bool // sizes have no bounds in the load: the factor runs away to reach it
 }
 
 // Scojo is Load with the parameters of the paper.
 func Scojo() Load { return Load{Ideal: .90, Delta: .02, Bad: 3} }
 
 // Filling implements Sizing.
-func (Load) Filling() Filling { return AsHead }
+func (l Load) Filling() Filling {
+	if l.Reading.Own {
+		return AtTarget
+	}
+	return AsHead
+}
 
 // Factor implements Sizing.
 func (l Load) Factor(w *World, s *Sizes) float64 {
@@ -63,10 +76,13 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	if f == nil && !l.Beyond {
 		most = 1
 	}
-	all := w.ready()
+	within := w.unbounded
+	if !l.Reading.Unbounded {
+		within = w.ready().load
+	}
 	factor, least, bad := 1., math.Inf(1), 0
 	for {
-		load := all.load(s, f, factor)
+		load := within(s, f, factor)
 		off := math.Abs(load - l.Ideal)
 		tell(Trial{min(factor, most), load, off < least})
 		if off < least {
@@ -82,8 +98,30 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	}
 }
 
-// stretched is how many times as long a job lasts on so many times its reference, from half to twice as many: by the speed-up
-// of section 4.6 of the paper, which has efficiencies of .8, .65 and .4 there and is linear in between.
+// unbounded is the load of the machine over the run time of a job, at a factor of all references, whatever sizes they listed.
+func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
+	own := factor * float64(s.Nodes)
+	span := s.Lasts(own)
+	work := own * span
+	for i := range w.Running {
+		if rest := w.Running[i].End - w.Now; rest > 0 {
+			work += min(float64(rest), span) * float64(w.Running[i].Nodes)
+		}
+	}
+	for _, other := range w.Waiting {
+		if other != s {
+			nodes := factor * float64(other.Nodes)
+			work += min(other.Lasts(nodes), span) * nodes
+		}
+	}
+	if f != nil {
+		work += f.unbounded(w.Now, span, factor)
+	}
+	return work / (float64(w.Machine) * span)
+}
+
+// stretched is how many times as long a job lasts on so many times its reference: by the speed-up of section 4.6 of the paper,
+// which has efficiencies of .8, .65 and .4 at half, once and twice as many, and is linear in between.
 func stretched(factor float64) float64 {
 	if factor <= 1 {
 		return .65 / (.4 + .5*(factor-.5))
@@ -91,9 +129,14 @@ func stretched(factor float64) float64 {
 	return .65 / (.65 + .15*(factor-1))
 }
 
-// work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds.
+// work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds; each gets from
+// half to twice its reference.
 func (f *Forecast) work(now core.Time, span, factor float64) float64 {
-	factor = max(.5, min(factor, 2))
+	return f.unbounded(now, span, max(.5, min(factor, 2)))
+}
+
+// unbounded is the same on any factor of the references.
+func (f *Forecast) unbounded(now core.Time, span, factor float64) float64 {
 	stretch := stretched(factor)
 	work := 0.
 	for c := range Class(Classes) {

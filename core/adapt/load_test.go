@@ -38,9 +38,12 @@ func randomStatistics(r *rand.Rand) *adapt.Statistics {
 
 // figure2 is Figure 2 of the paper, word by word, with what Load's comment says of it. Arrivals are summed half hour by half
 // hour, each in slices.
-func figure2(w *adapt.World, js *adapt.Sizes, s *adapt.Statistics, beyond bool) float64 {
+func figure2(w *adapt.World, js *adapt.Sizes, s *adapt.Statistics, beyond, unbounded bool) float64 {
 	const ideal, delta, maxBad = .90, .02, 3
 	clip := func(x *adapt.Sizes, m float64) float64 {
+		if unbounded {
+			return m * float64(x.Nodes)
+		}
 		steps := x.Steps
 		return math.Max(float64(steps[x.Least()].Nodes), math.Min(m*float64(x.Nodes), float64(min(steps[len(steps)-1].Nodes, w.Machine))))
 	}
@@ -58,7 +61,11 @@ func figure2(w *adapt.World, js *adapt.Sizes, s *adapt.Statistics, beyond bool) 
 			}
 		}
 		if s != nil {
-			work += future(s, w.Now, ts, modifier)
+			f := modifier
+			if !unbounded {
+				f = math.Max(.5, math.Min(modifier, 2))
+			}
+			work += future(s, w.Now, ts, f)
 		}
 		load := work / (float64(w.Machine) * ts)
 		current := modifier
@@ -78,8 +85,7 @@ func figure2(w *adapt.World, js *adapt.Sizes, s *adapt.Statistics, beyond bool) 
 	return best
 }
 
-func future(s *adapt.Statistics, now core.Time, ts, modifier float64) float64 {
-	f := math.Max(.5, math.Min(modifier, 2))
+func future(s *adapt.Statistics, now core.Time, ts, f float64) float64 {
 	speed := .15 + .5*f
 	if f > 1 {
 		speed = .5 + .15*f
@@ -98,9 +104,14 @@ func future(s *adapt.Statistics, now core.Time, ts, modifier float64) float64 {
 }
 
 func TestLoadIsFigure2(t *testing.T) {
+	blind := adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Blind: true, Beyond: true}
+	unbounded := blind
+	unbounded.Reading.Unbounded = true
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		w, s := randomWorld(r), randomStatistics(r)
+		knowing := adapt.Scojo()
+		knowing.Reading, knowing.Known = unbounded.Reading, s.Forecast()
 		for _, c := range []struct {
 			name   string
 			load   adapt.Load
@@ -108,11 +119,13 @@ func TestLoadIsFigure2(t *testing.T) {
 			beyond bool
 			within float64
 		}{
-			{"blind", adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Blind: true, Beyond: true}, nil, true, 1e-9},
+			{"blind", blind, nil, true, 1e-9},
+			{"without bounds", unbounded, nil, true, 1e-6},
+			{"without bounds, known", knowing, s, true, .02},
 			{"nothing learned yet", adapt.Scojo(), nil, false, 1e-9},
 			{"known", adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Known: s.Forecast()}, s, false, .02},
 		} {
-			if got, want := c.load.Factor(w, w.Waiting[0]), figure2(w, w.Waiting[0], c.known, c.beyond); math.Abs(got-want) > c.within*want {
+			if got, want := c.load.Factor(w, w.Waiting[0]), figure2(w, w.Waiting[0], c.known, c.beyond, c.load.Reading.Unbounded); math.Abs(got-want) > c.within*want {
 				t.Errorf("seed %d, %s: factor %v, want %v", seed, c.name, got, want)
 			}
 		}

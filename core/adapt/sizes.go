@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -25,7 +26,7 @@ type Sizes struct {
 	Choices []core.EP   // with more and more nodes, and never a longer duration
 	Steps   []core.Step // the same, one step each
 	Nodes   int         // N of its reference
-	Seconds core.Time   // T of its reference
+	Seconds core.Time   // T of its reference, without its pause
 	Several bool        // it has a profile of several steps
 
 	index []int32 // of Choices among the job's; nil: the same from first on
@@ -51,7 +52,7 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 		return false
 	}
 	if slices.ContainsFunc(j.Choices, func(ep core.EP) bool { return len(ep) > 1 }) {
-		return s.whole(j.Choices[0])
+		return s.whole(j.Choices[0], j.Pause)
 	}
 	if !s.asListed(j.Choices) {
 		s.sorted(j.Choices)
@@ -65,7 +66,7 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 			s.ref = i
 		}
 	}
-	s.Nodes, s.Seconds = s.Steps[s.ref].Nodes, s.Steps[s.ref].Duration
+	s.Nodes, s.Seconds = s.Steps[s.ref].Nodes, runs(s.Steps[s.ref].Duration, j.Pause)
 	if f == HalfReference {
 		for s.Steps[s.floor].Nodes < (s.Nodes+1)/2 {
 			s.floor++
@@ -82,8 +83,11 @@ func (s *Sizes) At(i int) *Sizes {
 	}
 }
 
+// runs is for how long a job runs of the seconds that it has its nodes.
+func runs(has, pause core.Time) core.Time { return max(has-max(pause, 0), min(has, 1)) }
+
 // whole is a job with several steps.
-func (s *Sizes) whole(ep core.EP) bool {
+func (s *Sizes) whole(ep core.EP, pause core.Time) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
 			return false
@@ -92,8 +96,8 @@ func (s *Sizes) whole(ep core.EP) bool {
 	if len(ep) == 0 {
 		return false
 	}
-	s.Several, s.Nodes, s.Seconds = true, ep.Peak(), ep.Total()
-	s.Choices, s.Steps = []core.EP{ep}, append(s.Steps, core.Step{Duration: s.Seconds, Nodes: s.Nodes})
+	s.Several, s.Nodes, s.Seconds = true, ep.Peak(), runs(ep.Total(), pause)
+	s.Choices, s.Steps = []core.EP{ep}, append(s.Steps, core.Step{Duration: ep.Total(), Nodes: s.Nodes})
 	return true
 }
 
@@ -179,6 +183,28 @@ func (s *Sizes) Range(factor float64, machine int) (lo, hi int, ok bool) {
 		hi = s.upTo(int(target))
 	}
 	return s.floor, hi, true
+}
+
+// Rounding is how a target becomes whole nodes.
+type Rounding uint8
+
+// The roundings. The paper does not say which is its own.
+const (
+	HalfUp Rounding = iota
+	Down
+	Up
+)
+
+// Of is the factor by which Range, which rounds half up, has the target that a factor has by this rounding.
+func (r Rounding) Of(factor float64, s *Sizes) float64 {
+	n := float64(s.Nodes)
+	switch r {
+	case Down:
+		return math.Floor(factor*n) / n
+	case Up:
+		return math.Ceil(factor*n) / n
+	}
+	return factor
 }
 
 // UpTo is the number of the largest size that has no more nodes than those; below 0 when there is none.

@@ -30,6 +30,8 @@ type EASY struct {
 
 	// Remembers: a head that waits for a size gets no smaller one later (the end of Figure 3).
 	Remembers bool
+	// Rounding makes targets whole nodes.
+	Rounding adapt.Rounding
 }
 
 // Traditional gives every job its reference: EASY without adaptation, as the paper compares with. Where the machine does not
@@ -62,7 +64,7 @@ var (
 // New is the state of a machine without jobs.
 func (p EASY) New(m core.Machine) queue.State {
 	s := newState(m, p.Sizing, p.Floor, p.Order)
-	s.remembers = p.Remembers
+	s.remembers, s.rounding = p.Remembers, p.Rounding
 	return s
 }
 

@@ -2,6 +2,7 @@ package adaptive_test
 
 import (
 	"flag"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,9 @@ func policies() map[string]queue.Policy {
 	blind := adapt.Scojo()
 	blind.Blind, blind.Beyond = true, true
 	work, class := adaptive.Order{By: adaptive.Work}, adaptive.Order{By: adaptive.Class}
+	again := adaptive.Order{By: adaptive.Class, Aging: adaptive.Again}
+	own, unbounded := blind, blind
+	own.Reading.Own, unbounded.Reading.Unbounded = true, true
 	return map[string]queue.Policy{
 		"easy+share":             adaptive.EASY{Sizing: adapt.Share{}},
 		"easy+least":             adaptive.EASY{Sizing: adapt.Least{}},
@@ -31,6 +35,13 @@ func policies() map[string]queue.Policy {
 		"scojo-p:nonpredictive":  adaptive.EASY{Sizing: blind, Floor: adapt.AsListed, Order: class, Remembers: true},
 		"traditional":            adaptive.Traditional{Order: class},
 		"traditional:top":        adaptive.Traditional{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.ToTop}},
+		"share, aged again":      adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Aging: adaptive.Again}},
+		"scojo-p, rounded down":  adaptive.EASY{Sizing: blind, Floor: adapt.AsListed, Order: class, Remembers: true, Rounding: adapt.Down},
+		"scojo-p, rounded up":    adaptive.EASY{Sizing: blind, Floor: adapt.AsListed, Order: again, Rounding: adapt.Up},
+		"scojo-p, own factors":   adaptive.EASY{Sizing: own, Floor: adapt.AsListed, Order: class, Remembers: true},
+		"scojo-p, unbounded":     adaptive.EASY{Sizing: unbounded, Floor: adapt.AsListed, Order: class},
+		"traditional, again":     adaptive.Traditional{Order: again},
+		"cirne-berman, again":    adaptive.CirneBerman{Order: again},
 		"traditional, ageless":   adaptive.Traditional{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.Ageless}},
 		"cirne-berman":           adaptive.CirneBerman{Order: class},
 		"cirne-berman:top":       adaptive.CirneBerman{Order: adaptive.Order{By: adaptive.Class, Aging: adaptive.ToTop}},
@@ -133,7 +144,7 @@ func (s *story) play(t *rapid.T) {
 		case 10:
 			s.foreign(t)
 		case 11:
-			s.now = max(0, s.now+rapid.SampledFrom([]core.Time{400, -30}).Draw(t, "clock"))
+			s.now = max(0, s.now+rapid.SampledFrom([]core.Time{400, -30, 20_000}).Draw(t, "clock"))
 		}
 		s.ask(t)
 		s.now += rapid.SampledFrom([]core.Time{0, 1, 5, 40, 1000}).Draw(t, "passes")
@@ -182,5 +193,42 @@ func TestEveryPolicyIsWhatItsWordsSay(t *testing.T) {
 				s.play(t)
 			})
 		})
+	}
+}
+
+// One node, taken until second 100,000. Job 1 lasts 4,000 s and is submitted at second 0; before each look a short job, 2, and a
+// medium one, 3, are submitted: in which order they are planned then.
+func TestAJobThatWaitsLeavesItsClassAsOftenAsItsAgingSays(t *testing.T) {
+	for _, c := range []struct {
+		by     adaptive.By
+		aging  adaptive.Aging
+		second core.Time
+		want   []core.JobID
+	}{
+		{adaptive.Class, adaptive.Again, 19_999, []core.JobID{2, 3, 1}},
+		{adaptive.Class, adaptive.Again, 20_000, []core.JobID{2, 1, 3}},
+		{adaptive.Class, adaptive.Again, 39_999, []core.JobID{2, 1, 3}},
+		{adaptive.Class, adaptive.Again, 40_000, []core.JobID{1, 2, 3}},
+		{adaptive.Work, adaptive.Again, 39_999, []core.JobID{2, 1, 3}},
+		{adaptive.Work, adaptive.Again, 40_000, []core.JobID{1, 2, 3}},
+		{adaptive.Class, adaptive.OneUp, 40_000, []core.JobID{2, 1, 3}},
+		{adaptive.Class, adaptive.ToTop, 19_999, []core.JobID{2, 3, 1}},
+		{adaptive.Class, adaptive.ToTop, 20_000, []core.JobID{1, 2, 3}},
+		{adaptive.Class, adaptive.Ageless, 40_000, []core.JobID{2, 3, 1}},
+	} {
+		s := adaptive.Traditional{Order: adaptive.Order{By: c.by, Aging: c.aging}}.New(core.Machine{Nodes: 1})
+		s.Running(0, core.Allocation{Job: 9, EP: core.EP{{Duration: 100_000, Nodes: 1}}})
+		for i, seconds := range []core.Time{4000, 10, 1000} {
+			at := min(core.Time(i)*c.second, c.second)
+			s.Submit(at, core.Job{ID: core.JobID(i + 1), Submit: at, Choices: []core.EP{{{Duration: seconds, Nodes: 1}}}})
+			s.Starts(at, nil)
+		}
+		var got []core.JobID
+		for _, p := range s.Plan(c.second).Jobs {
+			got = append(got, p.Job)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("by %d, aging %d, second %d: %v, want %v", c.by, c.aging, c.second, got, c.want)
+		}
 	}
 }

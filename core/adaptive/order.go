@@ -35,6 +35,7 @@ const (
 	OneUp   Aging = iota // it is of the next shorter class, once
 	ToTop                // it is a short one
 	Ageless              // nothing
+	Again                // it is of the next shorter class, and of the one before that when it has waited as long again
 )
 
 // patience is how many times its run time a job waits until it ages.
@@ -54,8 +55,26 @@ func (a *rank) compare(b *rank) int {
 
 // age is how a job has aged so far. Nothing of that is ever undone.
 type age struct {
-	aged, patient bool
-	due           core.Time // when it next ages; Forever: no more
+	times   int8 // that it has left a class
+	patient bool
+	due     core.Time // when it next ages; Forever: no more
+}
+
+// most is how many times a job of a class ages.
+func (o *Order) most(c adapt.Class) int8 {
+	switch {
+	case o.By == FirstCome || o.Aging == Ageless || c == adapt.Short:
+		return 0
+	case o.Aging == Again:
+		return int8(c)
+	}
+	return 1
+}
+
+// ages is when a job that has waited since an instant ages for that many times.
+func ages(s *adapt.Sizes, since core.Time, times int8) core.Time {
+	waits := patience * core.Time(times)
+	return later(since, waits*min(s.Seconds, core.Forever/waits))
 }
 
 // rank is where a job stands that has waited since an instant, and has aged so.
@@ -68,16 +87,16 @@ func (o *Order) rank(s *adapt.Sizes, submit, since core.Time, a age, came uint32
 		return r
 	case o.By == FirstCome:
 		return rank{group: 1, came: came}
-	case a.aged && o.Aging == ToTop:
+	case a.times > 0 && o.Aging == ToTop:
 		class = adapt.Short
-	case a.aged:
-		class--
+	default:
+		class -= adapt.Class(a.times)
 	}
 	r.group += 2 * int8(class)
 	if o.By == Work {
 		r.key = work(s)
-		if a.aged {
-			r.key = later(since, patience*min(s.Seconds, core.Forever/patience))
+		if a.times > 0 {
+			r.key = ages(s, since, a.times)
 		} else {
 			r.group++
 		}
@@ -91,8 +110,8 @@ func (o *Order) due(s *adapt.Sizes, since core.Time, a age) core.Time {
 	if o.Patience > 0 && !a.patient {
 		due = later(since, o.Patience)
 	}
-	if o.By != FirstCome && o.Aging != Ageless && !a.aged && !a.patient && s.Class() != adapt.Short {
-		due = min(due, later(since, patience*min(s.Seconds, core.Forever/patience)))
+	if !a.patient && a.times < o.most(s.Class()) {
+		due = min(due, ages(s, since, a.times+1))
 	}
 	return due
 }
@@ -100,8 +119,8 @@ func (o *Order) due(s *adapt.Sizes, since core.Time, a age) core.Time {
 // next is how a job has aged that ages now.
 func (o *Order) next(s *adapt.Sizes, since, now core.Time, a age) age {
 	a.patient = a.patient || o.Patience > 0 && later(since, o.Patience) <= now
-	if o.By != FirstCome && o.Aging != Ageless && s.Class() != adapt.Short {
-		a.aged = a.aged || later(since, patience*min(s.Seconds, core.Forever/patience)) <= now
+	for a.times < o.most(s.Class()) && ages(s, since, a.times+1) <= now {
+		a.times++
 	}
 	a.due = o.due(s, since, a)
 	return a

@@ -66,7 +66,7 @@ func (s *state) remember(size int) {
 
 // sizes are those that a job may have by a factor.
 func (s *state) sizes(w *waiter, factor float64) (lo, hi int) {
-	lo, hi, _ = w.sizes.Range(factor, s.machine.Nodes)
+	lo, hi, _ = w.sizes.Range(s.rounding.Of(factor, w.sizes), s.machine.Nodes)
 	if w.least > lo {
 		lo = min(w.least, w.sizes.UpTo(s.machine.Nodes))
 		hi = max(lo, hi)

@@ -25,8 +25,8 @@ type plain struct {
 type plainJob struct {
 	core.Job
 	came      int
-	least     int  // nodes, below which it gets none
-	aged      bool // and who has run out of patience
+	least     int       // nodes, below which it gets none
+	aged      core.Time // so many times; and who has run out of patience
 	impatient bool
 	queued    bool // it has been in the queue: a clock set back does not take it out
 }
@@ -288,7 +288,15 @@ func (p *plain) may(w *plainJob, factor float64) (all []sized) {
 	if len(allowed) == 0 {
 		return listed[len(listed)-1:]
 	}
-	target := math.Floor(factor*float64(reference(w.Job).nodes) + .5)
+	target := factor * float64(reference(w.Job).nodes)
+	switch policy, _ := p.policy.(adaptive.EASY); policy.Rounding {
+	case adapt.HalfUp:
+		target = math.Floor(target + .5)
+	case adapt.Down:
+		target = math.Floor(target)
+	case adapt.Up:
+		target = math.Ceil(target)
+	}
 	for i, s := range allowed {
 		if i == 0 || float64(s.nodes) <= target || s.nodes <= w.least {
 			all = append(all, s)
@@ -344,8 +352,12 @@ func (p *plain) queue(now core.Time) (all []*plainJob) {
 		w.queued = true
 		since, t := max(w.Submit, w.Begin), reference(p.asked[w.ID]).seconds
 		w.impatient = w.impatient || o.Patience > 0 && now >= since+o.Patience
-		if o.By != adaptive.FirstCome && o.Aging != adaptive.Ageless && t >= 60 && now >= since+5*t {
-			w.aged = true
+		if o.By != adaptive.FirstCome && o.Aging != adaptive.Ageless && t >= 60 {
+			most := core.Time(1)
+			if o.Aging == adaptive.Again && t >= 3600 {
+				most = 2
+			}
+			w.aged = max(w.aged, min((now-since)/(5*t), most))
 		}
 		all = append(all, w)
 	}
@@ -364,16 +376,16 @@ func (p *plain) rank(w *plainJob) []core.Time {
 		return []core.Time{-1, since + o.Patience, 0, w.Submit}
 	case o.By == adaptive.FirstCome:
 		return nil
-	case w.aged && o.Aging == adaptive.ToTop:
+	case w.aged > 0 && o.Aging == adaptive.ToTop:
 		class = 0
-	case w.aged:
-		class--
+	default:
+		class -= w.aged
 	}
 	switch {
 	case o.By == adaptive.Class:
 		return []core.Time{class, 0, 0, w.Submit}
-	case w.aged:
-		return []core.Time{class, 0, max(w.Submit, w.Begin) + 5*r.seconds, w.Submit}
+	case w.aged > 0:
+		return []core.Time{class, 0, max(w.Submit, w.Begin) + 5*w.aged*r.seconds, w.Submit}
 	}
 	return []core.Time{class, 1, r.seconds * core.Time(r.nodes), w.Submit}
 }

@@ -14,6 +14,7 @@ import (
 type state struct {
 	order     Order
 	remembers bool
+	rounding  adapt.Rounding
 	fixing    fixing
 	top       Top
 

@@ -42,6 +42,9 @@ func withSizing(p queue.Policy, sizing adapt.Sizing) queue.Policy {
 	return p
 }
 
+// SizedAs is a policy of a live cluster that sizes moldable jobs by the rule of another policy.
+func SizedAs(p, other queue.Policy) queue.Policy { return withSizing(p, SizingOf(other)) }
+
 // Unsized is a policy of a live cluster without its sizing.
 func Unsized(p queue.Policy) queue.Policy { return withSizing(p, nil) }
 
@@ -62,18 +65,23 @@ func SizingOf(p queue.Policy) adapt.Sizing {
 
 // CrowdOf is a machine without jobs as the rule of a policy sees it; nil: there is no rule.
 func CrowdOf(p queue.Policy, m core.Machine) *crowd.Crowd {
-	switch p := p.(type) {
-	case Policy:
-		return CrowdOf(p.Policy, m)
-	case adaptive.EASY:
-		return crowd.New(m, p.Sizing, p.Floor)
-	case adaptive.Traditional:
-		return crowd.New(m, adapt.Reference{}, adapt.AsListed)
-	}
 	if s := SizingOf(p); s != nil {
-		return crowd.New(m, s, adapt.HalfReference)
+		return crowd.New(m, s, FloorOf(p))
 	}
 	return nil
+}
+
+// FloorOf says below which size that rule gives nothing.
+func FloorOf(p queue.Policy) adapt.Floor {
+	switch p := p.(type) {
+	case Policy:
+		return FloorOf(p.Policy)
+	case adaptive.EASY:
+		return p.Floor
+	case adaptive.Traditional:
+		return adapt.AsListed
+	}
+	return adapt.HalfReference
 }
 
 // SizesOf is the name of that rule, as WithSizes reads it.

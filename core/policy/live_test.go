@@ -27,6 +27,15 @@ func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
 	if _, err := WithSizes(plain, "sahre"); err == nil || !strings.Contains(err.Error(), `sizes "sahre" are not one of reference, least, earliest, load, share; did you mean share?`) {
 		t.Errorf("misspelt: %v", err)
 	}
+	for name, floor := range map[string]adapt.Floor{"scojo-p": adapt.AsListed, "traditional": adapt.AsListed, "share": adapt.HalfReference, "repeated+load": adapt.HalfReference} {
+		pass, err := Pass(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := SizedAs(plain, pass); SizingOf(p) != SizingOf(pass) || Unsized(p) != plain || FloorOf(pass) != floor || FloorOf(p) != adapt.HalfReference {
+			t.Errorf("sized as by %s: %+v", name, p)
+		}
+	}
 	if p, err := WithSizes(plain, DefaultSizes); err != nil || p == plain {
 		t.Errorf("by default: %+v, %v", p, err)
 	}

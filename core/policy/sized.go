@@ -186,22 +186,24 @@ func readOptions(known, words []string) (options, error) {
 	return o, nil
 }
 
+// Predicts says whether statistics of jobs to come are of use to a policy.
+func Predicts(p queue.Policy) bool {
+	load, by := SizingOf(p).(adapt.Load)
+	return by && !load.Blind
+}
+
 // Knowing is the policy with statistics of jobs to come, for those that size by load and would learn them else.
 func (p Policy) Knowing(s *adapt.Statistics) Policy {
-	known := func(sizing adapt.Sizing) adapt.Sizing {
-		if load, by := sizing.(adapt.Load); by && !load.Blind {
-			load.Known = s.Forecast()
-			return load
-		}
-		return sizing
+	if !Predicts(p) {
+		return p
 	}
-	switch policy := p.Policy.(type) {
-	case adaptive.EASY:
-		policy.Sizing = known(policy.Sizing)
-		p.Policy = policy
-	case queue.Repeated:
-		policy.Sizing = known(policy.Sizing)
-		p.Policy = policy
+	load := SizingOf(p).(adapt.Load)
+	load.Known = s.Forecast()
+	if easy, is := p.Policy.(adaptive.EASY); is {
+		easy.Sizing = load
+		p.Policy = easy
+	} else {
+		p.Policy = withSizing(p.Policy, load)
 	}
 	return p
 }

@@ -52,19 +52,27 @@ type Conf struct {
 
 	Manager Manager
 
-	// Policy is the one setting of ours: by which policy a pass plans (ACCORDION_POLICY).
+	// Policy is what is ours: by which policy a pass plans.
 	Policy Policy
 }
 
-// Policy is the name of a policy, and where it stands. Package pass reads it: to others it may be wrong.
+// Policy is the name of a policy and a file of statistics of arrivals for it. Package pass reads both: to others they may be wrong.
 type Policy struct {
-	Name string // "": the default
-	File string
-	Line int // 0: nowhere
+	File             string  // oar.conf
+	Name, Statistics Setting // ACCORDION_POLICY, ACCORDION_STATISTICS
 }
 
-// PolicySetting is the one line of oar.conf that is ours.
-const PolicySetting = "ACCORDION_POLICY"
+// Setting is what a line of oar.conf says.
+type Setting struct {
+	Value string // "": nothing
+	Line  int    // 0: there is none
+}
+
+// The lines of oar.conf that are ours.
+const (
+	PolicySetting     = "ACCORDION_POLICY"
+	StatisticsSetting = "ACCORDION_STATISTICS"
+)
 
 // Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
 // each node.
@@ -167,7 +175,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
 		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
 	}
-	conf.Policy = Policy{r.text(PolicySetting, ""), file, lines[PolicySetting]}
+	conf.Policy = Policy{file, Setting{values[PolicySetting], lines[PolicySetting]}, Setting{values[StatisticsSetting], lines[StatisticsSetting]}}
 	if !strings.HasPrefix(conf.Manager.File, "/") {
 		conf.Manager.File = filepath.Join(DefaultOARDir, conf.Manager.File)
 	}

@@ -36,6 +36,7 @@ OAR_SSH_CONNECTION_TIMEOUT="30"
 SERVER_PROLOGUE_EPILOGUE_TIMEOUT="50"
 NODE_FILE_DB_FIELD_DISTINCT_VALUES="core"
 ACCORDION_POLICY="scojo-p:nonpredictive" # ours
+ACCORDION_STATISTICS=/etc/accordion/s.json
 `
 
 func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
@@ -49,7 +50,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667", EpilogueTimeout: 50 * time.Second,
 		Manager: conf.Manager{Property: "cpuset", File: "/usr/lib/oar/site/manager.pl", Cpusets: "/oar", Siblings: "yes", Patience: 30 * time.Second, LogLevel: 2,
 			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}},
-		Policy: conf.Policy{Name: "scojo-p:nonpredictive", File: "oar.conf", Line: 25}}
+		Policy: conf.Policy{File: "oar.conf", Name: conf.Setting{Value: "scojo-p:nonpredictive", Line: 25}, Statistics: conf.Setting{Value: "/etc/accordion/s.json", Line: 26}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

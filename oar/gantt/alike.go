@@ -2,6 +2,7 @@ package gantt
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"accordion/core"
@@ -22,7 +23,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 		return nil, false
 	}
 	h := newHosts(tree, usable, now, claims)
-	state := r.Policy.New(core.Machine{Nodes: h.parts - h.lost})
+	state := r.Policy.New(core.Machine{Nodes: h.parts - len(h.lost)})
 	for i, c := range h.busy {
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}
@@ -86,7 +87,7 @@ func sharedTree(jobs []Job) *Tree {
 
 // counted is the job as core/queue knows jobs, each choice on so many.
 func (j Job) counted(count func(Choice) int) core.Job {
-	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin}
+	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin, Pause: j.Pause}
 	for _, c := range j.Choices {
 		counted.Choices = append(counted.Choices, core.EP{{Duration: c.Duration, Nodes: count(c)}})
 	}
@@ -97,29 +98,42 @@ func (j Job) counted(count func(Choice) int) core.Job {
 type hosts struct {
 	claims []place.Claim // a host each; of one host they do not overlap
 	parts  int           // hosts in all
-	lost   int           // of these, those that cannot be used
-	busy   []claimed     // the others, added up for each job
+	lost   []int         // of these, those that cannot be used
+	busy   []place.Claim // the others, added up: Node is how many
+	of     []int         // the host of each resource, from 1; 0: it has none
 }
 
-// claimed is so many hosts that are claimed for a job, or for none.
-type claimed struct {
-	place.Claim       // Node is how many
-	Job         int64 // 0: none
+// counter counts the hosts of which some resources are, of those that can be used.
+func (h hosts) counter() func(Set) int {
+	seen := make([]int, h.parts+1) // in which call
+	for _, host := range h.lost {
+		seen[host+1] = math.MaxInt
+	}
+	call := 0
+	return func(some Set) (n int) {
+		call++
+		for r := range some.All() {
+			if host := h.of[r]; host > 0 && seen[host] < call {
+				seen[host] = call
+				n++
+			}
+		}
+		return n
+	}
 }
 
 // newHosts looks at each host: one of whose resources cannot be used is claimed for ever, one that is claimed in part is
 // claimed.
 func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
-	h := hosts{parts: len(tree.children)}
-	of := make([]int, 64*len(usable)) // the host of each resource, from 1
-	own := make([][]claimed, len(tree.children))
+	h := hosts{parts: len(tree.children), of: make([]int, 64*len(usable))}
+	own := make([][]place.Claim, len(tree.children))
 	for host, part := range tree.children {
 		for r := range part.all.All() {
-			of[r] = host + 1
+			h.of[r] = host + 1
 		}
 		if !usable.Holds(part.all) {
-			own[host] = append(own[host], claimed{place.Claim{Node: host, From: now, To: core.Forever}, 0})
-			h.lost++
+			own[host] = append(own[host], place.Claim{Node: host, From: now, To: core.Forever})
+			h.lost = append(h.lost, host)
 		}
 	}
 	for _, c := range claims {
@@ -128,27 +142,25 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 		}
 		last := 0
 		for r := range c.Resources.All() {
-			if of[r] != last && of[r] > 0 {
-				last = of[r]
-				own[last-1] = append(own[last-1], claimed{place.Claim{Node: last - 1, From: max(c.From, now), To: c.To}, c.Job})
+			if h.of[r] != last && h.of[r] > 0 {
+				last = h.of[r]
+				own[last-1] = append(own[last-1], place.Claim{Node: last - 1, From: max(c.From, now), To: c.To})
 			}
 		}
 	}
 	for host, claims := range own {
 		for _, c := range joined(claims) {
-			h.claims = append(h.claims, c.Claim)
+			h.claims = append(h.claims, c)
 			if usable.Holds(tree.children[host].all) {
 				c.Node = 1
 				h.busy = append(h.busy, c)
 			}
 		}
 	}
-	slices.SortFunc(h.busy, func(a, b claimed) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Job, b.Job))
-	})
+	slices.SortFunc(h.busy, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	same := h.busy[:0]
 	for _, c := range h.busy {
-		if last := len(same) - 1; last >= 0 && same[last].From == c.From && same[last].To == c.To && same[last].Job == c.Job {
+		if last := len(same) - 1; last >= 0 && same[last].From == c.From && same[last].To == c.To {
 			same[last].Node++
 			continue
 		}
@@ -158,10 +170,10 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	return h
 }
 
-// joined makes one claim of those of one host that overlap or touch: the job of the first one has it.
-func joined(claims []claimed) []claimed {
-	slices.SortStableFunc(claims, func(a, b claimed) int { return cmp.Compare(a.From, b.From) })
-	var all []claimed
+// joined makes one claim of those of one host that overlap or touch.
+func joined(claims []place.Claim) []place.Claim {
+	slices.SortFunc(claims, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
+	var all []place.Claim
 	for _, c := range claims {
 		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
 			all[last].To = max(all[last].To, c.To)

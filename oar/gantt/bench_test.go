@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/queue"
 	"accordion/oar/gantt"
 )
 
@@ -39,6 +41,15 @@ func BenchmarkPlan(b *testing.B) {
 				if _, ok := gantt.PlanAlike(earliest, usable, 0, claims, alike); !ok {
 					b.Fatal("the hosts are alike, and were not counted")
 				}
+			}
+		})
+		share := gantt.Rule{Policy: queue.Repeated{Sizing: adapt.Share{}}}
+		for i, c := range claims {
+			share.Running = append(share.Running, gantt.Running{Job: -int64(i) - 1, Resources: c.Resources, Until: c.To, Listed: []core.EP{{{Duration: c.To, Nodes: 2}}, {{Duration: c.To / 2, Nodes: 4}}}})
+		}
+		b.Run(fmt.Sprintf("capped-%d", n), func(b *testing.B) {
+			for b.Loop() {
+				share.Capped(usable, 0, mixed)
 			}
 		})
 		b.Run(fmt.Sprintf("mixed-%d", n), func(b *testing.B) {

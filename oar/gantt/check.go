@@ -11,7 +11,6 @@ import (
 type Claim struct {
 	Resources Set
 	From, To  core.Time
-	Job       int64 // for which; 0: for none
 }
 
 // Check says what is wrong with a plan: a resource that is used twice at an instant or cannot be used, a job with other

@@ -205,9 +205,10 @@ func TestWhenTimeIsOverTheRestHasNoPlace(t *testing.T) {
 
 // drawn is a random problem.
 type drawn struct {
-	usable gantt.Set
-	claims []gantt.Claim
-	jobs   []gantt.Job
+	usable  gantt.Set
+	claims  []gantt.Claim
+	running []gantt.Running
+	jobs    []gantt.Job
 }
 
 // passes draws a policy of a pass.
@@ -230,11 +231,18 @@ func draw(t *rapid.T, alike bool, parts int) drawn {
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "claims") {
 		from := rapid.Int64Range(-10, 40).Draw(t, "from")
-		c := gantt.Claim{Resources: gantt.NewSet(small.n), From: from, To: from + rapid.Int64Range(0, 30).Draw(t, "for"), Job: rapid.Int64Range(100, 102).Draw(t, "claimant") % 102}
+		c := gantt.Claim{Resources: gantt.NewSet(small.n), From: from, To: from + rapid.Int64Range(0, 30).Draw(t, "for")}
 		for _, r := range rapid.SliceOf(rapid.IntRange(0, small.n-1)).Draw(t, "claimed") {
 			c.Resources.Add(r)
 		}
 		d.claims = append(d.claims, c)
+		if from <= 0 && rapid.Bool().Draw(t, "runs") {
+			one := gantt.Running{Job: 100 + int64(len(d.claims)), Resources: c.Resources, Until: c.To}
+			for range rapid.IntRange(0, 2).Draw(t, "listed") {
+				one.Listed = append(one.Listed, core.EP{{Duration: rapid.Int64Range(0, 40).Draw(t, "lasts"), Nodes: rapid.IntRange(0, 4).Draw(t, "on")}})
+			}
+			d.running = append(d.running, one)
+		}
 	}
 	trees := []*gantt.Tree{gantt.NewTree(all(small), small.hosts)}
 	depth := []int{1}
@@ -289,9 +297,9 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 			parts = 1
 		}
 		d := draw(t, alike, parts)
-		rule := gantt.Rule{Policy: passes(t), Beside: []core.Job{{ID: 99, Choices: []core.EP{{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}}}}}}
+		rule := gantt.Rule{Policy: passes(t), Running: d.running, Beside: []core.Job{{ID: 99, Choices: []core.EP{{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}}}}}}
 		capped := d
-		capped.jobs = rule.Capped(d.usable, 0, d.claims, d.jobs)
+		capped.jobs = rule.Capped(d.usable, 0, d.jobs)
 		plans, problems := [][]gantt.Placed{d.named(d.jobs), d.named(capped.jobs)}, []drawn{d, capped}
 		if counted, ok := gantt.PlanAlike(rule, d.usable, 0, d.claims, d.jobs); ok {
 			plans, problems = append(plans, counted), append(problems, d)

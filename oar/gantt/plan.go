@@ -24,6 +24,7 @@ type Job struct {
 	Begin    core.Time // not before this instant
 	Deadline core.Time // completed by this instant, or not planned; 0: no such wish
 	Choices  []Choice
+	Pause    core.Time // seconds of each choice in which it runs no more, and nobody else may
 
 	// After are jobs of the same plan, before it in the queue, which must have completed Gap seconds before it begins.
 	After []int64

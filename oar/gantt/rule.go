@@ -2,6 +2,7 @@ package gantt
 
 import (
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/crowd"
 	"accordion/core/policy"
 	"accordion/core/queue"
@@ -10,27 +11,52 @@ import (
 // Rule is how the jobs of a queue are planned: by which policy, and beside whom.
 type Rule struct {
 	Policy queue.Policy
+	// Running are the jobs that have resources now: they count with what they have, and with their references.
+	Running []Running
 	// Beside are jobs that wait and are planned by others, in hosts: they want their part of the machine.
 	Beside []core.Job
 }
 
-// count tells a policy that sizes jobs who else is there. What is claimed for no job is held by nobody, and is none of the machine
-// now.
+// Running is a job that has resources now.
+type Running struct {
+	Job       int64
+	Resources Set
+	Until     core.Time // by its request
+	Listed    []core.EP // the sizes among which was chosen, in resources; nil: nobody knows, and what it has is its reference
+}
+
+// sizes are those that it listed, counted as what it has is: as so many.
+func (r Running) sizes(has int) *adapt.Sizes {
+	of := r.Resources.Len()
+	listed := make([]core.EP, len(r.Listed))
+	for i, ep := range r.Listed {
+		listed[i] = core.EP{{Duration: ep[0].Duration, Nodes: (2*ep[0].Nodes*has + of) / (2 * of)}}
+	}
+	return adapt.New(core.Job{Choices: listed}, adapt.HalfReference)
+}
+
+// tell tells a rule who runs, on so many each.
+func (r Rule) tell(all *crowd.Crowd, now core.Time, has func(Set) int) {
+	for _, one := range r.Running {
+		n := has(one.Resources)
+		if n == 0 {
+			continue
+		}
+		id := core.JobID(one.Job)
+		all.Enter(now, core.Job{ID: id}, one.sizes(n))
+		all.Running(now, core.Allocation{Job: id, Start: now, EP: core.EP{{Duration: max(one.Until-now, 1), Nodes: n}}})
+	}
+}
+
+// count tells a policy that sizes jobs who else is there. It was told of claims, and is told of jobs instead.
 func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
 	if all == nil {
 		return
 	}
-	closed := 0
-	for i, c := range h.busy {
-		if c.Job != 0 {
-			continue
-		}
+	for i := range h.busy {
 		all.Leave(core.JobID(-1 - i))
-		if c.From <= now {
-			closed += c.Node
-		}
 	}
-	all.Nodes(core.Machine{Nodes: h.parts - h.lost - closed})
+	r.tell(all, now, h.counter())
 	for _, j := range r.Beside {
 		all.Submit(now, j)
 	}
@@ -38,23 +64,12 @@ func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
 
 // Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
 // rule. A job keeps its place in the queue.
-func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
-	closed := NewSet(64 * len(usable))
-	for _, c := range claims {
-		if c.Job == 0 && c.From <= now && now < c.To {
-			closed.Join(c.Resources)
-		}
-	}
-	closed.Keep(usable)
-	all := policy.CrowdOf(r.Policy, core.Machine{Nodes: usable.Len() - closed.Len()})
+func (r Rule) Capped(usable Set, now core.Time, jobs []Job) []Job {
+	all := policy.CrowdOf(r.Policy, core.Machine{Nodes: usable.Len()})
 	if all == nil {
 		return jobs
 	}
-	for _, c := range claims {
-		if c.Job != 0 && c.From <= now && now < c.To {
-			all.Running(now, core.Allocation{Job: core.JobID(c.Job), Start: now, EP: core.EP{{Duration: c.To - now, Nodes: c.Resources.Len()}}})
-		}
-	}
+	r.tell(all, now, usable.common)
 	hosts := perHost(jobs)
 	for _, j := range r.Beside {
 		all.Submit(now, times(j, hosts))
@@ -66,7 +81,7 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 		}
 		all.Submit(now, counted)
 	}
-	world := all.World(now)
+	world, can := all.World(now), possibility{usable, map[string]bool{}}
 	capped := make([]Job, len(jobs))
 	for i, j := range jobs {
 		capped[i] = j
@@ -74,16 +89,44 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 		if s == nil || len(j.Choices) < 2 {
 			continue
 		}
-		lo, hi, ok := s.Range(all.Sizing.Factor(world, s), usable.Len())
-		if !ok {
-			continue
-		}
-		capped[i].Choices = nil
-		for k := lo; k <= hi; k++ {
-			capped[i].Choices = append(capped[i].Choices, j.Choices[s.Choice(k)])
+		if lo, hi, ok := s.Range(all.Sizing.Factor(world, s), usable.Len()); ok {
+			capped[i].Choices = can.within(j.Choices, s, lo, hi)
 		}
 	}
 	return capped
+}
+
+// possibility is what can be had where nothing is taken.
+type possibility struct {
+	usable Set
+	known  map[string]bool // kinds of choices
+}
+
+// within is the choices whose size is one of some. Where none of these can ever be had, for its resources are not so many or lie
+// apart, it is the largest below them that can.
+func (p possibility) within(choices []Choice, s *adapt.Sizes, lo, hi int) (some []Choice) {
+	possible := false
+	for k := lo; k <= hi; k++ {
+		c := choices[s.Choice(k)]
+		some, possible = append(some, c), possible || p.holds(c)
+	}
+	for k := lo - 1; k >= 0 && !possible; k-- {
+		if c := choices[s.Choice(k)]; p.holds(c) {
+			return []Choice{c}
+		}
+	}
+	return some
+}
+
+// holds says whether a choice can be had.
+func (p possibility) holds(c Choice) bool {
+	kind := c.kind()
+	can, known := p.known[kind]
+	if !known {
+		_, can = (&search{cal: NewCalendar(p.usable)}).earliest(c, 0)
+		p.known[kind] = can
+	}
+	return can
 }
 
 // resources is how many a choice needs.

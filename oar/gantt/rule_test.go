@@ -1,10 +1,12 @@
 package gantt_test
 
 import (
+	"slices"
 	"testing"
 
 	"accordion/core"
 	"accordion/core/adapt"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/oar/gantt"
 )
@@ -20,37 +22,43 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	usable := gantt.AllOf(2 * hosts)
 	tree := gantt.NewTree(usable, of)
 	list := gantt.Job{ID: 7, Choices: []gantt.Choice{onHosts(70, 2, 1000, tree), onHosts(71, 4, 650, tree), onHosts(72, 8, 520, tree)}}
-	// held is the first hosts, claimed for a job, or for none.
-	held := func(n int, job int64, to core.Time) []gantt.Claim {
+	// taken is the first hosts, claimed until second 400; job 5 has them, where it runs, and listed some sizes, in cores.
+	taken := func(n int) []gantt.Claim {
 		set := gantt.NewSet(2 * hosts)
 		for i := range 2 * n {
 			set.Add(i)
 		}
-		return []gantt.Claim{{Resources: set, From: -100, To: to, Job: job}}
+		return []gantt.Claim{{Resources: set, From: -100, To: 400}}
+	}
+	runs := func(n int, listed ...core.EP) []gantt.Running {
+		return []gantt.Running{{Job: 5, Resources: taken(n)[0].Resources, Until: 400, Listed: listed}}
 	}
 	rigid := func(id int64, n int) gantt.Job {
 		return gantt.Job{ID: id, Choices: []gantt.Choice{onHosts(10*id, n, 300, tree)}}
 	}
 	for _, c := range []struct {
-		name   string
-		rule   adapt.Sizing
-		claims []gantt.Claim
-		before []gantt.Job
-		beside []core.Job
-		want   int64 // the choice
+		name    string
+		rule    adapt.Sizing
+		claims  []gantt.Claim
+		running []gantt.Running
+		before  []gantt.Job
+		beside  []core.Job
+		want    int64 // the choice
 	}{
-		{"alone (s = 4): its largest size but one", adapt.Share{}, nil, nil, nil, 71},
-		{"by no rule it ends first", nil, nil, nil, nil, 72},
-		{"… nor where a machine is full", nil, held(16, 5, 400), nil, nil, 72},
-		{"what runs counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, held(16, 5, 400), []gantt.Job{rigid(1, 16)}, nil, 70},
-		{"hosts that are kept for nobody are not the machine's (s = 4/4, M = 4: 2.8)", adapt.Share{}, held(12, 0, 400), nil, nil, 70},
-		{"who waits counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, []gantt.Job{rigid(1, 16), rigid(2, 16)}, nil, 70},
-		{"… also whom others plan (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, []gantt.Job{rigid(1, 16)},
+		{"alone (s = 4): its largest size but one", adapt.Share{}, nil, nil, nil, nil, 71},
+		{"by no rule it ends first", nil, nil, nil, nil, nil, 72},
+		{"… nor where a machine is full", nil, taken(16), runs(16), nil, nil, 72},
+		{"what runs counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, taken(16), runs(16), []gantt.Job{rigid(1, 16)}, nil, 70},
+		{"… with its reference, which may be larger than what it has (s = 16/20, M = 18: 4.8)", adapt.Share{}, taken(16), runs(16, core.EP{{Duration: 9000, Nodes: 2}}, core.EP{{Duration: 100, Nodes: 64}}), nil, nil, 71},
+		{"… or smaller (s = 16/20, M = 2.5: 1.8)", adapt.Share{}, taken(16), runs(16, core.EP{{Duration: 100, Nodes: 2}}, core.EP{{Duration: 99, Nodes: 32}}), nil, nil, 70},
+		{"hosts that are kept free are the machine's, and nobody's (s = 16/4, M = 4: 4 of 5.3)", adapt.Share{}, taken(12), nil, nil, nil, 71},
+		{"who waits counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, nil, []gantt.Job{rigid(1, 16), rigid(2, 16)}, nil, 70},
+		{"… also whom others plan (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, nil, []gantt.Job{rigid(1, 16)},
 			[]core.Job{{ID: 9, Choices: []core.EP{{{Duration: 60, Nodes: 8}, {Duration: 60, Nodes: 16}}}}}, 70},
-		{"its reference, whatever else", adapt.Reference{}, held(16, 5, 400), []gantt.Job{rigid(1, 16)}, nil, 71},
+		{"its reference, whatever else", adapt.Reference{}, taken(16), runs(16), []gantt.Job{rigid(1, 16)}, nil, 71},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rule := gantt.Rule{Policy: queue.Repeated{Sizing: c.rule}, Beside: c.beside}
+			rule := gantt.Rule{Policy: queue.Repeated{Sizing: c.rule}, Running: c.running, Beside: c.beside}
 			jobs := append(c.before, list)
 			counted, ok := gantt.PlanAlike(rule, usable, 0, c.claims, jobs)
 			if !ok {
@@ -60,7 +68,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 			if id := list.Choices[got.Choice].ID; got.Why != "" || id != c.want {
 				t.Errorf("counted, it gets choice %d (%s), want %d", id, got.Why, c.want)
 			}
-			capped := rule.Capped(usable, 0, c.claims, jobs)
+			capped := rule.Capped(usable, 0, jobs)
 			cal := gantt.NewCalendar(usable)
 			for _, one := range c.claims {
 				cal.Take(one.Resources, one.From, one.To)
@@ -70,5 +78,78 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 				t.Errorf("resource by resource it gets choice %d (%s), want %d", id, named.Why, c.want)
 			}
 		})
+	}
+}
+
+// What users list and what hosts are lost: a size, or a word. On eight hosts of two switches, all free.
+func TestOddListsAndLostHostsHaveASizeOrAWord(t *testing.T) {
+	each, switches := gantt.Property{0, 1, 2, 3, 4, 5, 6, 7}, gantt.Property{0, 0, 0, 0, 1, 1, 1, 1}
+	flat, deep := gantt.NewTree(gantt.AllOf(8), each), gantt.NewTree(gantt.AllOf(8), switches, each)
+	few := gantt.NewTree(gantt.SetOf(8, 0, 1, 2), each) // by their properties
+	type list []core.Step
+	for _, c := range []struct {
+		name  string
+		lost  int // hosts, from the last
+		tree  *gantt.Tree
+		list  list
+		sizes []int // one of these; nil: it never fits
+	}{
+		{"one size twice", 0, flat, list{{Duration: 650, Nodes: 4}, {Duration: 650, Nodes: 4}, {Duration: 1000, Nodes: 2}}, []int{2, 4}},
+		{"a size twice, one of them slower", 0, flat, list{{Duration: 900, Nodes: 4}, {Duration: 650, Nodes: 4}}, []int{4}},
+		{"times that grow with nodes", 0, flat, list{{Duration: 100, Nodes: 2}, {Duration: 200, Nodes: 4}, {Duration: 400, Nodes: 8}}, []int{2}},
+		{"seconds", 0, flat, list{{Duration: 1, Nodes: 1}, {Duration: 1, Nodes: 2}}, []int{1}},
+		{"ten years", 0, flat, list{{Duration: 3650 * 86400, Nodes: 1}, {Duration: 3649 * 86400, Nodes: 2}}, []int{1, 2}},
+		{"every size above the machine", 0, flat, list{{Duration: 100, Nodes: 9}, {Duration: 60, Nodes: 12}}, nil},
+		{"the reference above it", 0, flat, list{{Duration: 1000, Nodes: 4}, {Duration: 900, Nodes: 6}, {Duration: 1, Nodes: 10}}, []int{6}},
+		{"the reference above it, with a floor that is not", 0, flat, list{{Duration: 1000, Nodes: 2}, {Duration: 500, Nodes: 6}, {Duration: 300, Nodes: 12}}, []int{6}},
+		{"hosts were lost, and the floor with them", 6, flat, list{{Duration: 1000, Nodes: 1}, {Duration: 990, Nodes: 2}, {Duration: 100, Nodes: 8}}, []int{2}},
+		{"hosts were lost, and all sizes with them", 7, flat, list{{Duration: 1000, Nodes: 2}, {Duration: 990, Nodes: 3}}, nil},
+		{"all hosts were lost", 8, flat, list{{Duration: 1000, Nodes: 1}, {Duration: 990, Nodes: 3}}, nil},
+		{"properties that leave three hosts, of a reference of seven", 0, few, list{{Duration: 1000, Nodes: 1}, {Duration: 900, Nodes: 3}, {Duration: 100, Nodes: 7}}, []int{3}},
+		{"hosts of one switch, of which there are four", 0, deep, list{{Duration: 1000, Nodes: 1}, {Duration: 900, Nodes: 3}, {Duration: 100, Nodes: 7}}, []int{3}},
+		{"hosts of one switch, never so many", 0, deep, list{{Duration: 1000, Nodes: 5}, {Duration: 100, Nodes: 7}}, nil},
+	} {
+		usable := gantt.NewSet(8)
+		for host := range 8 - c.lost {
+			usable.Add(host)
+		}
+		job := gantt.Job{ID: 7, Submit: 500} // the clock was set back since
+		for i, s := range c.list {
+			counts := []int{s.Nodes}
+			if c.tree == deep {
+				counts = []int{1, s.Nodes}
+			}
+			job.Choices = append(job.Choices, gantt.Choice{ID: int64(i), Duration: s.Duration, Groups: []gantt.Group{{Tree: c.tree, Counts: counts}}})
+		}
+		for _, name := range []string{"repeated+share", "repeated+reference", "repeated+least", "repeated+load", "share", "scojo-p", "traditional:top"} {
+			p, err := policy.Pass(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rule := gantt.Rule{Policy: p.Policy}
+			capped := rule.Capped(usable, 0, []gantt.Job{job})
+			for way, got := range map[string]gantt.Placed{
+				"counted":              {Why: "not at all"},
+				"resource by resource": gantt.Plan(gantt.NewCalendar(usable), 0, capped, nil)[0],
+			} {
+				list := capped[0].Choices
+				if way == "counted" {
+					plan, ok := gantt.PlanAlike(rule, usable, 0, nil, []gantt.Job{job})
+					if !ok || c.tree == deep {
+						continue
+					}
+					got, list = plan[0], job.Choices
+				}
+				if c.sizes == nil {
+					if got.Why != gantt.NeverFits {
+						t.Errorf("%s, by %s, %s: %+v", c.name, name, way, got)
+					}
+					continue
+				}
+				if got.Why != "" || got.Start != 0 || !slices.Contains(c.sizes, c.list[list[got.Choice].ID].Nodes) {
+					t.Errorf("%s, by %s, %s: %+v, want %v hosts at once", c.name, name, way, got, c.sizes)
+				}
+			}
+		}
 	}
 }

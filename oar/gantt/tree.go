@@ -17,6 +17,7 @@ type Tree struct {
 	all      Set // what is below it
 	children []*Tree
 	size     int // resources below it
+	smallest int // resources below the smallest child; 1 where there is none
 }
 
 // NewTree arranges the eligible resources in levels, the outermost first. Resources that lack one of the properties are
@@ -36,7 +37,7 @@ func NewTree(eligible Set, levels ...Property) *Tree {
 }
 
 func (t *Tree) divide(levels []Property) {
-	t.size = t.all.Len()
+	t.size, t.smallest = t.all.Len(), 1
 	if len(levels) == 0 {
 		return
 	}
@@ -51,8 +52,11 @@ func (t *Tree) divide(levels []Property) {
 		}
 		part.all.Add(r)
 	}
-	for _, part := range t.children {
+	for i, part := range t.children {
 		part.divide(levels[1:])
+		if i == 0 || part.size < t.smallest {
+			t.smallest = part.size
+		}
 	}
 }
 
@@ -115,6 +119,9 @@ func least(t *Tree, counts []int) int {
 		return t.size
 	}
 	need, _ := wanted(counts[0], len(t.children))
+	if len(counts) == 1 {
+		return need * t.smallest
+	}
 	smallest := 1
 	for i, child := range t.children {
 		if n := least(child, counts[1:]); i == 0 || n < smallest {

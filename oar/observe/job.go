@@ -45,9 +45,10 @@ const Coming = "coming "
 // stand is OAR's state in the sidecar's words. A job that is being launched holds nodes and runs, but for one of ours,
 // which has its nodes together only when it really runs.
 func (r *Job) stand() adapter.State {
-	switch r.OARState {
-	case database.StateWaiting, database.StateHold, "toAckReservation":
+	if r.queued() {
 		return adapter.Pending
+	}
+	switch r.OARState {
 	case "toLaunch", "Launching":
 		if r.evolving() || r.Whole != 0 {
 			return adapter.Pending
@@ -59,6 +60,11 @@ func (r *Job) stand() adapter.State {
 		return adapter.Ending
 	}
 	return adapter.Done
+}
+
+// queued says whether OAR has given the job nothing yet (database.IsWaiting).
+func (r *Job) queued() bool {
+	return r.OARState == database.StateWaiting || r.OARState == database.StateHold || r.OARState == "toAckReservation"
 }
 
 // Over says whether nothing of the job is left.

@@ -122,13 +122,13 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 	return err
 }
 
-// readWishes reads what waiting jobs ask for: in the configuration that is planned for them, else in the first.
+// readWishes reads what jobs asked for: those that wait in the configuration that is planned for them, else in the first.
 func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions d ON d.res_job_group_id = g.res_group_id
-		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND d.res_job_index = 'CURRENT' AND ` + database.IsWaiting +
+		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND d.res_job_index = 'CURRENT' AND ` + database.IsLive +
 		" AND (" + where + ") GROUP BY j.job_id, m.moldable_id, m.moldable_walltime ORDER BY j.job_id, m.moldable_id"
 	err := database.Rows(ctx, from, "the jobs' configurations", query, args, func(row *sql.Rows) error {
 		var id, moldable int64
@@ -136,7 +136,7 @@ func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map
 		var nodes int
 		err := row.Scan(&id, &moldable, &walltime, &nodes)
 		r := byID[id]
-		if r != nil && r.Want == 0 {
+		if r != nil && r.Want == 0 && r.queued() {
 			r.Want, r.Limit = max(nodes, 1), walltime
 		}
 		if r != nil && !r.evolving() { // a pass plans with the pause between two jobs

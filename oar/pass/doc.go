@@ -9,7 +9,7 @@
 // a released job begin on exactly the places that the sidecar has given it, with all of its first companions or not at all,
 // and keeps the others out of the sidecar's reservations, which it shows to queues below.
 //
-//	report, err := pass.Schedule(ctx, conf, pass.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second})
+//	report, err := pass.Schedule(ctx, conf, pass.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second, Statistics: read})
 //	for _, l := range report.Launches {
 //		fmt.Println(l) // SCHEDRUN JOB_ID=7 MOLDABLE_JOB_ID=9 RESOURCES=3,4
 //	}

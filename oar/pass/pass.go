@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/arrivals"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/gantt"
@@ -19,6 +20,8 @@ type Pass struct {
 	Queue    string
 	Now      core.Time     // as OAR says it: a little ahead of the clock
 	Patience time.Duration // for everything; when it is over, what is planned is written
+
+	Statistics func(path string) (arrivals.File, error) // reads the file that oar.conf names
 }
 
 // Report is what a pass has done.
@@ -59,7 +62,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	report := Report{Queue: pass.Queue}
 	ctx, cancel := context.WithTimeout(ctx, pass.Patience)
 	defer cancel()
-	planner, err := Planner(conf.Policy)
+	planner, err := Planner(conf.Policy, pass.Statistics)
 	if err != nil {
 		return report, fmt.Errorf("queue %s: nothing is planned, and jobs keep waiting: %w", pass.Queue, err)
 	}
@@ -118,7 +121,7 @@ func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
 	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, p.jobs); ok {
 		return plan
 	}
-	p.jobs = p.rule.Capped(p.usable, now, closed, p.jobs)
+	p.jobs = p.rule.Capped(p.usable, now, p.jobs)
 	cal := gantt.NewCalendar(p.usable)
 	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)

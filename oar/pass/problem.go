@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/mold"
 	"accordion/core/queue"
 	"accordion/oar/conf"
 	"accordion/oar/database"
@@ -61,8 +60,8 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 		p.claims = append(p.claims, t.claim(c))
 		p.claimants = append(p.claimants, c.job)
 	}
-	p.rule = gantt.Rule{Policy: t.planner, Beside: t.beside()}
 	others := t.fix(p)
+	p.rule = gantt.Rule{Policy: t.planner, Running: t.running(p), Beside: t.beside(p)}
 	t.eligible.all(ctx, others)
 	mine := map[int64]bool{}
 	for _, w := range others {
@@ -114,7 +113,7 @@ func (t *translator) claim(c claim) gantt.Claim {
 			held.Add(i)
 		}
 	}
-	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime, Job: c.job}
+	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
 }
 
 // job reads one request; mine are the jobs before it that will be planned.
@@ -142,6 +141,8 @@ func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (
 		made.Duration = c.walltime + t.conf.SecurityTime
 		if kind.besteffort {
 			made.Duration = t.conf.Besteffort
+		} else {
+			j.Pause = t.conf.SecurityTime
 		}
 		j.Choices = append(j.Choices, made)
 	}
@@ -243,23 +244,6 @@ type Kinds struct {
 // NotHonoured are the types that OAR's own schedulers honour and this one does not: such a job is refused rather than run
 // in another way than it was meant.
 var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
-
-// beside is the evolving jobs that wait: the sidecar plans them, and they want their part of the machine.
-func (t *translator) beside() []core.Job {
-	var all []core.Job
-	for _, w := range t.state.waiting {
-		var alternatives []string
-		for _, one := range w.types {
-			if _, text, is := strings.Cut(one, "="); is && isProfile(one) {
-				alternatives = append(alternatives, strings.TrimSpace(text))
-			}
-		}
-		if choices, err := mold.ParseProfiles(strings.Join(alternatives, "|")); err == nil {
-			all = append(all, core.Job{ID: core.JobID(w.id), Submit: w.submitted, Choices: choices})
-		}
-	}
-	return all
-}
 
 // profile is the type of a job that evolves; a number says for which configuration.
 var profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)

@@ -19,7 +19,8 @@ type state struct {
 	levels    []string   // the columns that requests name, beside resource_id
 	waiting   []*waiting // in the order of their numbers
 	claims    []claim
-	orders    *tables.Orders // nil: Accordion's tables are not installed
+	running   map[int64]*runs // of the jobs that have resources
+	orders    *tables.Orders  // nil: Accordion's tables are not installed
 }
 
 type resource struct {
@@ -39,6 +40,12 @@ type waiting struct {
 	types      []string
 	choices    []*choice
 	after      []dependency
+}
+
+// runs is what a job asked for that has resources.
+type runs struct {
+	types   []string
+	choices []*choice
 }
 
 // choice is one of its configurations.
@@ -68,6 +75,7 @@ type dependency struct {
 // claim is a job that has resources already: it runs, or another queue has planned it, or it is an advance reservation.
 type claim struct {
 	job       int64
+	moldable  int64 // the configuration in which it is
 	state     string
 	from      core.Time
 	walltime  core.Time
@@ -79,12 +87,18 @@ type claim struct {
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, func(tx *sql.Tx) error {
-		s = &state{}
+		s = &state{running: map[int64]*runs{}}
 		byID := map[int64]*waiting{}
+		waits := func(id int64) (*[]string, *[]*choice) {
+			if w := byID[id]; w != nil {
+				return &w.types, &w.choices
+			}
+			return nil, nil
+		}
 		for _, part := range []func() error{
 			func() error { return d.readJobs(ctx, tx, queue, s, byID) },
-			func() error { return d.readTypes(ctx, tx, queue, byID) },
-			func() error { return d.readChoices(ctx, tx, queue, s, byID) },
+			func() error { return d.readRequests(ctx, tx, waits, inQueue+d.Arg(1), queue) },
+			func() error { return d.readRequests(ctx, tx, s.runs, database.IsHolding) },
 			func() error { return d.readDependencies(ctx, tx, queue, byID) },
 			func() error { return d.readClaims(ctx, tx, queue, now, s) },
 			func() (err error) { s.orders, err = d.ReadOrders(ctx, tx); return err },
@@ -115,27 +129,37 @@ func (d store) readJobs(ctx context.Context, tx database.Querier, queue string, 
 	})
 }
 
-func (d store) readTypes(ctx context.Context, tx database.Querier, queue string, byID map[int64]*waiting) error {
-	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + inQueue + d.Arg(1) + " ORDER BY t.job_type_id"
-	return database.Rows(ctx, tx, "the jobs' types", query, []any{queue}, func(r *sql.Rows) error {
+// runs is where the types and configurations of a job go that has resources.
+func (s *state) runs(id int64) (*[]string, *[]*choice) {
+	if s.running[id] == nil {
+		s.running[id] = &runs{}
+	}
+	return &s.running[id].types, &s.running[id].choices
+}
+
+// readRequests reads the types and the configurations of the jobs for which a condition holds, of all of them at once; into says
+// where those of a job go: nil, nowhere.
+func (d store) readRequests(ctx context.Context, tx database.Querier, into func(job int64) (*[]string, *[]*choice), where string, args ...any) error {
+	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
+	err := database.Rows(ctx, tx, "the jobs' types", query, args, func(r *sql.Rows) error {
 		var id int64
 		var name string
 		err := r.Scan(&id, &name)
-		if w := byID[id]; w != nil {
-			w.types = append(w.types, strings.TrimSpace(name))
+		if types, _ := into(id); types != nil {
+			*types = append(*types, strings.TrimSpace(name))
 		}
 		return err
 	})
-}
-
-func (d store) readChoices(ctx context.Context, tx database.Querier, queue string, s *state, byID map[int64]*waiting) error {
-	query := `SELECT m.moldable_job_id, m.moldable_id, m.moldable_walltime, g.res_group_id, COALESCE(g.res_group_property, ''),
+	if err != nil {
+		return err
+	}
+	query = `SELECT m.moldable_job_id, m.moldable_id, m.moldable_walltime, g.res_group_id, COALESCE(g.res_group_property, ''),
 		r.res_job_resource_type, r.res_job_value
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		JOIN job_resource_descriptions r ON r.res_job_group_id = g.res_group_id
-		WHERE ` + inQueue + d.Arg(1) + " ORDER BY m.moldable_id, g.res_group_id, r.res_job_order"
-	return database.Rows(ctx, tx, "the jobs' configurations", query, []any{queue}, func(r *sql.Rows) error {
+		WHERE ` + where + " ORDER BY m.moldable_id, g.res_group_id, r.res_job_order"
+	return database.Rows(ctx, tx, "the jobs' configurations", query, args, func(r *sql.Rows) error {
 		var job int64
 		var c choice
 		var g group
@@ -143,24 +167,41 @@ func (d store) readChoices(ctx context.Context, tx database.Querier, queue strin
 		if err := r.Scan(&job, &c.id, &c.walltime, &g.id, &g.properties, &l.column, &l.count); err != nil {
 			return err
 		}
-		w := byID[job]
-		if w == nil {
+		_, choices := into(job)
+		if choices == nil {
 			return nil
 		}
-		if last := len(w.choices) - 1; last < 0 || w.choices[last].id != c.id {
-			w.choices = append(w.choices, &c)
+		if last := len(*choices) - 1; last < 0 || (*choices)[last].id != c.id {
+			*choices = append(*choices, &c)
 		}
-		in := w.choices[len(w.choices)-1]
+		in := (*choices)[len(*choices)-1]
 		if last := len(in.groups) - 1; last < 0 || in.groups[last].id != g.id {
 			in.groups = append(in.groups, &g)
 		}
 		part := in.groups[len(in.groups)-1]
 		part.levels = append(part.levels, l)
-		if l.column != "resource_id" && conf.Column.MatchString(l.column) && !slices.Contains(s.levels, l.column) {
-			s.levels = append(s.levels, l.column)
-		}
 		return nil
 	})
+}
+
+// named are the columns that waiting jobs name, beside resource_id.
+func (s *state) named() []string {
+	seen := map[string]bool{"resource_id": true}
+	var all []string
+	for _, w := range s.waiting {
+		for _, c := range w.choices {
+			for _, g := range c.groups {
+				for _, l := range g.levels {
+					if !seen[l.column] && conf.Column.MatchString(l.column) {
+						all = append(all, l.column)
+					}
+					seen[l.column] = true
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func (d store) readDependencies(ctx context.Context, tx database.Querier, queue string, byID map[int64]*waiting) error {
@@ -205,12 +246,12 @@ func (d store) readClaims(ctx context.Context, tx database.Querier, queue string
 	last := int64(-1)
 	return database.Rows(ctx, tx, "OAR's plan", query, nil, func(r *sql.Rows) error {
 		var c claim
-		var moldable, resource int64
-		if err := r.Scan(&moldable, &c.job, &c.state, &c.from, &c.walltime, &resource); err != nil {
+		var resource int64
+		if err := r.Scan(&c.moldable, &c.job, &c.state, &c.from, &c.walltime, &resource); err != nil {
 			return err
 		}
-		if moldable != last {
-			last, c.suspended = moldable, suspended[c.job]
+		if c.moldable != last {
+			last, c.suspended = c.moldable, suspended[c.job]
 			s.claims = append(s.claims, c)
 		}
 		c2 := &s.claims[len(s.claims)-1]
@@ -235,8 +276,7 @@ func (d store) readResources(ctx context.Context, tx database.Querier, s *state)
 	for _, name := range names {
 		known[name] = true
 	}
-	s.levels = slices.DeleteFunc(s.levels, func(name string) bool { return !known[name] })
-	slices.Sort(s.levels)
+	s.levels = slices.DeleteFunc(s.named(), func(name string) bool { return !known[name] })
 	columns := ""
 	for _, name := range s.levels {
 		columns += ", " + d.Quoted(name)

@@ -209,7 +209,7 @@ func (t *translator) reserve(p *problem, r tables.Reservation) {
 func (p *problem) taken() []gantt.Claim {
 	all := slices.Clip(p.claims)
 	for _, one := range p.fixed.plan {
-		all = append(all, gantt.Claim{Resources: one.Resources, From: one.Start, To: one.End() + p.between, Job: one.Job})
+		all = append(all, gantt.Claim{Resources: one.Resources, From: one.Start, To: one.End() + p.between})
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/embedded"
 	"accordion/core"
+	"accordion/core/policy"
 	"accordion/shim/seal"
 	"accordion/slurm"
 )
@@ -29,7 +30,7 @@ type cluster struct {
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
-	sizes     string                                                             // rule for the sizes of moldable jobs, by a setting of its own; "": [plan] sizes
+	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
 	deadline  time.Duration                                                      // of each call out
 	close     func()
 }

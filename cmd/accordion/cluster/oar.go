@@ -26,7 +26,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := sizesOf(c.Policy, settings.Plan)
+	passes, err := passesOf(c.Policy, settings.Plan)
 	if err != nil {
 		return nil, command.Usage(err)
 	}
@@ -40,22 +40,24 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "queue " + settings.OAR.Queue, preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s, sizes: sizes,
+	return &cluster{system: s, pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s, passes: passes,
 		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
 }
 
-// sizesOf is the rule by which OAR's passes size moldable jobs, and so the sidecar, too. Another one in its own configuration would not be
-// in force.
-func sizesOf(p conf.Policy, own config.Plan) (string, error) {
-	planner, err := pass.Planner(p)
-	if err != nil {
-		return "", err
+// passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do. Another rule in its own configuration
+// would not be in force.
+func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
+	planner, err := pass.Planner(p, command.ReadStatistics)
+	switch {
+	case err != nil:
+		return planner, err
+	case own.Sizes != policy.SizesOf(planner) && own.Sizes != config.Default().Plan.Sizes:
+		return planner, fmt.Errorf("[plan] sizes = %q is not in force: under OAR they follow from %s, which is %q in %s; say there what is meant, and leave sizes out",
+			own.Sizes, conf.PolicySetting, planner.Name, p.File)
+	case own.Statistics != "" && own.Statistics != p.Statistics.Value:
+		return planner, fmt.Errorf("[plan] statistics = %q is not in force: under OAR they are those of %s in %s; name the file there, and leave statistics out",
+			own.Statistics, conf.StatisticsSetting, p.File)
 	}
-	sizes := policy.SizesOf(planner)
-	if own.Sizes != sizes && own.Sizes != config.Default().Plan.Sizes {
-		return "", fmt.Errorf("[plan] sizes = %q is not in force: under OAR they follow from ACCORDION_POLICY, which is %q in %s; say there what is meant, and leave sizes out",
-			own.Sizes, planner.Name, p.File)
-	}
-	return sizes, nil
+	return planner, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/cmd/accordion/command"
+	"accordion/core/policy"
 )
 
 // Preflight is "accordion preflight".
@@ -39,10 +40,8 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 			return err
 		}
 		defer system.close()
-		if system.sizes != "" {
-			conf.Plan.Sizes = system.sizes
-		}
-		if _, err := plannerOf(conf.Plan); err != nil {
+		planner, err := system.planner(conf.Plan)
+		if err != nil {
 			return err
 		}
 		found := system.preflight(cmd.Context())
@@ -58,7 +57,7 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 		if *asJSON {
 			return nil
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, conf.Plan.Sizes)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, policy.SizesOf(planner))
 		return err
 	}
 	return c

@@ -171,10 +171,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err := errors.Join(err1, err2); err != nil {
 		return managed.Settings{}, err
 	}
-	if c.sizes != "" {
-		conf.Plan.Sizes = c.sizes
-	}
-	planner, err := plannerOf(conf.Plan)
+	planner, err := c.planner(conf.Plan)
 	if err != nil {
 		return managed.Settings{}, err
 	}
@@ -183,6 +180,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
 		Policy:    planner,
+		Floor:     policy.FloorOf(c.passes),
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,
@@ -196,11 +194,14 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	}, nil
 }
 
-// plannerOf is the planning policy with its sizes. What is wrong with it is the user's.
-func plannerOf(conf config.Plan) (queue.Policy, error) {
+// planner is the planning policy with its sizes. What is wrong with it is the user's.
+func (c *cluster) planner(conf config.Plan) (queue.Policy, error) {
 	planner, err := policy.Live(conf.Policy, conf.Fit())
 	if err != nil {
 		return nil, command.Usage(err)
+	}
+	if c.passes.Policy != nil {
+		return policy.SizedAs(planner, c.passes), nil
 	}
 	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
 		return planner, err

@@ -91,7 +91,7 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		if *deadline < 100*time.Millisecond {
 			return command.Usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
-		pass := pass.Pass{Queue: args[0], Now: now, Patience: *deadline}
+		pass := pass.Pass{Queue: args[0], Now: now, Patience: *deadline, Statistics: command.ReadStatistics}
 		if *caller == 0 {
 			return doPass(cmd, File(*file), pass)
 		}

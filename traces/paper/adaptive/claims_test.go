@@ -40,6 +40,10 @@ func TestVerdictsFollowTheirRules(t *testing.T) {
 		{"with its interval", between(.4, .5), estimate{.53, .03}, Holds},
 		{"above", between(.4, .5), estimate{.54, .03}, Not},
 		{"without an upper end", words("more", 1, math.Inf(1)), estimate{400, .1}, Holds},
+		{"better beyond the interval", better, estimate{.9, .05}, Holds},
+		{"better within it", better, estimate{.9, .1}, Not},
+		{"worse within the interval", notWorse, estimate{1.04, .05}, Holds},
+		{"worse beyond it", notWorse, estimate{1.06, .05}, Not},
 		{"a range that cannot be", between(.3, .4).impossible(.4, .6), estimate{.35, .1}, Contradicts},
 		{"a range that can", between(.3, .4).impossible(.4, .4), estimate{.35, .1}, Holds},
 	} {
@@ -87,6 +91,40 @@ func TestEveryApproachIsKnown(t *testing.T) {
 		if _, err := policy.Named(name, queue.FirstCome); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What SCOJO-P knows of arrivals under each reading: what it counted itself, what there was to count, and else what others counted.
+func TestStatisticsAreOfOtherWorkloadsButForTheReadingsThatSayOtherwise(t *testing.T) {
+	w, err := w1.plain(500, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := w.Arrivals(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others adapt.Statistics
+	for a, want := range map[approach]*adapt.Statistics{scojo: &others, share: &others, "bad 1": &others, learned: nil, counted: &file.Statistics} {
+		if got, err := a.knows(&others, &w); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s knows %v, want %v; error %v", a, got, want, err)
+		}
+	}
+}
+
+// With bounds a load that cannot be met ends the search by its bad modifiers; without them each next one is a little better.
+func TestWithoutBoundsTheModifierRunsAway(t *testing.T) {
+	others, err := w1.statistics(1000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := w1.run(1000, 1, []approach{scojo, unbounded}, others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, without := runs.modified[scojo], runs.modified[unbounded]
+	if without.modifier[all] < 2*with.modifier[all] || without.trials[all] < 10*with.trials[all] {
+		t.Errorf("modifiers are %v, tried %v; without bounds %v, %v", with.modifier[all], with.trials[all], without.modifier[all], without.trials[all])
 	}
 }
 

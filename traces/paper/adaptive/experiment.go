@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"accordion/core/adapt"
+	"accordion/core/policy"
 	"accordion/traces/paper/parallel"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -53,7 +54,7 @@ type Data struct {
 	names      []string
 	results    map[point][]result // a seed
 	drawn      map[setting][]drawn
-	modified   map[setting][]modified // of scojo-p
+	modified   map[point][]modified // of scojo-p
 	logs       []logRun
 }
 
@@ -117,7 +118,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	if e.Seeds < 1 || e.Seed > MostSeed {
 		return nil, fmt.Errorf("the experiments need at least 1 seed, up to %d; there are %d from %d", uint64(MostSeed), e.Seeds, e.Seed)
 	}
-	d := &Data{experiment: e, names: names, results: map[point][]result{}, drawn: map[setting][]drawn{}, modified: map[setting][]modified{}}
+	d := &Data{experiment: e, names: names, results: map[point][]result{}, drawn: map[setting][]drawn{}, modified: map[point][]modified{}}
 	needs, settings := e.plan(names)
 	done := make([]runs, len(settings)*e.Seeds)
 	statistics, err := e.statistics(ctx, settings)
@@ -133,7 +134,10 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	}
 	for i, r := range done {
 		s := settings[i/e.Seeds]
-		d.drawn[s], d.modified[s] = append(d.drawn[s], r.drawn), append(d.modified[s], r.modified)
+		d.drawn[s] = append(d.drawn[s], r.drawn)
+		for a, m := range r.modified {
+			d.modified[point{s, a}] = append(d.modified[point{s, a}], m)
+		}
 		for k, a := range needs[s] {
 			d.results[point{s, a}] = append(d.results[point{s, a}], r.results[k])
 		}
@@ -148,19 +152,11 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	return d, err
 }
 
-// known is what policies are told of arrivals.
-type known struct {
-	statistics *adapt.Statistics
-	forecast   *adapt.Forecast
-}
-
 // statistics are those of each setting.
-func (e Experiment) statistics(ctx context.Context, settings []setting) ([]known, error) {
-	all := make([]known, len(settings))
+func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*adapt.Statistics, error) {
+	all := make([]*adapt.Statistics, len(settings))
 	err := parallel.Do(ctx, len(settings), nil, func(i int) (err error) {
-		if all[i].statistics, err = settings[i].statistics(e.each(), e.Seed); err == nil {
-			all[i].forecast = all[i].statistics.Forecast()
-		}
+		all[i], err = settings[i].statistics(e.each(), e.Seed)
 		return err
 	})
 	return all, err
@@ -170,20 +166,24 @@ func (e Experiment) statistics(ctx context.Context, settings []setting) ([]known
 type runs struct {
 	results  []result // beside the approaches
 	drawn    drawn
-	modified modified
+	modified map[approach]modified
 }
 
 // run makes all runs on one workload.
-func (s setting) run(jobs int, seed uint64, some []approach, k known) (runs, error) {
+func (s setting) run(jobs int, seed uint64, some []approach, others *adapt.Statistics) (runs, error) {
 	plain, err := s.plain(jobs, seed)
 	if err != nil {
 		return runs{}, err
 	}
 	w := s.mold(plain, seed)
 	refs := references(w)
-	all := runs{drawn: s.look(plain, seed)}
+	all := runs{drawn: s.look(plain, seed), modified: map[approach]modified{}}
 	for _, a := range some {
-		p, err := a.policy(k.statistics)
+		statistics, err := a.knows(others, &w)
+		if err != nil {
+			return runs{}, fmt.Errorf("counting arrivals of %s with seed %d: %w", s.load, seed, err)
+		}
+		p, err := a.policy(statistics)
 		if err != nil {
 			return runs{}, err
 		}
@@ -196,8 +196,8 @@ func (s setting) run(jobs int, seed uint64, some []approach, k known) (runs, err
 		r := measure(on, refs, replayed.Outcomes)
 		r.seconds = seconds
 		all.results = append(all.results, r)
-		if a == scojo {
-			all.modified = modify(w, refs, replayed.Outcomes, k.forecast)
+		if a == scojo || a == unbounded {
+			all.modified[a] = modify(w, refs, replayed.Outcomes, policy.SizingOf(p).(adapt.Load))
 		}
 	}
 	return all, nil

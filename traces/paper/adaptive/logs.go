@@ -67,26 +67,35 @@ func (e Experiment) logUnits() []logUnit {
 
 // runLogs replays the logs. Jobs ask for what they asked for; scojo-p learns its statistics on the way.
 func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
-	units := e.logUnits()
+	units, each := e.logUnits(), len(onReal)
 	all := make([]logRun, len(units))
-	err := parallel.Do(ctx, len(units), told, func(i int) error {
-		u := units[i]
-		selected, err := u.log.Select(u.log.Log)
-		if err != nil {
-			return fmt.Errorf("replaying %s: %w", u.log.Name, err)
-		}
-		workload.WhatIf{Moldable: float64(u.moldable) / 100, Curve: workload.Piecewise, Seed: e.Seed}.Apply(&selected.Workload)
+	err := parallel.Do(ctx, len(units)/each, func(n int) { told(n * each) }, func(i int) error {
+		return e.onLog(units[i*each:(i+1)*each], all[i*each:])
+	})
+	return all, err
+}
+
+// onLog replays the same jobs by each policy.
+func (e Experiment) onLog(units []logUnit, into []logRun) error {
+	log := units[0].log
+	selected, err := log.Select(log.Log)
+	if err != nil {
+		return fmt.Errorf("replaying %s: %w", log.Name, err)
+	}
+	workload.WhatIf{Moldable: float64(units[0].moldable) / 100, Curve: workload.Piecewise, Seed: e.Seed}.Apply(&selected.Workload)
+	from, to := kept(len(selected.Workload.Jobs))
+	measured := selected.Workload
+	measured.Jobs = measured.Jobs[from:to]
+	for i, u := range units {
 		p, err := policy.Named(u.policy, queue.FirstCome)
 		if err != nil {
 			return err
 		}
 		result := replay.Run(selected.Workload, p)
-		from, to := kept(len(result.Outcomes))
-		selected.Workload.Jobs, result.Outcomes = selected.Workload.Jobs[from:to], result.Outcomes[from:to]
-		all[i] = logRun{u, replay.Measure(selected.Workload, result)}
-		return nil
-	})
-	return all, err
+		result.Outcomes = result.Outcomes[from:to]
+		into[i] = logRun{u, replay.Measure(measured, result)}
+	}
+	return nil
 }
 
 // logMetrics are what is compared.

@@ -33,9 +33,7 @@ const (
 )
 
 // modify goes through a run anew.
-func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome, known *adapt.Forecast) modified {
-	load := adapt.Scojo()
-	load.Known = known
+func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome, load adapt.Load) modified {
 	var (
 		events = make([]happening, 0, 3*len(outcomes))
 		all    = crowd.New(w.Machine, load, adapt.AsListed)

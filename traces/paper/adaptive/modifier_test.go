@@ -55,7 +55,7 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 		search(adapt.World{Now: now, Machine: 16, Waiting: refs[:1]}, refs[0])
 		search(adapt.World{Now: now + 200, Machine: 16, Waiting: refs[1:], Running: []adapt.Holding{{Nodes: refs[0].Steps[0].Nodes, End: outcomes[i].End}}}, refs[1])
 	}
-	got := modify(w, references(w), outcomes, load.Known)
+	got := modify(w, references(w), outcomes, load)
 	if n := 72.0; math.Abs(got.modifier[all]-want.modifier[all]/n) > 1e-12 || got.trials[all] != want.trials[all]/n || got.trials[long] != got.trials[all] || got.trials[short] != 0 {
 		t.Errorf("%+v, want %v and %v", got, want.modifier[all]/n, want.trials[all]/n)
 	}

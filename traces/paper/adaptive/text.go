@@ -15,9 +15,13 @@ func (d *Data) ClaimsText() string { return rowsText(d.Claims()) }
 // ReadingsText is the table of what moves them.
 func (d *Data) ReadingsText() string {
 	t := newTable()
-	t.AppendHeader(table.Row{"reading", "workload", "mean response, to that of reading P ± 95 %", "ratio of means"})
+	t.AppendHeader(table.Row{"reading", "workload", "of", "ours ± 95 %", "of means"})
 	for _, r := range d.Readings() {
-		t.AppendRow(table.Row{r.rule, r.Workload, r.shown(), digits(*r.OfMeans)})
+		of := r.Metric
+		if r.OfMeans != nil {
+			of += ", to that of reading P"
+		}
+		t.AppendRow(table.Row{r.rule, r.Workload, of, r.shown(), r.ofMeans()})
 	}
 	return t.Render() + "\n"
 }
@@ -34,14 +38,11 @@ func rowsText(rows []Row) string {
 			}
 			last = number
 		}
-		ofMeans, print := "", ""
-		if r.OfMeans != nil {
-			ofMeans = digits(*r.OfMeans)
-		}
+		print := ""
 		if r.Printed != nil {
 			print = digits(*r.Printed)
 		}
-		t.AppendRow(table.Row{r.ID, fmt.Sprintf("%s, %s %d %%", r.Metric, r.Workload, r.Moldable), r.Class, print, r.shown(), ofMeans, digits(r.four), r.Reading, r.Verdict, r.rule})
+		t.AppendRow(table.Row{r.ID, fmt.Sprintf("%s, %s %d %%", r.Metric, r.Workload, r.Moldable), r.Class, print, r.shown(), r.ofMeans(), digits(r.four), r.Reading, r.Verdict, r.rule})
 	}
 	return t.Render() + "\n"
 }
@@ -52,6 +53,14 @@ func (r *Row) shown() string {
 		return digits(r.Mean)
 	}
 	return digits(r.Mean) + " ± " + digits(*r.Half)
+}
+
+// ofMeans is the ratio of means, where there is one.
+func (r *Row) ofMeans() string {
+	if r.OfMeans == nil {
+		return ""
+	}
+	return digits(*r.OfMeans)
 }
 
 // digits writes three digits that mean something, and whole numbers from a hundred on.

@@ -1,0 +1,270 @@
+package pass_test
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/queue"
+	"accordion/oar/observe"
+	"accordion/oar/pass"
+	"accordion/oar/tables"
+)
+
+// spy is the rule share, and remembers what it looked at.
+type spy struct {
+	adapt.Share
+	seen adapt.World
+}
+
+func (s *spy) Factor(w *adapt.World, one *adapt.Sizes) float64 {
+	s.seen = *w
+	return s.Share.Factor(w, one)
+}
+
+// counts is what the rule looked at, in words, so many resources being one.
+func (s *spy) counts(one int) string {
+	n := int64(one)
+	return fmt.Sprintf("of %d hosts %d are held, %d are wanted; %d jobs have references of %d in all",
+		s.seen.Machine/one, s.seen.Held/n, s.seen.Wanted/n, s.seen.Jobs, s.seen.References/n)
+}
+
+const forgedNow core.Time = 1000
+
+// mixture is a queue of all kinds of jobs, on hosts of so many cores each.
+type mixture struct {
+	*forged
+	cores int
+	free  []int64                // hosts that nobody has
+	began map[core.JobID]core.EP // evolving jobs that run: in what
+}
+
+func (m *mixture) pick(name string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(m.t, name)
+}
+func (m *mixture) chance(name string) bool { return rapid.Bool().Draw(m.t, name) }
+
+// take is the resources of so many free hosts; nil when there are not so many.
+func (m *mixture) take(n int) (resources []int64) {
+	if n > len(m.free) {
+		return nil
+	}
+	for _, host := range m.free[:n] {
+		for c := range m.cores {
+			resources = append(resources, host*10+int64(c))
+		}
+	}
+	m.free = m.free[n:]
+	return resources
+}
+
+// list draws sizes, each larger and mostly faster than the one before.
+func (m *mixture) list() []size {
+	var all []size
+	hosts, walltime := m.pick("hosts", 1, 4), m.pick("walltime", 100, 900)
+	for range m.pick("sizes", 2, 4) {
+		all = append(all, size{hosts, core.Time(walltime)})
+		hosts, walltime = hosts+m.pick("more", 1, 4), max(1, walltime*m.pick("percent", 45, 105)/100)
+	}
+	return all
+}
+
+func draw(t *rapid.T) *mixture {
+	m := &mixture{forged: forge(t), began: map[core.JobID]core.EP{}}
+	m.cores = m.pick("cores", 1, 3)
+	for host := int64(1); host <= int64(m.pick("machine", 8, 24)); host++ {
+		state := rapid.SampledFrom([]string{"Alive", "Alive", "Alive", "Alive", "Alive", "Absent", "Suspected"}).Draw(t, "state")
+		for c := range m.cores {
+			m.do("INSERT INTO resources (resource_id, network_address, state) VALUES (?, ?, ?)", host*10+int64(c), fmt.Sprintf("n%02d", host), state)
+		}
+		if state == "Alive" {
+			m.free = append(m.free, host)
+		}
+	}
+	for range m.pick("running", 0, 4) {
+		m.run()
+	}
+	for range m.pick("waiting", 1, 6) {
+		m.wait()
+	}
+	if m.chance("a queue above") {
+		if has := m.take(m.pick("planned", 1, 3)); has != nil {
+			_, configurations := m.submit("admin", "Waiting", nil, size{len(has) / m.cores, 300})
+			m.planned(configurations[0], forgedNow+50, has, false)
+			m.planned(configurations[0], forgedNow+50, has, true)
+		}
+	}
+	if m.chance("a reservation") {
+		m.reserve()
+	}
+	return m
+}
+
+// run adds a job that runs.
+func (m *mixture) run() {
+	listed := m.list()
+	at := m.pick("in", 0, len(listed)-1)
+	has := m.take(listed[at].hosts)
+	if has == nil {
+		return
+	}
+	since := forgedNow - int64(m.pick("since", 1, 90))
+	switch kind := rapid.SampledFrom([]string{"rigid", "moldable", "elsewhere", "ending", "alternatives", "steps"}).Draw(m.t, "kind"); kind {
+	case "rigid":
+		job, configurations := m.submit("evolve", "Running", nil, listed[at])
+		m.runs(job, configurations[0], since, has)
+	case "moldable", "elsewhere", "ending":
+		queue := map[string]string{"elsewhere": "default"}[kind]
+		if queue == "" {
+			queue = "evolve"
+		}
+		job, configurations := m.submit(queue, map[bool]string{true: "Finishing", false: "Running"}[kind == "ending"], nil, listed...)
+		m.runs(job, configurations[at], since, has)
+	case "alternatives":
+		m.evolves(since, has, profiles(listed), core.EP{{Duration: listed[at].walltime, Nodes: listed[at].hosts}})
+	case "steps":
+		profile := []size{listed[at], {listed[at].hosts + 1, 100}}
+		profile[0].walltime = 500
+		m.evolves(since, has, steps(profile), core.EP{{Duration: 500, Nodes: listed[at].hosts}, {Duration: 100, Nodes: listed[at].hosts + 1}})
+	}
+}
+
+// evolves adds an evolving job that runs on one host, and a companion with the others.
+func (m *mixture) evolves(since core.Time, has []int64, types []string, ep core.EP) {
+	job, configurations := m.submit("evolve", "Running", types, size{1, ep.Total()})
+	m.do("INSERT INTO accordion_jobs (job_id, mark) VALUES (?, 'accordion:')", job)
+	m.runs(job, configurations[0], since, has[:m.cores])
+	m.began[core.JobID(job)] = ep
+	if rest := has[m.cores:]; len(rest) > 0 {
+		companion, its := m.submit("evolve", "Running", []string{"noop", fmt.Sprint("inner=", job)}, size{len(rest) / m.cores, ep.Total()})
+		m.do("INSERT INTO accordion_jobs (job_id, mark, base, released) VALUES (?, 'first', ?, 1)", companion, job)
+		m.runs(companion, its[0], since, rest)
+	}
+}
+
+// wait adds a job that waits.
+func (m *mixture) wait() {
+	listed := m.list()
+	switch rapid.SampledFrom([]string{"rigid", "moldable", "moldable", "alternatives", "steps", "held", "postponed", "refused", "dependent", "elsewhere"}).Draw(m.t, "kind") {
+	case "rigid":
+		m.submit("evolve", "Waiting", nil, listed[0])
+	case "moldable":
+		if m.chance("the largest first") {
+			slices.Reverse(listed)
+		}
+		m.submit("evolve", "Waiting", nil, listed...)
+	case "alternatives":
+		job, _ := m.submit("evolve", "Waiting", profiles(listed), listed[0])
+		if m.chance("adopted") {
+			m.do("INSERT INTO accordion_jobs (job_id) VALUES (?)", job)
+		}
+	case "steps":
+		m.submit("evolve", "Waiting", steps(listed), listed[0])
+	case "held":
+		m.submit("evolve", "Hold", nil, listed...)
+	case "postponed":
+		m.submit("evolve", "Waiting", []string{"postpone=" + time.Unix(forgedNow+600, 0).Format(time.DateTime)}, listed...)
+	case "refused":
+		job, _ := m.submit("evolve", "Waiting", []string{"timesharing"}, listed...)
+		m.do("UPDATE jobs SET message = ? WHERE job_id = ?", "R=1"+pass.Said+"…)", job)
+	case "dependent":
+		first, _ := m.submit("evolve", "Waiting", nil, listed[0])
+		second, _ := m.submit("evolve", "Waiting", nil, listed...)
+		m.do("INSERT INTO job_dependencies (job_id, job_id_required) VALUES (?, ?)", second, first)
+	case "elsewhere":
+		m.submit("default", "Waiting", nil, listed...)
+	}
+}
+
+// reserve keeps hosts free for an evolving job that comes later.
+func (m *mixture) reserve() {
+	has := m.take(m.pick("reserved", 1, 3))
+	if has == nil {
+		return
+	}
+	holder, _ := m.submit("evolve", "Waiting", []string{"noop"}, size{len(has) / m.cores, 600})
+	m.do("INSERT INTO accordion_reservations (name, start_time, end_time, holder) VALUES (?, ?, ?, ?)", adapter.Prefix+"7", forgedNow-1, forgedNow+600, holder)
+	for _, r := range has {
+		m.do("INSERT INTO accordion_places VALUES (?, ?)", holder, r)
+	}
+}
+
+// sidecar plans as the sidecar does, by a rule.
+func (m *mixture) sidecar(rule adapt.Sizing) *plan.World {
+	var snapshot *adapter.Snapshot
+	err := m.AtOneInstant(m.t.Context(), func(tx *sql.Tx) (err error) {
+		snapshot, _, err = observe.New(tables.Tables{DB: m.DB}, "evolve").Snapshot(m.t.Context(), tx)
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	in := plan.Input{Now: forgedNow, Instant: time.Unix(forgedNow, 0), Snapshot: snapshot, Settled: true,
+		OutOfService: func(n adapter.Node) bool { return !n.Usable }, Fresh: func(*managed.Job) bool { return true },
+		Settings: managed.Settings{Policy: queue.Repeated{Sizing: rule}, StartLead: 2}}
+	for i := range snapshot.Jobs {
+		seen := &snapshot.Jobs[i]
+		if seen.Comment == "" {
+			continue
+		}
+		choices, err := adapter.ParseRequest(seen.Comment)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		r := managed.New(seen, seen.Comment, choices)
+		if ep := m.began[seen.ID]; ep != nil {
+			r.Phase, r.Planned, r.Began, r.Nodes, r.Promise = managed.Running, seen.Started, seen.Started, seen.Nodes, make([]core.Time, len(ep))
+			r.Choice = slices.IndexFunc(choices, func(one core.EP) bool { return slices.Equal(one, ep) })
+			r.SetPromise(seen.Started, ep)
+		}
+		in.Jobs = append(in.Jobs, r)
+	}
+	return plan.Make(in)
+}
+
+// What explain says of a job that OAR molds is what OAR's pass goes by: the sidecar reads the same tables, by queries of its own.
+func TestThePassAndTheSidecarGiveAJobTheSameTarget(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := draw(t)
+		defer m.Sql.Close()
+		passes, sidecar := &spy{}, &spy{}
+		chosen, has, err := pass.PlanBy(t.Context(), m.DB, "evolve", forgedNow, queue.Repeated{Sizing: passes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for job, configuration := range chosen { // OAR shows what the pass has planned
+			m.planned(configuration, forgedNow+1000, has[job], true)
+		}
+		v := m.sidecar(sidecar)
+		if passes.seen.Machine == 0 || sidecar.seen.Machine == 0 {
+			return // nobody waits whom both size
+		}
+		one := max(1, passes.seen.Machine/sidecar.seen.Machine) // where the pass could not count hosts it counts cores
+		if a, b := passes.counts(one), sidecar.counts(1); a != b || one != 1 && one != m.cores {
+			t.Fatalf("the pass finds that %s; the sidecar that %s", a, b)
+		}
+		for job, resources := range has {
+			x, sized := v.Sizes[core.JobID(job)]
+			if !sized || one > 1 { // parts are rounded to cores there
+				continue
+			}
+			compared++
+			if n := len(resources) / m.cores; n < x.Least || n > x.Most {
+				t.Fatalf("job %d gets %d hosts, and is told %+v", job, n, *x.Sized)
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("no job was compared")
+	}
+}
