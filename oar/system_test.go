@@ -55,8 +55,8 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 // Of the five nodes three are in use: two are free at once, four in some minutes. Where oar.conf says so the configuration is taken that
 // completes first, however large.
 func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
-	planBy(t, lab, "repeated")
-	defer planBy(t, lab, "")
+	planBy(t, lab, `ACCORDION_POLICY="repeated"`)
+	defer planBy(t, lab)
 	first := lab.Submit(t, "bob", "while [ ! -e over ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=3,walltime=0:10:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
 	soon := lab.Submit(t, "alice", "cat $OAR_NODEFILE; sleep 1", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=0:5:0")
