@@ -52,6 +52,11 @@ add_users() {
 		if [[ $(getent passwd "$user" | cut -d: -f5) == "$users_mark" ]]; then
 			mkdir -p "$users_dir/$user"
 			touch "$users_dir/$user/$(lab_file)"
+			# Of a lab before this one, hosts files of jobs that have the same numbers.
+			forget_lost_labs "$user"
+			if [[ $(ls "$users_dir/$user") == "$(lab_file)" ]] && ! grep -qxF "$user" "$lab/etc/users"; then
+				rm -rf "/tmp/accordion-$(id -u "$user")"
+			fi
 		fi
 		grep -qxF "$user" "$lab/etc/users" || echo "$user" >>"$lab/etc/users"
 		mkdir -p "$lab/home/$user"
