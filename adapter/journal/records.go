@@ -21,6 +21,29 @@ func (j *Journal) Put(r Record, happened ...Event) error {
 		_, err := j.exec(j.put.record, r.Job, r.Submitted, notNil(r.Data))
 		return err
 	}
+	rows := make([][]any, len(happened))
+	for i, ev := range happened {
+		var err error
+		if rows[i], err = ev.row(); err != nil {
+			return err
+		}
+	}
+	return j.whole(func(tx *sql.Tx) error {
+		if _, err := tx.Stmt(j.put.record).Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+			return err
+		}
+		put := tx.Stmt(j.put.event)
+		for _, args := range rows {
+			if _, err := put.Exec(args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// whole does all that is written, or nothing of it.
+func (j *Journal) whole(written func(*sql.Tx) error) error {
 	if j.write == nil {
 		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
 	}
@@ -29,17 +52,8 @@ func (j *Journal) Put(r Record, happened ...Event) error {
 		return explain("writing", j.path, err)
 	}
 	defer tx.Rollback() // nothing, once it is committed
-	if _, err := tx.Stmt(j.put.record).Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+	if err := written(tx); err != nil {
 		return explain("writing", j.path, err)
-	}
-	for _, ev := range happened {
-		args, err := ev.row()
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Stmt(j.put.event).Exec(args...); err != nil {
-			return explain("writing", j.path, err)
-		}
 	}
 	return explain("writing", j.path, tx.Commit())
 }
@@ -49,21 +63,15 @@ func (j *Journal) PutAll(records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	if j.write == nil {
-		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
-	}
-	tx, err := j.write.Begin()
-	if err != nil {
-		return explain("writing", j.path, err)
-	}
-	put := tx.Stmt(j.put.record)
-	for _, r := range records {
-		if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
-			tx.Rollback()
-			return explain("writing", j.path, err)
+	return j.whole(func(tx *sql.Tx) error {
+		put := tx.Stmt(j.put.record)
+		for _, r := range records {
+			if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+				return err
+			}
 		}
-	}
-	return explain("writing", j.path, tx.Commit())
+		return nil
+	})
 }
 
 // Delete forgets a job; nil when it was not known.
