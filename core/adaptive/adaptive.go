@@ -56,9 +56,9 @@ const (
 )
 
 var (
-	_, _, _ queue.Policy   = EASY{}, Traditional{}, CirneBerman{}
-	_       queue.Promiser = (*state)(nil)
-	_       queue.Sizer    = (*state)(nil)
+	_, _, _ queue.Policy    = EASY{}, Traditional{}, CirneBerman{}
+	_       queue.Promiser  = (*state)(nil)
+	_       queue.Explainer = (*state)(nil)
 )
 
 // New is the state of a machine without jobs.

@@ -98,6 +98,7 @@ func (s *story) ask(t *rapid.T) {
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("second %d: the plan (-words +code):\n%s", s.now, d)
 		}
+		s.explain(t, got)
 	}
 	if rapid.IntRange(0, 9).Draw(t, "clone") == 0 {
 		s.state = s.state.Clone()
@@ -111,6 +112,31 @@ func (s *story) ask(t *rapid.T) {
 	}
 	if d := cmp.Diff(s.twin.starts(s.now), got, cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("second %d: what starts (-words +code):\n%s", s.now, d)
+	}
+}
+
+// explain asks by what each job has the size that is planned for it: that size is between what it says.
+func (s *story) explain(t *rapid.T, planned []core.Planned) {
+	p, sizes := s.twin.policy.(adaptive.EASY)
+	told := map[core.JobID]bool{}
+	s.state.(queue.Explainer).Explain(s.now, func(g queue.Given) {
+		i := slices.IndexFunc(planned, func(one core.Planned) bool { return one.Job == g.Job })
+		if told[g.Job] || i < 0 {
+			t.Fatalf("second %d: job %d is explained, told before: %t, planned: %t", s.now, g.Job, told[g.Job], i >= 0)
+		}
+		told[g.Job] = true
+		if !sizes || p.Remembers || p.Rounding != adapt.HalfUp || g.Sizes.Several {
+			return
+		}
+		lo, hi, ok := g.Sizes.Range(p.Sizing.Factor(g.World, g.By), s.twin.nodes)
+		if n := planned[i].EP[0].Nodes; !ok || n < g.Sizes.Steps[lo].Nodes || n > g.Sizes.Steps[hi].Nodes {
+			t.Fatalf("second %d: job %d is planned on %d nodes, and may have %d to %d by the factor of job %d", s.now, g.Job, n, g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes, g.Head)
+		}
+	})
+	for _, one := range planned {
+		if !told[one.Job] {
+			t.Fatalf("second %d: job %d is planned and not explained", s.now, one.Job)
+		}
 	}
 }
 

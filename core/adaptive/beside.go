@@ -2,13 +2,12 @@ package adaptive
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/mold"
 	"accordion/core/profile"
+	"accordion/core/queue"
 )
 
 // beside is Starts where others run whose profile changes, or are to come: the same on a profile of all that runs.
@@ -16,7 +15,7 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 	var (
 		view    = s.view(now)
 		filling = s.crowd.Sizing.Filling()
-		head    = true // all before have started
+		head    *waiter // nil: all before have started
 		chooser mold.Chooser
 		factor  float64 // the head's
 	)
@@ -27,12 +26,12 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 		}
 		w := s.queue[i]
 		size := -1
-		if head {
+		if head == nil {
 			factor = s.crowd.Sizing.Factor(s.world, w.sizes)
 			lo, hi := s.sizes(w, factor)
 			if p, ok := chooser.Best(view, now, s.asked(w, lo, hi)); ok && p.Start == now {
 				size = lo + p.Choice
-			} else if head = false; ok {
+			} else if head = w; ok {
 				view.Add(p.Start, p.EP)
 				s.remember(lo + p.Choice)
 			}
@@ -45,7 +44,7 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 			continue
 		}
 		view.Add(now, core.EP{w.sizes.Steps[size]})
-		into = s.start(now, i, size, into)
+		into = s.start(now, i, size, s.whose(w, head), into)
 	}
 	return into
 }
@@ -106,22 +105,44 @@ func (s *state) Plan(now core.Time) core.Plan {
 	return plan
 }
 
+// Explain implements queue.Explainer.
+func (s *state) Explain(now core.Time, tell func(queue.Given)) {
+	c := s.clone()
+	c.tell = tell
+	c.Starts(now, nil)
+	c.left(now, func(_ int, w, by *waiter) {
+		tell(queue.Given{Job: w.id, Sizes: w.sizes, World: c.world, Head: by.id, By: by.sizes})
+	})
+}
+
+// left are the jobs that wait and fit the machine, in the order of the queue and then those aside, each with the one whose factor it has
+// today.
+func (s *state) left(now core.Time, tell func(i int, w, by *waiter)) {
+	s.world = s.crowd.World(now)
+	slices.SortFunc(s.aside, func(a, b *waiter) int { return cmp.Compare(a.rank.came, b.rank.came) })
+	var head *waiter
+	for i, w := range append(s.queue, s.aside...) {
+		if w.sizes == nil || w.sizes.Steps[0].Nodes > s.machine.Nodes {
+			continue
+		}
+		if head == nil {
+			head = w
+		}
+		tell(i, w, s.whose(w, head))
+	}
+}
+
 // rest plans what waits.
 func (s *state) rest(now core.Time, plan *core.Plan) {
 	var (
 		view    = s.view(now)
 		chooser mold.Chooser
-		factor  = math.NaN()
-		common  = s.crowd.Sizing.Filling() == adapt.AsHead
+		factor  float64
+		whose   *waiter // whose that is
 	)
-	s.world = s.crowd.World(now)
-	slices.SortFunc(s.aside, func(a, b *waiter) int { return cmp.Compare(a.rank.came, b.rank.came) })
-	for i, w := range append(s.queue, s.aside...) {
-		if w.sizes == nil || w.sizes.Steps[0].Nodes > s.machine.Nodes {
-			continue
-		}
-		if !common || math.IsNaN(factor) {
-			factor = s.crowd.Sizing.Factor(s.world, w.sizes)
+	s.left(now, func(i int, w, by *waiter) {
+		if by != whose {
+			factor, whose = s.crowd.Sizing.Factor(s.world, by.sizes), by
 		}
 		lo, hi := s.sizes(w, factor)
 		j := s.asked(w, lo, hi)
@@ -130,10 +151,10 @@ func (s *state) rest(now core.Time, plan *core.Plan) {
 		}
 		p, ok := chooser.Best(view, now, j)
 		if !ok || p.Start >= core.Forever {
-			continue
+			return
 		}
 		view.Add(p.Start, p.EP)
 		p.Choice = w.sizes.Choice(lo + p.Choice)
 		plan.Jobs = append(plan.Jobs, p)
-	}
+	})
 }

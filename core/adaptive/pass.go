@@ -6,6 +6,7 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/held"
+	"accordion/core/queue"
 )
 
 // Starts implements queue.State.
@@ -25,7 +26,7 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 		if place.at > now {
 			return s.backfill(now, place, into)
 		}
-		into = s.start(now, 0, place.size, into)
+		into = s.start(now, 0, place.size, s.queue[0], into)
 	}
 	return into
 }
@@ -139,9 +140,17 @@ func (s *state) backfill(now core.Time, head spot, into []core.Start) []core.Sta
 		if step := &w.sizes.Steps[k]; now+step.Duration > head.at {
 			head.beside -= step.Nodes
 		}
-		into = s.start(now, i, k, into)
+		into = s.start(now, i, k, s.whose(w, s.queue[0]), into)
 	}
 	return into
+}
+
+// whose is the job whose factor a job has behind the head of the queue.
+func (s *state) whose(w, head *waiter) *waiter {
+	if s.crowd.Sizing.Filling() == adapt.AsHead && head != nil {
+		return head
+	}
+	return w
 }
 
 // filled are the sizes at which a job may be back-filled.
@@ -166,9 +175,12 @@ func (s *state) beneath(now core.Time, head spot, steps []core.Step, lo, hi int)
 	return fitting(steps, lo, k, head.beside)
 }
 
-// start moves number i of the queue to what runs, on one of its sizes.
-func (s *state) start(now core.Time, i, size int, into []core.Start) []core.Start {
+// start moves number i of the queue to what runs, on one of its sizes, by the factor of a job.
+func (s *state) start(now core.Time, i, size int, by *waiter, into []core.Start) []core.Start {
 	w := s.queue[i]
+	if s.tell != nil {
+		s.tell(queue.Given{Job: w.id, Sizes: w.sizes, World: s.world, Head: by.id, By: by.sizes})
+	}
 	s.queue = slices.Delete(s.queue, i, i+1)
 	step := &w.sizes.Steps[size]
 	end := min(core.Forever, now+step.Duration)

@@ -32,6 +32,8 @@ type state struct {
 	aside []*waiter // neither first nor back-filled, whatever is free
 	ages  core.Time // nobody in the queue ages before
 
+	tell func(queue.Given) // of each job that starts; nil: nobody asks
+
 	listed    adapt.Sizes // memory
 	rehearsal rehearsal   // memory
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/crowd"
 )
 
@@ -13,6 +14,23 @@ type Sizer interface {
 }
 
 var _ Sizer = (*repeated)(nil)
+
+// Explainer is a Sizer in whose plan a job's size is not by its own factor alone, or not by what runs and waits now: some start
+// before it.
+type Explainer interface {
+	Sizer
+	// Explain tells of each waiting job by what Plan gives it its size, once those before it have theirs.
+	Explain(now core.Time, tell func(Given))
+}
+
+// Given is by what a plan gives a job its size.
+type Given struct {
+	Job   core.JobID
+	Sizes *adapt.Sizes
+	World *adapt.World // what the sizing looks at: good while it is told
+	Head  core.JobID   // whose factor it is: its own, or that of the head of the queue
+	By    *adapt.Sizes // that job's
+}
 
 // Crowd implements Sizer.
 func (s *repeated) Crowd() *crowd.Crowd { return s.crowd }
