@@ -38,7 +38,7 @@ type Job struct {
 	Nodes       []string   // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits
 	Base        int        // so many of them, from the first, it can never give back; 0: the batch host alone
 	Want        int        // nodes it asked for (the minimum, where it gave a range)
-	Choices     []core.EP  // sizes among which the batch system itself chooses, or chose; nil: Want is all
+	Choices     []core.EP  // sizes among which the batch system itself chooses, or chose, Molds.Pause among each; nil: Want is all that is known
 	Tasks, CPUs int        // what it asked for in all
 	Kinds       []string   // of nodes that it can run on; nil: all
 	Limit       core.Time  // seconds; core.Forever when unlimited

@@ -48,8 +48,15 @@ type Snapshot struct {
 	Nodes        []Node    // the pool, in natural order
 	Jobs         []Job     // pending in rank order, then the others
 	Reservations []Reservation
+	Molds        Molds
 	Soft         string // who may take nodes that were promised, in words; "": nobody
 	Remarks      []Remark
+}
+
+// Molds is what the batch system goes by that chooses sizes itself (Job.Choices).
+type Molds struct {
+	Pause core.Time // seconds at the end of each size in which the job runs no more, and nobody else may
+	Nodes []string  // that the jobs of its queue may have, in natural order; nil: all
 }
 
 // Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.

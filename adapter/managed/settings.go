@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/queue"
 )
 
@@ -14,10 +13,10 @@ type Settings struct {
 	Interval  time.Duration // the re-scheduling timer: the pause between two readings while something is due or about to be
 	Rest      time.Duration // the pause between two readings while nothing is; at least Interval
 	Policy    queue.Policy
-	Floor     adapt.Floor // of jobs that the batch system sizes itself
-	StartLead core.Time   // seconds before its planned second at which a job's start begins, when its nodes are free
-	Protect   int         // reservations kept, at most, for managed jobs that wait
-	Guard     core.Time   // seconds an ordinary job may hold its nodes past its limit
+	Passes    queue.Policy // by which the batch system itself plans jobs that are moldable to it; nil: none is
+	StartLead core.Time    // seconds before its planned second at which a job's start begins, when its nodes are free
+	Protect   int          // reservations kept, at most, for managed jobs that wait
+	Guard     core.Time    // seconds an ordinary job may hold its nodes past its limit
 	Overrun   Overrun
 	Advance   bool // an early application goes on early where that delays nobody
 	Silent    Silent

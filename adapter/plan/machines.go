@@ -8,6 +8,7 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/place"
+	"accordion/core/policy"
 	"accordion/core/queue"
 )
 
@@ -211,7 +212,7 @@ func (m *machine) enter(w Waiter) {
 	m.work += w.Job.Choices[0].Area()
 	m.state.Submit(m.atStart(), w.Job)
 	if all := crowdOf(m.state); all != nil && w.moldsItself() {
-		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, m.Settings.Floor))
+		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, policy.FloorOf(m.Settings.Passes)))
 	}
 }
 

@@ -58,9 +58,9 @@ func (v *World) planOnce() bool {
 			return false
 		}
 	}
-	for i, m := range all {
+	for _, m := range all {
 		m.name()
-		v.explain(i, m)
+		v.explain(m)
 	}
 	v.Planned = together(all, v.Queue)
 	return true

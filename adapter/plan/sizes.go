@@ -50,12 +50,6 @@ func (m *machine) count() {
 		}
 	}
 	all.Nodes(like)
-	runs := func(a core.Allocation, listed []core.EP) {
-		if s := adapt.New(core.Job{Choices: listed}, adapt.HalfReference); s != nil && !s.Several {
-			all.Enter(m.Now, core.Job{ID: a.Job}, s) // its reference counts, and not what it holds
-		}
-		all.Running(m.Now, a)
-	}
 	listed := map[core.JobID][]core.EP{}
 	for i := range m.Snapshot.Jobs {
 		if j := &m.Snapshot.Jobs[i]; len(j.Choices) > 1 {
@@ -63,11 +57,19 @@ func (m *machine) count() {
 		}
 	}
 	for _, a := range m.ordinary() {
-		runs(a, listed[a.Job])
+		hasBegun(all, m.Now, a, listed[a.Job])
 	}
 	for i, r := range m.Running {
-		runs(m.kept[i], choicesOf(r))
+		hasBegun(all, m.Now, m.kept[i], choicesOf(r))
 	}
+}
+
+// hasBegun tells of a job that runs: its reference counts, where it is known what it listed, and not what it holds.
+func hasBegun(all *crowd.Crowd, now core.Time, a core.Allocation, listed []core.EP) {
+	if s := adapt.New(core.Job{Choices: listed}, adapt.HalfReference); s != nil && !s.Several {
+		all.Enter(now, core.Job{ID: a.Job}, s)
+	}
+	all.Running(now, a)
 }
 
 // choicesOf is what a job may have, as far as that is known.
@@ -112,36 +114,68 @@ func (m *machine) look() {
 // explained is for how many jobs of a queue it is told what the load rule tried: each looks at all of them.
 const explained = 32
 
-// Size is why a waiting moldable job has its size: what the rule gives it, on which of the plan's machines.
+// Size is why a waiting moldable job has its size: what a rule gives it, and what that looked at.
 type Size struct {
-	Machine int // of World.Sizing
+	Machine int        // of World.Sizing
+	Head    core.JobID // whose part of its reference it gets, the head of the queue; 0: it has a part of its own
 	*view.Sized
 }
 
-// moldsItself says whether the batch system chooses the job's size, by the same rule.
-func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }
+// explain tells of each moldable job that waits why it has that size: of managed ones, and of those that the batch system molds.
+func (v *World) explain(m *machine) {
+	waits := map[core.JobID]Waiter{}
+	for _, w := range m.Queue {
+		waits[w.Job.ID] = w
+	}
+	v.explainPlanned(m, waits)
+	v.explainPassed(m, waits)
+}
 
-// explain tells of each moldable job that waits why it has that size.
-func (v *World) explain(number int, m *machine) {
+// explainPlanned tells of managed jobs.
+func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 	all := crowdOf(m.state)
 	if all == nil {
 		return
 	}
-	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world))
-	_, dear := all.Sizing.(adapt.Load)
+	tell := v.explainer(m.Settings.Policy, m.like().Nodes, waits)
+	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world)) // whoever waits
 	for _, w := range m.Queue {
-		s := all.Sizes(w.Job.ID)
-		if s == nil || s.Several || len(w.Job.Choices) < 2 && !w.moldsItself() || dear && len(v.Sizes) == explained {
+		if w.Managed == nil || len(w.Job.Choices) < 2 {
 			continue
 		}
-		sized := view.SizedOf(all.Sizing, m.world, s, m.like().Nodes)
+		if s := all.Sizes(w.Job.ID); s != nil {
+			tell(queue.Given{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, By: s})
+		}
+	}
+}
+
+// explainer tells of jobs by what a policy gives them their sizes on a machine of so many nodes. What it looked at is told once for all
+// for whom it is the same.
+func (v *World) explainer(p queue.Policy, nodes int, waits map[core.JobID]Waiter) func(queue.Given) {
+	rule := policy.SizingOf(p)
+	_, dear := rule.(adapt.Load)
+	told, first := 0, len(v.Sizing)
+	return func(g queue.Given) {
+		if g.Sizes.Several || dear && told == explained {
+			return
+		}
+		sized := view.SizedOf(rule, g, nodes)
 		if sized == nil {
-			continue
+			return
 		}
-		if most := w.Seen.Most; most.Why != "" {
+		told++
+		if most := waits[g.Job].Seen.Most; most.Why != "" {
 			sized.Limit = most.Nodes
 		}
-		v.Sizes[w.Job.ID] = Size{number, sized}
+		sizing := view.SizingOf(policy.SizesOf(p), g.World)
+		if last := len(v.Sizing) - 1; last < first || v.Sizing[last] != sizing {
+			v.Sizing = append(v.Sizing, sizing)
+		}
+		size := Size{Machine: len(v.Sizing) - 1, Sized: sized}
+		if g.Head != g.Job {
+			size.Head = g.Head
+		}
+		v.Sizes[g.Job] = size
 	}
 }
 

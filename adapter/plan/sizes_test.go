@@ -227,6 +227,7 @@ func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
 // OAR's passes size OAR's own moldable jobs; the sidecar counts with their references, and tells why they have their sizes.
 func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
 	s := sceneOf(32, adapt.Share{})
+	s.Settings.Passes = s.Settings.Policy
 	s.runsOrdinary(32, 500)
 	s.waitsOrdinary(8, 520)
 	j := &s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1]

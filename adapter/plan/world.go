@@ -48,7 +48,7 @@ type World struct {
 	taken    []Holder            // who has each node now
 	Queue    []Waiter            // in rank order
 	Planned  core.Plan           // of the queue
-	Sizing   []view.Sizing       // of moldable jobs, by machine; nil: they may have all that they list
+	Sizing   []view.Sizing       // what rules looked at for moldable jobs
 	Sizes    map[core.JobID]Size // of those that wait
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
 	Running  []*managed.Job      // in the order in which they began

@@ -144,7 +144,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		e := ordinaryEntry(w.Seen)
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
 		if size, sized := v.Sizes[w.Job.ID]; sized {
-			e.Machine, e.Sized, e.Choices = size.Machine, size.Sized, mold.Format(w.Seen.Choices)
+			e.Machine, e.Sized, e.Head, e.Choices = size.Machine, size.Sized, size.Head, mold.Format(w.Seen.Choices)
 		}
 		if place != nil {
 			e.Start = place.Start

@@ -17,9 +17,10 @@ import (
 type Sizes struct {
 	view.Sizing
 	view.Sized
-	Taken  int      `json:"taken"`  // nodes
-	Keeps  string   `json:"keeps"`  // what keeps it from more, in words
-	Listed []Listed `json:"listed"` // with more and more nodes
+	Head   core.JobID `json:"head,omitempty"` // the head of the queue, whose part of its reference this job gets; 0: it has a part of its own
+	Taken  int        `json:"taken"`          // nodes
+	Keeps  string     `json:"keeps"`          // what keeps it from more, in words
+	Listed []Listed   `json:"listed"`         // with more and more nodes
 }
 
 // Listed is a size that a job listed, and where it would be planned on that, behind those before it.
@@ -38,7 +39,7 @@ func (v vantage) sizes(e *view.Entry) *Sizes {
 	if err != nil || e.Sized == nil || e.Machine >= len(v.report.Sizing) {
 		return nil
 	}
-	x := &Sizes{Sizing: v.report.Sizing[e.Machine], Sized: *e.Sized, Taken: e.Size, Listed: []Listed{}}
+	x := &Sizes{Sizing: v.report.Sizing[e.Machine], Sized: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []Listed{}}
 	room := v.room()
 	gaining := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
 	for _, ep := range choices {
@@ -144,6 +145,9 @@ func (t *teller) size() []string {
 	if x.Rule != "share" {
 		part = "What the rule gives it is " + x.Part.String()
 	}
+	if x.Head != 0 {
+		part = fmt.Sprintf("Behind job %d, the head of the queue, everybody gets the same part of his reference: of this one that is %s", x.Head, x.Part)
+	}
 	lines := []string{
 		fmt.Sprintf("Its reference is %s: of all that it listed, nodes x time^2 is least there, and more nodes cost more than they gain.", nodesWord(x.Reference)),
 		fmt.Sprintf("Jobs hold %d of the machine's %s, and %s %d. The site sizes jobs by the rule %q.", x.Held, nodesWord(x.Machine), waiting(x.Waiting), x.Wanted, x.Rule),
@@ -182,9 +186,13 @@ func (t *teller) load() []string {
 	for i, one := range t.Sizes.Tried {
 		tried[i] = fmt.Sprintf("%s (load %s)", one.Factor, one.Load)
 	}
+	whose := "its run time"
+	if t.Sizes.Head != 0 {
+		whose = fmt.Sprintf("the run time of job %d", t.Sizes.Head)
+	}
 	return []string{
-		fmt.Sprintf("Over its run time the machine's load would be %s by itself, %s by jobs that run, %s by others that wait, %s by jobs to come.",
-			p.Own, p.Running, p.Waiting, p.Future),
+		fmt.Sprintf("Over %s the machine's load would be %s by itself, %s by jobs that run, %s by others that wait, %s by jobs to come.",
+			whose, p.Own, p.Running, p.Waiting, p.Future),
 		fmt.Sprintf("Tried were these parts of everybody's reference: %s.", strings.Join(tried, ", ")),
 	}
 }

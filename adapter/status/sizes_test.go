@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/adapt"
+	planning "accordion/core/queue"
 )
 
 // sized is the lab's queue with a moldable job behind it, sized by a rule as the plan does: 15 nodes are in service, 11 are held, and
@@ -34,7 +35,7 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	w.Waiting = append(w.Waiting, s)
 	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
 	e := &q.Jobs[5] // job 18
-	e.Request, e.Sized = request, view.SizedOf(sizing, w, s, 15)
+	e.Request, e.Sized = request, view.SizedOf(sizing, planning.Given{Sizes: s, World: w, By: s}, 15)
 	e.Sized.Limit = limit
 	most := e.Sized.Most
 	for _, ep := range choices {
@@ -54,6 +55,9 @@ func TestTheSizeOfAMoldableJobIsExplainedInSentences(t *testing.T) {
 			golden(t, "size-by-"+rule+".txt", explained(t, lab(t, sized(t, rule, text, list, 0)), 18, noon))
 		}
 	}
+	behind := sized(t, "load", text, list, 0)
+	behind.Jobs[5].Head = 17
+	golden(t, "size-by-the-head.txt", explained(t, lab(t, behind), 18, noon))
 	limited := sized(t, "reference", text, list[:1], 3)
 	golden(t, "size-within-a-limit.txt", explained(t, lab(t, limited), 18, noon))
 }

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/adapt"
+	"accordion/core/queue"
 )
 
 // Sizing is what decides how many nodes the moldable jobs of a machine may get now: a rule of package adapt, and what it looks
@@ -31,14 +32,14 @@ func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
 // Sized is what a moldable job may get now by that.
 type Sized struct {
-	Reference int       `json:"reference"`       // nodes of the size with the least nodes x time^2
-	Seconds   core.Time `json:"seconds"`         // that it lasts
-	Part      Number    `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
-	Least     int       `json:"least"`           // sizes that it listed, from its floor…
-	Most      int       `json:"most"`            // …to its target: one of these it gets
-	Limit     int       `json:"limit"`           // nodes that the site allows it at most; 0: no limit
-	Parts     Parts     `json:"load,omitzero"`   // by the rule load
-	Tried     []Tried   `json:"tried,omitempty"` // by it, too
+	Reference int        `json:"reference"`       // nodes of the size with the least nodes x time^2
+	Seconds   core.Time  `json:"seconds"`         // that it lasts
+	Part      Number     `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
+	Least     int        `json:"least"`           // sizes that it listed, from its floor…
+	Most      int        `json:"most"`            // …to its target: one of these it gets
+	Limit     int        `json:"limit"`           // nodes that the site allows it at most; 0: no limit
+	Parts     Parts      `json:"load,omitzero"`   // by the rule load
+	Tried     []Tried    `json:"tried,omitempty"` // by it, too
 }
 
 // Parts is what the machine's load over the job's run time is made of, at its part.
@@ -65,20 +66,21 @@ func SizingOf(rule string, w *adapt.World) Sizing {
 }
 
 // SizedOf tells what a rule gives a job on a machine of so many nodes; nil: none of its sizes is to be had there.
-func SizedOf(rule adapt.Sizing, w *adapt.World, s *adapt.Sizes, machine int) *Sized {
+func SizedOf(rule adapt.Sizing, g queue.Given, machine int) *Sized {
+	w, s := g.World, g.Sizes
 	factor := 0.
 	one := &Sized{Reference: s.Nodes, Seconds: s.Seconds}
 	if load, by := rule.(adapt.Load); by {
-		load.Search(w, s, func(t adapt.Trial) {
+		load.Search(w, g.By, func(t adapt.Trial) {
 			one.Tried = append(one.Tried, Tried{rounded(t.Factor), rounded(t.Load), t.Better})
 			if t.Better {
 				factor = t.Factor
 			}
 		})
-		p := load.Parts(w, s, factor)
+		p := load.Parts(w, g.By, factor)
 		one.Parts = Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
 	} else {
-		factor = rule.Factor(w, s)
+		factor = rule.Factor(w, g.By)
 	}
 	lo, hi, ok := s.Range(factor, machine)
 	if !ok {

@@ -8,7 +8,6 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/adaptive"
-	"accordion/core/crowd"
 	"accordion/core/queue"
 )
 
@@ -59,14 +58,6 @@ func SizingOf(p queue.Policy) adapt.Sizing {
 		return p.Sizing
 	case adaptive.Traditional:
 		return adapt.Reference{}
-	}
-	return nil
-}
-
-// CrowdOf is a machine without jobs as the rule of a policy sees it; nil: there is no rule.
-func CrowdOf(p queue.Policy, m core.Machine) *crowd.Crowd {
-	if s := SizingOf(p); s != nil {
-		return crowd.New(m, s, FloorOf(p))
 	}
 	return nil
 }

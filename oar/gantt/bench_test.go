@@ -49,7 +49,7 @@ func BenchmarkPlan(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("capped-%d", n), func(b *testing.B) {
 			for b.Loop() {
-				share.Capped(usable, 0, mixed)
+				share.Capped(usable, 0, nil, mixed)
 			}
 		})
 		b.Run(fmt.Sprintf("mixed-%d", n), func(b *testing.B) {

@@ -299,7 +299,7 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 		d := draw(t, alike, parts)
 		rule := gantt.Rule{Policy: passes(t), Running: d.running, Beside: []core.Job{{ID: 99, Choices: []core.EP{{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}}}}}}
 		capped := d
-		capped.jobs = rule.Capped(d.usable, 0, d.jobs)
+		capped.jobs = rule.Capped(d.usable, 0, d.claims, d.jobs)
 		plans, problems := [][]gantt.Placed{d.named(d.jobs), d.named(capped.jobs)}, []drawn{d, capped}
 		if counted, ok := gantt.PlanAlike(rule, d.usable, 0, d.claims, d.jobs); ok {
 			plans, problems = append(plans, counted), append(problems, d)

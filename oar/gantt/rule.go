@@ -64,10 +64,19 @@ func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
 
 // Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
 // rule. A job keeps its place in the queue.
-func (r Rule) Capped(usable Set, now core.Time, jobs []Job) []Job {
-	all := policy.CrowdOf(r.Policy, core.Machine{Nodes: usable.Len()})
-	if all == nil {
+func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
+	state := r.Policy.New(core.Machine{Nodes: usable.Len()})
+	sizer, sizes := state.(queue.Sizer)
+	if !sizes || sizer.Crowd() == nil {
 		return jobs
+	}
+	all := sizer.Crowd()
+	for i, c := range claims {
+		if n := usable.common(c.Resources); n > 0 && c.To > now {
+			from := max(c.From, now)
+			state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: from, EP: core.EP{{Duration: c.To - from, Nodes: n}}})
+			all.Leave(core.JobID(-1 - i))
+		}
 	}
 	r.tell(all, now, usable.common)
 	hosts := perHost(jobs)
@@ -79,21 +88,43 @@ func (r Rule) Capped(usable Set, now core.Time, jobs []Job) []Job {
 		if len(j.After) > 0 {
 			counted.Begin = max(counted.Begin, now+1) // it could not begin now
 		}
-		all.Submit(now, counted)
+		state.Submit(now, counted)
 	}
-	world, can := all.World(now), possibility{usable, map[string]bool{}}
+	may, can := allowed(state, all, now, jobs, usable.Len()), possibility{usable, map[string]bool{}}
 	capped := make([]Job, len(jobs))
 	for i, j := range jobs {
 		capped[i] = j
-		s := all.Sizes(core.JobID(j.ID))
-		if s == nil || len(j.Choices) < 2 {
-			continue
-		}
-		if lo, hi, ok := s.Range(all.Sizing.Factor(world, s), usable.Len()); ok {
-			capped[i].Choices = can.within(j.Choices, s, lo, hi)
+		between, told := may[j.ID]
+		if s := adapt.New(j.counted(Choice.resources), policy.FloorOf(r.Policy)); told && s != nil && len(j.Choices) > 1 {
+			capped[i].Choices = can.within(j.Choices, s, s.UpTo(between.least), s.UpTo(between.most))
 		}
 	}
 	return capped
+}
+
+// between is the sizes of a job, in resources.
+type between struct{ least, most int }
+
+// allowed is the sizes that a State gives each job.
+func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, machine int) map[int64]between {
+	may := make(map[int64]between, len(jobs))
+	tell := func(g queue.Given) {
+		if lo, hi, ok := g.Sizes.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
+			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
+		}
+	}
+	if explains, can := state.(queue.Explainer); can {
+		explains.Explain(now, tell)
+		return may
+	}
+	world := all.World(now)
+	for _, j := range jobs {
+		id := core.JobID(j.ID)
+		if s := all.Sizes(id); s != nil {
+			tell(queue.Given{Job: id, Sizes: s, World: world, Head: id, By: s})
+		}
+	}
+	return may
 }
 
 // possibility is what can be had where nothing is taken.

@@ -68,7 +68,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 			if id := list.Choices[got.Choice].ID; got.Why != "" || id != c.want {
 				t.Errorf("counted, it gets choice %d (%s), want %d", id, got.Why, c.want)
 			}
-			capped := rule.Capped(usable, 0, jobs)
+			capped := rule.Capped(usable, 0, c.claims, jobs)
 			cal := gantt.NewCalendar(usable)
 			for _, one := range c.claims {
 				cal.Take(one.Resources, one.From, one.To)
@@ -127,7 +127,7 @@ func TestOddListsAndLostHostsHaveASizeOrAWord(t *testing.T) {
 				t.Fatal(err)
 			}
 			rule := gantt.Rule{Policy: p.Policy}
-			capped := rule.Capped(usable, 0, []gantt.Job{job})
+			capped := rule.Capped(usable, 0, nil, []gantt.Job{job})
 			for way, got := range map[string]gantt.Placed{
 				"counted":              {Why: "not at all"},
 				"resource by resource": gantt.Plan(gantt.NewCalendar(usable), 0, capped, nil)[0],

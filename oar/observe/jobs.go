@@ -148,8 +148,7 @@ func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map
 		return err
 	}
 	for _, r := range byID {
-		inHosts := !slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep[0].Nodes < 1 })
-		if len(r.Choices) < 2 || !inHosts {
+		if slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep[0].Nodes < 1 }) { // not in hosts
 			r.Choices = nil
 		}
 	}

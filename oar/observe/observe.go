@@ -38,7 +38,7 @@ func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue:
 
 // Snapshot reads the pool, and gives the jobs that it shows.
 func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, error) {
-	snapshot := &adapter.Snapshot{At: time.Now()}
+	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.Many(ctx, tx); err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"accordion/adapter/plan"
 	"accordion/core"
 	"accordion/core/adapt"
+	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/oar/observe"
 	"accordion/oar/pass"
@@ -46,6 +47,7 @@ type mixture struct {
 	cores int
 	free  []int64                // hosts that nobody has
 	began map[core.JobID]core.EP // evolving jobs that run: in what
+	mixed bool                   // a pass plans resource by resource
 }
 
 func (m *mixture) pick(name string, least, most int) int {
@@ -177,6 +179,7 @@ func (m *mixture) wait() {
 		job, _ := m.submit("evolve", "Waiting", []string{"timesharing"}, listed...)
 		m.do("UPDATE jobs SET message = ? WHERE job_id = ?", "R=1"+pass.Said+"…)", job)
 	case "dependent":
+		m.mixed = true
 		first, _ := m.submit("evolve", "Waiting", nil, listed[0])
 		second, _ := m.submit("evolve", "Waiting", nil, listed...)
 		m.do("INSERT INTO job_dependencies (job_id, job_id_required) VALUES (?, ?)", second, first)
@@ -198,8 +201,8 @@ func (m *mixture) reserve() {
 	}
 }
 
-// sidecar plans as the sidecar does, by a rule.
-func (m *mixture) sidecar(rule adapt.Sizing) *plan.World {
+// sidecar plans as the sidecar does, by a rule, where OAR's passes plan by a policy.
+func (m *mixture) sidecar(rule adapt.Sizing, passes queue.Policy) *plan.World {
 	var snapshot *adapter.Snapshot
 	err := m.AtOneInstant(m.t.Context(), func(tx *sql.Tx) (err error) {
 		snapshot, _, err = observe.New(tables.Tables{DB: m.DB}, "evolve").Snapshot(m.t.Context(), tx)
@@ -210,7 +213,7 @@ func (m *mixture) sidecar(rule adapt.Sizing) *plan.World {
 	}
 	in := plan.Input{Now: forgedNow, Instant: time.Unix(forgedNow, 0), Snapshot: snapshot, Settled: true,
 		OutOfService: func(n adapter.Node) bool { return !n.Usable }, Fresh: func(*managed.Job) bool { return true },
-		Settings: managed.Settings{Policy: queue.Repeated{Sizing: rule}, StartLead: 2}}
+		Settings: managed.Settings{Policy: queue.Repeated{Sizing: rule}, Passes: passes, StartLead: 2}}
 	for i := range snapshot.Jobs {
 		seen := &snapshot.Jobs[i]
 		if seen.Comment == "" {
@@ -231,40 +234,75 @@ func (m *mixture) sidecar(rule adapt.Sizing) *plan.World {
 	return plan.Make(in)
 }
 
-// What explain says of a job that OAR molds is what OAR's pass goes by: the sidecar reads the same tables, by queries of its own.
-func TestThePassAndTheSidecarGiveAJobTheSameTarget(t *testing.T) {
+// What the sidecar counts for evolving jobs is what OAR's pass counts: it reads the same tables, by queries of its own.
+func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t)
 		defer m.Sql.Close()
-		passes, sidecar := &spy{}, &spy{}
-		chosen, has, err := pass.PlanBy(t.Context(), m.DB, "evolve", forgedNow, queue.Repeated{Sizing: passes})
-		if err != nil {
+		passes, sidecar, told := &spy{}, &spy{}, &spy{}
+		if _, err := m.pass(queue.Repeated{Sizing: passes}); err != nil {
 			t.Fatal(err)
 		}
-		for job, configuration := range chosen { // OAR shows what the pass has planned
-			m.planned(configuration, forgedNow+1000, has[job], true)
-		}
-		v := m.sidecar(sidecar)
-		if passes.seen.Machine == 0 || sidecar.seen.Machine == 0 {
-			return // nobody waits whom both size
-		}
-		one := max(1, passes.seen.Machine/sidecar.seen.Machine) // where the pass could not count hosts it counts cores
-		if a, b := passes.counts(one), sidecar.counts(1); a != b || one != 1 && one != m.cores {
-			t.Fatalf("the pass finds that %s; the sidecar that %s", a, b)
-		}
-		for job, resources := range has {
-			x, sized := v.Sizes[core.JobID(job)]
-			if !sized || one > 1 { // parts are rounded to cores there
-				continue
+		m.sidecar(sidecar, queue.Repeated{Sizing: told})
+		for _, other := range []*spy{sidecar, told} {
+			if passes.seen.Machine == 0 || other.seen.Machine == 0 {
+				continue // nobody waits whom both size
 			}
 			compared++
-			if n := len(resources) / m.cores; n < x.Least || n > x.Most {
-				t.Fatalf("job %d gets %d hosts, and is told %+v", job, n, *x.Sized)
+			one := max(1, passes.seen.Machine/other.seen.Machine) // where the pass could not count hosts it counts cores
+			if a, b := passes.counts(one), other.counts(1); a != b || one != 1 && one != m.cores {
+				t.Fatalf("the pass finds that %s; the sidecar that %s", a, b)
 			}
 		}
 	})
 	if compared == 0 {
-		t.Error("no job was compared")
+		t.Error("no counts were compared")
+	}
+}
+
+// pass plans as OAR's pass does, and has OAR show that. It gives each planned job's hosts.
+func (m *mixture) pass(by queue.Policy) (map[core.JobID]int, error) {
+	chosen, has, err := pass.PlanBy(m.t.Context(), m.DB, "evolve", forgedNow, by)
+	hosts := map[core.JobID]int{}
+	for job, configuration := range chosen {
+		m.planned(configuration, forgedNow+1000, has[job], true)
+		hosts[core.JobID(job)] = len(has[job]) / m.cores
+	}
+	return hosts, err
+}
+
+// What explain says of a job that OAR molds is what OAR's pass gives it, whatever the policy: also where everybody behind the head of the
+// queue has the head's factor, and where others start before.
+func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
+	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional"} {
+		t.Run(name, func(t *testing.T) {
+			by, err := policy.Pass(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			rapid.Check(t, func(t *rapid.T) {
+				m := draw(t)
+				defer m.Sql.Close()
+				hosts, err := m.pass(by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for id, x := range m.sidecar(policy.SizingOf(by), by).Sizes {
+					n, planned := hosts[id]
+					if !planned || m.cores > 1 && m.mixed { // parts are rounded to cores there
+						continue
+					}
+					compared++
+					if n < x.Least || n > x.Most {
+						t.Fatalf("job %d gets %d hosts, and is told %+v", id, n, *x.Sized)
+					}
+				}
+			})
+			if compared == 0 {
+				t.Error("no job was compared")
+			}
+		})
 	}
 }

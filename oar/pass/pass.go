@@ -121,7 +121,7 @@ func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
 	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, p.jobs); ok {
 		return plan
 	}
-	p.jobs = p.rule.Capped(p.usable, now, p.jobs)
+	p.jobs = p.rule.Capped(p.usable, now, closed, p.jobs)
 	cal := gantt.NewCalendar(p.usable)
 	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)

@@ -175,12 +175,11 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	if err != nil {
 		return managed.Settings{}, err
 	}
-	return managed.Settings{
+	settings := managed.Settings{
 		Cluster:   name,
 		Interval:  conf.Plan.Interval,
 		Rest:      conf.Plan.Rest,
 		Policy:    planner,
-		Floor:     policy.FloorOf(c.passes),
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
 		Guard:     guard,
@@ -191,7 +190,11 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Advance:  conf.Early.Advance,
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
-	}, nil
+	}
+	if c.passes.Policy != nil {
+		settings.Passes = c.passes
+	}
+	return settings, nil
 }
 
 // planner is the planning policy with its sizes. What is wrong with it is the user's.

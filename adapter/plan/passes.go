@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/crowd"
+	"accordion/core/place"
+	"accordion/core/queue"
+)
+
+// Jobs that the batch system molds itself get their sizes when it plans (OAR's pass). A State of its policy that is told the same says
+// which these are: here it is told what the batch system has, as that counts it.
+
+// moldsItself says whether the batch system chooses the job's size.
+func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }
+
+// explainPassed tells of jobs that the batch system molds.
+func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
+	if m.Settings.Passes == nil || !slices.ContainsFunc(m.Queue, Waiter.moldsItself) {
+		return
+	}
+	in := m.molded()
+	nodes := 0
+	for n := range m.Nodes {
+		if in(n) {
+			nodes++
+		}
+	}
+	state := m.Settings.Passes.New(core.Machine{Nodes: nodes})
+	all := crowdOf(state)
+	if all == nil {
+		return
+	}
+	m.tellTaken(state, in)
+	m.tellRunning(all, in)
+	m.tellWaiting(state, all)
+	tell := v.explainer(m.Settings.Passes, nodes, waits)
+	each := func(g queue.Given) {
+		if waits[g.Job].moldsItself() {
+			tell(g)
+		}
+	}
+	if explains, can := state.(queue.Explainer); can {
+		explains.Explain(m.Now, each)
+		return
+	}
+	world := all.World(m.Now)
+	for _, w := range m.Queue {
+		if s := all.Sizes(w.Job.ID); s != nil && w.Managed == nil {
+			each(queue.Given{Job: w.Job.ID, Sizes: s, World: world, Head: w.Job.ID, By: s})
+		}
+	}
+}
+
+// molded is the nodes on which the jobs may start that the batch system molds.
+func (m *machine) molded() func(node int) bool {
+	may := make([]bool, len(m.Nodes))
+	for _, n := range m.Snapshot.Nodes {
+		if i, here := m.Index[n.Name]; here {
+			may[i] = n.Usable && (m.Snapshot.Molds.Nodes == nil || slices.Contains(m.Snapshot.Molds.Nodes, n.Name))
+		}
+	}
+	return func(n int) bool { return may[n] }
+}
+
+// tellTaken tells a State of the batch system's policy what is taken of these nodes, whoever has it. Its crowd forgets that again.
+func (m *machine) tellTaken(s queue.State, in func(node int) bool) {
+	taken := make(spans, len(m.Nodes))
+	add := func(names []string, from, to core.Time) {
+		for _, name := range names {
+			if n, here := m.Index[name]; here && in(n) {
+				taken.add(n, max(from, m.Now), to)
+			}
+		}
+	}
+	pause := m.Snapshot.Molds.Pause
+	for i := range m.Snapshot.Jobs {
+		if j := &m.Snapshot.Jobs[i]; m.ordinarily(j) {
+			add(j.Nodes, j.Started, ends(j)+pause)
+		}
+	}
+	for _, r := range m.Running {
+		add(r.Holds(), m.Now, r.End())
+	}
+	for _, r := range m.Snapshot.Reservations {
+		if r.Ours() {
+			add(r.Nodes, r.Start, r.End)
+		} else {
+			add(r.Nodes, r.Start, r.End+pause)
+		}
+	}
+	all := crowdOf(s)
+	for i, a := range counted(taken.claims()) {
+		s.Running(m.Now, a)
+		defer all.Leave(core.JobID(-1 - i))
+	}
+}
+
+// counted is claims as so many nodes each.
+func counted(claims []place.Claim) []core.Allocation {
+	slices.SortStableFunc(claims, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	var all []core.Allocation
+	for _, c := range claims {
+		if last := len(all) - 1; last >= 0 && all[last].Start == c.From && all[last].End() == c.To {
+			all[last].EP[0].Nodes++
+			continue
+		}
+		all = append(all, core.Allocation{Job: core.JobID(-1 - len(all)), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: 1}}})
+	}
+	return all
+}
+
+// tellRunning tells its rule which jobs have how many of these nodes: what other queues have planned for now has them, too.
+func (m *machine) tellRunning(all *crowd.Crowd, in func(node int) bool) {
+	holds := func(names []string) (n int) {
+		for _, name := range names {
+			if i, here := m.Index[name]; here && in(i) {
+				n++
+			}
+		}
+		return n
+	}
+	run := func(id core.JobID, names []string, until core.Time, listed []core.EP) {
+		if n := holds(names); n > 0 {
+			hasBegun(all, m.Now, core.Allocation{Job: id, Start: m.Now, EP: core.EP{{Duration: max(until-m.Now, 1), Nodes: n}}}, scaled(listed, n, len(names)))
+		}
+	}
+	for i := range m.Snapshot.Jobs {
+		if j := &m.Snapshot.Jobs[i]; j.State == adapter.Running && j.Expands == 0 && m.ordinarily(j) {
+			run(j.ID, j.Nodes, ends(j), j.Choices)
+		}
+	}
+	for i, r := range m.Running {
+		run(r.ID, r.Holds(), m.kept[i].End(), choicesOf(r))
+	}
+	for i, r := range m.Snapshot.Reservations {
+		if !r.Ours() && r.Start <= m.Now && m.Now < r.End {
+			run(core.JobID(-1-i), r.Nodes, r.End, nil)
+		}
+	}
+}
+
+// ordinarily says whether a job has what the batch system says that it has: others are as their records say.
+func (m *machine) ordinarily(j *adapter.Job) bool {
+	r := m.Managed[j.Key]
+	return r == nil || r.Phase == managed.Waiting
+}
+
+// ends is when a job's limit is over.
+func ends(j *adapter.Job) core.Time { return j.Started + min(j.Limit, core.Forever-j.Started) }
+
+// scaled is what a job listed that has so many of its nodes on a part of the machine.
+func scaled(listed []core.EP, has, of int) []core.EP {
+	if has == of {
+		return listed
+	}
+	all := make([]core.EP, len(listed))
+	for i, ep := range listed {
+		for _, s := range ep {
+			s.Nodes = (2*s.Nodes*has + of) / (2 * of)
+			all[i] = append(all[i], s)
+		}
+	}
+	return all
+}
+
+// tellWaiting tells of the queue. What the sidecar plans wants its part, and is not planned by the batch system.
+func (m *machine) tellWaiting(s queue.State, all *crowd.Crowd) {
+	for _, w := range m.Queue {
+		if w.Managed != nil {
+			all.Submit(m.Now, core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Choices: w.Job.Choices})
+			continue
+		}
+		pause := m.Snapshot.Molds.Pause
+		j := core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Begin: w.Seen.Begin, Choices: w.Seen.Choices, Pause: pause}
+		if j.Choices == nil {
+			j.Choices = []core.EP{{{Duration: min(max(w.Seen.Limit, 1), core.MaxTotal) + pause, Nodes: max(w.Seen.Want, 1)}}}
+		}
+		s.Submit(m.Now, j)
+	}
+}
