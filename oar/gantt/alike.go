@@ -31,7 +31,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 		r.count(sizer.Crowd(), now, h)
 	}
 	for _, j := range jobs {
-		state.Submit(now, j.counted(func(c Choice) int { return c.Groups[0].Counts[0] }))
+		r.submit(state, now, j, func(c Choice) int { return c.Groups[0].Counts[0] })
 	}
 	wishes := make([]place.Wish, 0, len(jobs))
 	found := map[int64]core.Planned{}

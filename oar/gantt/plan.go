@@ -26,6 +26,9 @@ type Job struct {
 	Choices  []Choice
 	Pause    core.Time // seconds of each choice in which it runs no more, and nobody else may
 
+	// Uncounted: it wants no part of the machine from others, which end it where they want its resources (besteffort).
+	Uncounted bool
+
 	// After are jobs of the same plan, before it in the queue, which must have completed Gap seconds before it begins.
 	After []int64
 	Gap   core.Time

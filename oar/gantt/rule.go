@@ -62,6 +62,18 @@ func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
 	}
 }
 
+// submit enters a waiting job, each choice on so many. Of one that is not counted the rule knows the sizes, and it wants nothing.
+func (r Rule) submit(state queue.State, now core.Time, j Job, count func(Choice) int) {
+	counted := j.counted(count)
+	state.Submit(now, counted)
+	sizer, sizes := state.(queue.Sizer)
+	if !j.Uncounted || !sizes || sizer.Crowd() == nil {
+		return
+	}
+	s := sizer.Crowd().Sizes(counted.ID)
+	sizer.Crowd().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
+}
+
 // Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
 // rule. A job keeps its place in the queue.
 func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
@@ -84,11 +96,10 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 		all.Submit(now, times(j, hosts))
 	}
 	for _, j := range jobs {
-		counted := j.counted(Choice.resources)
 		if len(j.After) > 0 {
-			counted.Begin = max(counted.Begin, now+1) // it could not begin now
+			j.Begin = max(j.Begin, now+1) // it could not begin now
 		}
-		state.Submit(now, counted)
+		r.submit(state, now, j, Choice.resources)
 	}
 	may, can := allowed(state, all, now, jobs, usable.Len()), possibility{usable, map[string]bool{}}
 	capped := make([]Job, len(jobs))

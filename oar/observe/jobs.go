@@ -96,12 +96,15 @@ func (o *Reader) readHolds(ctx context.Context, from database.Querier, byID map[
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
-		if r := byID[id]; r != nil {
+		if r := byID[id]; r != nil && !(r.OARState == "Suspended" && !r.evolving() && r.Whole == 0 && o.leavesSuspended()) {
 			r.Holds = append(r.Holds, host)
 		}
 		return err
 	})
 }
+
+// leavesSuspended says whether OAR gives the hosts of a suspended job to others. An evolving job keeps its own: they are promised.
+func (o *Reader) leavesSuspended() bool { return slices.Contains(o.db.Conf.SuspendedFree, "default") }
 
 // readPlaces reads the hosts that released jobs are to have.
 func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {

@@ -48,6 +48,7 @@ type mixture struct {
 	free  []int64                // hosts that nobody has
 	began map[core.JobID]core.EP // evolving jobs that run: in what
 	mixed bool                   // a pass plans resource by resource
+	lower bool                   // a besteffort job waits, which a pass plans and the sidecar does not see
 }
 
 func (m *mixture) pick(name string, least, most int) int {
@@ -120,7 +121,7 @@ func (m *mixture) run() {
 		return
 	}
 	since := forgedNow - int64(m.pick("since", 1, 90))
-	switch kind := rapid.SampledFrom([]string{"rigid", "moldable", "elsewhere", "ending", "alternatives", "steps"}).Draw(m.t, "kind"); kind {
+	switch kind := rapid.SampledFrom([]string{"rigid", "moldable", "elsewhere", "ending", "suspended", "besteffort", "alternatives", "steps"}).Draw(m.t, "kind"); kind {
 	case "rigid":
 		job, configurations := m.submit("evolve", "Running", nil, listed[at])
 		m.runs(job, configurations[0], since, has)
@@ -130,6 +131,13 @@ func (m *mixture) run() {
 			queue = "evolve"
 		}
 		job, configurations := m.submit(queue, map[bool]string{true: "Finishing", false: "Running"}[kind == "ending"], nil, listed...)
+		m.runs(job, configurations[at], since, has)
+	case "suspended": // its hosts are others'
+		job, configurations := m.submit("evolve", "Suspended", nil, listed...)
+		m.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
+		m.runs(job, configurations[at], since, has)
+	case "besteffort":
+		job, configurations := m.submit("evolve", "Running", []string{"besteffort"}, listed...)
 		m.runs(job, configurations[at], since, has)
 	case "alternatives":
 		m.evolves(since, has, profiles(listed), core.EP{{Duration: listed[at].walltime, Nodes: listed[at].hosts}})
@@ -156,7 +164,7 @@ func (m *mixture) evolves(since core.Time, has []int64, types []string, ep core.
 // wait adds a job that waits.
 func (m *mixture) wait() {
 	listed := m.list()
-	switch rapid.SampledFrom([]string{"rigid", "moldable", "moldable", "alternatives", "steps", "held", "postponed", "refused", "dependent", "elsewhere"}).Draw(m.t, "kind") {
+	switch rapid.SampledFrom([]string{"rigid", "moldable", "moldable", "alternatives", "steps", "held", "postponed", "refused", "dependent", "elsewhere", "besteffort"}).Draw(m.t, "kind") {
 	case "rigid":
 		m.submit("evolve", "Waiting", nil, listed[0])
 	case "moldable":
@@ -185,6 +193,9 @@ func (m *mixture) wait() {
 		m.do("INSERT INTO job_dependencies (job_id, job_id_required) VALUES (?, ?)", second, first)
 	case "elsewhere":
 		m.submit("default", "Waiting", nil, listed...)
+	case "besteffort":
+		m.lower = true
+		m.submit("evolve", "Waiting", []string{"besteffort"}, listed...)
 	}
 }
 
@@ -291,7 +302,7 @@ func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 				}
 				for id, x := range m.sidecar(policy.SizingOf(by), by).Sizes {
 					n, planned := hosts[id]
-					if !planned || m.cores > 1 && m.mixed { // parts are rounded to cores there
+					if !planned || m.cores > 1 && m.mixed || m.lower { // parts are rounded to cores there; the head may be one of these
 						continue
 					}
 					compared++

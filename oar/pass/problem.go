@@ -107,13 +107,23 @@ func (t *translator) arrange() {
 
 func (t *translator) claim(c claim) gantt.Claim {
 	held := gantt.NewSet(len(t.state.resources))
+	leaves := c.state == "Suspended" && !t.promised(c.job)
 	for _, id := range c.resources {
 		i, known := t.index[id]
-		if known && !(c.state == "Suspended" && slices.Contains(t.conf.SuspendedFree, t.state.resources[i].kind)) {
+		if known && !(leaves && slices.Contains(t.conf.SuspendedFree, t.state.resources[i].kind)) {
 			held.Add(i)
 		}
 	}
 	return gantt.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
+}
+
+// promised says whether a job that has resources keeps them while it is suspended: the sidecar has promised them to it.
+func (t *translator) promised(job int64) bool {
+	if t.state.orders == nil {
+		return false
+	}
+	_, adopted := t.state.orders.Jobs[job]
+	return adopted
 }
 
 // job reads one request; mine are the jobs before it that will be planned.
@@ -140,7 +150,7 @@ func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (
 		}
 		made.Duration = c.walltime + t.conf.SecurityTime
 		if kind.besteffort {
-			made.Duration = t.conf.Besteffort
+			made.Duration, j.Uncounted = t.conf.Besteffort, t.state.queue != besteffort
 		} else {
 			j.Pause = t.conf.SecurityTime
 		}

@@ -15,6 +15,7 @@ import (
 
 // state is what a pass read: all that waits in its queue, and all that occupies resources.
 type state struct {
+	queue     string
 	resources []resource // in the order in which they are taken; not the dead ones
 	levels    []string   // the columns that requests name, beside resource_id
 	waiting   []*waiting // in the order of their numbers
@@ -87,7 +88,7 @@ type claim struct {
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, func(tx *sql.Tx) error {
-		s = &state{running: map[int64]*runs{}}
+		s = &state{queue: queue, running: map[int64]*runs{}}
 		byID := map[int64]*waiting{}
 		waits := func(id int64) (*[]string, *[]*choice) {
 			if w := byID[id]; w != nil {
@@ -115,6 +116,9 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 	}
 	return s, nil
 }
+
+// besteffort is OAR's queue of jobs that are in nobody's way but each other's.
+const besteffort = "besteffort"
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
 
@@ -222,9 +226,9 @@ func (d store) readDependencies(ctx context.Context, tx database.Querier, queue 
 // readClaims reads OAR's own plan: what runs, validated advance reservations, and the plans of queues with a higher
 // priority. Besteffort jobs are in the way of none but their own kind.
 func (d store) readClaims(ctx context.Context, tx database.Querier, queue string, now core.Time, s *state) error {
-	besteffort := ""
-	if queue != "besteffort" {
-		besteffort = " AND NOT EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort')"
+	others := ""
+	if queue != besteffort {
+		others = " AND NOT EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort')"
 	}
 	const from = ` FROM gantt_jobs_predictions p JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
 		JOIN jobs j ON j.job_id = m.moldable_job_id `
@@ -242,7 +246,7 @@ func (d store) readClaims(ctx context.Context, tx database.Querier, queue string
 		return err
 	}
 	query = "SELECT p.moldable_job_id, j.job_id, j.state, p.start_time, m.moldable_walltime, g.resource_id" + from +
-		"JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id WHERE 1 = 1" + besteffort + " ORDER BY p.moldable_job_id"
+		"JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id WHERE 1 = 1" + others + " ORDER BY p.moldable_job_id"
 	last := int64(-1)
 	return database.Rows(ctx, tx, "OAR's plan", query, nil, func(r *sql.Rows) error {
 		var c claim
