@@ -49,7 +49,7 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 		if err := writeFindings(cmd.OutOrStdout(), found, *asJSON); err != nil {
 			return err
 		}
-		if failures(found) > 0 {
+		if adapter.Failures(found) > 0 {
 			return command.ExitError{Status: 1} // the findings have said it
 		}
 		if *try {
@@ -65,17 +65,7 @@ one in each way in which jobs can grow here: two minutes at most, on two idle no
 }
 
 // words are how preflight calls the severities.
-var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Warning: "warn", adapter.Note: "note"}
-
-func failures(found []adapter.Finding) int {
-	n := 0
-	for _, f := range found {
-		if f.Severity == adapter.Fatal {
-			n++
-		}
-	}
-	return n
-}
+var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Unanswered: "fail", adapter.Warning: "warn", adapter.Note: "note"}
 
 func writeFindings(w io.Writer, found []adapter.Finding, asJSON bool) error {
 	for _, f := range found {
