@@ -132,7 +132,7 @@ func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
 		{"a site called as a cluster", "[[cluster]]\nconfig = \"/named/a\"\nsite = \"b\"\n[[cluster]]\nconfig = \"/named/b\"",
 			`list.toml:4: "b" is a cluster's name and a site's: call one of them otherwise`},
 		{"a latency without unit", "[[cluster]]\nconfig = \"/a\"\n[[link]]\nlatency = 5\nbetween = [\"a\", \"b\"]", `list.toml:4: [[link]] latency = 5 is wrong: it must be a duration from 0s to 1m0s, such as "5ms"`},
-		{"a link as a value", "link = 3\n[[cluster]]\nconfig = \"/a\"", `list.toml:1: write [[link]] on a line of its own (and 1 more)`},
+		{"a link as a value", "link = 3\n[[cluster]]\nconfig = \"/a\"", `list.toml:1: write [[link]] on a line of its own`},
 		{"launchers", "[[cluster]]\nconfig = \"/a\"\n[delegate]\nanswer = \"20s\"", `list.toml:3: [delegate]: launchers are not built yet; take the section out`},
 		{"launchers with a mistake", "[[cluster]]\nconfig = \"/a\"\n[delegate]\n\nanswer = \"20\"",
 			`list.toml:5: [delegate] answer = "20" is wrong: it must be a duration from 1s to 1h0m0s, such as "30s"`},
