@@ -98,15 +98,16 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 
 // wire makes the sidecar and what stands around it.
 func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
+	server, err := listen(p.conf.Session, p.log.Named("session"))
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, server.Close)
 	instruments, err := openInstruments(p.conf, p.journal, p.log)
 	if err != nil {
 		return err
 	}
 	s.ends = append(s.ends, func() { instruments.close() })
-	server, err := listen(p.conf.Session, p.log.Named("session")) // last: nothing but serving closes it
-	if err != nil {
-		return err
-	}
 	o.Calls, o.Meter = server.Calls(), instruments.meter
 	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, sidecar.New(o).Run,
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) })

@@ -16,7 +16,7 @@ import (
 // text writes what was read, for people.
 type text func(w io.Writer, now time.Time, zone *time.Location) error
 
-// reader reads what is shown of one cluster; name is what the cluster is called where its journal does not say it yet, "" for no name.
+// reader reads what is shown of one cluster; name is what the list calls it, "" where there is none.
 type reader func(j *journal.Journal, name string, args []string) (any, text, error)
 
 // showing is a command that shows what it reads of each cluster's journal.

@@ -24,7 +24,7 @@ end (with ~ while it waits: the planned one), and why it waits. It works while t
 		Args: command.NoArguments,
 	}, func(j *journal.Journal, name string, _ []string) (any, text, error) {
 		report, err := status.Read(j)
-		report.Cluster = cmp.Or(report.Cluster, name)
+		report.Cluster = cmp.Or(name, report.Cluster)
 		return report, report.Table, err
 	})
 }
@@ -45,7 +45,7 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
 	return shows(c, func(j *journal.Journal, name string, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
-		report.Cluster = cmp.Or(report.Cluster, name)
+		report.Cluster = cmp.Or(name, report.Cluster)
 		if *user != "" {
 			report = report.Of(*user)
 		}
@@ -76,7 +76,7 @@ of ordinary ones it gives an estimate and no history. It works while the sidecar
 			return nil, nil, err
 		}
 		explanation, err := status.Explain(j, id)
-		explanation.Cluster = cmp.Or(explanation.Cluster, name)
+		explanation.Cluster = cmp.Or(name, explanation.Cluster)
 		return explanation, explanation.Write, err
 	})
 }
