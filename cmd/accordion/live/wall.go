@@ -18,10 +18,11 @@ import (
 //	defer wall.Close()
 //	err := wall.Pane(1).Show(snapshot, view)
 type Wall struct {
-	mu    sync.Mutex
-	out   io.Writer
-	panes []*Pane
-	shown int // lines that stand on the terminal
+	mu     sync.Mutex
+	out    io.Writer
+	panes  []*Pane
+	height int // of the terminal
+	shown  int // lines that stand on it
 }
 
 // Pane is the part of a wall that shows one batch system.
@@ -39,14 +40,25 @@ func NewWall(out io.Writer, all ...Options) *Wall {
 	for _, o := range all {
 		s := New(io.Discard, o)
 		if drawn {
-			s.picture = newPicture(width, height/len(all))
+			s.picture = newPicture(0, 0)
 		}
 		w.panes = append(w.panes, &Pane{wall: w, screen: s})
 	}
+	w.size(width, height)
 	if drawn {
 		fmt.Fprint(out, hideCursor)
 	}
 	return w
+}
+
+// size shares the terminal among the panes.
+func (w *Wall) size(width, height int) {
+	w.height = height
+	for _, p := range w.panes {
+		if picture := p.screen.picture; picture != nil {
+			picture.width, picture.height = width, max(2, height/len(w.panes)) // a picture has one line at least
+		}
+	}
 }
 
 // Pane is the i-th batch system's.
@@ -65,7 +77,7 @@ func (p *Pane) Show(now *adapter.Snapshot, view view.Status) error {
 		return p.write(news)
 	}
 	if width, height, ok := terminal(p.wall.out); ok {
-		p.screen.picture.width, p.screen.picture.height = width, height/len(p.wall.panes)
+		p.wall.size(width, height)
 	}
 	p.lines = p.screen.draw(now, view)
 	return p.wall.draw()
@@ -103,6 +115,7 @@ func (w *Wall) draw() error {
 		all = append(all, p.lines)
 	}
 	lines := slices.Concat(all...)
+	lines = lines[:min(len(lines), max(1, w.height-1))]
 	before := w.shown
 	w.shown = len(lines)
 	return paint(w.out, before, lines)
