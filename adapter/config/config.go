@@ -4,8 +4,9 @@
 //	c, err := config.Load("/etc/accordion/accordion.toml")
 //	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"
 //
-// A file describes one batch system (Config), or lists the files of several (Clusters). Every key has a default (Default); the example (Example, and ExampleList) shows them all with a comment each. Whether the values fit the
-// cluster is not judged here: `accordion preflight` does that.
+// A file describes one batch system (Config), or lists the files of several (Clusters). Every key has a default (Default); the
+// examples (Example, ExampleList) show them all with a comment each. Whether the values fit the cluster is not judged here:
+// `accordion preflight` does that.
 package config
 
 import (
@@ -237,7 +238,7 @@ func Parse(file, text string) (Config, error) {
 		return Config{}, err
 	}
 	if d.lists() {
-		return Config{}, &Error{File: file, Line: pieces(text)[1].above + 1, What: "it lists clusters, where the configuration of one is wanted"}
+		return Config{}, &Error{File: file, Line: firstEntry(text), What: "it lists clusters, where the configuration of one is wanted"}
 	}
 	c := Default()
 	var wrong mistakes

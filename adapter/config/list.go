@@ -134,6 +134,12 @@ func pieces(text string) []piece {
 	return all
 }
 
+// firstEntry is the line of a list's first [[…]].
+func firstEntry(text string) int {
+	all := pieces(text)
+	return all[min(1, len(all)-1)].above + 1 // what stands before it may be nothing but a mark of the byte order
+}
+
 // mostPieces bounds a list: so many clusters nobody has.
 const mostPieces = 1000
 

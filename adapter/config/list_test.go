@@ -224,10 +224,13 @@ func TestAListTooLongIsRefused(t *testing.T) {
 
 func FuzzParseClusters(f *testing.F) {
 	for _, seed := range []string{"", Example, ExampleList, "[[cluster]]", "[[cluster]]\nconfig = \"/a\"\n[cluster.attrs]\na=1", "[[link]]\n[[cluster]]",
-		"[[cluster]]\nconfig='''\n[[cluster]]'''", "[[cluster]]\nconfig=\"/a\"\n[delegate]\n", "[[cluster.x]]", "cluster = [{config = \"/a\"}]", "[[ cluster ]]\n\"config\" = \"/a\""} {
+		"[[cluster]]\nconfig='''\n[[cluster]]'''", "[[cluster]]\nconfig=\"/a\"\n[delegate]\n", "[[cluster.x]]", "\ufeff[[cluster]]\nconfig=\"/a\"", "cluster = [{config = \"/a\"}]", "[[ cluster ]]\n\"config\" = \"/a\""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := Parse("one.toml", text); err != nil && !strings.HasPrefix(err.Error(), "one.toml:") {
+			t.Errorf("as one cluster's: %q", err)
+		}
 		c, err := ParseClusters("list.toml", text, apart)
 		if err != nil {
 			var e *Error
