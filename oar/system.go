@@ -73,19 +73,28 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	db := tables.Tables{DB: opened}
 	db.Sql.SetMaxOpenConns(atOnce)
 	db.Sql.SetMaxIdleConns(atOnce)
-	there, err := db.Installed(ctx, db.Sql)
-	if err == nil && !there {
-		err = errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
-	}
-	if err == nil {
-		err = db.ReadRelease(ctx)
-	}
-	if err != nil {
+	if err := recognize(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
 	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
 	return &System{db: db, queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
+}
+
+// recognize asks the database whether Accordion is installed there, and which OAR it is. The error is an *adapter.NoAnswer when it does
+// not answer.
+func recognize(ctx context.Context, db tables.Tables) error {
+	there, err := db.Installed(ctx, db.Sql)
+	if err == nil && !there {
+		return errors.New("the tables of Accordion are not in OAR's database: run `accordion oar install`")
+	}
+	if err == nil {
+		err = db.ReadRelease(ctx)
+	}
+	if err != nil {
+		return &adapter.NoAnswer{Err: err}
+	}
+	return nil
 }
 
 // Close ends the connections. Nothing may be called after it.

@@ -23,12 +23,12 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	}
 	c, err := s.Configuration(ctx)
 	if err != nil {
-		return append(found, adapter.Finding{Severity: adapter.Fatal, What: err.Error(),
+		return append(found, adapter.Finding{Severity: adapter.Unanswered, What: err.Error(),
 			Fix: "Is slurmctld up, and is SLURM_CONF right? `scontrol ping` tells"})
 	}
 	in, err := s.Inventory(ctx)
 	if err != nil {
-		return append(found, adapter.Finding{Severity: adapter.Fatal, What: err.Error(),
+		return append(found, adapter.Finding{Severity: adapter.Unanswered, What: err.Error(),
 			Fix: "Is slurmctld up? `scontrol ping` tells"})
 	}
 	if !s.Run.Talk.Speaks() {

@@ -151,3 +151,18 @@ func ExampleNew() {
 	}
 	fmt.Println(len(now.Nodes), "nodes and", len(now.Jobs), "jobs")
 }
+
+func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("preflight looks at nothing else where it is not root")
+	}
+	const silent = "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
+	s := clients(t, nil, map[string]string{"squeue": silent, "scontrol": silent, "salloc": silent, "scancel": silent, "srun": silent})
+	if found := s.Preflight(t.Context()); len(found) != 1 || found[0].Severity != adapter.Unanswered || !strings.Contains(found[0].What, "Unable to contact slurm controller") {
+		t.Errorf("a silent controller: %v", found)
+	}
+	s = clients(t, nil, map[string]string{"squeue": silent})
+	if found := s.Preflight(t.Context()); len(found) != 4 || found[0].Severity != adapter.Fatal {
+		t.Errorf("without most of the clients: %v", found)
+	}
+}

@@ -4,8 +4,9 @@
 //	c, err := config.Load("/etc/accordion/accordion.toml")
 //	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"
 //
-// Every key has a default (Default); the example (Example) shows them all with a comment each. Whether the values fit the
-// cluster is not judged here: `accordion preflight` does that.
+// A file describes one batch system (Config), or lists the files of several (Clusters). Every key has a default (Default); the
+// examples (Example, ExampleList) show them all with a comment each. Whether the values fit the cluster is not judged here:
+// `accordion preflight` does that.
 package config
 
 import (
@@ -15,11 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/BurntSushi/toml"
 
 	"accordion/core/evolve"
 	"accordion/core/policy"
@@ -183,6 +180,7 @@ type Error struct {
 	File string
 	Line int    // from 1; 0: the file as a whole
 	What string // what is wrong, and what would be right
+	Hint string // what to do; may be empty
 	More int    // how many more mistakes the file has
 }
 
@@ -192,6 +190,9 @@ func (e *Error) Error() string {
 		text = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
 	text += ": " + e.What
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
 	if e.More > 0 {
 		text += fmt.Sprintf(" (and %d more)", e.More)
 	}
@@ -201,95 +202,55 @@ func (e *Error) Error() string {
 // maxSize bounds a file, in bytes: nobody configures so much.
 const maxSize = 1 << 20
 
-// Load reads a configuration file. Every error is an *Error.
+// Load reads a configuration file of one cluster. Every error is an *Error.
 func Load(path string) (Config, error) {
+	text, err := read(path)
+	if err != nil {
+		return Config{}, err
+	}
+	return Parse(path, text)
+}
+
+// read is the text of a file. Every error is an *Error.
+func read(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		what := "cannot be read: " + err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
-			what = "there is no such file; name one with --config or ACCORDION_CONFIG, or make it: accordion config example >FILE"
+			return "", &Error{File: path, What: "there is no such file", Hint: "name one with --config or ACCORDION_CONFIG, or make it: accordion config example >FILE"}
 		}
-		return Config{}, &Error{File: path, What: what}
+		return "", &Error{File: path, What: "cannot be read: " + err.Error()}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	switch {
 	case err != nil:
-		return Config{}, &Error{File: path, What: "cannot be read: " + err.Error()}
+		return "", &Error{File: path, What: "cannot be read: " + err.Error()}
 	case len(text) > maxSize:
-		return Config{}, &Error{File: path, What: "is longer than 1 MiB: that is no configuration"}
+		return "", &Error{File: path, What: "is longer than 1 MiB: that is no configuration"}
 	}
-	return Parse(path, string(text))
+	return string(text), nil
 }
 
 // Parse is Load of a text; file is its name in errors.
 func Parse(file, text string) (Config, error) {
-	c := Default()
-	var sections map[string]toml.Primitive
-	md, err := toml.Decode(text, &sections)
+	d, err := decode(file, text, 0)
 	if err != nil {
-		return Config{}, mistake(file, err)
+		return Config{}, err
 	}
-	var wrong []*Error
-	for name, content := range sections {
-		wrong = append(wrong, c.section(file, &md, name, content)...)
+	if d.lists() {
+		return Config{}, &Error{File: file, Line: firstEntry(text), What: "it lists clusters, where the configuration of one is wanted"}
 	}
-	if len(wrong) == 0 {
-		return c, nil
-	}
-	first := slices.MinFunc(wrong, func(a, b *Error) int { return a.Line - b.Line })
-	first.More = len(wrong) - 1
-	return Config{}, first
-}
-
-// section reads a top-level key: one setting, or a table of them.
-func (c *Config) section(file string, md *toml.MetaData, name string, content toml.Primitive) []*Error {
-	isSection := slices.ContainsFunc(settings, func(s setting) bool { return s.section == name && name != "" })
-	if !isSection {
-		return c.read(file, md, "", name, content)
-	}
-	if kind := md.Type(name); kind != "Hash" && kind != "" { // "": a table that only "a.b" or [a.b] brought about
-		notTable := leaf(func(any) error { return fmt.Errorf("%s must be a table: write [%s] on a line of its own", name, name) })
-		return []*Error{mistake(file, md.PrimitiveDecode(content, notTable))}
-	}
-	var keys map[string]toml.Primitive
-	if err := md.PrimitiveDecode(content, &keys); err != nil {
-		return []*Error{mistake(file, err)}
-	}
-	var wrong []*Error
-	for key, value := range keys {
-		wrong = append(wrong, c.read(file, md, name, key, value)...)
-	}
-	return wrong
-}
-
-// read takes one setting's value.
-func (c *Config) read(file string, md *toml.MetaData, section, key string, value toml.Primitive) []*Error {
-	take := leaf(func(any) error { return unknown(section, key) })
-	if s, ok := find(section, key); ok {
-		take = func(v any) error { return s.take(c, v) }
-	}
-	if err := md.PrimitiveDecode(value, take); err != nil {
-		return []*Error{mistake(file, err)}
-	}
-	return nil
-}
-
-// leaf takes a value as the TOML library read it. What it refuses, the library returns with the key's position.
-type leaf func(any) error
-
-// UnmarshalTOML hands the value over.
-func (l leaf) UnmarshalTOML(value any) error { return l(value) }
-
-// mistake gives the library's error our form.
-func mistake(file string, err error) *Error {
-	e := &Error{File: file, What: err.Error()}
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
-		e.Line, e.What = parse.Position.Line, parse.Message
-		if e.What == "" { // the library's own syntax errors keep their words inside
-			_, e.What, _ = strings.Cut(parse.Error(), ": ")
+	c := Default()
+	var wrong mistakes
+	for name, content := range d.sections {
+		if name == delegateSection {
+			wrong = append(wrong, d.delegate(content)...)
+			continue
 		}
+		wrong = append(wrong, section(d, &c, settings, name, content)...)
 	}
-	return e
+	if err := wrong.first(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
 }

@@ -15,16 +15,19 @@ import (
 	"accordion/core/policy"
 )
 
-// setting is one key of the file: where it stands, what it takes, and what is said of anything else.
-type setting struct {
+// setting is one key of a file that describes a C: where it stands, what it takes, and what is said of anything else.
+type setting[C any] struct {
 	section, key string
 	want         string // completes "it must be …"
-	put          func(c *Config, value any) bool
+	put          func(c *C, value any) bool
 	names        []string // of which it is one, for the nearest to what was written
 }
 
-// settings are all keys, in the order of the example.
-var settings = []setting{
+// table is the keys of a C.
+type table[C any] []setting[C]
+
+// settings are all keys of one cluster's configuration, in the order of the example.
+var settings = table[Config]{
 	text("", "cluster", "a name without spaces, such as \"slurm\"", plain, func(c *Config) *string { return &c.Cluster }),
 	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemOAR, SystemEmbedded),
 
@@ -106,7 +109,7 @@ var settings = []setting{
 }
 
 // take puts the value into the configuration, or says what is wrong with it.
-func (s setting) take(c *Config, value any) error {
+func (s setting[C]) take(c *C, value any) error {
 	if s.put(c, value) {
 		return nil
 	}
@@ -117,18 +120,18 @@ func (s setting) take(c *Config, value any) error {
 	return fmt.Errorf("%s = %s is wrong: it must be %s%s", where(s.section, s.key), show(value), s.want, hint)
 }
 
-func find(section, key string) (setting, bool) {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.section == section && s.key == key })
+func (t table[C]) find(section, key string) (setting[C], bool) {
+	i := slices.IndexFunc(t, func(s setting[C]) bool { return s.section == section && s.key == key })
 	if i < 0 {
-		return setting{}, false
+		return setting[C]{}, false
 	}
-	return settings[i], true
+	return t[i], true
 }
 
 // unknown says which keys there are instead.
-func unknown(section, key string) error {
+func (t table[C]) unknown(section, key string) error {
 	var keys, homes []string
-	for _, s := range settings {
+	for _, s := range t {
 		if s.section == section {
 			keys = append(keys, s.key)
 		}
@@ -169,8 +172,8 @@ func show(value any) string {
 	return s
 }
 
-func text(section, key, want string, valid func(string) bool, into func(*Config) *string) setting {
-	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
+func text[C any](section, key, want string, valid func(string) bool, into func(*C) *string) setting[C] {
+	return setting[C]{section: section, key: key, want: want, put: func(c *C, value any) bool {
 		s, ok := value.(string)
 		if ok = ok && valid(s) && !strings.ContainsAny(s, "\x00\n"); ok {
 			*into(c) = s
@@ -179,7 +182,7 @@ func text(section, key, want string, valid func(string) bool, into func(*Config)
 	}}
 }
 
-func choice(section, key string, into func(*Config) *string, names ...string) setting {
+func choice[C any](section, key string, into func(*C) *string, names ...string) setting[C] {
 	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
 	want = strings.ReplaceAll(want, `\"`, `"`)
 	s := text(section, key, want, func(s string) bool { return slices.Contains(names, s) }, into)
@@ -187,9 +190,9 @@ func choice(section, key string, into func(*Config) *string, names ...string) se
 	return s
 }
 
-func duration(section, key string, least, most time.Duration, such string, into func(*Config) *time.Duration) setting {
+func duration[C any](section, key string, least, most time.Duration, such string, into func(*C) *time.Duration) setting[C] {
 	want := fmt.Sprintf("a duration from %s to %s, such as %q", least, most, such)
-	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
+	return setting[C]{section: section, key: key, want: want, put: func(c *C, value any) bool {
 		s, ok := value.(string)
 		if !ok {
 			return false
@@ -203,8 +206,8 @@ func duration(section, key string, least, most time.Duration, such string, into 
 	}}
 }
 
-func number(section, key, want string, valid func(float64) bool, into func(*Config) *float64) setting {
-	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
+func number[C any](section, key, want string, valid func(float64) bool, into func(*C) *float64) setting[C] {
+	return setting[C]{section: section, key: key, want: want, put: func(c *C, value any) bool {
 		var n float64
 		switch v := value.(type) {
 		case int64:
@@ -259,9 +262,9 @@ func putClients(c *Config, value any) bool {
 	return ok
 }
 
-func whole(section, key string, least, most int64, into func(*Config) *int) setting {
+func whole[C any](section, key string, least, most int64, into func(*C) *int) setting[C] {
 	want := fmt.Sprintf("a whole number from %d to %d", least, most)
-	return setting{section: section, key: key, want: want, put: func(c *Config, value any) bool {
+	return setting[C]{section: section, key: key, want: want, put: func(c *C, value any) bool {
 		n, ok := value.(int64)
 		if ok = ok && n >= least && n <= most; ok {
 			*into(c) = int(n)
@@ -270,8 +273,8 @@ func whole(section, key string, least, most int64, into func(*Config) *int) sett
 	}}
 }
 
-func truth(section, key string, into func(*Config) *bool) setting {
-	return setting{section: section, key: key, want: "true or false", put: func(c *Config, value any) bool {
+func truth[C any](section, key string, into func(*C) *bool) setting[C] {
+	return setting[C]{section: section, key: key, want: "true or false", put: func(c *C, value any) bool {
 		b, ok := value.(bool)
 		if ok {
 			*into(c) = b
@@ -307,5 +310,7 @@ func addressOrEmpty(s string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0
 }
+
+func absolute(s string) bool { return filepath.IsAbs(s) }
 
 func pathOrEmpty(s string) bool { return s == "" || filepath.IsAbs(s) }

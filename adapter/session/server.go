@@ -74,6 +74,7 @@ type Server struct {
 	options    Options
 	log        hclog.Logger
 	calls      chan Call
+	closing    sync.Once
 
 	mu    sync.Mutex
 	open  int
@@ -142,6 +143,15 @@ func (s *Server) Addresses() []string {
 	return all
 }
 
+// Close gives up what it listens on, for a server that is not to serve after all; Serve does so at its end.
+func (s *Server) Close() {
+	s.closing.Do(func() {
+		for _, t := range s.transports {
+			t.Close()
+		}
+	})
+}
+
 // Serve takes sessions until ctx ends, then ends those that are open without a reply (their shims ask again) and
 // returns nil when the last of their goroutines has. It returns an error only when a transport fails for good.
 // It is called once.
@@ -151,9 +161,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(closed)
-		for _, t := range s.transports {
-			t.Close()
-		}
+		s.Close()
 	})
 	var sessions, taking sync.WaitGroup
 	errs := make([]error, len(s.transports))

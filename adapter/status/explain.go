@@ -106,17 +106,21 @@ func Explain(j *journal.Journal, id int64) (Explanation, error) {
 	return x, nil
 }
 
-// unknown is the error for a job that Accordion has never heard of.
+// UnknownJob is the error for a job that Accordion has never heard of: another cluster's may.
+type UnknownJob struct{ why string }
+
+func (u *UnknownJob) Error() string { return u.why }
+
 func unknown(r QueueReport, j *journal.Journal, id int64) error {
 	where := "the pool"
 	if r.Cluster != "" {
 		where = "the pool of cluster " + r.Cluster
 	}
 	if r.Read == 0 {
-		return fmt.Errorf("job %d: the sidecar has not read the batch system yet, and the journal %s does not know the job; is the sidecar running? accordion status says so", id, j.Path())
+		return &UnknownJob{fmt.Sprintf("job %d: the sidecar has not read the batch system yet, and the journal %s does not know the job; is the sidecar running? accordion status says so", id, j.Path())}
 	}
-	return fmt.Errorf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: was it submitted only just now, is the number right, and is the job in the managed partition?",
-		id, where, time.Unix(r.Read, 0).Format(time.DateTime))
+	return &UnknownJob{fmt.Sprintf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: was it submitted only just now, is the number right, and is the job in the managed partition?",
+		id, where, time.Unix(r.Read, 0).Format(time.DateTime))}
 }
 
 // remember reads the job's life from the journal: of the newest job with the number.

@@ -44,7 +44,7 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 		s.checkManager, s.checkReach, s.checkRelease} {
 		more, err := look(ctx, d)
 		if err != nil {
-			all = append(all, check{"the database", adapter.Fatal, true, database.OneLine(err), "Does OAR's database run, and is " + s.File + " right?"})
+			all = append(all, check{"the database", adapter.Unanswered, true, database.OneLine(err), "Does OAR's database run, and is " + s.File + " right?"})
 			break
 		}
 		all = append(all, more...)

@@ -30,7 +30,7 @@ sidecar's journal. The accounting is what this prints:
 			return nil
 		},
 	}
-	file := command.ConfigFlag(c)
+	clusters := command.ClustersFlag(c)
 	out := c.Flags().StringP("out", "o", "accordion-gantt.html", "the page to write")
 	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
 	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
@@ -43,7 +43,11 @@ sidecar's journal. The accounting is what this prints:
 		if *nodes != "" && err != nil {
 			return command.Usage(err)
 		}
-		j, err := file.Journal()
+		cluster, err := clusters.One()
+		if err != nil {
+			return err
+		}
+		j, err := cluster.Journal()
 		if err != nil {
 			return err
 		}

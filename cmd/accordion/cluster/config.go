@@ -20,18 +20,24 @@ func Config() *cobra.Command {
 			return command.Usage(errors.New("config: say which: accordion config example, or accordion config check"))
 		},
 	}
-	c.AddCommand(&cobra.Command{
+	example := &cobra.Command{
 		Use:   "example",
 		Short: "Print a configuration with every key, its meaning and its default",
 		Args:  command.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Example)
-			return err
-		},
-	})
+	}
+	several := example.Flags().Bool("several", false, "print the one that lists several clusters")
+	example.RunE = func(cmd *cobra.Command, _ []string) error {
+		text := config.Example
+		if *several {
+			text = config.ExampleList
+		}
+		_, err := fmt.Fprint(cmd.OutOrStdout(), text)
+		return err
+	}
+	c.AddCommand(example)
 	check := &cobra.Command{
 		Use:   "check",
-		Short: "Read the configuration and say whether it is right",
+		Short: "Read the configuration, and those that it lists, and say whether they are right",
 		Args:  command.NoArguments,
 	}
 	file := command.ConfigFlag(check)

@@ -32,7 +32,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 	}
 	s, err := oar.Open(ctx, c, oar.Options{Queue: settings.OAR.Queue, Timeout: settings.OAR.Timeout, Bin: settings.OAR.Bin, Log: log.Named("oar")})
 	if err != nil {
-		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // PostgreSQL's client says it in several lines
+		return nil, oneLine(err)
 	}
 	parts := setup.Setup{Conf: c, Queue: settings.OAR.Queue, File: hooked.File(settings.OAR.Conf), OARDir: hooked.Dir()}
 	preflight := func(ctx context.Context) []adapter.Finding {
@@ -43,6 +43,15 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 	return &cluster{system: s, pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), preflight: preflight, guard: s.Guard, name: s.Name, identity: s.Identity, leaser: s, passes: passes,
 		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
+}
+
+// oneLine is an error whose text PostgreSQL's client makes several lines of; it stays an *adapter.NoAnswer.
+func oneLine(err error) error {
+	text := errors.New(strings.Join(strings.Fields(err.Error()), " "))
+	if silent := (*adapter.NoAnswer)(nil); errors.As(err, &silent) {
+		return &adapter.NoAnswer{Err: text}
+	}
+	return text
 }
 
 // passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do. Another rule in its own configuration

@@ -3,7 +3,6 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,66 +22,87 @@ func Preflight() *cobra.Command {
 it. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.
 
 With --try, as root, and while no sidecar serves the cluster, jobs of its own start, grow, run a bound step on each node and shrink,
-one in each way in which jobs can grow here: two minutes at most, on two idle nodes.`,
+one in each way in which jobs can grow here: two minutes at most, on two idle nodes.
+
+Where the configuration lists several clusters it looks at each, under a line with its name (with --json: cluster, of each object);
+--cluster looks at one, and --try wants it.`,
 		Args: command.NoArguments,
 	}
-	file := command.ConfigFlag(c)
+	clusters := command.ClustersFlag(c)
 	asJSON := c.Flags().Bool("json", false, "print one JSON object a finding, for programs")
 	try := c.Flags().Bool("try", false, "let jobs start, grow and shrink, and say what this cluster can do (Slurm)")
 	as := c.Flags().String("as", os.Getenv("SUDO_USER"), "the user whose jobs --try submits")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		conf, err := file.Load()
-		if err != nil {
-			return err
-		}
-		system, err := connect(cmd.Context(), conf, hclog.NewNullLogger())
-		if err != nil {
-			return err
-		}
-		defer system.close()
-		planner, err := system.planner(conf.Plan)
-		if err != nil {
-			return err
-		}
-		found := system.preflight(cmd.Context())
-		if err := writeFindings(cmd.OutOrStdout(), found, *asJSON); err != nil {
-			return err
-		}
-		if failures(found) > 0 {
-			return command.ExitError{Status: 1} // the findings have said it
-		}
 		if *try {
-			return system.tryOut(cmd, conf, *as, *asJSON)
+			one, err := clusters.One()
+			if err != nil {
+				return err
+			}
+			return look{cmd, *asJSON}.cluster(one, func(c *cluster) error { return c.tryOut(cmd, one.Config, *as, *asJSON) })
 		}
-		if *asJSON {
-			return nil
+		all, err := clusters.Chosen()
+		if err != nil {
+			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, policy.SizesOf(planner))
-		return err
+		return command.Each(cmd, all, func(one command.Cluster) error { return look{cmd, *asJSON}.cluster(one, nil) })
 	}
 	return c
 }
 
-// words are how preflight calls the severities.
-var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Warning: "warn", adapter.Note: "note"}
-
-func failures(found []adapter.Finding) int {
-	n := 0
-	for _, f := range found {
-		if f.Severity == adapter.Fatal {
-			n++
-		}
-	}
-	return n
+// look is preflight's look at clusters.
+type look struct {
+	cmd    *cobra.Command
+	asJSON bool
 }
 
-func writeFindings(w io.Writer, found []adapter.Finding, asJSON bool) error {
+// cluster looks at one cluster, says what it finds, and then tries what there is to try on it, if that is not nil.
+func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
+	conf, out := one.Config, l.cmd.OutOrStdout()
+	if one.Name != "" && !l.asJSON {
+		if _, err := fmt.Fprintf(out, "cluster %s\n", one.Name); err != nil {
+			return err
+		}
+	}
+	system, err := connect(l.cmd.Context(), conf, hclog.NewNullLogger())
+	if err != nil {
+		return err
+	}
+	defer system.close()
+	planner, err := system.planner(conf.Plan)
+	if err != nil {
+		return err
+	}
+	found := system.preflight(l.cmd.Context())
+	if err := l.write(one.Name, found); err != nil {
+		return err
+	}
+	switch {
+	case adapter.Failures(found) > 0:
+		return command.ExitError{Status: 1} // the findings have said it
+	case try != nil:
+		return try(system)
+	case l.asJSON:
+		return nil
+	}
+	_, err = fmt.Fprintf(out, "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, policy.SizesOf(planner))
+	return err
+}
+
+// words are how preflight calls the severities.
+var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Unanswered: "fail", adapter.Warning: "warn", adapter.Note: "note"}
+
+// write writes what was found, a finding a line, or two.
+func (l look) write(cluster string, found []adapter.Finding) error {
 	for _, f := range found {
 		var err error
-		if asJSON {
-			err = json.NewEncoder(w).Encode(map[string]string{"severity": words[f.Severity], "what": f.What, "fix": f.Fix})
-		} else if _, err = fmt.Fprintf(w, "%s  %s\n", words[f.Severity], f.What); err == nil && f.Fix != "" {
-			_, err = fmt.Fprintf(w, "      do: %s\n", f.Fix)
+		if l.asJSON {
+			line := map[string]string{"severity": words[f.Severity], "what": f.What, "fix": f.Fix}
+			if cluster != "" {
+				line["cluster"] = cluster
+			}
+			err = json.NewEncoder(l.cmd.OutOrStdout()).Encode(line)
+		} else if _, err = fmt.Fprintf(l.cmd.OutOrStdout(), "%s  %s\n", words[f.Severity], f.What); err == nil && f.Fix != "" {
+			_, err = fmt.Fprintf(l.cmd.OutOrStdout(), "      do: %s\n", f.Fix)
 		}
 		if err != nil {
 			return err

@@ -12,17 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/adapter"
-	"accordion/adapter/alone"
 	"accordion/adapter/config"
-	"accordion/adapter/journal"
 	"accordion/adapter/managed"
-	"accordion/adapter/session"
-	"accordion/adapter/sidecar"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/core/queue"
-	"accordion/shim/seal"
 )
 
 // Serve is "accordion serve".
@@ -35,7 +30,11 @@ preflight" does, and does not start on a cluster that is not fit. It logs to sta
 
 One sidecar serves a cluster: it holds a lease in the batch system, and a second one, on whatever host, is refused with the
 name of the first. A sidecar that died without a word has the lease for another minute ([lease] length); --take-over does not wait
-for that. Give it only when that sidecar is known to be dead.`,
+for that. Give it only when that sidecar is known to be dead.
+
+Where the configuration lists several clusters there is a sidecar for each, in this one process; each line of the log begins with its
+cluster's name. None is served as long as preflight refuses one of them. A cluster that does not answer, or that cannot be served
+any more, is tried again every 10 seconds, and the others go on.`,
 		Args: command.NoArguments,
 	}
 	file := command.ConfigFlag(c)
@@ -46,7 +45,12 @@ for that. Give it only when that sidecar is known to be dead.`,
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), conf, insistence{force: *force, takeOver: *takeOver}, cmd.ErrOrStderr())
+		insist := insistence{force: *force, takeOver: *takeOver}
+		if len(conf.All) > 1 {
+			return serveAll(cmd.Context(), posts(conf.All, insist, cmd.ErrOrStderr()))
+		}
+		one := conf.All[0].Config
+		return serve(cmd.Context(), &post{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
 	}
 	return c
 }
@@ -57,106 +61,15 @@ type insistence struct {
 	takeOver bool // take the lease from another sidecar
 }
 
-// serve wires the sidecar's parts and runs them until ctx ends.
-func serve(ctx context.Context, conf config.Config, insist insistence, w io.Writer) error {
-	log := newLogger(conf.Log, w)
-	// The journal first: it keeps a second sidecar with it away before anything else is touched.
-	j, err := journal.Open(conf.Journal.Path)
+// serve runs the sidecar of one cluster until ctx ends.
+func serve(ctx context.Context, p *post) error {
+	defer p.leave()
+	s, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer j.Close()
-	c, err := connect(ctx, conf, log)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	if err := fit(ctx, c, log, insist.force); err != nil {
-		return err
-	}
-	lock, err := onlyOne(ctx, c, j.Path())
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	settings, err := settingsOf(ctx, conf, c)
-	if err != nil {
-		return err
-	}
-	server, err := listen(conf.Session, log.Named("session"))
-	if err != nil {
-		return err
-	}
-	instruments, err := openInstruments(conf, j, log)
-	if err != nil {
-		return err
-	}
-	defer instruments.close()
-	lease, err := c.leaseFor(j.Path(), conf.Lease.Length)
-	if err != nil {
-		return err
-	}
-	lease.Claim.Over = insist.takeOver
-	sidecar := sidecar.New(sidecar.Options{System: c.system, Journal: j, Calls: server.Calls(), Log: log, Meter: instruments.meter, Lease: lease, Settings: settings})
-	log.Info("accordion serves", "version", command.Version(), "cluster", settings.Cluster, "pool", c.pool, "sizes", policy.SizesOf(settings.Policy), "journal", j.Path(),
-		"socket", conf.Session.Socket, "addresses", server.Addresses())
-	err = together(ctx, append(instruments.parts, server.Serve, sidecar.Run,
-		func(ctx context.Context) error { return j.KeepFor(ctx, conf.Journal.Keep, time.Hour) })...)
-	if err != nil {
-		return err
-	}
-	log.Info("accordion ended as it was told to; running jobs run on")
-	return nil
-}
-
-// onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
-// needs no lock.
-func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, error) {
-	if c.identity == nil {
-		return &alone.Lock{}, nil
-	}
-	identity, err := c.identity(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := alone.Beside(alone.Folder, identity, "its journal is "+journal)
-	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
-		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
-	}
-	return lock, nil
-}
-
-// listen opens what jobs reach the sidecar by.
-func listen(conf config.Session, log hclog.Logger) (*session.Server, error) {
-	return session.Listen(session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen,
-		Authority: seal.NewMunge(conf.MungeSocket), Log: log})
-}
-
-// fit lets nobody serve a cluster that preflight refuses, unless he insists.
-func fit(ctx context.Context, c *cluster, log hclog.Logger, force bool) error {
-	found := c.preflight(ctx)
-	for _, f := range found {
-		switch f.Severity {
-		case adapter.Fatal:
-			log.Error("preflight: "+f.What, "do", f.Fix)
-		case adapter.Warning:
-			log.Warn("preflight: "+f.What, "do", f.Fix)
-		default:
-			log.Info("preflight: " + f.What)
-		}
-	}
-	failed := failures(found)
-	switch {
-	case failed == 0:
-		return nil
-	case force:
-		log.Warn("serving all the same, for --force was given", "failed", failed)
-		return nil
-	}
-	return errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
+	defer s.close()
+	return s.run(ctx)
 }
 
 func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {
@@ -169,7 +82,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		guard, err2 = c.guard(ctx)
 	}
 	if err := errors.Join(err1, err2); err != nil {
-		return managed.Settings{}, err
+		return managed.Settings{}, &adapter.NoAnswer{Err: err}
 	}
 	planner, err := c.planner(conf.Plan)
 	if err != nil {
@@ -236,8 +149,9 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-func newLogger(conf config.Log, w io.Writer) hclog.Logger {
+// newLogger makes a log; loggers of one output share a lock, and for one alone it is nil.
+func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w,
+		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w, Mutex: shared,
 	})
 }

@@ -22,10 +22,13 @@ func Watch() *cobra.Command {
 		Use:   "watch",
 		Short: "Watch the nodes and the queue, live",
 		Long: `Draw which job holds which node, what runs and what waits, anew every second; without a terminal, print a line for each
-change. It only reads: the batch system, and the sidecar's journal.`,
+change. It only reads: the batch system, and the sidecar's journal.
+
+Where the configuration lists several clusters they are drawn one below the other, or each line begins with its cluster's name;
+--cluster shows one of them. A cluster that does not answer says so, and the others go on.`,
 		Args: command.NoArguments,
 	}
-	file := command.ConfigFlag(c)
+	clusters := command.ClustersFlag(c)
 	every := c.Flags().Duration("every", time.Second, "how often the batch system is read")
 	column := c.Flags().Duration("column", 10*time.Second, "what one column of the picture stands for")
 	untilIdle := c.Flags().Bool("until-idle", false, "end when no job is left")
@@ -33,16 +36,19 @@ change. It only reads: the batch system, and the sidecar's journal.`,
 		if *every < 100*time.Millisecond || *column < time.Second {
 			return command.Usage(fmt.Errorf("watch: --every takes 100ms or more, --column 1s or more"))
 		}
-		conf, err := file.Load()
+		all, err := clusters.Chosen()
 		if err != nil {
 			return err
 		}
-		cluster, err := connect(cmd.Context(), conf, hclog.NewNullLogger())
+		if len(all) > 1 {
+			return watchAll(cmd.Context(), all, cmd.OutOrStdout(), *column, *every, *untilIdle)
+		}
+		cluster, err := connect(cmd.Context(), all[0].Config, hclog.NewNullLogger())
 		if err != nil {
 			return err
 		}
 		defer cluster.close()
-		j, err := journal.OpenReadOnly(conf.Journal.Path)
+		j, err := all[0].Journal()
 		if err != nil {
 			return err
 		}
@@ -73,8 +79,7 @@ func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem,
 		if err := screen.Show(snapshot, report.Status); err != nil {
 			return err
 		}
-		left := slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool { return j.State != adapter.Done })
-		if untilIdle && !left {
+		if untilIdle && idle(snapshot) {
 			return nil
 		}
 		select {
@@ -83,4 +88,9 @@ func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem,
 		case <-tick.C:
 		}
 	}
+}
+
+// idle says whether no job is left.
+func idle(s *adapter.Snapshot) bool {
+	return !slices.ContainsFunc(s.Jobs, func(j adapter.Job) bool { return j.State != adapter.Done })
 }

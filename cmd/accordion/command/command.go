@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/adapter/config"
-	"accordion/adapter/journal"
 )
 
 // ExitError carries the exit status: 2 when the input or the command line is wrong. Without Err nothing is printed.
@@ -68,20 +67,11 @@ func (c Config) Path() string {
 	return config.DefaultPath
 }
 
-// Load reads the configuration. Mistakes in it are the caller's.
-func (c Config) Load() (config.Config, error) {
-	conf, err := config.Load(c.Path())
+// Load reads the configuration, and those that it lists. Mistakes in them are the caller's.
+func (c Config) Load() (config.Clusters, error) {
+	conf, err := config.LoadClusters(c.Path())
 	if err != nil {
 		return conf, Usage(err)
 	}
 	return conf, nil
-}
-
-// Journal opens the journal that the configuration names, to read it.
-func (c Config) Journal() (*journal.Journal, error) {
-	conf, err := c.Load()
-	if err != nil {
-		return nil, err
-	}
-	return journal.OpenReadOnly(conf.Journal.Path)
 }

@@ -50,7 +50,7 @@ func New(out io.Writer, o Options) *Screen {
 	}
 	s := &Screen{out: out, options: o, names: map[adapter.Key]string{}}
 	if width, height, ok := terminal(out); ok {
-		s.picture = &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
+		s.picture = newPicture(width, height)
 		fmt.Fprint(out, hideCursor)
 	}
 	return s
@@ -58,9 +58,7 @@ func New(out io.Writer, o Options) *Screen {
 
 // Show shows the batch system as it is now, and what the sidecar makes of it.
 func (s *Screen) Show(now *adapter.Snapshot, view view.Status) error {
-	news := s.changes(now)
-	s.record(now)
-	s.last = now
+	news := s.take(now)
 	if s.picture == nil {
 		var b bytes.Buffer
 		for _, line := range news {
@@ -69,21 +67,37 @@ func (s *Screen) Show(now *adapter.Snapshot, view view.Status) error {
 		_, err := s.out.Write(b.Bytes())
 		return err
 	}
-	s.news = append(s.news, news...)
 	if width, height, ok := terminal(s.out); ok {
 		s.picture.width, s.picture.height = width, height
 	}
 	lines := s.draw(now, view)
+	before := s.shown
+	s.shown = len(lines)
+	return paint(s.out, before, lines)
+}
+
+// take takes in how the batch system is now, and says what is new.
+func (s *Screen) take(now *adapter.Snapshot) []string {
+	news := s.changes(now)
+	s.record(now)
+	s.last = now
+	if s.picture != nil {
+		s.news = append(s.news, news...)
+	}
+	return news
+}
+
+// paint draws lines on a terminal in place of those that stand there.
+func paint(out io.Writer, before int, lines []string) error {
 	var b bytes.Buffer
-	if s.shown > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", s.shown)
+	if before > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", before)
 	}
 	for _, line := range lines {
 		b.WriteString("\r" + line + clearRight + "\n")
 	}
 	b.WriteString(clearBelow)
-	s.shown = len(lines)
-	_, err := s.out.Write(b.Bytes())
+	_, err := out.Write(b.Bytes())
 	return err
 }
 

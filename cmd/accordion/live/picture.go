@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,11 @@ import (
 type picture struct {
 	width, height int
 	colour        bool
+}
+
+// newPicture is a terminal of that size, which has colours unless the user wants none.
+func newPicture(width, height int) *picture {
+	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
 
 // hold is what one node does in one column: the job that has it, or none.

@@ -2,9 +2,11 @@ package records
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,51 +26,89 @@ With --json each line is one object: id, at (RFC 3339, UTC), kind (intent or eve
 the job together with its number), verb, args, text, and for an intent that is over outcome and took_ms.
 
 With --follow new entries are shown as they come; an intent that was shown without its outcome is shown once more when it
-has one.`,
+has one.
+
+Where the configuration lists several clusters the entries of all are shown in the order of their times, each after its cluster's
+name (with --json: cluster, of each object); --cluster shows those of one. Ids count in each cluster's journal.`,
 		Args: command.NoArguments,
 	}
-	file := command.ConfigFlag(c)
+	clusters := command.ClustersFlag(c)
 	asJSON := c.Flags().Bool("json", false, "print one JSON object a line, for programs")
-	job := c.Flags().Int64("job", 0, "only this job's entries")
-	since := c.Flags().Int64("since", 0, "only entries with an id above this one")
-	follow := c.Flags().Bool("follow", false, "go on with new entries as they come, until interrupted")
+	var pick selection
+	c.Flags().Int64Var(&pick.job, "job", 0, "only this job's entries")
+	c.Flags().Int64Var(&pick.since, "since", 0, "only entries with an id above this one")
+	c.Flags().BoolVar(&pick.follow, "follow", false, "go on with new entries as they come, until interrupted")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *job < 0 || *since < 0 {
+		if pick.job < 0 || pick.since < 0 {
 			return command.Usage(fmt.Errorf("journal: --job and --since take numbers from 1"))
 		}
-		j, err := file.Journal()
+		all, err := clusters.Chosen()
 		if err != nil {
 			return err
 		}
-		defer j.Close()
-		var entries iter.Seq2[journal.Entry, error]
-		switch {
-		case *follow:
-			entries = j.Follow(cmd.Context(), *since, *job, 200*time.Millisecond)
-		case *job != 0:
-			entries = j.JobEntries(*job, *since)
-		default:
-			entries = j.Entries(*since)
+		if len(all) > 1 && pick.since != 0 {
+			return command.Usage(errors.New("journal: --since takes an id of one cluster's journal: say with --cluster whose"))
 		}
-		return writeEntries(cmd, entries, *asJSON, *follow)
+		return showJournals(cmd, all, pick, format{json: *asJSON, column: len(all) > 1, atOnce: pick.follow})
 	}
 	return c
 }
 
-// writeEntries writes one line an entry; at once, when somebody follows.
-func writeEntries(cmd *cobra.Command, entries iter.Seq2[journal.Entry, error], asJSON, atOnce bool) error {
-	w := bufio.NewWriter(cmd.OutOrStdout())
+// showJournals shows what is picked of the clusters' journals; those that cannot be read are told first.
+func showJournals(cmd *cobra.Command, all []command.Cluster, pick selection, f format) error {
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	var journals []*journal.Journal
+	defer func() {
+		for _, j := range journals {
+			j.Close()
+		}
+	}()
+	var logs []log
+	unread := command.Each(cmd, all, func(c command.Cluster) error {
+		j, err := c.Journal()
+		if err != nil {
+			return err
+		}
+		journals, logs = append(journals, j), append(logs, named(c.Name, pick.of(ctx, j)))
+		return nil
+	})
+	if len(logs) == 0 {
+		return unread
+	}
+	merged := inOrder(logs)
+	if pick.follow {
+		merged = asTheyCome(ctx, stop, logs)
+	}
+	if err := f.write(cmd.OutOrStdout(), merged); err != nil {
+		return err
+	}
+	return unread
+}
+
+// format is how entries are written.
+type format struct {
+	json   bool
+	column bool // the cluster's name first
+	atOnce bool // somebody follows
+}
+
+// write writes one line an entry.
+func (f format) write(to io.Writer, entries log) error {
+	w := bufio.NewWriter(to)
 	for e, err := range entries {
 		if err != nil {
 			w.Flush()
 			return err
 		}
-		if asJSON {
+		if f.json {
 			err = json.NewEncoder(w).Encode(e)
+		} else if f.column {
+			_, err = fmt.Fprintln(w, e.Cluster, e.Line(time.Local))
 		} else {
 			_, err = fmt.Fprintln(w, e.Line(time.Local))
 		}
-		if err == nil && atOnce {
+		if err == nil && f.atOnce {
 			err = w.Flush()
 		}
 		if err != nil {

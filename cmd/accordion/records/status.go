@@ -3,11 +3,9 @@
 package records
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +22,9 @@ func Status() *cobra.Command {
 		Long: `Show each managed job as the sidecar last saw it: its state, its step, the nodes it holds, its start, its promised
 end (with ~ while it waits: the planned one), and why it waits. It works while the sidecar is down, and says so.`,
 		Args: command.NoArguments,
-	}, func(j *journal.Journal, _ []string) (any, text, error) {
+	}, func(j *journal.Journal, name string, _ []string) (any, text, error) {
 		report, err := status.Read(j)
+		report.Cluster = cmp.Or(name, report.Cluster)
 		return report, report.Table, err
 	})
 }
@@ -44,8 +43,9 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
-	return shows(c, func(j *journal.Journal, _ []string) (any, text, error) {
+	return shows(c, func(j *journal.Journal, name string, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
+		report.Cluster = cmp.Or(name, report.Cluster)
 		if *user != "" {
 			report = report.Of(*user)
 		}
@@ -70,37 +70,13 @@ of ordinary ones it gives an estimate and no history. It works while the sidecar
 			}
 			return nil
 		},
-	}, func(j *journal.Journal, args []string) (any, text, error) {
+	}, func(j *journal.Journal, name string, args []string) (any, text, error) {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return nil, nil, err
 		}
 		explanation, err := status.Explain(j, id)
+		explanation.Cluster = cmp.Or(name, explanation.Cluster)
 		return explanation, explanation.Write, err
 	})
-}
-
-// text writes what was read, for people.
-type text func(w io.Writer, now time.Time, zone *time.Location) error
-
-// shows completes a command that shows what it reads of the journal, for people or for programs.
-func shows(c *cobra.Command, read func(*journal.Journal, []string) (any, text, error)) *cobra.Command {
-	file := command.ConfigFlag(c)
-	asJSON := c.Flags().Bool("json", false, "print one JSON object, for programs")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		j, err := file.Journal()
-		if err != nil {
-			return err
-		}
-		defer j.Close()
-		report, text, err := read(j, args)
-		switch {
-		case err != nil:
-			return err
-		case *asJSON:
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
-		}
-		return text(cmd.OutOrStdout(), time.Now(), time.Local)
-	}
-	return c
 }

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"errors"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Delegate is how launchers are served (delegated scheduling).
+type Delegate struct {
+	Journal      string
+	FairStart    time.Duration // how long the hosts of an application that is done stay free for who was not asked yet
+	Timer        time.Duration // between two passes
+	Applications int           // considered in a pass, by rank
+	Answer       time.Duration // how long a launcher may take to answer a change
+	Grace        time.Duration // how long it may be away
+	BringUp      time.Duration // how long the parts of an application may take to come up
+}
+
+// DefaultDelegate is that of an empty section.
+func DefaultDelegate() Delegate {
+	return Delegate{Journal: "/var/lib/accordion/delegate.db", FairStart: 5 * time.Second, Timer: time.Second, Applications: 200,
+		Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second}
+}
+
+const delegateSection = "delegate"
+
+var delegateKeys = table[Delegate]{
+	text(delegateSection, "journal", "an absolute path, such as \"/var/lib/accordion/delegate.db\"", absolute, func(d *Delegate) *string { return &d.Journal }),
+	duration(delegateSection, "fair_start", 0, time.Hour, "5s", func(d *Delegate) *time.Duration { return &d.FairStart }),
+	duration(delegateSection, "timer", 100*time.Millisecond, time.Minute, "1s", func(d *Delegate) *time.Duration { return &d.Timer }),
+	whole(delegateSection, "applications", 1, 100_000, func(d *Delegate) *int { return &d.Applications }),
+	duration(delegateSection, "answer", time.Second, time.Hour, "30s", func(d *Delegate) *time.Duration { return &d.Answer }),
+	duration(delegateSection, "grace", time.Second, 24*time.Hour, "60s", func(d *Delegate) *time.Duration { return &d.Grace }),
+	duration(delegateSection, "bring_up", time.Second, 10*time.Minute, "30s", func(d *Delegate) *time.Duration { return &d.BringUp }),
+}
+
+// delegate reads the section [delegate], and refuses it: nobody is to believe that launchers are served.
+func (d *document) delegate(content toml.Primitive) mistakes {
+	settings := DefaultDelegate()
+	if wrong := section(d, &settings, delegateKeys, delegateSection, content); len(wrong) > 0 {
+		return wrong
+	}
+	return mistakes{d.refuse(content, errors.New("[delegate]: launchers are not built yet; take the section out"))}
+}

@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/alone"
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
+	"accordion/cmd/accordion/command"
+	"accordion/core/policy"
+	"accordion/shim/seal"
+)
+
+// post is where one cluster is served from.
+type post struct {
+	conf    config.Config
+	insist  insistence
+	log     hclog.Logger
+	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
+	among   *roll                                                                // nil: it is the only one
+
+	journal *journal.Journal  // nil: not open
+	told    []adapter.Finding // the log has them
+}
+
+// prepared is a sidecar that is about to run: all that it owns is open.
+type prepared struct {
+	parts  []func(context.Context) error
+	ends   []func()
+	begins func() // says so
+	log    hclog.Logger
+}
+
+// begin makes all ready to serve. The error is an *adapter.NoAnswer when the batch system does not answer.
+func (p *post) begin(ctx context.Context) (*prepared, error) {
+	// The journal first: it keeps a second sidecar with it away before anything else is touched.
+	if p.journal == nil {
+		j, err := journal.Open(p.conf.Journal.Path)
+		if err != nil {
+			return nil, err
+		}
+		p.journal = j
+	}
+	s := &prepared{}
+	if err := p.prepare(ctx, s); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// leave closes the journal.
+func (p *post) leave() {
+	if p.journal != nil {
+		p.journal.Close()
+		p.journal = nil
+	}
+}
+
+// prepare wires the sidecar's parts.
+func (p *post) prepare(ctx context.Context, s *prepared) error {
+	c, err := p.connect(ctx, p.conf, p.log)
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, c.close)
+	if err := p.fit(ctx, c); err != nil {
+		return err
+	}
+	lock, err := onlyOne(ctx, c, p.journal.Path())
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, func() { lock.Release() })
+	settings, err := settingsOf(ctx, p.conf, c)
+	if err != nil {
+		return err
+	}
+	if err := p.among.enter(p, settings.Cluster); err != nil {
+		return err
+	}
+	lease, err := c.leaseFor(p.journal.Path(), p.conf.Lease.Length)
+	if err != nil {
+		return err
+	}
+	lease.Claim.Over = p.insist.takeOver
+	return s.wire(p, sidecar.Options{System: c.system, Journal: p.journal, Log: p.log, Lease: lease, Settings: settings}, c.pool)
+}
+
+// wire makes the sidecar and what stands around it.
+func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
+	server, err := listen(p.conf.Session, p.log.Named("session"))
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, server.Close)
+	instruments, err := openInstruments(p.conf, p.journal, p.log)
+	if err != nil {
+		return err
+	}
+	s.ends = append(s.ends, func() { instruments.close() })
+	o.Calls, o.Meter = server.Calls(), instruments.meter
+	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, sidecar.New(o).Run,
+		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) })
+	s.begins = func() {
+		o.Log.Info("accordion serves", "version", command.Version(), "cluster", o.Settings.Cluster, "pool", pool, "sizes", policy.SizesOf(o.Settings.Policy), "journal", p.journal.Path(),
+			"socket", p.conf.Session.Socket, "addresses", server.Addresses())
+	}
+	return nil
+}
+
+// run runs the sidecar until ctx ends.
+func (s *prepared) run(ctx context.Context) error {
+	s.begins()
+	if err := together(ctx, s.parts...); err != nil {
+		return err
+	}
+	s.log.Info("accordion ended as it was told to; running jobs run on")
+	return nil
+}
+
+// close gives back what is open, the last first.
+func (s *prepared) close() {
+	for _, end := range slices.Backward(s.ends) {
+		end()
+	}
+}
+
+// onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
+// needs no lock.
+func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, error) {
+	if c.identity == nil {
+		return &alone.Lock{}, nil
+	}
+	identity, err := c.identity(ctx)
+	if err != nil {
+		return nil, &adapter.NoAnswer{Err: err}
+	}
+	lock, err := alone.Beside(alone.Folder, identity, "its journal is "+journal)
+	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+	}
+	return lock, nil
+}
+
+// listen opens what jobs reach the sidecar by.
+func listen(conf config.Session, log hclog.Logger) (*session.Server, error) {
+	return session.Listen(session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen,
+		Authority: seal.NewMunge(conf.MungeSocket), Log: log})
+}
+
+// errUnfit is for a cluster that preflight refuses.
+var errUnfit = errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
+
+// fit lets nobody serve a cluster that preflight refuses, unless he insists.
+func (p *post) fit(ctx context.Context, c *cluster) error {
+	found := c.preflight(ctx)
+	p.tell(found)
+	failed := adapter.Failures(found)
+	switch {
+	case failed == 0:
+		return nil
+	case p.insist.force:
+		p.log.Warn("serving all the same, for --force was given", "failed", failed)
+		return nil
+	case slices.ContainsFunc(found, func(f adapter.Finding) bool { return f.Severity == adapter.Unanswered }):
+		return &adapter.NoAnswer{Err: errUnfit}
+	}
+	return errUnfit
+}
+
+// tell logs what preflight found, once as long as it stays the same.
+func (p *post) tell(found []adapter.Finding) {
+	if slices.Equal(found, p.told) {
+		return
+	}
+	p.told = found
+	for _, f := range found {
+		switch f.Severity {
+		case adapter.Fatal, adapter.Unanswered:
+			p.log.Error("preflight: "+f.What, "do", f.Fix)
+		case adapter.Warning:
+			p.log.Warn("preflight: "+f.What, "do", f.Fix)
+		default:
+			p.log.Info("preflight: " + f.What)
+		}
+	}
+}

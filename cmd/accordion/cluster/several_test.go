@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+)
+
+// house is several clusters in this process, served together; what their batch systems answer is the test's to say.
+type house struct {
+	posts []*post
+	tries chan chan time.Time // a cluster that waits to be tried again; closing what it waits for lets it go on
+	log   *safe
+}
+
+// safe is a log that several goroutines write, and a test waits for.
+type safe struct {
+	mu   sync.Mutex
+	all  bytes.Buffer
+	news chan struct{}
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.news <- struct{}{}:
+	default: // there is news already
+	}
+	return s.all.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
+}
+
+// answer is how a batch system answers an attempt to serve it: it is the embedded one, unless one of these is said.
+type answer struct {
+	connect error
+	found   []adapter.Finding
+	name    string // "": the configuration's
+}
+
+// build makes a house of clusters of these names; "" is named by its batch system. Each attempt takes the next of a cluster's
+// answers, and the last one from then on.
+func build(t *testing.T, names []string, answers map[int][]answer) *house {
+	t.Helper()
+	folder := t.TempDir()
+	h := &house{tries: make(chan chan time.Time), log: &safe{news: make(chan struct{}, 1)}}
+	var members []config.Member
+	for i, name := range names {
+		conf := config.Default()
+		conf.System, conf.Embedded.Nodes, conf.Cluster = config.SystemEmbedded, 4, name
+		own := filepath.Join(folder, string(rune('a'+i)))
+		conf.Journal.Path, conf.Session.Socket = filepath.Join(own, "j.db"), filepath.Join(own, "sock")
+		members = append(members, config.Member{Config: conf, File: own + ".toml"})
+	}
+	h.posts = posts(members, insistence{}, h.log)
+	for i, p := range h.posts {
+		p.among.pause = func() <-chan time.Time {
+			again := make(chan time.Time)
+			h.tries <- again
+			return again
+		}
+		left := answers[i]
+		p.connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+			var now answer
+			if len(left) > 0 {
+				now = left[0]
+			}
+			if len(left) > 1 {
+				left = left[1:]
+			}
+			if now.connect != nil {
+				return nil, now.connect
+			}
+			c, err := connect(ctx, conf, log)
+			if err == nil {
+				c.preflight = func(context.Context) []adapter.Finding { return now.found }
+				if now.name != "" {
+					c.name = func(context.Context) (string, error) { return now.name, nil }
+				}
+			}
+			return c, err
+		}
+	}
+	return h
+}
+
+// open serves the house until the test ends, or the function that it returns is called, which gives serve's error.
+func (h *house) open(t *testing.T) (end func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- serveAll(ctx, h.posts) }()
+	end = sync.OnceValue(func() error {
+		cancel()
+		for {
+			select {
+			case <-h.tries: // whoever has begun to wait sees that it is over
+			case err := <-done:
+				return err
+			}
+		}
+	})
+	t.Cleanup(func() { end() })
+	return end
+}
+
+// waits waits until a cluster waits to be tried again.
+func (h *house) waits(t *testing.T) chan time.Time {
+	t.Helper()
+	select {
+	case again := <-h.tries:
+		return again
+	case <-time.After(time.Minute):
+		t.Fatalf("no cluster waits to be tried again; the log:\n%s", h.log)
+		return nil
+	}
+}
+
+// served waits until a cluster's sidecar runs.
+func (h *house) served(t *testing.T, name string) {
+	t.Helper()
+	patience := time.After(time.Minute)
+	for !strings.Contains(h.log.String(), "accordion."+name+": ready:") {
+		select {
+		case <-h.log.news:
+		case <-patience:
+			t.Fatalf("cluster %s is not served; the log:\n%s", name, h.log)
+		}
+	}
+}
+
+var away = answer{connect: &adapter.NoAnswer{Err: errors.New("nobody there")}}
+
+func TestAClusterThatIsAwayAtTheBeginningIsServedWhenItComes(t *testing.T) {
+	slow := answer{found: []adapter.Finding{{Severity: adapter.Unanswered, What: "slurmctld is not up"}}}
+	h := build(t, []string{"a", "far"}, map[int][]answer{1: {away, away, slow, slow, {}}})
+	end := h.open(t)
+	h.served(t, "a")
+	for range 4 {
+		close(h.waits(t))
+	}
+	h.served(t, "far")
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	text := h.log.String()
+	for _, line := range []string{
+		`[ERROR] accordion.far: the batch system does not answer: it is tried again every 10 s: error="nobody there"`,
+		`[ERROR] accordion.far: preflight: slurmctld is not up`,
+		`[ERROR] accordion.far: the batch system does not answer: it is tried again every 10 s` + "\n",
+		`[INFO]  accordion.far: accordion serves: `,
+		`[INFO]  accordion.far: accordion ended as it was told to`,
+		`[INFO]  accordion.a: accordion ended as it was told to`,
+	} {
+		if n := strings.Count(text, line); n != 1 {
+			t.Errorf("%d times, want once: %s\n%s", n, line, text)
+		}
+	}
+}
+
+func TestOneThatIsNotFitKeepsAllFromBeingServed(t *testing.T) {
+	unfit := answer{found: []adapter.Finding{{Severity: adapter.Fatal, What: "no accounting"}}}
+	h := build(t, []string{"a", "b", "c"}, map[int][]answer{1: {unfit}, 2: {away}})
+	err := h.open(t)()
+	if err == nil || err.Error() != "cluster b: "+errUnfit.Error() {
+		t.Errorf("%v", err)
+	}
+	if text := h.log.String(); strings.Contains(text, "serves") || !strings.Contains(text, "accordion.b: preflight: no accounting") {
+		t.Errorf("the log:\n%s", text)
+	}
+}
+
+func TestOneThatIsNotFitWhenItComesIsTriedAgainAndTheOthersGoOn(t *testing.T) {
+	unfit := answer{found: []adapter.Finding{{Severity: adapter.Fatal, What: "no accounting"}}}
+	h := build(t, []string{"a", "b"}, map[int][]answer{1: {away, unfit, unfit, {}}})
+	end := h.open(t)
+	for range 3 {
+		close(h.waits(t))
+	}
+	h.served(t, "b")
+	h.served(t, "a")
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if text := h.log.String(); strings.Count(text, "preflight: no accounting") != 1 || strings.Count(text, "the cluster is not served") != 1 {
+		t.Errorf("the log:\n%s", text)
+	}
+}
+
+// ended is a lease that another sidecar has taken: the sidecar that served ends.
+type ended struct{ adapter.Leaser }
+
+func (ended) TakeLease(context.Context, adapter.Claim) error {
+	return &adapter.Leased{Holder: adapter.Holder{Until: time.Now().Add(time.Hour).Unix()}}
+}
+func (ended) LeaveLease(context.Context, adapter.Holder) error { return nil }
+
+func TestASidecarThatEndsIsBegunAgainAndTheOthersGoOn(t *testing.T) {
+	h := build(t, []string{"a", "b"}, nil)
+	free, tries := h.posts[1].connect, 0
+	h.posts[1].insist.takeOver = true
+	h.posts[1].connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+		c, err := free(ctx, conf, log)
+		if tries++; err == nil && tries < 3 {
+			c.leaser = ended{}
+		}
+		return c, err
+	}
+	end := h.open(t)
+	for range 2 {
+		h.served(t, "a")
+		close(h.waits(t))
+	}
+	h.served(t, "b")
+	if h.posts[1].insist.takeOver {
+		t.Error("it takes the lease from others again and again")
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if text := h.log.String(); !strings.Contains(text, "[ERROR] accordion.b: the cluster is not served: it is tried again every 10 s: error=") {
+		t.Errorf("the log:\n%s", text)
+	}
+}
+
+func TestClustersThatTheirBatchSystemsCallAlikeAreRefused(t *testing.T) {
+	h := build(t, []string{"", "linux"}, map[int][]answer{0: {{name: "linux"}}})
+	err := h.open(t)()
+	if err == nil || !strings.Contains(err.Error(), `the batch system calls this cluster "linux", as another one of the list is called`) {
+		t.Errorf("%v", err)
+	}
+	h = build(t, []string{"", "linux"}, map[int][]answer{0: {{name: "east"}}})
+	end := h.open(t)
+	h.served(t, "east")
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if text := h.log.String(); !strings.Contains(text, "accordion.east: accordion serves") {
+		t.Errorf("the log does not say the cluster's own name:\n%s", text)
+	}
+}

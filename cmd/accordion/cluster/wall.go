@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/cmd/accordion/command"
+	"accordion/cmd/accordion/live"
+)
+
+// watcher watches one of several clusters.
+type watcher struct {
+	command.Cluster
+	pane   *live.Pane
+	system *cluster         // nil: not connected
+	j      *journal.Journal // nil: not open
+	idle   atomic.Bool
+}
+
+// watchAll shows the clusters until ctx ends, or no job is left on any. A cluster that cannot be read says so, and the others go on.
+func watchAll(ctx context.Context, all []command.Cluster, out io.Writer, column, every time.Duration, untilIdle bool) error {
+	options := make([]live.Options, len(all))
+	for i := range all {
+		options[i] = live.Options{Title: all[i].Name, Begin: time.Now(), Column: column}
+	}
+	wall := live.NewWall(out, options...)
+	defer wall.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	watchers := make([]*watcher, len(all))
+	for i := range all {
+		watchers[i] = &watcher{Cluster: all[i], pane: wall.Pane(i)}
+	}
+	errs := make([]error, len(all))
+	atOnce(len(all), func(i int) {
+		defer watchers[i].close()
+		errs[i] = watchers[i].watch(ctx, every, func() {
+			for _, w := range watchers {
+				if !untilIdle || !w.idle.Load() {
+					return
+				}
+			}
+			stop()
+		})
+		if errs[i] != nil { // nobody sees it any more
+			stop()
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// watch shows the cluster until ctx ends; looked is called after each look. The error is that nothing can be shown.
+func (w *watcher) watch(ctx context.Context, every time.Duration, looked func()) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		err := w.look(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		looked()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// look shows the cluster once.
+func (w *watcher) look(ctx context.Context) error {
+	snapshot, report, err := w.read(ctx)
+	w.idle.Store(err == nil && idle(snapshot))
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return w.pane.Say(err.Error())
+	}
+	return w.pane.Show(snapshot, report.Status)
+}
+
+// read reads the batch system and the journal, and first connects to them.
+func (w *watcher) read(ctx context.Context) (*adapter.Snapshot, status.Report, error) {
+	var err error
+	if w.system == nil {
+		if w.system, err = connect(ctx, w.Config, hclog.NewNullLogger()); err != nil {
+			return nil, status.Report{}, err
+		}
+	}
+	if w.j == nil {
+		if w.j, err = w.Journal(); err != nil {
+			return nil, status.Report{}, err
+		}
+	}
+	snapshot, err := w.system.system.Observe(ctx)
+	if err != nil {
+		return nil, status.Report{}, err
+	}
+	report, err := status.Read(w.j)
+	return snapshot, report, err
+}
+
+func (w *watcher) close() {
+	if w.system != nil {
+		w.system.close()
+	}
+	if w.j != nil {
+		w.j.Close()
+	}
+}

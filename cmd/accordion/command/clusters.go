@@ -1,0 +1,120 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"accordion/adapter/config"
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+)
+
+// Clusters is --config and --cluster, and what they lead to.
+type Clusters struct {
+	file Config
+	name *string
+}
+
+// ClustersFlag adds --config and --cluster to a command.
+func ClustersFlag(cmd *cobra.Command) Clusters {
+	return Clusters{ConfigFlag(cmd), cmd.Flags().String("cluster", "", "only this one of the clusters that the configuration lists")}
+}
+
+// Cluster is one of those that a command is about.
+type Cluster struct {
+	Name string // in the list; "" where the configuration is that of one cluster, which needs no name
+	config.Config
+}
+
+// Journal opens the cluster's journal, to read it.
+func (c Cluster) Journal() (*journal.Journal, error) {
+	return journal.OpenReadOnly(c.Config.Journal.Path)
+}
+
+// Chosen is the clusters that --cluster leaves of those that the configuration describes.
+func (c Clusters) Chosen() ([]Cluster, error) {
+	conf, err := c.file.Load()
+	if err != nil {
+		return nil, err
+	}
+	if len(conf.All) == 1 && *c.name == "" {
+		return []Cluster{{Config: conf.All[0].Config}}, nil
+	}
+	var chosen []Cluster
+	var names []string
+	for i := range conf.All {
+		one := Cluster{Name: nameOf(conf.All[i]), Config: conf.All[i].Config}
+		names = append(names, one.Name)
+		if *c.name == "" || *c.name == one.Name {
+			chosen = append(chosen, one)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, Usage(fmt.Errorf("--cluster %q: %s has no cluster of that name; it has %s", *c.name, c.file.Path(), strings.Join(names, ", ")))
+	}
+	return chosen, nil
+}
+
+// One is Chosen for a command that is about one cluster.
+func (c Clusters) One() (Cluster, error) {
+	chosen, err := c.Chosen()
+	if err != nil {
+		return Cluster{}, err
+	}
+	if len(chosen) > 1 {
+		names := make([]string, len(chosen))
+		for i := range chosen {
+			names[i] = chosen[i].Name
+		}
+		return Cluster{}, Usage(fmt.Errorf("%s lists several clusters: say with --cluster which one is meant: %s", c.file.Path(), strings.Join(names, ", ")))
+	}
+	return chosen[0], nil
+}
+
+// nameOf is what a cluster is called: by the configuration, else by the batch system, which a sidecar has written down; before the first
+// one has, the path of its file stands for it.
+func nameOf(m config.Member) string {
+	if m.Config.Cluster != "" {
+		return m.Config.Cluster
+	}
+	j, err := journal.OpenReadOnly(m.Config.Journal.Path)
+	if err != nil {
+		return m.File
+	}
+	defer j.Close()
+	if report, err := status.Read(j); err == nil && report.Cluster != "" {
+		return report.Cluster
+	}
+	return m.File
+}
+
+// Each does something for each cluster, in turn. What fails for one of several is told at once, and does not keep it from being
+// done for the others; the exit status is the gravest.
+func Each(cmd *cobra.Command, all []Cluster, do func(Cluster) error) error {
+	if len(all) == 1 {
+		return do(all[0])
+	}
+	failed := 0
+	for _, c := range all {
+		if err := do(c); err != nil {
+			failed = max(failed, tell(cmd, c, err))
+		}
+	}
+	if failed > 0 {
+		return ExitError{Status: failed}
+	}
+	return nil
+}
+
+// tell writes what failed for a cluster, and gives the exit status for it.
+func tell(cmd *cobra.Command, c Cluster, err error) int {
+	coded := ExitError{Status: 1, Err: err}
+	errors.As(err, &coded)
+	if coded.Err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: cluster %s: %v\n", c.Name, coded.Err)
+	}
+	return coded.Status
+}

@@ -1,0 +1,131 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+)
+
+// Wall shows several batch systems: on a terminal one below the other, elsewhere a line for each change, after the batch system's
+// name. Its panes may be used by several goroutines at once.
+//
+//	wall := live.NewWall(os.Stdout, live.Options{Title: "a", Begin: begin}, live.Options{Title: "b", Begin: begin})
+//	defer wall.Close()
+//	err := wall.Pane(1).Show(snapshot, view)
+type Wall struct {
+	mu     sync.Mutex
+	out    io.Writer
+	panes  []*Pane
+	height int // of the terminal
+	shown  int // lines that stand on it
+}
+
+// Pane is the part of a wall that shows one batch system.
+type Pane struct {
+	wall   *Wall
+	screen *Screen
+	lines  []string // as last drawn
+	said   string   // in place of the picture
+}
+
+// NewWall makes a wall with a pane for each batch system.
+func NewWall(out io.Writer, all ...Options) *Wall {
+	w := &Wall{out: out}
+	width, height, drawn := terminal(out)
+	for _, o := range all {
+		s := New(io.Discard, o)
+		if drawn {
+			s.picture = newPicture(0, 0)
+		}
+		w.panes = append(w.panes, &Pane{wall: w, screen: s})
+	}
+	w.size(width, height)
+	if drawn {
+		fmt.Fprint(out, hideCursor)
+	}
+	return w
+}
+
+// size shares the terminal among the panes.
+func (w *Wall) size(width, height int) {
+	w.height = height
+	for _, p := range w.panes {
+		if picture := p.screen.picture; picture != nil {
+			picture.width, picture.height = width, max(2, height/len(w.panes)) // a picture has one line at least
+		}
+	}
+}
+
+// Pane is the i-th batch system's.
+func (w *Wall) Pane(i int) *Pane { return w.panes[i] }
+
+// Show shows the batch system as it is now, and what the sidecar makes of it.
+func (p *Pane) Show(now *adapter.Snapshot, view view.Status) error {
+	p.wall.mu.Lock()
+	defer p.wall.mu.Unlock()
+	news := p.screen.take(now)
+	if p.said != "" && len(news) == 0 {
+		news = []string{"answers again"}
+	}
+	p.said = ""
+	if p.screen.picture == nil {
+		return p.write(news)
+	}
+	if width, height, ok := terminal(p.wall.out); ok {
+		p.wall.size(width, height)
+	}
+	p.lines = p.screen.draw(now, view)
+	return p.wall.draw()
+}
+
+// Say says what there is to say instead of a picture, once as long as it is the same.
+func (p *Pane) Say(text string) error {
+	p.wall.mu.Lock()
+	defer p.wall.mu.Unlock()
+	if text == p.said {
+		return nil
+	}
+	p.said = text
+	if p.screen.picture == nil {
+		return p.write([]string{clip(text, len(text))})
+	}
+	p.lines = []string{clip(p.screen.options.Title+"   "+text, p.screen.picture.width)}
+	return p.wall.draw()
+}
+
+// write writes lines where there is no terminal.
+func (p *Pane) write(lines []string) error {
+	var b bytes.Buffer
+	for _, line := range lines {
+		fmt.Fprintf(&b, "%-8s  %s\n", p.screen.options.Title, line)
+	}
+	_, err := p.wall.out.Write(b.Bytes())
+	return err
+}
+
+// draw draws all panes.
+func (w *Wall) draw() error {
+	var all [][]string
+	for _, p := range w.panes {
+		all = append(all, p.lines)
+	}
+	lines := slices.Concat(all...)
+	lines = lines[:min(len(lines), max(1, w.height-1))]
+	before := w.shown
+	w.shown = len(lines)
+	return paint(w.out, before, lines)
+}
+
+// Close leaves the last pictures standing and gives the terminal back.
+func (w *Wall) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.panes[0].screen.picture != nil {
+		fmt.Fprint(w.out, showCursor)
+	}
+}
