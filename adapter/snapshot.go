@@ -56,7 +56,6 @@ type Snapshot struct {
 // Molds is what the batch system goes by that chooses sizes itself (Job.Choices).
 type Molds struct {
 	Pause core.Time // seconds at the end of each size in which the job runs no more, and nobody else may
-	Nodes []string  // that the jobs of its queue may have, in natural order; nil: all
 }
 
 // Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.

@@ -61,7 +61,7 @@ func (m *machine) molded() func(node int) bool {
 	may := make([]bool, len(m.Nodes))
 	for _, n := range m.Snapshot.Nodes {
 		if i, here := m.Index[n.Name]; here {
-			may[i] = n.Usable && (m.Snapshot.Molds.Nodes == nil || slices.Contains(m.Snapshot.Molds.Nodes, n.Name))
+			may[i] = n.Usable
 		}
 	}
 	return func(n int) bool { return may[n] }

@@ -32,14 +32,14 @@ func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
 // Sized is what a moldable job may get now by that.
 type Sized struct {
-	Reference int        `json:"reference"`       // nodes of the size with the least nodes x time^2
-	Seconds   core.Time  `json:"seconds"`         // that it lasts
-	Part      Number     `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
-	Least     int        `json:"least"`           // sizes that it listed, from its floor…
-	Most      int        `json:"most"`            // …to its target: one of these it gets
-	Limit     int        `json:"limit"`           // nodes that the site allows it at most; 0: no limit
-	Parts     Parts      `json:"load,omitzero"`   // by the rule load
-	Tried     []Tried    `json:"tried,omitempty"` // by it, too
+	Reference int       `json:"reference"`       // nodes of the size with the least nodes x time^2
+	Seconds   core.Time `json:"seconds"`         // that it lasts
+	Part      Number    `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
+	Least     int       `json:"least"`           // sizes that it listed, from its floor…
+	Most      int       `json:"most"`            // …to its target: one of these it gets
+	Limit     int       `json:"limit"`           // nodes that the site allows it at most; 0: no limit
+	Parts     Parts     `json:"load,omitzero"`   // by the rule load
+	Tried     []Tried   `json:"tried,omitempty"` // by it, too
 }
 
 // Parts is what the machine's load over the job's run time is made of, at its part.
