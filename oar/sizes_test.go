@@ -128,9 +128,19 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 		lab.Run(t, "bob", "oardel", job)
 	}
 	for _, job := range append([]string{alone, holder, molds, ours, grows}, behind...) {
-		if said := lab.Run(t, "root", "accordion", "journal", "--job", job); strings.Contains(said, "promise broken") {
+		if said := lab.Run(t, "root", "accordion", "journal", "--job", job); brokenByAPlan(said) {
 			t.Errorf("a promise was broken:\n%s", said)
 		}
 	}
 	nothingLeft(t, lab)
+}
+
+// brokenByAPlan says whether a journal has a promise that was broken, and not by a batch system that took its time.
+func brokenByAPlan(journal string) bool {
+	for line := range strings.Lines(journal) {
+		if strings.Contains(line, " promise broken: ") && !strings.Contains(line, " cause=batch system ") {
+			return true
+		}
+	}
+	return false
 }

@@ -120,11 +120,22 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
 	// The journal is the lab's: stories before this one may have broken promises.
 	for _, job := range append([]string{alone, list, model, evolving}, behind...) {
-		if said := p.accordion("journal", "--job", job); strings.Contains(said, "promise broken") {
+		if said := p.accordion("journal", "--job", job); brokenByAPlan(said) {
 			t.Errorf("a promise was broken:\n%s", said)
 		}
 	}
 	clean(t, p)
+}
+
+// brokenByAPlan says whether a journal has a promise that was broken, and not by a batch system that took its time: how long that
+// takes is judged by stories that have the machine for themselves.
+func brokenByAPlan(journal string) bool {
+	for line := range strings.Lines(journal) {
+		if strings.Contains(line, " promise broken: ") && !strings.Contains(line, " cause=batch system ") {
+			return true
+		}
+	}
+	return false
 }
 
 // How long a flood of moldable jobs waits, on an idle machine, by the default rule and where each takes the size on which it ends first.
