@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter/status"
 	"accordion/adapter/view"
+	"accordion/scripts/lab"
 )
 
 // sizedBy serves on with another rule for the sizes of moldable jobs.
@@ -40,6 +41,15 @@ func (p *process) announced(job string, nodes int) *status.Sizes {
 		return err == nil && x.Sizes != nil && x.Sizes.Taken == nodes
 	})
 	return x.Sizes
+}
+
+// kept says that no promise to a job was broken, but by how slow Slurm was.
+func (p *process) kept(job string) {
+	p.t.Helper()
+	said := p.accordion("journal", "--json", "--job", job)
+	if broken, err := lab.BrokenPromises(said); err != nil || broken != nil {
+		p.t.Errorf("promises were broken: %q, %v\n%s", broken, err, said)
+	}
 }
 
 // begun is the numbers by which a moldable job began, from the journal.
@@ -120,22 +130,9 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
 	// The journal is the lab's: stories before this one may have broken promises.
 	for _, job := range append([]string{alone, list, model, evolving}, behind...) {
-		if said := p.accordion("journal", "--job", job); brokenByAPlan(said) {
-			t.Errorf("a promise was broken:\n%s", said)
-		}
+		p.kept(job)
 	}
 	clean(t, p)
-}
-
-// brokenByAPlan says whether a journal has a promise that was broken, and not by a batch system that took its time: how long that
-// takes is judged by stories that have the machine for themselves.
-func brokenByAPlan(journal string) bool {
-	for line := range strings.Lines(journal) {
-		if strings.Contains(line, " promise broken: ") && !strings.Contains(line, " cause=batch system ") {
-			return true
-		}
-	}
-	return false
 }
 
 // How long a flood of moldable jobs waits, on an idle machine, by the default rule and where each takes the size on which it ends first.

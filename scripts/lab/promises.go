@@ -1,0 +1,51 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// told is what is read of an entry of the journal.
+type told struct {
+	Job  int64
+	Verb string
+	Args struct {
+		Planned, Began, Seconds float64
+		Lateness                float64
+		Cause                   string
+	}
+}
+
+// slow is by how many seconds the batch system moved a job's end: its start came later than planned, or a growth did that waited for
+// nobody else.
+func (e told) slow() float64 {
+	switch {
+	case e.Verb == "started":
+		return max(0, e.Args.Began-e.Args.Planned)
+	case e.Verb == "grew" && (e.Args.Cause == "" || e.Args.Cause == "batch system"):
+		return max(0, e.Args.Lateness)
+	}
+	return 0
+}
+
+// BrokenPromises are the broken promises of a job, of the lines of "accordion journal --json --job", that are not explained by how slow
+// the batch system was: it takes its time beside other load, and stories that have the machine for themselves judge that.
+func BrokenPromises(journal string) (broken []string, err error) {
+	var slow float64
+	var all []told
+	for line := range strings.Lines(journal) {
+		var e told
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return nil, fmt.Errorf("a line of the journal: %w: %s", err, line)
+		}
+		all, slow = append(all, e), slow+e.slow()
+	}
+	for _, e := range all {
+		if e.Verb == "promise broken" && e.Args.Seconds > math.Ceil(slow) {
+			broken = append(broken, fmt.Sprintf("the end of job %d moved by %.0f s (%s), and the batch system took %.1f s too long", e.Job, e.Args.Seconds, e.Args.Cause, slow))
+		}
+	}
+	return broken, nil
+}
