@@ -38,6 +38,7 @@ type Config struct {
 	Session  Session
 	Log      Log
 	Metrics  Metrics
+	Delegate *Delegate // nil: no launchers are served
 }
 
 // The batch systems that System may name.
@@ -244,7 +245,8 @@ func Parse(file, text string) (Config, error) {
 	var wrong mistakes
 	for name, content := range d.sections {
 		if name == delegateSection {
-			wrong = append(wrong, d.delegate(content)...)
+			settings, bad := d.delegate(content)
+			c.Delegate, wrong = settings, append(wrong, bad...)
 			continue
 		}
 		wrong = append(wrong, section(d, &c, settings, name, content)...)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -36,11 +35,11 @@ var delegateKeys = table[Delegate]{
 	duration(delegateSection, "bring_up", time.Second, 10*time.Minute, "30s", func(d *Delegate) *time.Duration { return &d.BringUp }),
 }
 
-// delegate reads the section [delegate], and refuses it: nobody is to believe that launchers are served.
-func (d *document) delegate(content toml.Primitive) mistakes {
+// delegate reads the section [delegate].
+func (d *document) delegate(content toml.Primitive) (*Delegate, mistakes) {
 	settings := DefaultDelegate()
 	if wrong := section(d, &settings, delegateKeys, delegateSection, content); len(wrong) > 0 {
-		return wrong
+		return nil, wrong
 	}
-	return mistakes{d.refuse(content, errors.New("[delegate]: launchers are not built yet; take the section out"))}
+	return &settings, nil
 }

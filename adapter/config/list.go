@@ -13,8 +13,9 @@ import (
 
 // Clusters is what a configuration file describes: one batch system, or a list of others' files that each do.
 type Clusters struct {
-	All   []Member // at least one, in the order of the file
-	Links []Link
+	All      []Member // at least one, in the order of the file
+	Links    []Link
+	Delegate *Delegate // nil: no launchers are served
 }
 
 // Member is one of the clusters.
@@ -83,7 +84,7 @@ func ParseClusters(file, text string, load func(path string) (Config, error)) (C
 		if err != nil {
 			return Clusters{}, err
 		}
-		return Clusters{All: []Member{{Config: c, File: file, Speed: 1}}}, nil
+		return Clusters{All: []Member{{Config: c, File: file, Speed: 1}}, Delegate: c.Delegate}, nil
 	}
 	l := list{file: file}
 	l.parse(text)
@@ -179,7 +180,7 @@ func (l *list) section(d *document, name string, content toml.Primitive) {
 		}
 		l.Links = append(l.Links, k)
 	case delegateSection:
-		wrong = d.delegate(content)
+		l.Delegate, wrong = d.delegate(content)
 	default:
 		wrong = mistakes{d.at(name, name+" is unknown in a list of clusters: what one cluster needs stands in its own file; the keys here are [[cluster]], [[link]], [delegate]")}
 	}
@@ -196,6 +197,9 @@ func (l *list) load(load func(path string) (Config, error)) error {
 		}
 		if err != nil {
 			return err
+		}
+		if c.Delegate != nil {
+			return &Error{File: l.file, Line: m.line, What: fmt.Sprintf("%s has a section [delegate] of its own: launchers are served over all clusters of a list; move the section to this file", m.File)}
 		}
 		if m.Config.Cluster != "" {
 			c.Cluster = m.Config.Cluster

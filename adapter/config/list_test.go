@@ -20,6 +20,9 @@ func apart(path string) (Config, error) {
 	if name, ok := strings.CutPrefix(path, "/named/"); ok {
 		c.Cluster = name
 	}
+	if strings.HasPrefix(path, "/launchers/") {
+		c.Delegate = new(DefaultDelegate())
+	}
 	return c, nil
 }
 
@@ -30,6 +33,14 @@ func TestTheExampleOfAListShowsEveryKey(t *testing.T) {
 	}
 	if len(got.All) != 2 || len(got.Links) != 1 || got.Links[0].Latency != DefaultLatency {
 		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff(new(DefaultDelegate()), got.Delegate); diff != "" {
+		t.Errorf("the example differs from the defaults (-default +example):\n%s", diff)
+	}
+	for _, s := range delegateKeys {
+		if !strings.Contains(ExampleList, "\n"+s.key+" = ") {
+			t.Errorf("the example does not show [delegate] %s", s.key)
+		}
 	}
 	for _, key := range keysOf(clusterKeys, linkKeys) {
 		if !strings.Contains(ExampleList, "\n"+key+" = ") {
@@ -133,7 +144,8 @@ func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
 			`list.toml:4: "b" is a cluster's name and a site's: call one of them otherwise`},
 		{"a latency without unit", "[[cluster]]\nconfig = \"/a\"\n[[link]]\nlatency = 5\nbetween = [\"a\", \"b\"]", `list.toml:4: [[link]] latency = 5 is wrong: it must be a duration from 0s to 1m0s, such as "5ms"`},
 		{"a link as a value", "link = 3\n[[cluster]]\nconfig = \"/a\"", `list.toml:1: write [[link]] on a line of its own`},
-		{"launchers", "[[cluster]]\nconfig = \"/a\"\n[delegate]\nanswer = \"20s\"", `list.toml:3: [delegate]: launchers are not built yet; take the section out`},
+		{"launchers of one of them", "[[cluster]]\nconfig = \"/b\"\n[[cluster]]\nconfig = \"/launchers/a\"",
+			`list.toml:3: /launchers/a has a section [delegate] of its own: launchers are served over all clusters of a list; move the section to this file`},
 		{"launchers with a mistake", "[[cluster]]\nconfig = \"/a\"\n[delegate]\n\nanswer = \"20\"",
 			`list.toml:5: [delegate] answer = "20" is wrong: it must be a duration from 1s to 1h0m0s, such as "30s"`},
 		{"broken TOML", "[[cluster]]\nconfig = \"/a\"\n[[cluster]]\nconfig = b", `list.toml:4: expected value but found "b" instead`},
@@ -145,10 +157,26 @@ func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
 	}
 }
 
-func TestLaunchersAreRefusedForOneClusterToo(t *testing.T) {
+func TestLaunchersAreServedOverOneClusterOrAList(t *testing.T) {
+	want := DefaultDelegate()
+	want.Answer, want.Applications = 20*time.Second, 7
+	const delegate = "[delegate]\nanswer = \"20s\"\napplications = 7\n"
+	for text, want := range map[string]*Delegate{
+		"system = \"embedded\"\n" + delegate:        &want,
+		"[[cluster]]\nconfig = \"/a\"\n" + delegate: &want,
+		"system = \"embedded\"\n[delegate]\n":       new(DefaultDelegate()),
+		"[[cluster]]\nconfig = \"/a\"\n":            nil,
+		"system = \"embedded\"\n":                   nil,
+	} {
+		got, err := ParseClusters("f.toml", text, apart)
+		if diff := cmp.Diff(want, got.Delegate); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+}
+
+func TestMistakesOfLaunchersSectionAreAnsweredWithTheirOwnLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"system = \"embedded\"\n[delegate]\n":     `f.toml:2: [delegate]: launchers are not built yet; take the section out`,
-		"[delegate]\ntimer = \"1s\"":              `f.toml:1: [delegate]: launchers are not built yet; take the section out`,
 		"[delegate]\ntimers = \"1s\"":             `f.toml:2: [delegate] timers is unknown; the keys here are journal, fair_start, timer, applications, answer, grace, bring_up`,
 		"delegate = 1":                            `f.toml:1: delegate must be a table: write [delegate] on a line of its own`,
 		"[delegate]\njournal = \"delegate.db\"\n": `f.toml:2: [delegate] journal = "delegate.db" is wrong: it must be an absolute path, such as "/var/lib/accordion/delegate.db"`,
