@@ -14,7 +14,10 @@ const (
 const (
 	IsWaiting = "j.state IN ('Waiting', 'Hold', 'toAckReservation')"
 	IsHolding = "j.state IN ('toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
-	IsLive    = "j.state IN ('Waiting', 'Hold', 'toAckReservation', 'toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
+	// IsWhole is that all of a job is there. oarsub writes it piece by piece, its types one by one, in a transaction each; until the last
+	// one the job is held, and its first entry in the log of states comes after all types and dependencies (OAR::IO, add_micheline_job).
+	IsWhole = "(j.state <> 'Hold' OR EXISTS (SELECT 1 FROM job_state_logs l WHERE l.job_id = j.job_id))"
+	IsLive  = "j.state IN ('Waiting', 'Hold', 'toAckReservation', 'toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
 )
 
 // OneLine is an error in one line.

@@ -46,8 +46,8 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	if err != nil {
 		return nil, nil, err
 	}
-	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s) AND %s",
-		database.IsHolding, o.db.Arg(1), database.IsWaiting, tables.NoHolder)
+	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s AND %s) AND %s",
+		database.IsHolding, o.db.Arg(1), database.IsWaiting, database.IsWhole, tables.NoHolder)
 	records, err := o.Jobs(ctx, tx, where, o.queue)
 	if err != nil {
 		return nil, nil, err

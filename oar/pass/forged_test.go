@@ -91,6 +91,7 @@ type size struct {
 func (f *forged) submit(queue, state string, types []string, listed ...size) (job int64, configurations []int64) {
 	job = f.number()
 	f.do("INSERT INTO jobs (job_id, queue_name, state) VALUES (?, ?, ?)", job, queue, state)
+	f.do("INSERT INTO job_state_logs VALUES (?, ?, 0, 0)", job, state)
 	for _, one := range types {
 		f.do("INSERT INTO job_types (job_type_id, job_id, type) VALUES (?, ?, ?)", f.number(), job, one)
 	}

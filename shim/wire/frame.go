@@ -124,7 +124,7 @@ func writeUpTo(w io.Writer, most int, message any) error {
 // readUpTo takes one frame off the reader. The length is believed only up to the most that is given, and the version is looked at
 // before the rest is decoded.
 func readUpTo(r io.Reader, most int, f *format, into any) error {
-	frame, err := readFrame(r, most)
+	frame, err := ReadUpTo(r, most)
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,10 @@ func readUpTo(r io.Reader, most int, f *format, into any) error {
 
 // ReadFrame reads one whole frame, its length included, and does not look into it: for whoever must know that a message
 // is genuine before it is believed. Errors are io.EOF, ErrTruncated, *TooLongError, or the reader's own.
-func ReadFrame(r io.Reader) ([]byte, error) { return readFrame(r, MaxFrame) }
+func ReadFrame(r io.Reader) ([]byte, error) { return ReadUpTo(r, MaxFrame) }
 
-func readFrame(r io.Reader, most int) ([]byte, error) {
+// ReadUpTo is ReadFrame for frames whose msgpack has at most so many bytes.
+func ReadUpTo(r io.Reader, most int) ([]byte, error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, truncated(err)
@@ -188,6 +189,21 @@ func checkVersion(body []byte) error {
 	return nil
 }
 
+// VersionOf looks at nothing of a frame, its length included, but at its version: 0 when it says none, or is no message of anybody. Which
+// protocol a connection speaks, its first frame says so.
+func VersionOf(frame []byte) int64 {
+	if len(frame) <= header || !isMap(frame[header]) {
+		return 0
+	}
+	var said struct {
+		Version int64 `codec:"v"`
+	}
+	if decode(frame[header:], deep, &said) != nil {
+		return 0
+	}
+	return said.Version
+}
+
 // isMap knows the three forms in which a msgpack map begins (fixmap, map 16, map 32).
 func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
 
@@ -196,21 +212,25 @@ func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
 type format struct{ decoders sync.Pool }
 
 var (
-	lenient = newFormat(false)
-	strict  = newFormat(true)
+	lenient = newFormat(false, maxDepth)
+	strict  = newFormat(true, maxDepth)
+	deep    = newFormat(false, deepest)
 
-	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true)) }}
+	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true, maxDepth)) }}
 )
 
-func newFormat(strict bool) *format {
-	h := handle(strict)
+func newFormat(strict bool, depth int16) *format {
+	h := handle(strict, depth)
 	return &format{decoders: sync.Pool{New: func() any { return codec.NewDecoderBytes(nil, h) }}}
 }
 
 // maxDepth bounds the nesting of a frame: our messages are one map of plain values.
 const maxDepth = 4
 
-func handle(strict bool) *codec.MsgpackHandle {
+// deepest bounds that of later versions, which nest more: whoever speaks one of them judges that.
+const deepest = 64
+
+func handle(strict bool, depth int16) *codec.MsgpackHandle {
 	h := new(codec.MsgpackHandle)
 	h.WriteExt = true  // the present msgpack specification, in which strings are not bytes
 	h.Canonical = true // the same message, the same bytes
@@ -218,7 +238,7 @@ func handle(strict bool) *codec.MsgpackHandle {
 	h.SignedInteger = true // plain integers decode as int64
 	h.ValidateUnicode = true
 	h.ErrorIfNoField = strict
-	h.MaxDepth = maxDepth
+	h.MaxDepth = depth
 	h.MaxInitLen = 64 // a short frame may claim a map of 2^32 entries
 	return h
 }
