@@ -50,7 +50,7 @@ type Job struct {
 	MostNow     Most       // the same, as others of the same limits use them now
 
 	Reservation string     // the one it is tied to
-	Comment     string     // what its user wrote: ep=…, mold=…
+	Comment     string     // what its user wrote: ep=…, mold=…, launch=…
 	Mark        string     // what only root can write: ours when it begins with MarkPrefix
 	Expands     core.JobID // an expander's parent; 0 for every other job
 	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
@@ -78,7 +78,8 @@ type Part struct {
 	Nodes []string
 }
 
-// MarkPrefix begins the mark of a job that is ours; what follows is the request, "ep=…" or "mold=…", as accepted.
+// MarkPrefix begins the mark of a job that is ours; what follows is the request, "ep=…", "mold=…" or
+// "launch=…", as accepted.
 const MarkPrefix = "accordion:"
 
 // Prefix begins the name of everything the sidecar makes in a batch system.

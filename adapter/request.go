@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"accordion/core"
@@ -16,8 +17,39 @@ func ParseRequest(text string) ([]core.EP, error) {
 	if m, ok := strings.CutPrefix(text, "mold="); ok {
 		return mold.Parse(m)
 	}
+	if strings.HasPrefix(text, launchWord) {
+		return nil, fmt.Errorf("%.40q names an application: its launcher says what it needs, and no profile does", text)
+	}
 	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
 }
+
+// launchWord begins the request of a delegated job, a part of an application; the application's number follows.
+const launchWord = "launch="
+
+// mostDigits of an application's number: it is far below the largest int64, and the plug-ins of the batch systems agree.
+const mostDigits = 18
+
+// ParseLaunch reads the request of a delegated job, "launch=7": the number of its application, at least 1.
+func ParseLaunch(text string) (application int64, err error) {
+	digits, ok := strings.CutPrefix(text, launchWord)
+	if !ok {
+		return 0, fmt.Errorf("%.40q is no part of an application: write launch=APPLICATION", text)
+	}
+	if digits == "" || len(digits) > mostDigits || digits[0] == '0' || strings.Trim(digits, "0123456789") != "" {
+		return 0, fmt.Errorf("%.40q: %.40q is not the number of an application, such as launch=7", text, digits)
+	}
+	return strconv.ParseInt(digits, 10, 64)
+}
+
+// LaunchOf is the application that a delegated job is a part of. Such a job is no managed one: its size and limit are its launcher's, and
+// it holds all of its nodes to its end. Not ok: it is none, or its request cannot be read.
+func LaunchOf(j *Job) (application int64, ok bool) {
+	application, err := ParseLaunch(RequestOf(j))
+	return application, err == nil
+}
+
+// Delegated says whether a job belongs to an application, though it may not be readable to which.
+func Delegated(j *Job) bool { return strings.HasPrefix(RequestOf(j), launchWord) }
 
 // RequestOf finds the request in a job: in the mark that only root can write, else in its comment, whose first word it
 // must be. It is empty for an ordinary job.
@@ -26,8 +58,13 @@ func RequestOf(j *Job) string {
 		return request
 	}
 	word, _, _ := strings.Cut(j.Comment, " ")
-	if strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") {
+	if IsRequest(word) {
 		return word
 	}
 	return ""
+}
+
+// IsRequest says whether a word asks something of the sidecar: "ep=…", "mold=…", "launch=…". It may ask for nonsense.
+func IsRequest(word string) bool {
+	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }

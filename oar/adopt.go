@@ -25,9 +25,9 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		case r.Mark != "":
 			return nil
 		case r.Comment == "":
-			return errors.New("it has no type ep=…")
+			return errors.New("it has no type ep=… or launch=…")
 		}
-		if _, err := adapter.ParseRequest(r.Comment); err != nil {
+		if err := legible(r); err != nil {
 			return err
 		}
 		return s.db.Adopt(ctx, tx, tables.Row{Job: int64(job.ID), Submitted: job.Submitted, Mark: adapter.MarkPrefix + r.Comment}, now)
@@ -36,6 +36,17 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		return fmt.Errorf("adopting job %d: %w", job.ID, err)
 	}
 	return nil
+}
+
+// legible says what is wrong with a job's request.
+func legible(r *observe.Job) error {
+	var err error
+	if adapter.Delegated(&r.Job) {
+		_, err = adapter.ParseLaunch(r.Comment)
+	} else {
+		_, err = adapter.ParseRequest(r.Comment)
+	}
+	return err
 }
 
 // Refuse ends a waiting job. The line for its user becomes the job's message, which oarstat prints: a job that never ran has

@@ -59,8 +59,11 @@ func profiles(r *observe.Job) ([]core.EP, error) {
 	return adapter.ParseRequest(adapter.RequestOf(&r.Job))
 }
 
-// baseOf is how many nodes the base of a job has that begins on so many.
+// baseOf is how many nodes the base of a job has that begins on so many: all, of a part of an application.
 func baseOf(r *observe.Job, first int) (int, error) {
+	if _, delegated := adapter.LaunchOf(&r.Job); delegated {
+		return first, nil
+	}
 	eps, err := profiles(r)
 	if err != nil {
 		return 0, err

@@ -337,6 +337,87 @@ func TestWhatCannotEvolveIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
+func TestAPartOfAnApplicationAsksForOneNodeUntilItsLauncherSays(t *testing.T) {
+	asks := func(walltime int64, types ...string) admitted {
+		return admitted{Types: types, Requests: []ask{{Levels: "network_address=1", Walltime: walltime}}}
+	}
+	for name, test := range map[string]struct {
+		submission
+		want admitted
+	}{
+		"nothing else is said":         {submission{Types: []string{"launch=7"}}, asks(0, "launch=7")},
+		"white space":                  {submission{Types: []string{" launch = 7 "}}, asks(0, "launch=7")},
+		"the largest":                  {submission{Types: []string{"launch=123456789012345678"}}, asks(0, "launch=123456789012345678")},
+		"nodes and a walltime":         {submission{Types: []string{"launch=7"}, Requests: []any{request(3600, "network_address", 4)}}, asks(3600, "launch=7")},
+		"cores":                        {submission{Types: []string{"launch=7"}, Requests: []any{request(0, "network_address", 2, "core", 1)}}, asks(0, "launch=7")},
+		"another type, which it keeps": {submission{Types: []string{"idempotent", "launch=7"}}, asks(0, "idempotent", "launch=7")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.Queue = "evolve"
+			if diff := cmp.Diff(test.want, submitTo(t, between, 16, []submission{test.submission})[0]); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// wrongParts are submissions of parts of applications that are refused, with a word of why.
+var wrongParts = []struct {
+	submission
+	says string
+}{
+	{submission{Types: []string{"launch"}}, "-t launch= is not the number of an application"},
+	{submission{Types: []string{"launch="}}, "-t launch= is not the number of an application"},
+	{submission{Types: []string{"launch=0"}}, "-t launch=0 is not the number"},
+	{submission{Types: []string{"launch=07"}}, "-t launch=07 is not the number"},
+	{submission{Types: []string{"launch=x"}}, "-t launch=x is not the number"},
+	{submission{Types: []string{"launch=-7"}}, "-t launch=-7 is not the number"},
+	{submission{Types: []string{"launch=7 8"}}, "-t launch=7 8 is not the number"},
+	{submission{Types: []string{"launch=7\n8"}}, `-t launch=7\x0a8 is not the number`},
+	{submission{Types: []string{"launch=1234567890123456789"}}, "is not the number"},
+	{submission{Types: []string{"launch=7", "ep=2x20s"}}, "-t launch=7 together with -t ep="},
+	{submission{Types: []string{"ep1=2x20s", "launch=7"}}, "-t launch=7 together with -t ep="},
+	{submission{Types: []string{"launch=7", "launch=8"}}, "-t launch=7 together with -t launch=8"},
+	{submission{Types: []string{"launch=7", "besteffort"}}, "a part of an application cannot be of type besteffort, too"},
+	{submission{Types: []string{"launch=7"}, Queue: "default"}, `parts of applications run in the queue evolve, and this one is for "default": say -q evolve`},
+	{submission{Types: []string{"launch=7"}, Reservation: "toSchedule"}, "cannot be an advance reservation: leave -r out"},
+	{submission{Types: []string{"launch=7"}, Kind: "INTERACTIVE"}, "cannot be interactive: leave -I out"},
+	{submission{Types: []string{"launch=7"}, Array: 2}, "an array of jobs cannot be a part of an application"},
+	{submission{Types: []string{"launch=7"}, Properties: "gpu = 'YES'"}, "leave the property (-p) out"},
+	{submission{Types: []string{"launch=7"}, Requests: []any{propertied("gpu='Y'", 0, "network_address", 2)}}, "properties of nodes"},
+	{submission{Types: []string{"launch=7"}, Requests: []any{request(0, "network_address", 2), request(0, "network_address", 4)}}, "2 requests (-l), and launch=7 gets its size from its launcher"},
+	{submission{Types: []string{"launch=7"}, Name: strings.Repeat("n", 220)}, "the types of this part of an application are"},
+}
+
+func TestWhatIsNoPartOfAnApplicationIsRefusedInOneLine(t *testing.T) {
+	var all []submission
+	for _, r := range wrongParts {
+		if r.Queue == "" {
+			r.Queue = "evolve"
+		}
+		all = append(all, r.submission)
+	}
+	for i, got := range submitTo(t, between, 16, all) {
+		if r := wrongParts[i]; !strings.HasPrefix(got.Said, "accordion: ") || !strings.Contains(got.Said, r.says) || strings.ContainsAny(got.Said, "\n\r") {
+			t.Errorf("%+v is answered with %q, want one line with %q", r.submission, got.Said, r.says)
+		}
+	}
+}
+
+func TestARuleOfTheSiteMaySetTheWalltimeOfAPartAndNotItsNodes(t *testing.T) {
+	for rule, want := range map[string]string{
+		`$ref_resource_list->[0]->[1] = 7200;`:                              "",
+		`$queue_name = 'default';`:                                          "moves this part of an application from the queue evolve to default",
+		`$ref_resource_list->[0]->[0]->[0]->{resources}->[0]->{value} = 3;`: "changes the nodes that launch=7 asks for",
+		`push(@{$ref_resource_list}, $ref_resource_list->[0]);`:             "changes the number of requests (-l) of this part of an application",
+	} {
+		got := submitTo(t, between+rule+"\n", 16, []submission{{Types: []string{"launch=7"}, Queue: "evolve"}})[0]
+		if want == "" && (got.Said != "" || got.Requests[0].Walltime != 7200) || !strings.Contains(got.Said, want) {
+			t.Errorf("with the rule %s it is answered with %+v, want %q", rule, got, want)
+		}
+	}
+}
+
 func TestARuleOfTheSiteThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
 	for _, test := range []struct{ rule, says string }{
 		{`$queue_name = 'default';`, "moves this evolving job from the queue evolve to default"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"accordion/adapter"
@@ -23,6 +24,9 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	}
 	if r.Unfit != "" {
 		return fmt.Errorf("adopting job %d: %s", job.ID, r.Unfit)
+	}
+	if r.Array != 0 && adapter.Delegated(&r.Job) {
+		return fmt.Errorf("adopting job %d: an array cannot be a part of an application; submit one job", job.ID)
 	}
 	mark := r.Mark
 	if !strings.HasPrefix(mark, adapter.MarkPrefix) {
@@ -51,12 +55,20 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 // markFor is the mark of a job with this comment: its request is the comment's first word.
 func markFor(comment string) (string, error) {
 	words := strings.Fields(comment)
-	if len(words) == 0 || !strings.HasPrefix(words[0], "ep=") && !strings.HasPrefix(words[0], "mold=") {
-		return "", fmt.Errorf("its comment does not begin with ep= or mold=")
+	if len(words) == 0 || !adapter.IsRequest(words[0]) {
+		return "", fmt.Errorf("its comment does not begin with ep=, mold= or launch=")
 	}
 	for _, c := range words[0] {
 		if c <= ' ' || c > '~' || c == '"' || c == '\'' || c == '\\' {
 			return "", fmt.Errorf("its request contains %q; write it as in ep=5x500s,10x1h", c)
+		}
+	}
+	if strings.HasPrefix(words[0], "launch=") {
+		if _, err := adapter.ParseLaunch(words[0]); err != nil {
+			return "", err
+		}
+		if i := slices.IndexFunc(words[1:], adapter.IsRequest); i >= 0 {
+			return "", fmt.Errorf("its comment has %.40s together with %.40s: a part of an application has no request of its own", words[0], words[1+i])
 		}
 	}
 	return adapter.MarkPrefix + words[0], nil

@@ -50,7 +50,7 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 		if !r.Several() {
 			continue
 		}
-		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) {
+		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) && !adapter.Delegated(&r.Job) {
 			for _, task := range output.FirstTasks(r.TaskIDs, waitingTasks-wait[r.Array]) {
 				// What fails is tried at the next reading: Slurm may have made a job of the task already.
 				_ = s.Run.Scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.Array, task), "AdminComment="+r.Mark)

@@ -8,6 +8,7 @@
 --     #MOLD amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model; nodes=1-256^2: powers of two only
 --     sbatch --comment="ep=5x500s,10x1h"        or "mold=..."
 --     sbatch --ep=5x500s,10x1h                  or --mold=..., with the SPANK plug-in
+--     sbatch --comment=launch=7                 a part of application 7, by `accordion launch`: its size comes later
 --
 -- and either refuses it in one line that names the wrong piece and the right form, or gives the job its first size
 -- and its whole length, marks it (AdminComment, which only root can set) and holds it for the sidecar. Jobs that say
@@ -31,6 +32,8 @@ local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
+local LAUNCH = "launch"
+local MOST_DIGITS = 18 -- of an application's number
 local KINDS = {
 	ep = {
 		name = "evolution profile", line = "#EP", between = ",", example = "5x500s,10x1h",
@@ -276,11 +279,33 @@ local function request_in_script(script)
 	return found
 end
 
--- request_in_comment reads a comment's first word, ep=... or mold=...; what follows is the user's own.
+-- says finds a word of a text that is a request: any, or one of that kind.
+local function says(text, kind)
+	for word, rest in (" " .. text):gmatch("%s(%l+)=(%S*)") do
+		if word == kind or not kind and (KINDS[word] or word == LAUNCH) then return word .. "=" .. rest end
+	end
+end
+
+-- launch reads the number of the application whose part the job is. It has no request besides.
+local function launch(text, own)
+	if not text:match("^[1-9]%d*$") or #text > MOST_DIGITS then
+		refuse("launch=%s is not the number of an application: `accordion launch` gives it, as in launch=7", shown(text):sub(2, -2))
+	end
+	local other = says(own)
+	if other then
+		refuse("launch=%s together with %s: a part of an application has no request of its own", text, shown(other))
+	end
+	return { word = LAUNCH, text = text, said = "the comment's launch=" }
+end
+
+-- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is the user's own.
 local function request_in_comment(comment)
 	local word, text, own = comment:match("^%s*(%l+)=(%S*)%s*(.*)$")
+	if word == LAUNCH then return launch(text, own), own end
 	local kind = word and KINDS[word]
 	if not kind then return nil, comment end
+	local part = says(own, LAUNCH)
+	if part then refuse("%s= together with %s: a part of an application has no request of its own", word, shown(part)) end
 	local found = { word = word, alternatives = {}, said = "the comment's " .. word .. "=" }
 	parse(kind, text, found, "", 0)
 	return found, own
@@ -303,6 +328,9 @@ end
 
 -- agree refuses two ways of saying what the job needs, unless they say the same.
 local function agree(one, other)
+	if one and other and one.word == LAUNCH then
+		refuse("launch=%s together with %s: a part of an application has no request of its own", one.text, other.said)
+	end
 	if one and other and
 		(one.word ~= other.word or normal(KINDS[one.word], one.alternatives) ~= normal(KINDS[other.word], other.alternatives)) then
 		refuse("%s says something else than %s: say it once", one.said, other.said)
@@ -317,7 +345,7 @@ local function request(job)
 	local in_comment, own = nil, ""
 	if job.comment then in_comment, own = request_in_comment(job.comment) end
 	local found = agree(in_comment, agree(in_options, in_script))
-	if not found then return nil end
+	if not found or found.word == LAUNCH then return found, own end
 	found.kind = KINDS[found.word]
 	found.text = normal(found.kind, found.alternatives)
 	return found, own
@@ -437,26 +465,32 @@ local function names(list)
 	return sum > 0 and sum or nil
 end
 
+-- placeable refuses what leaves no choice of the nodes of a job that is to be so: evolving or moldable, a part of an application.
+local function placeable(job, so)
+	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
+		refuse("a heterogeneous job cannot be %s", so)
+	elseif job.req_nodes and job.req_nodes ~= "" or job.exc_nodes and job.exc_nodes ~= "" then
+		refuse("--nodelist and --exclude: the nodes of a job that is %s are chosen for it", so)
+	elseif job.reservation and job.reservation ~= "" then
+		refuse("--reservation: a job that is %s gets its own", so)
+	elseif job.tres_per_job and job.tres_per_job ~= "" or job.tres_per_socket and job.tres_per_socket ~= "" then
+		refuse("--gpus and --gpus-per-socket: how many nodes this job has is not settled, so say what each has: --gpus-per-node or --gpus-per-task")
+	elseif (job.features or ""):find("[%[%]%*]") then
+		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes are chosen; write one feature, a&b or a|b", shown(job.features))
+	end
+end
+
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
-	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
-		refuse("a heterogeneous job cannot be evolving or moldable")
-	elseif wants_other(job, first.nodes) then
+	if wants_other(job, first.nodes) then
 		refuse("--nodes contradicts %s=%s, which begins with %d: leave --nodes out", req.word, shown(req.text), first.nodes)
 	elseif given(job.time_limit) and job.time_limit ~= minutes then
 		refuse("--time contradicts %s=%s, which takes %d minutes: leave --time out", req.word, shown(req.text), minutes)
 	elseif given(job.time_min) then
 		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
-	elseif job.req_nodes and job.req_nodes ~= "" or job.exc_nodes and job.exc_nodes ~= "" then
-		refuse("--nodelist and --exclude: the nodes of an evolving or moldable job are chosen for it")
-	elseif job.reservation and job.reservation ~= "" then
-		refuse("--reservation: an evolving or moldable job gets its own")
-	elseif job.tres_per_job and job.tres_per_job ~= "" or job.tres_per_socket and job.tres_per_socket ~= "" then
-		refuse("--gpus and --gpus-per-socket: the nodes of this job change, so say what each has: --gpus-per-node or --gpus-per-task")
-	elseif (job.features or ""):find("[%[%]%*]") then
-		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes change; write one feature, a&b or a|b", shown(job.features))
 	end
+	placeable(job, "evolving or moldable")
 	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
@@ -495,6 +529,13 @@ local function exported(job, name)
 	return ok and value
 end
 
+-- mark writes into the job whose it is, and holds it.
+local function mark(job, req, own)
+	job.comment = comment(req, own)
+	job.admin_comment = MARK .. req.word .. "=" .. req.text
+	job.priority = 0 -- held, until the sidecar releases it
+end
+
 -- take writes an accepted request into the job.
 local function take(job, req, own)
 	local nodes = req.alternatives[1][1].nodes
@@ -510,9 +551,7 @@ local function take(job, req, own)
 	end
 	job.time_limit = req.minutes
 	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
-	job.comment = comment(req, own)
-	job.admin_comment = MARK .. req.word .. "=" .. req.text
-	job.priority = 0 -- held, until the sidecar releases it
+	mark(job, req, own)
 end
 
 -- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
@@ -522,9 +561,26 @@ local function tell(job, site)
 	end
 end
 
+-- join takes a part of an application. Its size and its limit are its launcher's, and what it says of them itself counts for nothing but
+-- for the tasks on each node.
+local function join(job, req, own, partitions)
+	local site = settings()
+	pool(job, partitions, site.partitions)
+	if job.array_inx and job.array_inx ~= "" then
+		refuse("launch=%s: an array cannot be a part of an application: leave --array out", req.text)
+	elseif given(job.time_min) then
+		refuse("--time-min: how long a part of an application may run is its launcher's to say: leave it out")
+	end
+	placeable(job, "a part of an application")
+	job.requeue = 0 -- who begins it anew is its launcher
+	mark(job, req, own)
+	tell(job, site)
+end
+
 local function manage(job, partitions)
 	local req, own = request(job)
 	if not req then return end
+	if req.word == LAUNCH then return join(job, req, own, partitions) end
 	-- The sidecar sets size and limit anew when it has chosen. Until then the first choice stands, with the longest length.
 	local length = req.alternatives[1][1].seconds
 	if req.word == "ep" then
@@ -587,7 +643,7 @@ end
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
 local function asks(job)
 	local comment, script = job.comment or "", "\n" .. (job.script or "")
-	if comment:match("^%s*ep=") or comment:match("^%s*mold=") or script:match("\n#EP%s") or script:match("\n#MOLD%s") then return true end
+	if comment:match("^%s*ep=") or comment:match("^%s*mold=") or comment:match("^%s*launch=") or script:match("\n#EP%s") or script:match("\n#MOLD%s") then return true end
 	for _, option in pairs(job.spank_job_env or {}) do
 		if tostring(option):find("_SLURM_SPANK_OPTION_accordion_", 1, true) == 1 then return true end
 	end

@@ -158,7 +158,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 		if err := t.Divided(r); err != nil && r.State == adapter.Pending {
 			r.Unfit = err.Error()
 		}
-		if t.Site.Trap != "" {
+		if t.Site.Trap != "" || adapter.Delegated(&r.Job) {
 			r.Base = len(r.Nodes)
 			if len(r.Parts) > 0 {
 				r.Base = len(r.Parts[0].Nodes)

@@ -192,7 +192,7 @@ func (v *World) lookAtQueue() {
 			}
 			continue
 		}
-		if !j.Held {
+		if !j.Held && !adapter.Delegated(j) { // of an application's, its launcher says when
 			v.Queue = append(v.Queue, v.waitsOrdinary(j))
 		}
 	}

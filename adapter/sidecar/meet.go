@@ -65,8 +65,11 @@ func (s *jobs) meet(j *adapter.Job) error {
 }
 
 // greet takes up a job that carries a request. An unmarked one must be held: a job that may start at any second is
-// not ours to plan.
+// not ours to plan. One that belongs to an application is its launcher's.
 func (s *jobs) greet(j *adapter.Job) error {
+	if adapter.Delegated(j) {
+		return nil
+	}
 	request := adapter.RequestOf(j)
 	marked := len(j.Mark) > len(adapter.MarkPrefix) && j.Mark[:len(adapter.MarkPrefix)] == adapter.MarkPrefix
 	if request == "" || j.State != adapter.Pending && j.State != adapter.Running || !marked && (j.State != adapter.Pending || !j.Held) {

@@ -86,11 +86,14 @@ func typeName(t string) string {
 // Ends is the second of its walltime, of a job that holds nodes.
 func (r *Job) Ends() core.Time { return r.Started + r.Limit }
 
-// wishes is what the types of a job ask of the sidecar: ep=…, or the profiles ep1=…, ep2=… as alternatives of each other.
+// wishes is what the types of a job ask of the sidecar: ep=…, or the profiles ep1=…, ep2=… as alternatives of each other; launch=….
 func wishes(types []string) string {
 	var alternatives []string
 	for _, t := range types {
 		name, profile, _ := strings.Cut(t, "=")
+		if strings.TrimSpace(name) == "launch" {
+			return "launch=" + strings.TrimSpace(profile)
+		}
 		if number, ok := strings.CutPrefix(strings.TrimSpace(name), "ep"); ok && strings.Trim(number, "0123456789") == "" && profile != "" {
 			alternatives = append(alternatives, strings.TrimSpace(profile))
 		}

@@ -194,6 +194,6 @@ func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID m
 // readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honour are no error.
 func readKindsOf(r *Job) (pass.Kinds, error) {
 	return pass.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
-		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep")
+		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
 	}))
 }

@@ -255,10 +255,16 @@ type Kinds struct {
 // in another way than it was meant.
 var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 
-// profile is the type of a job that evolves; a number says for which configuration.
-var profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
+// profile is the type of a job that evolves; a number says for which configuration. launch is that of a part of an application.
+var (
+	profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
+	launch  = regexp.MustCompile(`^\s*launch\s*(=|$)`)
+)
 
 func isProfile(kind string) bool { return profile.MatchString(kind) }
+
+// isSidecars says whether a job of the type is for the sidecar to start.
+func isSidecars(kind string) bool { return isProfile(kind) || launch.MatchString(kind) }
 
 // ReadTypes reads a job's types. Those that are not for schedulers are left alone.
 func ReadTypes(types []string) (Kinds, error) {
@@ -266,7 +272,7 @@ func ReadTypes(types []string) (Kinds, error) {
 	for _, one := range types {
 		name, value, _ := strings.Cut(one, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if slices.Contains(NotHonoured, name) || isProfile(name) {
+		if slices.Contains(NotHonoured, name) || isSidecars(name) {
 			return k, fmt.Errorf("the type %s is not honoured in this queue", core.Shown(name))
 		}
 		var err error

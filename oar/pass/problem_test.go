@@ -236,5 +236,13 @@ func TestAProfileIsATypeOfItsOwn(t *testing.T) {
 		if got := isProfile(text); got != want {
 			t.Errorf("%q is a profile: %t", text, got)
 		}
+		if got := isSidecars(text); got != want {
+			t.Errorf("%q is for the sidecar to start: %t", text, got)
+		}
+	}
+	for text, want := range map[string]bool{"launch=7": true, " launch = 7": true, "launch": true, "launch=": true, "launcher=7": false, "relaunch=7": false} {
+		if got := isSidecars(text); got != want || isProfile(text) {
+			t.Errorf("%q is for the sidecar to start: %t; a profile: %t", text, got, isProfile(text))
+		}
 	}
 }

@@ -29,9 +29,10 @@ type shown struct {
 
 // What is said of evolving jobs that do not start.
 const (
-	waitsForPlan  = "evolving, waits for its place in the sidecar's plan"
-	waitsForPart  = "it starts when all of its nodes are free"
-	waitsForWhole = "it makes a job larger that does not run"
+	waitsForPlan   = "evolving, waits for its place in the sidecar's plan"
+	waitsForLaunch = "a part of an application, waits for its launcher"
+	waitsForPart   = "it starts when all of its nodes are free"
+	waitsForWhole  = "it makes a job larger that does not run"
 )
 
 // fix takes what the sidecar has decided out of the waiting jobs, and gives the others.
@@ -48,6 +49,9 @@ func (t *translator) fix(p *problem) []*waiting {
 			others = append(others, w)
 		case !o.Jobs[w.id].Released:
 			p.refuse[w.id] = waitsForPlan
+			if slices.ContainsFunc(w.types, launch.MatchString) {
+				p.refuse[w.id] = waitsForLaunch
+			}
 		default:
 			whole := o.Whole(w.id)
 			if parts[whole] == nil {
@@ -223,5 +227,5 @@ func evolves(o *tables.Orders, w *waiting) bool {
 		return false
 	}
 	_, adopted := o.Jobs[w.id]
-	return adopted || slices.ContainsFunc(w.types, isProfile)
+	return adopted || slices.ContainsFunc(w.types, isSidecars)
 }

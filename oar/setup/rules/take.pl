@@ -5,9 +5,10 @@
 #
 #     oarsub -q QUEUE_NAME -t ep=5x500s,10x1h ...
 #     oarsub -q QUEUE_NAME -t ep1=2x1h,8x1h -t ep2=4x40m,16x40m ...    alternatives of whole profiles
+#     oarsub -q QUEUE_NAME -t launch=7 ...    a part of application 7, by `accordion launch`: its size comes later
 #
-# It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time. The types
-# are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
+# It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time; a part of an application
+# for one node. The types are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
 # The grammar is that of core/evolve in Accordion; a test compares the two.
 {
     # What die is given: OAR adds a line's end of its own to what it prints.
@@ -83,38 +84,66 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         return ($least, $most, $total);
     };
 
+    # What a job must not be, too, whose nodes are chosen for it. It is what the first argument says: "an evolving job".
+    my $placeable = sub {
+        my ($it, @types) = @_;
+        foreach my $type (@types) {
+            $type =~ /\A\s*(container|inner|deploy|besteffort|cosystem|desktop_computing|noop|timesharing|placeholder|allowed|state|postpone|deadline|expire|token)\b/
+                and $accordion_refuse->("$it cannot be of type $1, too: leave one of the two out");
+        }
+        defined($queue_name) && $queue_name eq $queue
+            or $accordion_refuse->(($it =~ /evolving/ ? 'evolving jobs' : 'parts of applications'), " run in the queue $queue, and this one is for ", $shown->($queue_name // ''), ": say -q $queue");
+        $reservationField eq 'None'
+            or $accordion_refuse->("$it cannot be an advance reservation: leave -r out");
+        ($jobType // '') ne 'INTERACTIVE'
+            or $accordion_refuse->("$it cannot be interactive: leave -I out, and say a command or a script");
+        ($array_job_nb // 1) <= 1 && @{ $array_params_ref // [] } <= 1
+            or $accordion_refuse->($it =~ /evolving/ ? 'an array of jobs cannot evolve: submit them one by one' : 'an array of jobs cannot be a part of an application: submit one');
+        ($jobproperties // '') eq ''
+            or $accordion_refuse->("$it takes whatever nodes the queue has: leave the property (-p) out: ", $shown->($jobproperties));
+    };
+
     # The profiles, by their numbers: "" for -t ep=, 1 for -t ep1=.
-    my (%profiles, @others);
+    my (%profiles, @others, @launches);
     foreach my $type (@{$type_list}) {
         if ($type =~ /\A\s*ep([0-9]*)\s*(?:=(.*))?\z/s) {
             defined($2) or $accordion_refuse->('-t ', $shown->($type), ' is no profile: write -t ep=NODESxDURATION,..., such as -t ep=5x500s,10x1h30m');
             exists($profiles{$1}) and $accordion_refuse->("-t ep$1= is there twice: a job has one profile; alternatives are -t ep1=... -t ep2=...");
             $profiles{$1} = $2;
+        } elsif ($type =~ /\A\s*launch\s*(?:=\s*(.*?)\s*)?\z/s) {
+            defined($1) && $1 =~ /\A[1-9][0-9]{0,17}\z/
+                or $accordion_refuse->('-t launch=', substr($shown->($1 // ''), 1, -1), ' is not the number of an application: `accordion launch` gives it, as in launch=7');
+            push(@launches, $1);
         } else {
             push(@others, $type);
         }
     }
     (@accordion_types, @accordion_asks) = ();
+    if (@launches) {
+        my $launch = "launch=$launches[0]";
+        @launches == 1
+            or $accordion_refuse->("-t $launch together with -t launch=$launches[1]: a job is a part of one application");
+        %profiles
+            and $accordion_refuse->("-t $launch together with -t ep=: a part of an application has no request of its own");
+        $placeable->('a part of an application', @others);
+        # Its launcher says later how many nodes, and for how long: of -l nothing counts, but it must not mean what would be lost.
+        @{$ref_resource_list} == 1
+            or $accordion_refuse->(scalar(@{$ref_resource_list}), " requests (-l), and $launch gets its size from its launcher: leave -l out");
+        my ($groups, $walltime) = @{ $ref_resource_list->[0] };
+        grep { ($_->{property} // '') ne '' } @{$groups}
+            and $accordion_refuse->("-l asks for properties of nodes, and a part of an application takes whatever nodes the queue has: leave -l out");
+        @accordion_types = ($launch);
+        @accordion_asks = ([1, undef]);
+        $ref_resource_list->[0] = [[{ resources => [{ resource => 'network_address', value => 1 }] }], defined($walltime) ? ($walltime) : ()];
+        @{$type_list} = @others;
+    }
     if (%profiles) {
         my @names = exists($profiles{''}) ? ('') : (1 .. scalar(keys(%profiles)));
         foreach my $name (sort(keys(%profiles))) {
             grep { $_ eq $name } @names
                 or $accordion_refuse->("-t ep$name= is one too many: write one -t ep=, or -t ep1=, -t ep2= and so on without a gap");
         }
-        foreach my $type (@others) {
-            $type =~ /\A\s*(container|inner|deploy|besteffort|cosystem|desktop_computing|noop|timesharing|placeholder|allowed|state|postpone|deadline|expire|token)\b/
-                and $accordion_refuse->("an evolving job cannot be of type $1, too: leave one of the two out");
-        }
-        defined($queue_name) && $queue_name eq $queue
-            or $accordion_refuse->("evolving jobs run in the queue $queue, and this one is for ", $shown->($queue_name // ''), ": say -q $queue");
-        $reservationField eq 'None'
-            or $accordion_refuse->('an evolving job cannot be an advance reservation: leave -r out');
-        ($jobType // '') ne 'INTERACTIVE'
-            or $accordion_refuse->('an evolving job cannot be interactive: leave -I out, and say a command or a script');
-        ($array_job_nb // 1) <= 1 && @{ $array_params_ref // [] } <= 1
-            or $accordion_refuse->('an array of jobs cannot evolve: submit them one by one');
-        ($jobproperties // '') eq ''
-            or $accordion_refuse->('an evolving job takes whatever nodes the queue has: leave the property (-p) out: ', $shown->($jobproperties));
+        $placeable->('an evolving job', @others);
 
         my ($nodes) = $dbh->selectrow_array("SELECT COUNT(DISTINCT network_address) FROM resources WHERE type = 'default' AND state <> 'Dead'");
         my $length = 0;

@@ -1,0 +1,44 @@
+package adapter_test
+
+import (
+	"strings"
+	"testing"
+
+	"accordion/adapter"
+)
+
+func TestAPartOfAnApplicationNamesIt(t *testing.T) {
+	for request, want := range map[string]int64{
+		"launch=1": 1, "launch=7": 7, "launch=123456789012345678": 123456789012345678,
+		"launch=": 0, "launch=0": 0, "launch=07": 0, "launch=x": 0, "launch=-7": 0, "launch=+7": 0, "launch=7.5": 0, "launch=1234567890123456789": 0,
+		"launch=7\n": 0, "launch=٣": 0, "launch": 0, "ep=2x20s": 0, "": 0,
+	} {
+		got, err := adapter.ParseLaunch(request)
+		if got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q names %d (%v), want %d", request, got, err, want)
+		}
+		for _, j := range []adapter.Job{{Mark: adapter.MarkPrefix + request}, {Mark: adapter.MarkPrefix + request, Comment: "launch=9"}} {
+			if got, ok := adapter.LaunchOf(&j); got != want || ok != (want > 0) {
+				t.Errorf("a job with the mark %q is a part of %d, %v; want %d", j.Mark, got, ok, want)
+			}
+			if got := adapter.Delegated(&j); got != strings.HasPrefix(request, "launch=") {
+				t.Errorf("a job with the mark %q is delegated: %v", j.Mark, got)
+			}
+		}
+	}
+	if got, ok := adapter.LaunchOf(&adapter.Job{Comment: "launch=7 mine"}); got != 7 || !ok {
+		t.Errorf("a job that is not marked yet is a part of %d, %v; want 7", got, ok)
+	}
+	if got, ok := adapter.LaunchOf(&adapter.Job{Comment: "launch=7 mine", Mark: adapter.MarkPrefix + "ep=2x20s"}); ok {
+		t.Errorf("a job that is marked as another is a part of %d", got)
+	}
+}
+
+func TestAnApplicationIsNoProfile(t *testing.T) {
+	if choices, err := adapter.ParseRequest("launch=7"); err == nil || !strings.Contains(err.Error(), "names an application") {
+		t.Errorf("launch=7 is read as %v, %v", choices, err)
+	}
+	if _, err := adapter.ParseRequest("run=7"); err == nil || !strings.Contains(err.Error(), "neither ep=… nor mold=…") {
+		t.Errorf("run=7 is answered with %v", err)
+	}
+}
