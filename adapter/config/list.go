@@ -226,6 +226,7 @@ var own = []struct {
 // compare looks for what two clusters share and cannot.
 func (l *list) compare() {
 	for i := range l.All {
+		l.compareWithLaunchers(&l.All[i])
 		for j := range i {
 			m, before := &l.All[i], &l.All[j]
 			if name := m.Config.Cluster; name != "" && name == before.Config.Cluster {
@@ -238,6 +239,17 @@ func (l *list) compare() {
 				}
 			}
 		}
+	}
+}
+
+// compareWithLaunchers looks for what launchers need of a cluster.
+func (l *list) compareWithLaunchers(m *Member) {
+	switch {
+	case l.Delegate == nil:
+	case m.Config.Cluster == "":
+		l.refuse(m.line, "launchers call clusters by their names: give it name = \"…\" here")
+	case m.Config.Journal.Path == l.Delegate.Journal:
+		l.refuse(m.line, "[journal] path = %q is that of [delegate], too (%s): each needs its own", l.Delegate.Journal, m.File)
 	}
 }
 

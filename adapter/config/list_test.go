@@ -146,6 +146,10 @@ func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
 		{"a link as a value", "link = 3\n[[cluster]]\nconfig = \"/a\"", `list.toml:1: write [[link]] on a line of its own`},
 		{"launchers of one of them", "[[cluster]]\nconfig = \"/b\"\n[[cluster]]\nconfig = \"/launchers/a\"",
 			`list.toml:3: /launchers/a has a section [delegate] of its own: launchers are served over all clusters of a list; move the section to this file`},
+		{"launchers of a cluster without a name", "[[cluster]]\nconfig = \"/a\"\n[delegate]\n",
+			`list.toml:1: launchers call clusters by their names: give it name = "…" here`},
+		{"launchers in a cluster's journal", "[[cluster]]\nconfig = \"/named/a\"\n[delegate]\njournal = \"/named/a.db\"",
+			`list.toml:1: [journal] path = "/named/a.db" is that of [delegate], too (/named/a): each needs its own`},
 		{"launchers with a mistake", "[[cluster]]\nconfig = \"/a\"\n[delegate]\n\nanswer = \"20\"",
 			`list.toml:5: [delegate] answer = "20" is wrong: it must be a duration from 1s to 1h0m0s, such as "30s"`},
 		{"broken TOML", "[[cluster]]\nconfig = \"/a\"\n[[cluster]]\nconfig = b", `list.toml:4: expected value but found "b" instead`},
@@ -162,11 +166,11 @@ func TestLaunchersAreServedOverOneClusterOrAList(t *testing.T) {
 	want.Answer, want.Applications = 20*time.Second, 7
 	const delegate = "[delegate]\nanswer = \"20s\"\napplications = 7\n"
 	for text, want := range map[string]*Delegate{
-		"system = \"embedded\"\n" + delegate:        &want,
-		"[[cluster]]\nconfig = \"/a\"\n" + delegate: &want,
-		"system = \"embedded\"\n[delegate]\n":       new(DefaultDelegate()),
-		"[[cluster]]\nconfig = \"/a\"\n":            nil,
-		"system = \"embedded\"\n":                   nil,
+		"system = \"embedded\"\n" + delegate:              &want,
+		"[[cluster]]\nconfig = \"/named/a\"\n" + delegate: &want,
+		"system = \"embedded\"\n[delegate]\n":             new(DefaultDelegate()),
+		"[[cluster]]\nconfig = \"/a\"\n":                  nil,
+		"system = \"embedded\"\n":                         nil,
 	} {
 		got, err := ParseClusters("f.toml", text, apart)
 		if diff := cmp.Diff(want, got.Delegate); err != nil || diff != "" {

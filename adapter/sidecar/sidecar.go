@@ -13,6 +13,7 @@ import (
 	"accordion/adapter/decide"
 	"accordion/adapter/lease"
 	"accordion/adapter/managed"
+	"accordion/adapter/part"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
@@ -26,6 +27,7 @@ type Options struct {
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
 	Meter    act.Meter           // nil: nothing is counted
+	Parts    *part.Mailbox       // the door to applications; nil: none are served
 	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
 	Settings managed.Settings
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"accordion/adapter/alone"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
+	"accordion/adapter/launchers"
+	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/cmd/accordion/command"
@@ -28,7 +31,11 @@ type post struct {
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
 	among   *roll                                                                // nil: it is the only one
 
+	launchers *launchers.Server // nil: none are served
+	parts     *part.Mailbox     // nil, too
+
 	journal *journal.Journal  // nil: not open
+	cluster string            // its name, as the batch system was asked for it
 	told    []adapter.Finding // the log has them
 }
 
@@ -85,6 +92,7 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 	if err != nil {
 		return err
 	}
+	p.cluster = settings.Cluster
 	if err := p.among.enter(p, settings.Cluster); err != nil {
 		return err
 	}
@@ -93,12 +101,12 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 		return err
 	}
 	lease.Claim.Over = p.insist.takeOver
-	return s.wire(p, sidecar.Options{System: c.system, Journal: p.journal, Log: p.log, Lease: lease, Settings: settings}, c.pool)
+	return s.wire(p, sidecar.Options{System: c.system, Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool)
 }
 
 // wire makes the sidecar and what stands around it.
 func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
-	server, err := listen(p.conf.Session, p.log.Named("session"))
+	server, err := p.listen()
 	if err != nil {
 		return err
 	}
@@ -155,10 +163,17 @@ func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, erro
 	return lock, nil
 }
 
-// listen opens what jobs reach the sidecar by.
-func listen(conf config.Session, log hclog.Logger) (*session.Server, error) {
-	return session.Listen(session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen,
-		Authority: seal.NewMunge(conf.MungeSocket), Log: log})
+// called is the cluster's name: what the configuration says, else what the batch system said.
+func (p *post) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
+
+// listen opens what jobs reach the sidecar by, and launchers where they are served.
+func (p *post) listen() (*session.Server, error) {
+	conf := p.conf.Session
+	o := session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
+	if p.launchers != nil {
+		o.Launchers = p.launchers.Of(p.called(), launchers.SystemNames)
+	}
+	return session.Listen(o)
 }
 
 // errUnfit is for a cluster that preflight refuses.

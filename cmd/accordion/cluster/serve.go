@@ -47,10 +47,10 @@ any more, is tried again every 10 seconds, and the others go on.`,
 		}
 		insist := insistence{force: *force, takeOver: *takeOver}
 		if len(conf.All) > 1 {
-			return serveAll(cmd.Context(), posts(conf.All, insist, cmd.ErrOrStderr()))
+			return serveAll(cmd.Context(), conf, posts(conf.All, insist, cmd.ErrOrStderr()))
 		}
 		one := conf.All[0].Config
-		return serve(cmd.Context(), &post{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
+		return serve(cmd.Context(), conf, &post{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
 	}
 	return c
 }
@@ -61,15 +61,20 @@ type insistence struct {
 	takeOver bool // take the lease from another sidecar
 }
 
-// serve runs the sidecar of one cluster until ctx ends.
-func serve(ctx context.Context, p *post) error {
+// serve runs the sidecar of one cluster until ctx ends, and serves launchers where the configuration says so.
+func serve(ctx context.Context, conf config.Clusters, p *post) error {
+	o, err := openOffice(ctx, conf.Delegate, []*post{p}, p.log.Named("launchers"))
+	if err != nil {
+		return err
+	}
+	defer o.leave()
 	defer p.leave()
 	s, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	return s.run(ctx)
+	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*post{p}) })
 }
 
 func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {

@@ -65,7 +65,12 @@ type attempt struct {
 
 // serveAll runs a sidecar for each cluster until ctx ends. None is begun when one of them cannot be served for another reason than
 // that its batch system does not answer.
-func serveAll(ctx context.Context, posts []*post) error {
+func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
+	o, err := openOffice(ctx, conf.Delegate, posts, posts[0].log.ResetNamed("accordion.launchers"))
+	if err != nil {
+		return err
+	}
+	defer o.leave()
 	begun := make([]attempt, len(posts))
 	atOnce(len(posts), func(i int) { begun[i].ready, begun[i].err = posts[i].begin(ctx) })
 	defer func() {
@@ -81,9 +86,11 @@ func serveAll(ctx context.Context, posts []*post) error {
 		}
 		return err
 	}
-	errs := make([]error, len(posts))
-	atOnce(len(posts), func(i int) { errs[i] = posts[i].keep(ctx, begun[i]) })
-	return errors.Join(errs...)
+	return together(ctx, func(ctx context.Context) error {
+		errs := make([]error, len(posts))
+		atOnce(len(posts), func(i int) { errs[i] = posts[i].keep(ctx, begun[i]) })
+		return errors.Join(errs...)
+	}, func(ctx context.Context) error { return o.run(ctx, conf, posts) })
 }
 
 // atOnce does something n times at once, and returns when all is done.

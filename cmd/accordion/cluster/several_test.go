@@ -104,7 +104,7 @@ func (h *house) open(t *testing.T) (end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- serveAll(ctx, h.posts) }()
+	go func() { done <- serveAll(ctx, config.Clusters{}, h.posts) }()
 	end = sync.OnceValue(func() error {
 		cancel()
 		for {

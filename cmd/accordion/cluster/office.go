@@ -1,0 +1,76 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/adapter/delegate"
+	"accordion/adapter/launchers"
+	"accordion/adapter/part"
+)
+
+// office serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the loop that
+// owns their applications.
+type office struct {
+	settings config.Delegate
+	journal  *delegate.Journal
+	server   *launchers.Server
+	log      hclog.Logger
+	end      func() // of the sessions
+}
+
+// openOffice opens what launchers need, and gives each post its part in it; nil where the configuration has no section [delegate].
+func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, log hclog.Logger) (*office, error) {
+	if settings == nil {
+		return nil, nil
+	}
+	journal, err := delegate.Open(settings.Journal)
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
+	o := &office{settings: *settings, journal: journal, log: log, server: launchers.New(life, launchers.Options{Log: log}), end: end}
+	for _, p := range posts {
+		p.parts, p.launchers = part.NewMailbox(), o.server
+	}
+	return o, nil
+}
+
+// leave ends the sessions and closes the journal. A nil office has neither.
+func (o *office) leave() {
+	if o != nil {
+		o.end()
+		o.journal.Close()
+	}
+}
+
+// guardOfParts is added to the limits of batch jobs of applications where no configuration says more.
+const guardOfParts = time.Minute
+
+// run serves launchers over the clusters, whose names are known now, until ctx ends. A nil office waits for that.
+func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) error {
+	if o == nil {
+		<-ctx.Done()
+		return nil
+	}
+	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log}
+	guard := guardOfParts
+	for i, p := range posts {
+		m := conf.All[i]
+		options.Clusters = append(options.Clusters, delegate.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
+			Mailbox: p.parts, Embedded: p.conf.System == config.SystemEmbedded})
+		guard = max(guard, p.conf.Plan.Guard)
+	}
+	for _, l := range conf.Links {
+		options.Links = append(options.Links, delegate.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
+	}
+	s := o.settings
+	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard}
+	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
+	return delegate.New(options).Run(ctx)
+}
