@@ -10,7 +10,7 @@ import (
 // BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded one implement it; it is
 // defined here, where it is used. Every call is one action that either holds when nil is returned, or is reported as
 // an error; each may be repeated without harm (the sidecar does so after a crash). Calls come from several goroutines.
-// A Waker, a Herald, a Pacer and a Leaser can do more.
+// A Waker, a Herald, a Pacer, a Leaser and a Maker can do more.
 type BatchSystem interface {
 	Observer
 	Starter
@@ -99,6 +99,14 @@ type Waker interface {
 	Wake(ctx context.Context, nodes []string) error
 	// BootTime is how many seconds that may take; 0 where no node is ever powered down.
 	BootTime() core.Time
+}
+
+// Maker is a BatchSystem that makes the batch jobs of applications' parts itself: nobody submits them.
+type Maker interface {
+	// Make makes a job of the user for a part of the application: held and marked launch=APPLICATION, without a comment, of so
+	// many hosts, and with a limit in seconds. It runs until that, or until it is ended. Where such a job of the application and
+	// the user waits already, it is that one.
+	Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (Key, error)
 }
 
 // Errors that a BatchSystem returns (wrapped in one that says what was being done to what).

@@ -68,3 +68,14 @@ func RequestOf(j *Job) string {
 func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }
+
+// Made says whether a batch system made a job itself for an application's part (Maker).
+func Made(j *Job) bool {
+	_, ok := LaunchOf(j)
+	return ok && j.Comment == ""
+}
+
+// LaunchMark is the mark of a job that is a part of the application.
+func LaunchMark(application int64) string {
+	return MarkPrefix + launchWord + strconv.FormatInt(application, 10)
+}

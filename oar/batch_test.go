@@ -41,6 +41,7 @@ var trials = []trial{
 	{"a job begins above its base", aJobBeginsAboveItsBase},
 	{"a waiting job", aWaitingJob},
 	{"a hold", aHold},
+	{"a part of an application", aPartOfAnApplication},
 	{"reservations", reservations},
 	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
 	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
@@ -60,7 +61,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 11
+const forEveryDatabase = 12
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {
@@ -197,6 +198,16 @@ var submitted = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
 // as runs a program as a user in his directory.
 func (in *inside) as(name, program string, args ...string) string {
 	in.Helper()
+	out, err := in.attempt(name, program, args...)
+	if err != nil {
+		in.Fatalf("%s %v as %s: %v\n%s", program, args, name, err, out)
+	}
+	return out
+}
+
+// attempt is as for a program that may fail.
+func (in *inside) attempt(name, program string, args ...string) (said string, err error) {
+	in.Helper()
 	u, err := user.Lookup(name)
 	in.must(err)
 	uid, gid := number(in, u.Uid), number(in, u.Gid)
@@ -205,10 +216,7 @@ func (in *inside) as(name, program string, args ...string) string {
 	c.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + u.HomeDir, "USER=" + name, "LOGNAME=" + name, "PWD=" + u.HomeDir, "SHELL=/bin/bash"}
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	out, err := c.CombinedOutput()
-	if err != nil {
-		in.Fatalf("%s %v as %s: %v\n%s", program, args, name, err, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 func number(in *inside, text string) uint32 {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 // Adopt makes a pending job ours.
@@ -31,18 +32,38 @@ func (a *Acts) Unreserve(ctx context.Context, job adapter.Key, name string) erro
 
 // StartOn lets a waiting job begin: reservation, size and limit, release.
 func (a *Acts) StartOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
+	if err := a.Prepare(ctx, job, r, shape); err != nil {
+		return err
+	}
+	return a.Launch(ctx, job, r.Name)
+}
+
+// Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not tie the job to the reservation.
+func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
 	if err := a.Reserve(ctx, job, r); err != nil {
 		return err
 	}
 	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
-	if err := a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) }); err != nil {
-		return err
-	}
-	args = map[string]any{"reservation": r.Name}
-	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, r.Name) }); err != nil {
+	return a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) })
+}
+
+// Launch lets a prepared job begin: it is tied to its reservation and released.
+func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) error {
+	args := map[string]any{"reservation": reservation}
+	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, reservation) }); err != nil {
 		return err
 	}
 	return a.do(ctx, job, "release", nil, func(ctx context.Context) error { return a.System.Release(ctx, job) })
+}
+
+// Make makes the batch job of an application's part, held.
+func (a *Acts) Make(ctx context.Context, maker adapter.Maker, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
+	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
+	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
+		job, err = maker.Make(ctx, application, user, hosts, limit)
+		return err
+	})
+	return job, err
 }
 
 // Hold takes a released job back that has not started.

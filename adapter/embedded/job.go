@@ -107,6 +107,13 @@ func (s *System) Submit(spec JobSpec) (adapter.Key, error) {
 	}
 	s.enter()
 	defer s.leave()
+	j := s.add(spec)
+	s.callForPass()
+	return j.key, nil
+}
+
+// add puts a job that was checked at the queue's end.
+func (s *System) add(spec JobSpec) *job {
 	s.last++
 	j := &job{
 		key: adapter.Key{ID: s.last, Submitted: s.now.Unix()}, submitted: s.now, spec: spec, state: adapter.Pending,
@@ -121,8 +128,7 @@ func (s *System) Submit(spec JobSpec) (adapter.Key, error) {
 		j.waitsForBegin = j.begin.After(s.now)
 	}
 	s.jobs = append(s.jobs, j)
-	s.callForPass()
-	return j.key, nil
+	return j
 }
 
 // longest bounds spans in seconds so that sums with points in time stay representable.

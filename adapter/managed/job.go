@@ -18,6 +18,7 @@ import (
 type Job struct {
 	Record
 
+	Part         *Part // of an application; nil: it is none
 	Choices      []core.EP
 	Seen         *adapter.Job   // as last read
 	Touched      Epoch          // when we last did something to it: readings up to it are stale
@@ -127,6 +128,9 @@ func (r *Job) Kind() string {
 
 // Reservation names the reservation for the job's step (0: its start).
 func (r *Job) Reservation(step int) string {
+	if r.Part != nil {
+		return PartReservation(r.Part.Application)
+	}
 	return fmt.Sprintf("%s%d-%d", adapter.Prefix, r.ID, step)
 }
 

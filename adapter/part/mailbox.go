@@ -37,13 +37,16 @@ func (m *Mailbox) Shown() <-chan struct{} { return m.shown }
 
 // Order puts all orders in the place of the former. The loop calls it, and does not touch the slice afterwards.
 func (m *Mailbox) Order(all []Order) {
+	if all == nil {
+		all = []Order{}
+	}
 	m.mu.Lock()
 	m.orders = all
 	m.mu.Unlock()
 	knock(m.ordered)
 }
 
-// Orders are the newest ones.
+// Orders are the newest ones; nil before the first word of the loop.
 func (m *Mailbox) Orders() []Order {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,7 +30,7 @@ func (v *World) planOnce() bool {
 	all := v.machines()
 	for _, m := range all {
 		like := m.like()
-		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied()
+		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.claims)
 		for _, a := range m.fixed {
 			m.state.Running(v.Now, a)
 		}
@@ -90,11 +90,11 @@ func together(all []*machine, queue []Waiter) core.Plan {
 }
 
 // occupied turns claims on nodes into counts: what the planner knows of what others hold.
-func (v *World) occupied() []core.Allocation {
+func (v *World) occupied(claims []place.Claim) []core.Allocation {
 	type span struct{ from, to, guard core.Time }
 	counts := map[span]int{}
 	var order []span
-	for _, c := range v.claims {
+	for _, c := range claims {
 		if c.To == core.Forever && v.lost[c.Node] {
 			continue // none of the machine (machine.like)
 		}

@@ -19,6 +19,7 @@ type Input struct {
 	Instant  time.Time // the same, as the clock shows it
 	Snapshot *adapter.Snapshot
 	Jobs     []*managed.Job // in their order
+	Parts    []*managed.Job // of applications, in the order of their ranks: the same, with Part
 	// OutOfService says whether the plan does without a node: it has been away for longer than a moment.
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // the reading began after the last thing that was done to the job
@@ -83,7 +84,7 @@ const settling core.Time = 2
 // look is the world at a second.
 func look(in Input) *World {
 	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]bool{}, Sizes: map[core.JobID]Size{}}
-	for _, r := range in.Jobs {
+	for _, r := range slices.Concat(in.Jobs, in.Parts) {
 		v.Managed[r.Key] = r
 	}
 	v.Nodes = make([]string, len(v.Snapshot.Nodes))
@@ -141,7 +142,7 @@ func (v *World) lookAtJobs(busy spans) {
 			}
 		}
 	}
-	for _, r := range v.Jobs {
+	for _, r := range slices.Concat(v.Jobs, v.Parts) {
 		if r.Phase == managed.Waiting {
 			continue
 		}
@@ -187,7 +188,7 @@ func (v *World) lookAtQueue() {
 			continue
 		}
 		if r := v.Managed[j.Key]; r != nil {
-			if r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
+			if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
 				v.Queue = append(v.Queue, v.waits(r))
 			}
 			continue
@@ -196,7 +197,26 @@ func (v *World) lookAtQueue() {
 			v.Queue = append(v.Queue, v.waitsOrdinary(j))
 		}
 	}
+	for _, r := range v.Parts {
+		if r.Phase == managed.Waiting {
+			v.stand(r)
+		}
+	}
 }
+
+// stand puts a part of an application into the queue, before the first job that was submitted after the second of its rank.
+func (v *World) stand(r *managed.Job) {
+	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit > r.Part.Rank })
+	if at < 0 {
+		at = len(v.Queue)
+	}
+	w := v.waits(r)
+	w.Job.Submit, w.Job.Begin, w.Job.Margin = r.Part.Rank, max(w.Job.Begin, r.Part.Begin), r.Part.Margin
+	v.Queue = slices.Insert(v.Queue, at, w)
+}
+
+// ofApplication says whether it is a part of one.
+func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part != nil }
 
 // waits is a managed job of the queue. A start takes some seconds to become true: planning it for then keeps the steps after
 // it on time.

@@ -76,7 +76,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	t.Helper()
 	tool := Tool(t, "oar-lab")
 	// oar-lab's slot 0 is for labs that are booted by hand.
-	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(slot) error { return nil })
+	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(twoLabsDir(s)) })
 	if err != nil {
 		return nil, err
 	}

@@ -111,9 +111,10 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             exists($profiles{$1}) and $accordion_refuse->("-t ep$1= is there twice: a job has one profile; alternatives are -t ep1=... -t ep2=...");
             $profiles{$1} = $2;
         } elsif ($type =~ /\A\s*launch\s*(?:=\s*(.*?)\s*)?\z/s) {
-            defined($1) && $1 =~ /\A[1-9][0-9]{0,17}\z/
-                or $accordion_refuse->('-t launch=', substr($shown->($1 // ''), 1, -1), ' is not the number of an application: `accordion launch` gives it, as in launch=7');
-            push(@launches, $1);
+            my $application = $1 // '';
+            $application =~ /\A[1-9][0-9]{0,17}\z/
+                or $accordion_refuse->('-t launch=', substr($shown->($application), 1, -1), ' is not the number of an application: `accordion launch` gives it, as in launch=7');
+            push(@launches, $application);
         } else {
             push(@others, $type);
         }

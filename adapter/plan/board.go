@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/place"
+	"accordion/core/policy"
+	"accordion/core/queue"
+)
+
+// What applications may see of a cluster is the plan without their parts, and quiet: what has no known end would be another thing
+// each second. The pool is one machine here, whoever tells its nodes apart.
+
+// unnamed is the first ID for what has no job. Those below 0 are for the pass (core/delegate).
+const unnamed core.JobID = 1 << 41
+
+// HalfMinute is the first full half minute of the clock after a second: until then lasts, for applications, what has no known end.
+func HalfMinute(now core.Time) core.Time { return now - now%30 + 30 }
+
+// Local is what the cluster has without the parts of applications, after Make; and how many nodes it has for them. due is since when
+// each job was due that waits, by its ID: what Local remembers for the next time.
+func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int) {
+	for _, lost := range v.lost {
+		if !lost {
+			hosts++
+		}
+	}
+	machine := core.Machine{Nodes: hosts}
+	state, views := policy.Unsized(v.Settings.Policy).New(machine).(queue.Viewer)
+	if !views {
+		state = queue.Repeated{}.New(machine).(queue.Viewer)
+	}
+	for i, a := range v.occupied(v.quietClaims()) {
+		a.Job = unnamed + core.JobID(i)
+		state.Running(v.Now, a)
+	}
+	for _, r := range v.Running {
+		if r.Part == nil {
+			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
+		}
+	}
+	return delegate.Local{State: state, Waiting: v.ranked(due)}, hosts
+}
+
+// quietClaims is what others than managed jobs occupy. What may end at any moment ends at a half minute.
+func (v *World) quietClaims() []place.Claim {
+	soon := v.Now + max(settling, v.Settings.StartLead+1)
+	busy := make(spans, len(v.Nodes))
+	for _, c := range v.claims {
+		if c.From == v.Now && c.To <= soon {
+			c.To = max(c.To, HalfMinute(v.Now))
+		}
+		busy.add(c.Node, c.From, c.To)
+	}
+	return busy.claims()
+}
+
+// quietly is what a running job is promised. The step of a late one ends at a half minute.
+func (v *World) quietly(r *managed.Job) core.EP {
+	ep := r.Remaining(v.Now)
+	if ep[0].Duration > settling || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
+		return ep
+	}
+	from := HalfMinute(v.Now)
+	ep[0].Duration = from - v.Now
+	for k := 1; k < len(ep); k++ {
+		i := r.Current() + k
+		to := max(r.Promise[i], from+r.EP()[i].Duration)
+		ep[k].Duration, from = to-from, to
+	}
+	return ep
+}
+
+// ranked is the jobs that wait, with ranks that do not fall: the batch system may rank a job behind others that came later. One
+// that has a place in the plan has the size it has there.
+func (v *World) ranked(due map[core.JobID]core.Time) []delegate.Ranked {
+	places := make(map[core.JobID]core.Planned, len(v.Planned.Jobs))
+	for _, p := range v.Planned.Jobs {
+		places[p.Job] = p
+	}
+	all, rank := make([]delegate.Ranked, 0, len(v.Queue)), -core.Forever
+	seen := make(map[core.JobID]bool, len(v.Queue))
+	for _, w := range v.Queue {
+		if w.ofApplication() || w.Job.ID < 0 || seen[w.Job.ID] {
+			continue
+		}
+		seen[w.Job.ID] = true
+		j := w.Job
+		if w.Managed != nil {
+			j.Begin = w.Seen.Begin
+		}
+		p, placed := places[j.ID]
+		if placed {
+			j.Choices = j.Choices[p.Choice : p.Choice+1]
+		}
+		if placed && p.Start <= v.Now+v.Settings.StartLead {
+			j.Choices = []core.EP{v.begun(j.Choices[0], due, j.ID)}
+		} else {
+			delete(due, j.ID)
+		}
+		rank = max(rank, j.Submit)
+		all = append(all, delegate.Ranked{Job: j, Rank: rank})
+	}
+	for id := range due {
+		if !seen[id] {
+			delete(due, id)
+		}
+	}
+	return all
+}
+
+// begun is the rest of a job that is due, as if it had begun when it was: what comes after it keeps its second while the batch system
+// gets to it. That is believed for half a minute.
+func (v *World) begun(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
+	since, known := due[id]
+	if !known || since > v.Now || v.Now-since >= 30 {
+		since = v.Now
+		due[id] = since
+	}
+	rest := append(core.EP(nil), ep...)
+	rest[0].Duration = max(1, rest[0].Duration-(v.Now-since))
+	return rest
+}

@@ -1,0 +1,100 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TwoLabs is a running OAR and a running Slurm in one world, each with its own settings of scheduling, and nodes n1, n2… of its own. A
+// user has one number and one directory in both. `serve` starts one sidecar over both, as the clusters oar and slurm.
+type TwoLabs struct {
+	Lab       // of both: Nodes are those of OAR and Slurm together, Dir/oar and Dir/slurm are the labs
+	OAR   int // how many nodes it has
+	Slurm int // how many nodes it has
+}
+
+// Two boots both for one test, with so many nodes each, and takes them down when the test ends; of the options it knows Users. Where one
+// of them cannot be had the test is skipped, or fails if OARRequired or SlurmRequired is set.
+func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
+	t.Helper()
+	NeedSlurm(t)
+	s := oarSpec(t, options)
+	tool := Tool(t, "two-labs")
+	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(s.dir) }) // OAR's control groups are named by it
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, patience: oarPatience, pause: 100 * time.Millisecond,
+		logs: []string{"accordion.log"}, free: slot.free}}
+	lab.settings = []string{"TWO_LABS_DIR=" + lab.Dir, fmt.Sprintf("TWO_LABS_SLOT=%d", slot.number)}
+	arguments := []string{"up", fmt.Sprint(oar), fmt.Sprint(slurm)}
+	for _, user := range s.users {
+		arguments = append(arguments, "--user", user)
+	}
+	if err := lab.boot(arguments); err != nil {
+		t.Fatal(errors.Join(err, lab.down()))
+	}
+	endWith(t, lab)
+	return lab
+}
+
+func twoLabsDir(s slot) string { return fmt.Sprintf("/var/tmp/accordion-two-labs-%d", s.number) }
+
+// empty fails where something is left of another kind of lab.
+func empty(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return fmt.Errorf("a lab was left in %s: take it down", dir)
+	}
+	return nil
+}
+
+// Exec runs a command as the user, in his directory, with the clients of both and text as its standard input. It returns what it printed
+// on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError when it ran and failed.
+func (lab *TwoLabs) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
+	return lab.call(oarPatience, text, as(user, command)...)
+}
+
+// Sbatch gives a batch script to sbatch as the user, with the options, and returns the job's number.
+func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string) string {
+	t.Helper()
+	out, errs, err := lab.Exec(user, "#!/bin/bash\n"+script+"\n", append([]string{"sbatch", "--parsable"}, options...)...)
+	if err != nil {
+		t.Fatalf("sbatch %s as %s: %v\n%s", strings.Join(options, " "), user, err, errs)
+	}
+	return out
+}
+
+// Oarsub gives a command to oarsub as the user, with the options, and returns the job's number.
+func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string) string {
+	t.Helper()
+	out := lab.Run(t, user, append(append([]string{"oarsub"}, options...), command)...)
+	m := jobID.FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("oarsub gave no job: %s", out)
+	}
+	return m[1]
+}
+
+// SQL is what OAR's database answers: a row a line, its fields separated by |.
+func (lab *TwoLabs) SQL(t testing.TB, query string) string {
+	t.Helper()
+	out, errs, err := lab.call(oarPatience, "", "oar", "sql", query)
+	if err != nil {
+		t.Fatalf("%s: %v: %s", query, err, errs)
+	}
+	return out
+}
+
+// File reads a file in the user's directory; "" when it is not there.
+func (lab *TwoLabs) File(user, name string) string {
+	text, err := os.ReadFile(filepath.Join(lab.Dir, "oar", "home", user, name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
