@@ -247,6 +247,15 @@ type Ping struct{}
 // Pong answers Ping.
 type Pong struct{}
 
+// ToServer says whether a message is one that launchers or parts send.
+func ToServer(m Message) bool {
+	switch m.(type) {
+	case *Hello, *Subscribe, *List, *Ack, *Request, *Parts, *Ready, *Done, *Ping, *Pong:
+		return true
+	}
+	return false
+}
+
 func (*Hello) Type() string     { return "hello" }
 func (*Welcome) Type() string   { return "welcome" }
 func (*Subscribe) Type() string { return "subscribe" }
