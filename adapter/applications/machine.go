@@ -158,8 +158,11 @@ func (m *Machine) Wake(now core.Time) (pass bool) {
 // Next is the second of the next Wake; core.Forever when nothing is due.
 func (m *Machine) Next() core.Time {
 	next := core.Forever
-	if !m.asleep {
+	switch {
+	case !m.sleeps():
 		next = min(next, m.rms.Next(), m.again)
+	default:
+		next = min(next, m.begun+m.settings.Grace)
 	}
 	for _, a := range m.all {
 		next = min(next, m.deadline(a))

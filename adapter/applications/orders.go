@@ -10,9 +10,9 @@ import (
 // leaving is how long before the end of a ghost a part that is still there is ended, so that its nodes are free then.
 const leaving core.Time = 2
 
-// order makes the orders for a cluster, and gives them where they are others than before.
+// order makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
 func (m *Machine) order(i int) {
-	var all []part.Order
+	all := []part.Order{} // not nil: that nothing is ordered is an order, too
 	for _, a := range m.all {
 		if p := a.part(i); p != nil {
 			if o, ok := m.orderOf(a, p); ok {
@@ -29,7 +29,7 @@ func (m *Machine) order(i int) {
 			}
 		}
 	}
-	if !slices.Equal(all, c.orders) {
+	if c.orders == nil || !slices.Equal(all, c.orders) {
 		c.orders = all
 		m.out.Ordered = append(m.out.Ordered, Orders{Cluster: i, All: slices.Clone(all)})
 	}

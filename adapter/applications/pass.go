@@ -119,13 +119,15 @@ func (a *application) takes(p *piece) (hosts int, until core.Time) {
 	return p.Hosts, max(a.By, p.Ghost)
 }
 
+// sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
+func (m *Machine) sleeps() bool {
+	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.board == nil })
+}
+
 // pass lets the RMS place all requests, if that is due.
 func (m *Machine) pass() bool {
-	if m.asleep {
-		m.asleep = m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.board == nil })
-		if m.asleep {
-			return false
-		}
+	if m.asleep = m.sleeps(); m.asleep {
+		return false
 	}
 	if m.unsettled || m.again <= m.now {
 		m.settle()

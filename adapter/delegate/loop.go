@@ -11,6 +11,7 @@ import (
 	"accordion/adapter/applications"
 	"accordion/adapter/launchers"
 	"accordion/core"
+	"accordion/shim/wire/launcher"
 )
 
 // Loop owns the applications. Nothing that it does waits for a peer or for a cluster.
@@ -145,7 +146,7 @@ func (l *Loop) hear(e launchers.Event) {
 		l.machine.Step(l.now(), applications.Left{Session: id})
 		return
 	}
-	if e.Seq <= 1 {
+	if _, first := e.Message.(*launcher.Hello); first {
 		l.sessions[id] = e.Session
 	}
 	l.machine.Step(l.now(), applications.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
