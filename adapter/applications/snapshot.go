@@ -11,11 +11,10 @@ type Snapshot struct {
 
 // ClusterSeen is a cluster in a Snapshot.
 type ClusterSeen struct {
-	Name  string    `json:"name"`
-	Hosts int       `json:"hosts"`
-	Read  core.Time `json:"read"`            // the reading that holds
-	Lost  bool      `json:"lost,omitempty"`  // not read for a minute: all its hosts are busy in the views
-	Never bool      `json:"never,omitempty"` // not read yet
+	Name  string `json:"name"`
+	Hosts int    `json:"hosts"`
+	Lost  bool   `json:"lost,omitempty"`  // not read for a minute: all its hosts are busy in the views
+	Never bool   `json:"never,omitempty"` // not read yet
 }
 
 // Seen is an application in a Snapshot.
