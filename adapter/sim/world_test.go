@@ -14,6 +14,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core/policy"
@@ -45,6 +46,7 @@ type world struct {
 	begin  time.Time
 	calls  chan session.Call
 	book   book
+	parts  *part.Mailbox // nil: no parts of applications
 	crew   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -262,7 +264,7 @@ func (w *world) run(ctx context.Context, l *life, nth int) error {
 	if w.story.sabotage != nil {
 		system = w.story.sabotage(system)
 	}
-	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings(nth)})
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Parts: w.parts, Settings: w.story.settings(nth)})
 	ended := make(chan struct{})
 	go func() {
 		select {
