@@ -47,7 +47,9 @@ type world struct {
 	calls  chan session.Call
 	book   book
 	parts  *part.Mailbox // nil: no parts of applications
-	crew   sync.WaitGroup
+
+	ordered <-chan struct{} // closed when no orders for them come any more
+	crew    sync.WaitGroup
 
 	mu       sync.Mutex
 	life     *life
@@ -86,13 +88,9 @@ func (l told) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l
 // happen lets the story happen. managed is false in the world without managed jobs, which has no sidecar.
 func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{
-			story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
-			counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
-		}
+		w := newWorld(s, tracing)
 		var err error
-		w.system, err = embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
-		if err != nil {
+		if w.system, err = w.machine(); err != nil {
 			t.Fatal(err)
 		}
 		if s.sqlite {
@@ -116,6 +114,20 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 		out.trace, out.orphans = w.told, w.orphans
 	})
 	return out
+}
+
+// newWorld is a story that has not begun.
+func newWorld(s *story, tracing bool) *world {
+	return &world{
+		story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
+		counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
+	}
+}
+
+// machine is the story's batch system.
+func (w *world) machine() (*embedded.System, error) {
+	s := w.story
+	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
 }
 
 // play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
