@@ -15,6 +15,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/part"
 	"accordion/core"
+	"accordion/core/queue"
 )
 
 var (
@@ -158,7 +159,7 @@ func newScript(seed uint64, clusters []*world) *script {
 			if only < 2 && only != c && r.in(2) {
 				continue
 			}
-			a.parts = append(a.parts, &share{world: w, made: r.in(3), nodes: r.between(1, w.story.nodes)})
+			a.parts = append(a.parts, &share{world: w, made: r.in(3), nodes: r.between(1, max(1, w.story.nodes/2))})
 		}
 		s.all = append(s.all, a)
 	}
@@ -259,7 +260,7 @@ func (s *script) advance(a *application) {
 		switch {
 		case over || a.tries >= a.gives || calm && a.tries > 0:
 			become("end")
-		case lasted > s.dice.span(time.Second, 12*time.Second, fmt.Sprint("wait ", a.id), a.tries):
+		case lasted > s.dice.span(time.Second, 12*time.Second, fmt.Sprint("wait ", a.id), a.tries) && (s.fits(a) || lasted > 30*time.Second && s.dice.chance(200, fmt.Sprint("blind ", a.id), a.tries)):
 			a.tries++
 			become("prepare")
 		}
@@ -310,6 +311,41 @@ func (s *script) advance(a *application) {
 	}
 }
 
+// fits says whether the boards show nodes for all parts now.
+func (s *script) fits(a *application) bool {
+	for _, p := range a.parts {
+		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
+			return false
+		}
+	}
+	return true
+}
+
+// limit is that of the application's batch jobs.
+func (a *application) limit() core.Time { return a.walltime + 40 }
+
+// rank is the second in which an application subscribed.
+func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
+
+// estimate is when the board shows nodes for a part, as a pass without other applications would see it.
+func (p *share) estimate(rank, walltime core.Time) core.Time {
+	b, now := p.world.parts.Board(), time.Now().Unix()
+	if b == nil || b.Hosts < p.nodes {
+		return core.Forever
+	}
+	state := b.Local.State.Clone().(queue.Viewer)
+	for _, j := range b.Local.Waiting {
+		if j.Rank <= rank {
+			state.Submit(now, j.Job)
+		}
+	}
+	at, ok := state.View(now).FirstFit(p.nodes, walltime, now)
+	if !ok {
+		return core.Forever
+	}
+	return at
+}
+
 // grant notes that an order to start is over.
 func (s *script) grant(a *application, next string) {
 	if next == "run" || next == "ghost" {
@@ -349,11 +385,11 @@ func (s *script) orders(w *world) []part.Order {
 			}
 			at := core.Forever
 			if s.dice.chance(700, fmt.Sprint("estimate ", a.id), a.tries) {
-				at = a.since.Unix() + 10
+				at = p.estimate(s.rank(a), a.limit())
 			}
 			all = append(all, part.Order{
-				Application: a.id, Job: p.job.ID, User: "ada", Want: wantOf[a.state], Try: a.tries, Rank: s.begin.Add(a.at).Unix(),
-				Hosts: p.nodes, Walltime: a.walltime, Limit: a.walltime + 40, At: at, By: a.since.Unix() + a.walltime + 40, Until: a.until,
+				Application: a.id, Job: p.job.ID, User: "ada", Want: wantOf[a.state], Try: a.tries, Rank: s.rank(a),
+				Hosts: p.nodes, Walltime: a.walltime, Limit: a.limit(), At: at, By: a.since.Unix() + a.limit(), Until: a.until,
 				Why: "its application wants it so",
 			})
 		}
