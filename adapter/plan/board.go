@@ -36,7 +36,7 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 		state.Running(v.Now, a)
 	}
 	for _, r := range v.Running {
-		if r.Part == nil {
+		if r.Part == nil && r.Phase != managed.Waiting { // its start may have been taken back since
 			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
 		}
 	}
