@@ -49,11 +49,12 @@ type Launcher struct {
 	owed     bool    // the view in sight is not answered
 	tag      int64   // of the last request; −1: none
 	wants    *Answer // what was requested last
+	unsure   bool    // whether the sidecar has taken that
 	estimate core.Time
 	parts    []launcher.Names // what was granted
 	works    bool             // the work on this host has begun
 	code     int              // the exit status, when leaving
-	said     string // the last complaint, which is not repeated
+	said     string           // the last complaint, which is not repeated
 }
 
 // place is a Place with the batch job that waits or runs there.
@@ -81,6 +82,9 @@ func (l *Launcher) Hello(name string) *launcher.Hello {
 	}
 	return h
 }
+
+// Runs says whether the application was started, so that there is no reason to give it up when the sidecar is away for long.
+func (l *Launcher) Runs() bool { return l.phase == started || l.phase == running }
 
 // Handle is what is to be done about an event, in this order.
 func (l *Launcher) Handle(e Event) []Act {
@@ -323,12 +327,12 @@ func (l *Launcher) selected(e Selected) []Act {
 		return l.fail(e.Err.Error())
 	case e.Err != nil:
 		return append(l.complain(e.Err.Error()+": the last request stands"), l.acknowledge()...)
-	case e.Keep || l.wants != nil && l.wants.same(e.Answer):
+	case e.Keep || l.wants != nil && !l.unsure && l.wants.same(e.Answer):
 		return l.acknowledge()
 	}
 	answer := e.Answer
 	answer.Hosts = slices.Clone(e.Hosts)
-	l.wants, l.said = &answer, ""
+	l.wants, l.unsure, l.said = &answer, false, ""
 	l.tag++
 	return []Act{l.request()}
 }

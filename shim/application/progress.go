@@ -131,7 +131,7 @@ func (l *Launcher) refused(to *launcher.Request, r *launcher.Refuse) []Act {
 	}
 	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // nothing is wrong with what it asks for: the next view is answered
 		l.owed = to.View == l.sight.View
-		l.wants = nil
+		l.unsure = true
 		return l.acknowledge()
 	}
 	return l.fail("the request is refused: " + refusal(r))
