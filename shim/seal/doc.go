@@ -24,5 +24,8 @@
 //	err = wire.WriteRequest(conn, wire.Request{Job: 4711})
 //	reply, err := wire.ReadReply(conn)
 //
+// Long sessions (launchers; docs/protocol.md) prove their first frame each way so, and tell each other a public key in it; a
+// Stream carries the frames that follow, each with a code under the key that comes of both.
+//
 // It knows nothing of jobs, and has no deadlines but those of the programs it runs: the connection's are its owner's.
 package seal

@@ -124,7 +124,7 @@ func writeUpTo(w io.Writer, most int, message any) error {
 // readUpTo takes one frame off the reader. The length is believed only up to the most that is given, and the version is looked at
 // before the rest is decoded.
 func readUpTo(r io.Reader, most int, f *format, into any) error {
-	frame, err := readFrame(r, most)
+	frame, err := ReadUpTo(r, most)
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,10 @@ func readUpTo(r io.Reader, most int, f *format, into any) error {
 
 // ReadFrame reads one whole frame, its length included, and does not look into it: for whoever must know that a message
 // is genuine before it is believed. Errors are io.EOF, ErrTruncated, *TooLongError, or the reader's own.
-func ReadFrame(r io.Reader) ([]byte, error) { return readFrame(r, MaxFrame) }
+func ReadFrame(r io.Reader) ([]byte, error) { return ReadUpTo(r, MaxFrame) }
 
-func readFrame(r io.Reader, most int) ([]byte, error) {
+// ReadUpTo is ReadFrame for frames whose msgpack has at most so many bytes.
+func ReadUpTo(r io.Reader, most int) ([]byte, error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, truncated(err)

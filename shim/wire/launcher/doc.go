@@ -1,6 +1,15 @@
-// Package launcher is version 2 of what the sidecar's socket speaks: sessions of launchers, and of the parts that they start
-// (docs/protocol.md). It has the messages, their bytes, and what of a message is possible by itself. It knows no connection: shim/link
-// is the launcher's end, adapter/launchers the sidecar's.
+// Package launcher holds the messages of version 2 of the protocol, between launchers or the parts of applications and the
+// sidecar, and their form on the wire (docs/protocol.md is normative).
 //
-// It is not version 1, the requests of `accordion step`, which are in shim/wire.
+// A frame is a length (4 bytes, big endian) and one msgpack map with string keys: the message's type in "t", the sender's count
+// from 1 in "s", and the message's fields. Keys that are not known are passed over.
+//
+//	frame, err := launcher.Append(nil, 1, &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "cem"})
+//	…
+//	message, seq, err := launcher.Read(conn, launcher.MostToClient)
+//
+// Errors of Read and Decode say whether the frame, its type or one field is wrong; Refusal makes of them the Refuse that the server
+// answers. Check says what is wrong in a message by itself. View is what a launcher keeps of the changes, Diff what is sent of a profile.
+//
+// It is no session: deadlines, pings, credentials and repetition belong to the two ends (adapter/launchers, shim/link).
 package launcher

@@ -9,7 +9,8 @@ const (
 	MostToClient = 4 << 20
 )
 
-// Message is one message of a session. Each is a type of this package, passed as a pointer.
+// Message is one message of a session. Each is a type of this package, passed as a pointer. The tags of its fields say their keys in a
+// frame; omitempty: not sent when zero; lists: each element is a list of its fields' values, not a map.
 type Message interface {
 	// Type is its "t".
 	Type() string
@@ -26,7 +27,7 @@ type Hello struct {
 	Key     []byte `codec:"key,omitempty"`  // X25519 public key, on TCP
 }
 
-// Part is a batch job of an application on a cluster, both as their users call them.
+// Part is a batch job of an application on a cluster, both as their users call them. In lists it is [cluster, job].
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
@@ -50,8 +51,8 @@ type Welcome struct {
 // Subscribe says which clusters a launcher wants to see, and which batch jobs wait there for its parts.
 type Subscribe struct {
 	Filter Filter `codec:"filter"`
-	Most   int64  `codec:"most"` // the largest walltime it will ask for, seconds; 0: any
-	Jobs   []Part `codec:"jobs"` // [] on embedded clusters
+	Most   int64  `codec:"most"`       // the largest walltime it will ask for, seconds; 0: any
+	Jobs   []Part `codec:"jobs,lists"` // [] on embedded clusters
 }
 
 // Filter leaves clusters out. Zero values leave out none. Memory is MiB.
@@ -130,23 +131,21 @@ type Ack struct {
 
 // Hosts is a number of hosts on a cluster; in a frame the list [c, n].
 type Hosts struct {
-	_struct bool `codec:",toarray"` //nolint:unused // how the codec is told
-	C       int
-	N       int
+	C int `codec:"c"`
+	N int `codec:"n"`
 }
 
 // Names are hosts of a cluster by their names; in a frame the list [c, [names]].
 type Names struct {
-	_struct bool `codec:",toarray"` //nolint:unused // how the codec is told
-	C       int
-	Hosts   []string
+	C     int      `codec:"c"`
+	Hosts []string `codec:"hosts"`
 }
 
 // Request says what an application wants from now on, by a view.
 type Request struct {
 	View     int64   `codec:"view"`
 	Tag      int64   `codec:"tag"`
-	Hosts    []Hosts `codec:"hosts"`
+	Hosts    []Hosts `codec:"hosts,lists"`
 	Walltime int64   `codec:"walltime"` // seconds
 }
 
@@ -155,7 +154,7 @@ type Start struct {
 	Tag   int64   `codec:"tag"`
 	At    int64   `codec:"at"` // the second of the decision
 	By    int64   `codec:"by"` // its latest end
-	Hosts []Names `codec:"hosts"`
+	Hosts []Names `codec:"hosts,lists"`
 }
 
 // Lost asks the launcher to submit a batch job again.
@@ -167,7 +166,7 @@ type Lost struct {
 
 // Parts are batch jobs, new or in place of the former on the same cluster.
 type Parts struct {
-	Jobs []Part `codec:"jobs"`
+	Jobs []Part `codec:"jobs,lists"`
 }
 
 // Ready is what a part says at the barrier.
@@ -247,6 +246,15 @@ type Ping struct{}
 
 // Pong answers Ping.
 type Pong struct{}
+
+// ToServer says whether a message is one that launchers or parts send.
+func ToServer(m Message) bool {
+	switch m.(type) {
+	case *Hello, *Subscribe, *List, *Ack, *Request, *Parts, *Ready, *Done, *Ping, *Pong:
+		return true
+	}
+	return false
+}
 
 func (*Hello) Type() string     { return "hello" }
 func (*Welcome) Type() string   { return "welcome" }
