@@ -44,7 +44,7 @@ type Launcher struct {
 	app      int64
 	names    map[int]string // of clusters, by their numbers
 	places   []*place
-	views    views
+	view     launcher.View
 	sight    Sight
 	owed     bool    // the view in sight is not answered
 	tag      int64   // of the last request; −1: none
@@ -74,13 +74,9 @@ func NewLauncher(s Settings) *Launcher {
 	return l
 }
 
-// Hello is what a connection begins with: of a new application, or of this one come back.
-func (l *Launcher) Hello(name string) *launcher.Hello {
-	h := &launcher.Hello{Version: launcher.Version, Speaks: []int{launcher.Version}, Name: name}
-	if l.app != 0 {
-		h.App, h.Have = l.app, l.views.whole
-	}
-	return h
+// Hello is what a new link begins with, after one was given up: this application come back.
+func (l *Launcher) Hello(name string) launcher.Hello {
+	return launcher.Hello{Name: name, App: l.app, Have: l.view.Number}
 }
 
 // Runs says whether the application was started, so that there is no reason to give it up when the sidecar is away for long.
@@ -167,7 +163,7 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 	for _, c := range all.All {
 		l.names[c.C] = c.Name
 	}
-	l.views.know(all)
+	l.view.Know(all)
 	if l.phase != looking {
 		return nil
 	}
@@ -289,15 +285,15 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 	if l.phase == leaving {
 		return nil
 	}
-	if err := l.views.apply(c); err != nil {
-		l.views.whole = 0
-		return []Act{Reconnect{fmt.Errorf("view %d: %w", c.View, err)}}
+	if err := l.view.Apply(c); err != nil {
+		l.view.Number = 0
+		return []Act{Reconnect{err}}
 	}
 	l.again()
 	if l.phase == subscribing { // its okay is on the way, or was lost
 		l.phase = waiting
 	}
-	l.sight, l.owed = l.views.sight(c), true
+	l.sight, l.owed = sightOf(&l.view), true
 	return append(l.tell(), Ask{l.sight})
 }
 

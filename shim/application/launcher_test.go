@@ -112,7 +112,7 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 	l := waitsForBoth(t)
 	play(t, l,
 		hear(empty(1, start7-100, 0), "ask 1"),
-		answer(1, 3600, onBoth, "send request {View:1 Tag:0 Hosts:[{_struct:false C:0 N:4} {_struct:false C:1 N:2}] Walltime:3600}"),
+		answer(1, 3600, onBoth, "send request {View:1 Tag:0 Hosts:[{C:0 N:4} {C:1 N:2}] Walltime:3600}"),
 		hear(empty(2, start7-90, start7), "say starts 2025-11-25 21:00:00, in 1m30s: 4 hosts of a, 2 hosts of b, for 1h", "ask 2"),
 		answer(2, 3600, onBoth, "send ack {View:2}"),
 		hear(empty(3, start7-80, start7), "ask 3"),
@@ -120,7 +120,7 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 		turn{Selected{View: 3, Answer: Answer{Keep: true}}, []string{"send ack {View:3}"}},
 		hear(empty(4, start7-70, 0), "say when it starts is not known any more", "ask 4"),
 		turn{Selected{View: 4, Err: errors.New("the model is lost")}, []string{"say the model is lost: the last request stands", "send ack {View:4}"}},
-		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{_struct:false C:0 N:8}] Walltime:1800}"), // late, and not too late
+		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, and not too late
 		hear(grant(), "say started on a: 2 hosts, n[1-2]; b: 1 hosts, m7, until 2025-11-25 22:00:00"),
 		refuse(&launcher.Request{Tag: 1}, launcher.Refuse{Code: launcher.CodeState, Tag: 0}),
 		hear(&launcher.Go{At: start7}, "say all parts run"),
@@ -202,14 +202,14 @@ func TestAModelThatAsksForWhatCannotBe(t *testing.T) {
 		l = waitsForBoth(t)
 		play(t, l,
 			hear(empty(1, start7, 0), "ask 1"),
-			answer(1, 60, onA, "send request {View:1 Tag:0 Hosts:[{_struct:false C:0 N:8}] Walltime:60}"),
+			answer(1, 60, onA, "send request {View:1 Tag:0 Hosts:[{C:0 N:8}] Walltime:60}"),
 			hear(empty(2, start7, 0), "ask 2"),
 			turn{Selected{View: 2, Answer: a}, []string{"say " + want + ": the last request stands", "send ack {View:2}"}})
 	}
 }
 
 func TestARequestThatIsRefused(t *testing.T) {
-	request := "send request {View:1 Tag:0 Hosts:[{_struct:false C:0 N:8}] Walltime:60}"
+	request := "send request {View:1 Tag:0 Hosts:[{C:0 N:8}] Walltime:60}"
 	for code, want := range map[string][]string{
 		launcher.CodeHosts: {"say the request is refused: refused: no", "send done {Code:1}", "expect"},
 		launcher.CodeFlood: {"send ack {View:1}"},
@@ -225,7 +225,7 @@ func TestAViewThatDoesNotFitIsAskedForAnew(t *testing.T) {
 	l := waitsForBoth(t)
 	odd := empty(2, start7, 0)
 	odd.Base = 1
-	play(t, l, hear(odd, "reconnect: view 2: it differs from view 1, and the last here is 0"))
+	play(t, l, hear(odd, "reconnect: view 2 differs from view 1, and view 0 is what is here: connect anew and ask for the whole"))
 	if h := l.Hello("x"); h.App != 7 || h.Have != 0 {
 		t.Errorf("it comes back with %+v", h)
 	}
@@ -237,7 +237,7 @@ func TestAViewThatDoesNotFitIsAskedForAnew(t *testing.T) {
 
 func TestComingBackSaysAgainWhatMayBeLost(t *testing.T) {
 	l := waitsForBoth(t)
-	request := "send request {View:1 Tag:0 Hosts:[{_struct:false C:0 N:8}] Walltime:60}"
+	request := "send request {View:1 Tag:0 Hosts:[{C:0 N:8}] Walltime:60}"
 	back := welcome()
 	play(t, l,
 		hear(empty(1, start7, 0), "ask 1"),

@@ -80,10 +80,6 @@ func (l *Launcher) abort(m *launcher.Abort) []Act {
 // answered goes on with what a message of this launcher led to.
 func (l *Launcher) answered(e Answered) []Act {
 	switch to := e.To.(type) {
-	case *launcher.Hello:
-		if e.Refuse != nil {
-			return append(l.stop(), append([]Act{Say{refusal(e.Refuse)}}, l.exit(1)...)...)
-		}
 	case *launcher.List:
 		if e.Refuse != nil {
 			return l.fail(refusal(e.Refuse))

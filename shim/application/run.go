@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"accordion/core"
+	"accordion/shim/link"
 	"accordion/shim/wire/launcher"
 )
 
@@ -19,30 +21,20 @@ type Options struct {
 	Places   []Place            // where its parts may run; none: wherever there is a cluster, for an application whose work is on this host
 	Commands map[string]Command // by cluster, for those places that are of batch jobs
 	Work     []string           // what runs on this host between start and end, where no place is of batch jobs
-	Connect  Connect
+	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // lines for programs, and for the user
 	Environ  []string  // of the work on this host
-	Patience Patience
 }
 
-// Patience is how long a launcher waits for what. The zero value stands for Ordinary.
-type Patience struct {
-	First    time.Duration // for a sidecar that has never answered
-	Outage   time.Duration // for one that was there, while the application waits; one that runs is waited for without end
-	Farewell time.Duration // for the answer when it leaves
-	Pause    time.Duration // between two tries to connect, at first; it doubles up to MostPause
-	Most     time.Duration
-}
+// outage is how long an application that waits does without a sidecar; docs/launch.md says so.
+const outage = 2 * time.Minute
 
-// Ordinary is what docs/launch.md says.
-var Ordinary = Patience{First: 10 * time.Second, Outage: 2 * time.Minute, Farewell: 5 * time.Second, Pause: 100 * time.Millisecond, Most: 2 * time.Second}
+// farewell is how long a launcher that leaves waits for the sidecar's answer.
+const farewell = 5 * time.Second
 
 // Run launches an application and stays until it is over. It returns the exit status. The end of the context interrupts: the
 // application is withdrawn.
 func Run(ctx context.Context, o Options) int {
-	if o.Patience == (Patience{}) {
-		o.Patience = Ordinary
-	}
 	selector, err := o.Model.Selector(o.Most, o.Err)
 	if err != nil {
 		say(o.Err, err.Error())
@@ -54,12 +46,12 @@ func Run(ctx context.Context, o Options) int {
 	defer cancel()
 	d := &driver{
 		Options: o, selector: selector, working: working,
-		launcher:  NewLauncher(Settings{Most: o.Most, Places: o.Places}),
-		events:    make(chan Event),
-		connected: make(chan connection),
-		expire:    time.NewTimer(time.Hour),
+		launcher: NewLauncher(Settings{Most: o.Most, Places: o.Places}),
+		events:   make(chan Event),
+		expire:   time.NewTimer(time.Hour),
 	}
 	d.expire.Stop()
+	d.open()
 	defer d.close()
 	return d.run(ctx)
 }
@@ -67,31 +59,20 @@ func Run(ctx context.Context, o Options) int {
 // driver carries out what a Launcher wants. One goroutine, that of run, owns it.
 type driver struct {
 	Options
-	launcher  *Launcher
-	selector  Selector
-	working   context.Context
-	link      Link // nil: there is none at present
-	messages  <-chan launcher.Message
-	sent      map[int64]launcher.Message // what has no answer yet, by its number
-	connected chan connection
-	missing   time.Time  // since when there is no link
-	met       bool       // there was one
-	events    chan Event // of submissions and of the work on this host
-	work      *work
-	expire    *time.Timer
-}
-
-// connection is the outcome of a try to connect.
-type connection struct {
-	link    Link
-	welcome *launcher.Welcome
-	err     error
+	launcher *Launcher
+	selector Selector
+	working  context.Context
+	link     *link.Link
+	unlink   context.CancelFunc
+	session  *link.Session              // nil: the sidecar is away
+	sent     map[int64]launcher.Message // what has no answer yet, by its number
+	events   chan Event                 // of submissions and of the work on this host
+	work     *work
+	expire   *time.Timer
 }
 
 func (d *driver) close() {
-	if d.link != nil {
-		d.link.Close()
-	}
+	d.unlink()
 	if d.work != nil {
 		d.work.stop()
 	}
@@ -99,25 +80,14 @@ func (d *driver) close() {
 
 func (d *driver) run(ctx context.Context) int {
 	interrupted := ctx.Done()
-	d.reconnect(0)
-	pause := d.Patience.Pause
 	for {
 		var e Event
 		select {
-		case c := <-d.connected:
-			e = d.settle(c)
-			if e == nil {
-				d.reconnect(pause)
-				pause = min(2*pause, d.Patience.Most)
-			} else {
-				pause = d.Patience.Pause
-			}
-		case m, more := <-d.messages:
+		case happened, more := <-d.link.Events():
 			if !more {
-				d.broken(errors.New("the connection is over"))
-				continue
+				return 1 // its last event said why
 			}
-			e = d.event(m)
+			e = d.event(happened)
 		case s := <-d.selector.Answers():
 			e = s
 		case e = <-d.events:
@@ -136,15 +106,53 @@ func (d *driver) run(ctx context.Context) int {
 	}
 }
 
-// event is what a message means: answers name what they answer by its number.
-func (d *driver) event(m launcher.Message) Event {
-	switch m := m.(type) {
+// open makes a link, for a new application or for this one again.
+func (d *driver) open() {
+	ctx, cancel := context.WithCancel(d.working)
+	d.unlink = cancel
+	d.session = nil
+	d.link = link.Open(ctx, link.Options{Dial: d.Dial, Hello: d.launcher.Hello(d.Name), Outage: outage})
+}
+
+// event is what an event of the link means; nil when it means nothing to the launcher.
+func (d *driver) event(e link.Event) Event {
+	switch m := e.Message.(type) {
+	case nil:
+		return d.away(e)
+	case *launcher.Welcome:
+		d.session, d.sent = e.Session, map[int64]launcher.Message{}
 	case *launcher.Okay:
 		return d.answer(m.To, nil)
 	case *launcher.Refuse:
 		return d.answer(m.To, m)
 	}
-	return Heard{m}
+	return Heard{e.Message}
+}
+
+// away: a connection is gone, or the link is over.
+func (d *driver) away(e link.Event) Event {
+	d.session = nil
+	if !e.Over {
+		say(d.Err, fmt.Sprintf("the sidecar is away, and is tried again: %v", e.Err))
+		return nil
+	}
+	var ended *link.EndedError
+	var refused *link.RefusedError
+	var version *link.VersionError
+	final := errors.As(e.Err, &ended) || errors.As(e.Err, &refused) || errors.As(e.Err, &version)
+	if !final && d.launcher.Runs() { // its jobs run, whoever looks
+		d.reopen()
+		return nil
+	}
+	return Lost{e.Err}
+}
+
+// reopen gives a link up, and comes back over another.
+func (d *driver) reopen() {
+	d.unlink()
+	for range d.link.Events() { // until it is over
+	}
+	d.open()
 }
 
 func (d *driver) answer(to int64, r *launcher.Refuse) Event {
@@ -162,6 +170,7 @@ func (d *driver) carry(act Act) {
 	case Send:
 		d.send(a.Message)
 	case Ask:
+		d.link.Has(a.Sight.View)
 		d.selector.See(a.Sight)
 	case Submit:
 		go func() {
@@ -179,9 +188,11 @@ func (d *driver) carry(act Act) {
 			go d.work.stop()
 		}
 	case Expect:
-		d.expire.Reset(d.Patience.Farewell)
+		d.expire.Reset(farewell)
 	case Reconnect:
-		d.broken(a.Why)
+		say(d.Err, a.Why.Error())
+		d.link.Has(0)
+		d.reopen()
 	}
 }
 
@@ -193,15 +204,16 @@ func (d *driver) tell(e Event) {
 	}
 }
 
-// send gives a message to the link. What is lost with it is said again when another is there.
+// send gives a message to the sidecar. What is lost with a connection is said again over the next.
 func (d *driver) send(m launcher.Message) {
-	if d.link == nil {
+	if d.session == nil {
 		return
 	}
-	seq, err := d.link.Send(m)
-	if err == nil {
+	if seq, err := d.session.Send(m); err == nil {
 		d.forget(seq)
 		d.sent[seq] = m
+	} else if !errors.Is(err, link.ErrAway) {
+		say(d.Err, err.Error())
 	}
 }
 
@@ -214,64 +226,6 @@ func (d *driver) forget(seq int64) {
 			delete(d.sent, old)
 		}
 	}
-}
-
-// reconnect tries to connect, after a pause.
-func (d *driver) reconnect(pause time.Duration) {
-	if d.missing.IsZero() {
-		d.missing = time.Now()
-	}
-	hello := d.launcher.Hello(d.Name)
-	go func() {
-		select {
-		case <-time.After(pause):
-		case <-d.working.Done():
-			return
-		}
-		link, welcome, err := d.Connect(d.working, hello)
-		select {
-		case d.connected <- connection{link, welcome, err}:
-		case <-d.working.Done():
-			if link != nil {
-				link.Close()
-			}
-		}
-	}()
-}
-
-// settle takes a connection, or says why there will be none. It is nil when another try is worth while.
-func (d *driver) settle(c connection) Event {
-	if c.err == nil {
-		d.link, d.messages, d.met, d.missing = c.link, c.link.Messages(), true, time.Time{}
-		d.sent = map[int64]launcher.Message{}
-		return Heard{c.welcome}
-	}
-	var refused *Refusal
-	if errors.As(c.err, &refused) {
-		switch code := refused.Code; {
-		case !d.met, code == launcher.CodeUnknown, code == launcher.CodeVersion:
-			return Answered{To: &launcher.Hello{}, Refuse: refused.Refuse}
-		}
-	}
-	most := d.Patience.First
-	if d.met {
-		most = d.Patience.Outage
-	}
-	if waited := time.Since(d.missing); waited >= most && !(d.met && d.launcher.Runs()) {
-		return Lost{fmt.Errorf("no sidecar answered within %v: %w", waited.Round(100*time.Millisecond), c.err)}
-	}
-	return nil
-}
-
-// broken gives a link up, and makes another.
-func (d *driver) broken(why error) {
-	if d.link == nil {
-		return
-	}
-	d.link.Close()
-	d.link, d.messages = nil, nil
-	say(d.Err, fmt.Sprintf("the sidecar is away, and is tried again: %v", why))
-	d.reconnect(d.Patience.Pause)
 }
 
 func say(w io.Writer, line string) { fmt.Fprintln(w, "accordion:", line) }

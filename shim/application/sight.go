@@ -1,6 +1,9 @@
 package application
 
 import (
+	"maps"
+	"slices"
+
 	"accordion/core"
 	"accordion/core/mold"
 	"accordion/core/profile"
@@ -20,6 +23,22 @@ type Sight struct {
 type Seen struct {
 	launcher.Cluster
 	Points []profile.Point
+}
+
+// sightOf is what is in a view. It shares nothing with it that is ever changed.
+func sightOf(v *launcher.View) Sight {
+	s := Sight{View: v.Number, Now: v.Now, Estimate: v.Est}
+	for _, c := range slices.Sorted(maps.Keys(v.Clusters)) {
+		p := v.Clusters[c]
+		seen := Seen{Cluster: p.Info}
+		seen.C = c
+		for i := 0; i+1 < len(p.Steps); i += 2 {
+			seen.Points = append(seen.Points, profile.Point{At: p.Steps[i], Used: int(p.Steps[i+1])})
+		}
+		s.Clusters = append(s.Clusters, seen)
+		s.Links = append(s.Links, p.Links...)
+	}
+	return s
 }
 
 // unlinked is the latency between clusters of which nobody says how far apart they are, in seconds: that of the sidecar's
