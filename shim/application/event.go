@@ -1,6 +1,9 @@
 package application
 
-import "accordion/shim/wire/launcher"
+import (
+	"accordion/shim/selector"
+	"accordion/shim/wire/launcher"
+)
 
 // Event is something that a Launcher is told.
 type Event interface{ event() }
@@ -20,12 +23,8 @@ type (
 		Job     int64
 		Err     error
 	}
-	// Selected is what the application wants of a view, or why nothing is known of that.
-	Selected struct {
-		View int64
-		Answer
-		Err error
-	}
+	// Selected is what the application's model says about a view.
+	Selected struct{ selector.Said }
 	// Worked is the end of what ran on this host.
 	Worked struct{ Code int }
 	// Interrupted: the user wants to leave.
@@ -44,7 +43,7 @@ type (
 	// Send sends a message.
 	Send struct{ Message launcher.Message }
 	// Ask hands a view to the model; Selected answers it.
-	Ask struct{ Sight Sight }
+	Ask struct{ Sight selector.Sight }
 	// Submit submits the batch job for a cluster, held and marked with the application; Submitted answers it.
 	Submit struct {
 		Cluster     string

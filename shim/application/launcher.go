@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/mold"
+	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
 
@@ -45,11 +46,11 @@ type Launcher struct {
 	names    map[int]string // of clusters, by their numbers
 	places   []*place
 	view     launcher.View
-	sight    Sight
-	owed     bool    // the view in sight is not answered
-	tag      int64   // of the last request; −1: none
-	wants    *Answer // what was requested last
-	unsure   bool    // whether the sidecar has taken that
+	sight    selector.Sight
+	owed     bool             // the view in sight is not answered
+	tag      int64            // of the last request; −1: none
+	wants    *selector.Answer // what was requested last
+	unsure   bool             // whether the sidecar has taken that
 	estimate core.Time
 	parts    []launcher.Names // what was granted
 	works    bool             // the work on this host has begun
@@ -293,7 +294,7 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 	if l.phase == subscribing { // its okay is on the way, or was lost
 		l.phase = waiting
 	}
-	l.sight, l.owed = sightOf(&l.view), true
+	l.sight, l.owed = selector.Of(&l.view), true
 	return append(l.tell(), Ask{l.sight})
 }
 
@@ -323,7 +324,7 @@ func (l *Launcher) selected(e Selected) []Act {
 		return l.fail(e.Err.Error())
 	case e.Err != nil:
 		return append(l.complain(e.Err.Error()+": the last request stands"), l.acknowledge()...)
-	case e.Keep || l.wants != nil && !l.unsure && l.wants.same(e.Answer):
+	case e.Keep || l.wants != nil && !l.unsure && l.wants.Same(e.Answer):
 		return l.acknowledge()
 	}
 	answer := e.Answer
@@ -334,12 +335,12 @@ func (l *Launcher) selected(e Selected) []Act {
 }
 
 // possible says what of an answer the sidecar would refuse.
-func (l *Launcher) possible(a Answer) error {
+func (l *Launcher) possible(a selector.Answer) error {
 	if len(a.Hosts) == 0 {
 		return fmt.Errorf("the model asks for no hosts")
 	}
 	for _, h := range a.Hosts {
-		c := l.sight.seen(h.Cluster)
+		c := l.sight.Cluster(h.Cluster)
 		if c == nil {
 			return fmt.Errorf("the model asks for hosts of a cluster that is not in sight")
 		}
@@ -347,14 +348,10 @@ func (l *Launcher) possible(a Answer) error {
 			return fmt.Errorf("the model asks for %d hosts of %s, which has %d", h.Hosts, c.Name, c.Hosts)
 		}
 	}
-	if most := limit(l.settings.Most); a.Walltime < 1 || a.Walltime > most {
+	if most := selector.Longest(l.settings.Most); a.Walltime < 1 || a.Walltime > most {
 		return fmt.Errorf("the model asks for %d s: 1 to %d s are possible", a.Walltime, most)
 	}
 	return nil
-}
-
-func (a Answer) same(b Answer) bool {
-	return a.Walltime == b.Walltime && slices.Equal(a.Hosts, b.Hosts)
 }
 
 // request sends what is wanted, which answers the view.

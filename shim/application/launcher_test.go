@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/mold"
+	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
 
@@ -60,7 +61,7 @@ func refuse(m launcher.Message, r launcher.Refuse, want ...string) turn {
 	return turn{Answered{m, &r}, want}
 }
 func answer(view, walltime int64, hosts []mold.Part, want ...string) turn {
-	return turn{Selected{View: view, Answer: Answer{Hosts: hosts, Walltime: walltime}}, want}
+	return turn{Selected{selector.Said{View: view, Answer: selector.Answer{Hosts: hosts, Walltime: walltime}}}, want}
 }
 
 var both = &launcher.Clusters{All: []launcher.Cluster{
@@ -117,9 +118,9 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 		answer(2, 3600, onBoth, "send ack {View:2}"),
 		hear(empty(3, start7-80, start7), "ask 3"),
 		answer(2, 60, onA), // too late for that
-		turn{Selected{View: 3, Answer: Answer{Keep: true}}, []string{"send ack {View:3}"}},
+		turn{Selected{selector.Said{View: 3, Answer: selector.Answer{Keep: true}}}, []string{"send ack {View:3}"}},
 		hear(empty(4, start7-70, 0), "say when it starts is not known any more", "ask 4"),
-		turn{Selected{View: 4, Err: errors.New("the model is lost")}, []string{"say the model is lost: the last request stands", "send ack {View:4}"}},
+		turn{Selected{selector.Said{View: 4, Err: errors.New("the model is lost")}}, []string{"say the model is lost: the last request stands", "send ack {View:4}"}},
 		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, and not too late
 		hear(grant(), "say started on a: 2 hosts, n[1-2]; b: 1 hosts, m7, until 2025-11-25 22:00:00"),
 		refuse(&launcher.Request{Tag: 1}, launcher.Refuse{Code: launcher.CodeState, Tag: 0}),
@@ -187,7 +188,7 @@ func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
 }
 
 func TestAModelThatAsksForWhatCannotBe(t *testing.T) {
-	for want, a := range map[string]Answer{
+	for want, a := range map[string]selector.Answer{
 		"the model asks for no hosts":                                {Walltime: 1},
 		"the model asks for 9 hosts of a, which has 8":               {Hosts: []mold.Part{{Cluster: 0, Hosts: 9}}, Walltime: 1},
 		"the model asks for 0 hosts of a, which has 8":               {Hosts: []mold.Part{{Cluster: 0, Hosts: 0}}, Walltime: 1},
@@ -198,13 +199,13 @@ func TestAModelThatAsksForWhatCannotBe(t *testing.T) {
 		l := waitsForBoth(t)
 		play(t, l,
 			hear(empty(1, start7, 0), "ask 1"),
-			turn{Selected{View: 1, Answer: a}, []string{"say " + want, "send done {Code:1}", "expect"}})
+			turn{Selected{selector.Said{View: 1, Answer: a}}, []string{"say " + want, "send done {Code:1}", "expect"}})
 		l = waitsForBoth(t)
 		play(t, l,
 			hear(empty(1, start7, 0), "ask 1"),
 			answer(1, 60, onA, "send request {View:1 Tag:0 Hosts:[{C:0 N:8}] Walltime:60}"),
 			hear(empty(2, start7, 0), "ask 2"),
-			turn{Selected{View: 2, Answer: a}, []string{"say " + want + ": the last request stands", "send ack {View:2}"}})
+			turn{Selected{selector.Said{View: 2, Answer: a}}, []string{"say " + want + ": the last request stands", "send ack {View:2}"}})
 	}
 }
 

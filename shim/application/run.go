@@ -10,13 +10,14 @@ import (
 
 	"accordion/core"
 	"accordion/shim/link"
+	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
 
 // Options of one call of Run.
 type Options struct {
 	Name     string // of the application, for whoever looks
-	Model    Model
+	Model    selector.Model
 	Most     core.Time          // the largest walltime, seconds; 0: any
 	Places   []Place            // where its parts may run; none: wherever there is a cluster, for an application whose work is on this host
 	Commands map[string]Command // by cluster, for those places that are of batch jobs
@@ -35,17 +36,17 @@ const farewell = 5 * time.Second
 // Run launches an application and stays until it is over. It returns the exit status. The end of the context interrupts: the
 // application is withdrawn.
 func Run(ctx context.Context, o Options) int {
-	selector, err := o.Model.Selector(o.Most, o.Err)
+	model, err := o.Model.Start(o.Most, o.Err)
 	if err != nil {
 		say(o.Err, err.Error())
 		return 1
 	}
-	defer selector.Close()
+	defer model.Close()
 	// What is under way is seen through, whatever the user wants: it ends with this call.
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d := &driver{
-		Options: o, selector: selector, working: working,
+		Options: o, model: model, working: working,
 		launcher: NewLauncher(Settings{Most: o.Most, Places: o.Places}),
 		events:   make(chan Event),
 		expire:   time.NewTimer(time.Hour),
@@ -60,7 +61,7 @@ func Run(ctx context.Context, o Options) int {
 type driver struct {
 	Options
 	launcher *Launcher
-	selector Selector
+	model    selector.Selector
 	working  context.Context
 	link     *link.Link
 	unlink   context.CancelFunc
@@ -88,8 +89,8 @@ func (d *driver) run(ctx context.Context) int {
 				return 1 // its last event said why
 			}
 			e = d.event(happened)
-		case s := <-d.selector.Answers():
-			e = s
+		case s := <-d.model.Answers():
+			e = Selected{s}
 		case e = <-d.events:
 		case <-interrupted:
 			interrupted = nil
@@ -171,7 +172,7 @@ func (d *driver) carry(act Act) {
 		d.send(a.Message)
 	case Ask:
 		d.link.Has(a.Sight.View)
-		d.selector.See(a.Sight)
+		d.model.See(a.Sight)
 	case Submit:
 		go func() {
 			job, err := submit(d.working, d.Commands[a.Cluster], a.Cluster, a.Application, d.Err)

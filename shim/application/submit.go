@@ -29,7 +29,7 @@ func submit(ctx context.Context, c Command, cluster string, application int64, s
 	cmd.Stdout, cmd.Stderr = &printed, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = endPatience
+	cmd.WaitDelay = 2 * time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

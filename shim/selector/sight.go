@@ -1,4 +1,4 @@
-package application
+package selector
 
 import (
 	"maps"
@@ -25,8 +25,8 @@ type Seen struct {
 	Points []profile.Point
 }
 
-// sightOf is what is in a view. It shares nothing with it that is ever changed.
-func sightOf(v *launcher.View) Sight {
+// Of is what is in a view. It shares nothing with it that is ever changed.
+func Of(v *launcher.View) Sight {
 	s := Sight{View: v.Number, Now: v.Now, Estimate: v.Est}
 	for _, c := range slices.Sorted(maps.Keys(v.Clusters)) {
 		p := v.Clusters[c]
@@ -89,8 +89,8 @@ func (s Sight) latencies() []float64 {
 	return all
 }
 
-// seen is the cluster of a number; nil when it is not in sight.
-func (s Sight) seen(c int) *Seen {
+// Cluster is the cluster of a number; nil when it is not in sight.
+func (s Sight) Cluster(c int) *Seen {
 	for i := range s.Clusters {
 		if s.Clusters[i].C == c {
 			return &s.Clusters[i]

@@ -1,4 +1,4 @@
-package application
+package selector
 
 import (
 	"fmt"
@@ -63,7 +63,7 @@ func (m *moldable) Choose(s Sight, most core.Time) (Answer, error) {
 	cluster := 0
 	// The least size whose walltime may be asked for differs with the speed: each cluster is searched by itself.
 	for c := range view {
-		m.Least = m.least(c, limit(most))
+		m.Least = m.least(c, Longest(most))
 		if m.Least == 0 {
 			continue
 		}

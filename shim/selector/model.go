@@ -1,9 +1,19 @@
-package application
+// Package selector answers the views of delegated scheduling for one application: which hosts of which clusters it wants, and for how long.
+//
+//	model, err := selector.Parse("amdahl:p=0.99,t1=10h,nodes=1-256")
+//	s, err := model.Start(0, os.Stderr)
+//	s.See(sight)
+//	said := <-s.Answers()
+//
+// Files: model.go reads what users write; moldable.go and complex.go compute, by the algorithms of core/mold; program.go asks a program;
+// sight.go is the view.
+package selector
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +21,7 @@ import (
 	"accordion/core/mold"
 )
 
-// Model says what an application wants of what it is shown. It is read by ParseModel.
+// Model says what an application wants of what it is shown. It is read by Parse.
 type Model struct {
 	choices []core.EP // of a moldable application, at speed 1
 	work    float64   // of one that runs on several clusters: host-seconds at speed 1
@@ -19,13 +29,13 @@ type Model struct {
 	command []string  // of a program that selects
 }
 
-// ErrModel says that a model is of no kind that is known.
+// errModel says that a model is of no kind that is known.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
-// ParseModel reads a model: "4x2h|8x70m", "amdahl:…" and "downey:…" as core/mold.Parse has them, for one cluster;
+// Parse reads a model: "4x2h|8x70m", "amdahl:…" and "downey:…" as core/mold.Parse has them, for one cluster;
 // "cem:work=HOST-SECONDS,iterations=N" for several at once; "exec:COMMAND", a program that answers views. Times are those of clusters
 // of speed 1. Errors are for the user, in one line.
-func ParseModel(text string) (Model, error) {
+func Parse(text string) (Model, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
 	switch kind {
 	case "":
@@ -86,6 +96,11 @@ type Answer struct {
 	Keep     bool        // what was wanted before; Hosts and Walltime mean nothing
 }
 
+// Same says whether two answers ask for the same.
+func (a Answer) Same(b Answer) bool {
+	return a.Keep == b.Keep && a.Walltime == b.Walltime && slices.Equal(a.Hosts, b.Hosts)
+}
+
 // Chooser is what computes for the model; nil where a program does.
 func (m Model) Chooser() Chooser {
 	switch {
@@ -106,8 +121,8 @@ func seconds(t float64) core.Time {
 	return max(1, core.Time(math.Ceil(t-rounding)))
 }
 
-// limit is the largest walltime that may be asked for.
-func limit(most core.Time) core.Time {
+// Longest is the largest walltime that may be asked for.
+func Longest(most core.Time) core.Time {
 	if most <= 0 {
 		return core.MaxTotal
 	}

@@ -1,4 +1,4 @@
-package application
+package selector
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type complexChooser struct {
 }
 
 func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
-	if limit := limit(most); x.complex == nil || x.limit != limit || !slices.Equal(x.speeds, s.speeds()) || !slices.Equal(x.latencies, s.latencies()) {
+	if limit := Longest(most); x.complex == nil || x.limit != limit || !slices.Equal(x.speeds, s.speeds()) || !slices.Equal(x.latencies, s.latencies()) {
 		x.speeds, x.latencies, x.limit = s.speeds(), s.latencies(), limit
 		x.complex = x.made()
 	}

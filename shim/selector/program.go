@@ -1,4 +1,4 @@
-package application
+package selector
 
 import (
 	"bufio"
@@ -131,7 +131,7 @@ func answerOf(line []byte, s Sight) (version int64, a Answer, err error) {
 // program is a selector that runs beside the launcher: a line a view into it, a line an answer out of it.
 type program struct {
 	views   chan Sight
-	answers chan Selected
+	answers chan Said
 	close   func()
 	done    sync.WaitGroup
 }
@@ -154,7 +154,7 @@ func startProgram(command []string, most core.Time, stderr io.Writer, patience t
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("starting the model's program: %w", err)
 	}
-	p := &program{views: make(chan Sight, 1), answers: make(chan Selected)}
+	p := &program{views: make(chan Sight, 1), answers: make(chan Said)}
 	over, ended := make(chan struct{}), make(chan error, 1)
 	lines := make(chan []byte)
 	p.close = sync.OnceFunc(func() {
@@ -220,18 +220,18 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 	due.Stop()
 	gone := false
 	for {
-		var said *Selected
+		var said *Said
 		select {
 		case <-over:
 			return
 		case now = <-p.views:
 			if gone {
-				said = &Selected{View: now.View, Err: errGone}
+				said = &Said{View: now.View, Err: errGone}
 				break
 			}
 			line, err := lineOf(now, most)
 			if err != nil {
-				said = &Selected{View: now.View, Err: err}
+				said = &Said{View: now.View, Err: err}
 				break
 			}
 			select { // one that nobody has begun to read is of no use any more
@@ -241,12 +241,12 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 			writes <- line
 			due.Reset(patience)
 		case <-due.C:
-			said = &Selected{View: now.View, Err: fmt.Errorf("the model's program has not answered view %d within %v", now.View, patience)}
+			said = &Said{View: now.View, Err: fmt.Errorf("the model's program has not answered view %d within %v", now.View, patience)}
 		case line, more := <-lines:
 			if !more {
 				gone, lines = true, nil
 				due.Stop()
-				said = &Selected{View: now.View, Err: errGone}
+				said = &Said{View: now.View, Err: errGone}
 				break
 			}
 			version, answer, err := answerOf(line, now)
@@ -257,7 +257,7 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 			if err != nil {
 				err = fmt.Errorf("the model's program says nonsense, %s: %w", shortened(line), err)
 			}
-			said = &Selected{View: now.View, Answer: answer, Err: err}
+			said = &Said{View: now.View, Answer: answer, Err: err}
 		}
 		if said != nil {
 			select {
@@ -283,7 +283,7 @@ func shortened(line []byte) string {
 func (p *program) See(s Sight) { put(p.views, s) }
 
 // Answers are what the program says.
-func (p *program) Answers() <-chan Selected { return p.answers }
+func (p *program) Answers() <-chan Said { return p.answers }
 
 // Close ends the program.
 func (p *program) Close() {
