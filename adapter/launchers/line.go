@@ -88,7 +88,7 @@ func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
 
 // refuse answers what is wrong, and ends the session where the protocol says so.
 func (l *line) refuse(r *launcher.Refuse) (ends bool) {
-	ends = launcher.Final(r.Code)
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
 	if ends {
 		l.log.Warn("launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
