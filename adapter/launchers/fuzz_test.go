@@ -15,7 +15,7 @@ import (
 )
 
 // Whatever a peer sends after a good hello, cut into pieces anyhow: it gets messages and nothing else, the loop gets only what is a
-// message, and both get one end.
+// message, and both get one end. For longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/launchers
 func FuzzASession(f *testing.F) {
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), byte(3))

@@ -313,8 +313,18 @@ func typeOf(m launcher.Message, err error) string {
 func (l *line) end() {
 	<-l.wrote
 	defer l.conn.Close()
+	cut := l.out.cutShort()
+	var long *wire.TooLongError
+	switch {
+	case errors.As(cut, &long):
+		l.log.Error("launcher's session cut off", "user", l.user.Name, "why", cut)
+	case errors.Is(cut, errReadsNothing), errors.Is(cut, errDead):
+		l.log.Warn("launcher's session cut off", "user", l.user.Name, "why", cut)
+	case cut != nil:
+		l.log.Debug("launcher's session over", "user", l.user.Name, "why", cut)
+	}
 	half, can := l.conn.(interface{ CloseWrite() error })
-	if l.out.cutShort() != nil || !can {
+	if cut != nil || !can {
 		return
 	}
 	half.CloseWrite()
