@@ -152,6 +152,9 @@ func (p *person) hear(x launcher.Message, closed bool) {
 			p.stage = "fresh"
 		}
 		p.lost = nil
+		if p.committed[x.App] && (x.State == "waiting" || x.State == "request sent") {
+			p.fail("the start of application %d was decided, and its launcher finds it %s", x.App, x.State)
+		}
 	case *launcher.Okay:
 		if p.stage == "asks" {
 			p.stage = "there"
