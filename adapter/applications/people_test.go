@@ -5,6 +5,7 @@ import (
 
 	"github.com/ugorji/go/codec"
 
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
@@ -152,6 +153,9 @@ func (p *person) hear(x launcher.Message, closed bool) {
 			p.stage = "fresh"
 		}
 		p.lost = nil
+		if p.committed[x.App] && (x.State == "waiting" || x.State == "request sent") {
+			p.fail("the start of application %d was decided, and its launcher finds it %s", x.App, x.State)
+		}
 	case *launcher.Okay:
 		if p.stage == "asks" {
 			p.stage = "there"
@@ -206,7 +210,7 @@ func (p *person) see(x *launcher.Change) {
 		if a == nil || a.owed != x.View {
 			continue
 		}
-		meant := clip(a.sent[c.C].points, a.sent[c.C].hosts, x.Now)
+		meant := sight.Clip(a.sent[c.C].points, a.sent[c.C].hosts, x.Now)
 		if !same(p.has[c.C], meant) {
 			p.fail("application %d sees %v on cluster %d, and %v was meant: %+v", p.app, p.has[c.C], c.C, meant, c)
 		}
@@ -247,7 +251,7 @@ func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profi
 			}
 		}
 	}
-	return clip(out, 1<<30, now)
+	return sight.Clip(out, 1<<30, now)
 }
 
 // process is what runs in a part: the barrier, then the user's code.

@@ -1,14 +1,15 @@
 package applications
 
 import (
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
 // Snapshot is what there is to be seen now.
-func (m *Machine) Snapshot() Snapshot {
-	s := Snapshot{At: m.now, Clusters: []ClusterSeen{}, Applications: []Seen{}}
+func (m *Machine) Snapshot() view.Applications {
+	s := view.Applications{At: m.now, Clusters: []view.ApplicationCluster{}, Applications: []view.Application{}}
 	for _, c := range m.clusters {
-		seen := ClusterSeen{Name: c.Name, Hosts: c.hosts(), Lost: c.lost, Never: c.board == nil}
+		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.hosts(), Lost: c.lost, Never: c.board == nil}
 		s.Clusters = append(s.Clusters, seen)
 	}
 	for _, a := range m.all {
@@ -17,9 +18,9 @@ func (m *Machine) Snapshot() Snapshot {
 	return s
 }
 
-func (m *Machine) seen(a *application) Seen {
-	s := Seen{
-		ID: a.ID, Name: a.Name, User: a.User, State: m.state(a), Phase: string(a.Phase), Rank: a.Rank, Parts: []SeenPart{}, Tag: a.Tag,
+func (m *Machine) seen(a *application) view.Application {
+	s := view.Application{
+		ID: a.ID, Name: a.Name, User: a.User, State: m.state(a), Phase: string(a.Phase), Rank: a.Rank, Parts: []view.ApplicationPart{}, Tag: a.Tag,
 		Walltime: a.Walltime, Moved: a.moved, Why: m.waitsFor(a), View: a.View, Acked: a.Acked, Launcher: a.launcher != nil, Away: a.away,
 		Owes: a.owes, At: a.At, By: a.By, Went: a.Went, Tries: a.Try, Failed: a.Failed,
 	}
@@ -27,7 +28,7 @@ func (m *Machine) seen(a *application) Seen {
 		s.Estimate = est
 	}
 	for _, p := range a.Parts {
-		s.Parts = append(s.Parts, SeenPart{Cluster: p.Name, Job: p.Job, Hosts: p.Hosts, Stand: a.stand(p), Nodes: p.Nodes})
+		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: p.Job, Hosts: p.Hosts, Stand: a.stand(p), Nodes: p.Nodes})
 	}
 	return s
 }

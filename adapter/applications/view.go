@@ -3,9 +3,9 @@ package applications
 import (
 	"maps"
 
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
 )
 
@@ -152,7 +152,7 @@ func (m *Machine) change(a *application) {
 func (m *Machine) changeOf(a *application, i int, base *seen) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: i, From: m.now, Steps: []int64{}}
 	hosts := a.newest[i].hosts
-	points := clip(a.newest[i].points, hosts, m.now)
+	points := sight.Clip(a.newest[i].points, hosts, m.now)
 	if f := m.clusters[i].info(); !base.known || base.info != f {
 		d := m.describe(i)
 		ch.Kind, ch.Info = ch.Kind|launcher.KindInfo, &d
@@ -163,7 +163,7 @@ func (m *Machine) changeOf(a *application, i int, base *seen) (launcher.ClusterC
 			ch.Kind, ch.Links = ch.Kind|launcher.KindLinks, links
 		}
 	}
-	if from, to, steps, differ := difference(clip(base.points, base.hosts, m.now), points, m.now); differ || !base.known {
+	if from, to, steps, differ := sight.Difference(sight.Clip(base.points, base.hosts, m.now), points, m.now); differ || !base.known {
 		ch.Kind |= launcher.KindOccupation
 		ch.From, ch.To, ch.Steps = from, to, steps
 	}
@@ -172,55 +172,4 @@ func (m *Machine) changeOf(a *application, i int, base *seen) (launcher.ClusterC
 	}
 	base.known, base.hosts, base.points = true, hosts, points
 	return ch, true
-}
-
-// clip is an occupation from a second on, and of no more hosts than there are. Neighbours differ.
-func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
-	for len(points) > 1 && points[1].At <= now {
-		points = points[1:]
-	}
-	out := make([]profile.Point, 0, len(points))
-	for _, p := range points {
-		p.At, p.Used = max(p.At, now), max(0, min(p.Used, hosts))
-		if len(out) == 0 || out[len(out)-1].Used != p.Used {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// difference is the stretch on which two occupations from a second on differ, and what holds there now; to 0: for ever.
-func difference(old, fresh []profile.Point, now core.Time) (from, to core.Time, steps []int64, differ bool) {
-	head := 0
-	for head < len(old) && head < len(fresh) && old[head] == fresh[head] {
-		head++
-	}
-	if head == len(old) && head == len(fresh) {
-		return now, 0, []int64{}, false
-	}
-	tail := 0
-	for tail < min(len(old), len(fresh))-head && old[len(old)-1-tail] == fresh[len(fresh)-1-tail] {
-		tail++
-	}
-	from = now
-	steps = make([]int64, 0, 2*(len(fresh)-head-tail)+2)
-	if head > 0 {
-		from = core.Forever
-		if head < len(old) {
-			from = old[head].At
-		}
-		if head < len(fresh) {
-			from = min(from, fresh[head].At)
-		}
-		if head == len(fresh) || fresh[head].At != from {
-			steps = append(steps, from, int64(fresh[head-1].Used))
-		}
-	}
-	for _, p := range fresh[head : len(fresh)-tail] {
-		steps = append(steps, p.At, int64(p.Used))
-	}
-	if tail > 0 {
-		to = fresh[len(fresh)-tail].At
-	}
-	return from, to, steps, true
 }

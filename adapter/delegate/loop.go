@@ -19,9 +19,10 @@ type Loop struct {
 	Options
 	machine  *applications.Machine
 	sessions map[uint64]launchers.Session
-	shown    chan int // clusters that have a new board
-	seen     Snapshot // written last
-	states   map[string]int
+	shown    chan int  // clusters that have a new board
+	seen     Snapshot  // written last
+	shownAt  core.Time // when
+	stale    bool      // there is something newer: a second later
 }
 
 // New is a loop that does nothing yet.
@@ -114,7 +115,11 @@ func (l *Loop) carry(e applications.Effects) error {
 // wait lets something happen, and hears all that has happened by then. It is false when ctx has ended.
 func (l *Loop) wait(ctx context.Context) bool {
 	var due <-chan time.Time
-	if next := l.machine.Next(); next < core.Forever {
+	next := l.machine.Next()
+	if l.stale {
+		next = min(next, l.shownAt+1)
+	}
+	if next < core.Forever {
 		due = l.Clock.After(adapter.Instant(next).Sub(l.Clock.Now()))
 	}
 	select {
@@ -172,8 +177,11 @@ func (l *Loop) listen(ctx context.Context, i int) {
 	}
 }
 
-// show writes what there is to be seen, where that is something else than before.
+// show writes what there is to be seen, where that is something else than before: once a second at most.
 func (l *Loop) show() error {
+	if l.stale = l.now() == l.shownAt; l.stale {
+		return nil
+	}
 	s := l.machine.Snapshot()
 	at := s.At
 	s.At = l.seen.At
@@ -181,7 +189,7 @@ func (l *Loop) show() error {
 		return nil
 	}
 	s.At = at
-	l.seen = s
+	l.seen, l.shownAt = s, l.now()
 	states := map[string]int{}
 	for _, a := range s.Applications {
 		states[a.State]++
