@@ -33,6 +33,7 @@ var doors = map[string][]string{
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
+	"adapter/orders":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,
