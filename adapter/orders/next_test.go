@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"slices"
 	"testing"
 
 	"accordion/adapter"
@@ -78,8 +79,8 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"end: it runs", part.End, Sight{Job: &runs}, ready, End, part.Running, false},
 		{"end: it is over", part.End, Sight{Gone: true}, ready, Nothing, part.Over, false},
 		{"ghost: it runs", part.Ghost, Sight{Job: &runs}, ready, Nothing, part.Running, false},
-		{"ghost: kept", part.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{Ran: two}, Nothing, part.Ghosted, false},
-		{"ghost: after a restart", part.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{}, Nothing, part.Ghosted, false},
+		{"ghost: kept, and it runs", part.Ghost, Sight{Job: &runs, Ghost: reserved(two)}, Memory{}, Nothing, part.Ghosted, false},
+		{"ghost: kept, and it is gone", part.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{Ran: two}, Nothing, part.Over, false},
 		{"ghost: nobody knows where it ran", part.Ghost, Sight{Gone: true}, Memory{}, Nothing, part.Over, false},
 	} {
 		c.sight.Now = now
@@ -132,6 +133,24 @@ func TestABatchSystemsWordTellsWhetherAJobFailed(t *testing.T) {
 	for why, want := range map[string]bool{"COMPLETED": false, "": false, "None": false, "CANCELLED by 0": true, "FAILED": true, "NODE_FAIL": true, "Error": true, "Terminated": false} {
 		if failed(why) != want {
 			t.Errorf("%q: failed is %t", why, !want)
+		}
+	}
+}
+
+func TestAGhostLastsAsLongAsItsOrderWhateverBecomesOfItsJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		sight Sight
+		know  Memory
+		want  []string
+	}{
+		"it runs":                          {Sight{Job: &runs}, Memory{}, two},
+		"it ran":                           {Sight{Gone: true}, Memory{Ran: two}, two},
+		"it ran, before a restart":         {Sight{Gone: true, Ghost: reserved(two)}, Memory{}, two},
+		"nobody knows where":               {Sight{Gone: true}, Memory{}, nil},
+		"its time is over, and it runs on": {Sight{Job: &runs, Now: now + 5}, Memory{}, nil},
+	} {
+		if got := Next(part.Order{Application: 7, Job: 5, Want: part.Ghost, Until: now + 5}, c.sight, c.know); !slices.Equal(got.Ghost, c.want) {
+			t.Errorf("%s: kept are %v, want %v", name, got.Ghost, c.want)
 		}
 	}
 }

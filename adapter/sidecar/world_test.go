@@ -43,7 +43,7 @@ type world struct {
 	meter    act.Meter                     // nil: nothing is counted
 	outer    adapter.BatchSystem           // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger                  // nil: nowhere
-	parts    *part.Mailbox               // nil: no applications
+	parts    *part.Mailbox                 // nil: no applications
 	lease    lease.Lease                   // the zero one: there is none
 	pen      func(act.Journal) act.Journal // what the next sidecar writes with; nil: the journal itself
 
