@@ -38,6 +38,7 @@ var doors = map[string][]string{
 	"adapter/applications":    {"adapter", "adapter/part", "adapter/sight", "adapter/view", "core/...", "shim/wire/launcher"},
 	"adapter/delegate":        {"adapter", "adapter/applications", "adapter/launchers", "adapter/part", "adapter/journal", "adapter/view", "core", "shim/wire/launcher"},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire", "shim/wire/launcher"},
+	"adapter/orders":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,
 	"slurm/cluster":           {"slurm/client", "slurm/output", "slurm/jobs", "slurm/growth", "adapter", "core/..."},

@@ -326,7 +326,7 @@ func (k *Keeper) Soon() bool {
 			return true
 		case (e.order.Want == part.Drop || e.order.Want == part.End) && e.step.Stand != part.Over && e.step.Stand != part.Waiting:
 			return true
-		case e.order.Want == part.Ghost && e.step.Stand != part.Ghosted:
+		case e.order.Want == part.Ghost && e.step.Stand == part.Running:
 			return true
 		}
 	}

@@ -268,7 +268,7 @@ func (t try) end() Step {
 }
 
 func (t try) ghost() Step {
-	step := Step{Stand: part.Over}
+	step := t.over()
 	if t.running() {
 		step = t.goesOn()
 	}
@@ -277,7 +277,7 @@ func (t try) ghost() Step {
 		return step
 	}
 	step.Ghost = nodes
-	if t.s.Ghost != nil && managed.SameNodes(t.s.Ghost.Nodes, nodes) {
+	if t.running() && t.s.Ghost != nil && managed.SameNodes(t.s.Ghost.Nodes, nodes) {
 		step.Stand, step.On = part.Ghosted, nodes
 	}
 	return step

@@ -48,8 +48,10 @@ func (v *World) quietClaims() []place.Claim {
 	soon := v.Now + max(settling, v.Settings.StartLead+1)
 	busy := make(spans, len(v.Nodes))
 	for _, c := range v.claims {
-		if c.From == v.Now && c.To <= soon {
-			c.To = max(c.To, HalfMinute(v.Now))
+		g := v.guards[c.Node]
+		overdue := g.from == v.Now && c.To == g.to // past its limit
+		if c.From == v.Now && (c.To <= soon || overdue) {
+			c.To = HalfMinute(v.Now)
 		}
 		busy.add(c.Node, c.From, c.To)
 	}

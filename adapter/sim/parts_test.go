@@ -126,7 +126,6 @@ type application struct {
 	ghost    bool
 	gives    int           // tries after which it gives up
 	vanishes time.Duration // its orders are gone then; 0: not before it is over
-	wants    int           // of its orders
 }
 
 // share is the part of an application on one cluster.
