@@ -66,6 +66,8 @@ func part(ctx context.Context, o PartOptions, d dial) Outcome {
 			return j.outcome(StatusAborted, &text, []string{abortion(m)})
 		case *launcher.Refuse:
 			return j.outcome(StatusAborted, &text, []string{reason("refused", m.Text)})
+		case *launcher.End:
+			return j.outcome(StatusAborted, &text, []string{(&link.EndedError{End: *m}).Error()})
 		case nil:
 			if e.Over {
 				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
@@ -161,6 +163,8 @@ func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
 			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part is over, with status %d", code)})
 		case *launcher.Refuse:
 			return j.outcome(StatusRefused, &text, []string{reason("refused", m.Text)})
+		case *launcher.End:
+			return j.outcome(StatusRefused, &text, []string{(&link.EndedError{End: *m}).Error()})
 		case nil:
 			if e.Over {
 				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
