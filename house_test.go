@@ -33,6 +33,7 @@ var doors = map[string][]string{
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
+	"adapter/launchers":       {"adapter/session", "shim/seal", "shim/wire", "shim/wire/launcher"},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,

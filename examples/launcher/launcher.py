@@ -6,15 +6,13 @@
 asks for those hosts at the first view, keeps to them, and prints what comes. Without --submit (embedded clusters) it says done
 --run seconds after the start. Exit status: 0; 1 refused or ended; 130 interrupted (the application is withdrawn).
 """
-import argparse, json, os, re, select, socket, struct, subprocess, sys, time
+import argparse, io, json, os, re, select, socket, struct, subprocess, sys, time
 
 
 def pack(v):
     """v in msgpack."""
-    if v is None or isinstance(v, bool):
-        return {None: b"\xc0", False: b"\xc2", True: b"\xc3"}[v]
     if isinstance(v, int):
-        return bytes([v]) if 0 <= v < 128 else b"\xd3" + struct.pack(">q", v)
+        return b"\xd3" + struct.pack(">q", v)
     if isinstance(v, str):
         data = v.encode()
         return b"\xdb" + struct.pack(">I", len(data)) + data
@@ -29,40 +27,27 @@ LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xC7: ">B", 0xC8: ">H", 0xC9: ">I
            0xDC: ">H", 0xDD: ">I", 0xDE: ">H", 0xDF: ">I"}
 
 
-def unpack(b, at=0):
-    """The msgpack value at a place in b, and the place after it."""
-    def number(form, at):
-        return struct.unpack_from(form, b, at)[0], at + struct.calcsize(form)
+def unpack(f):
+    """The next msgpack value of a file."""
+    def number(form):
+        return struct.unpack(form, f.read(struct.calcsize(form)))[0]
 
-    c, at = b[at], at + 1
+    c = f.read(1)[0]
     if c < 0x80 or c >= 0xE0:
-        return (c if c < 0x80 else c - 256), at
+        return c if c < 0x80 else c - 256
     if c in PLAIN:
-        return PLAIN[c], at
+        return PLAIN[c]
     if c in NUMBERS:
-        return number(NUMBERS[c], at)
-    if 0xD4 <= c <= 0xD8:  # an extension: nobody here knows any
-        return None, at + 1 + (1 << (c - 0xD4))
-    if c < 0xC0:
-        n = c & (0x1F if c >= 0xA0 else 0x0F)
-    else:
-        n, at = number(LENGTHS[c], at)
+        return number(NUMBERS[c])
+    n = number(LENGTHS[c]) if c in LENGTHS else c & (0x1F if 0xA0 <= c < 0xC0 else 0x0F)
     if c < 0x90 or c in (0xDE, 0xDF):
-        out = {}
-        for _ in range(n):
-            key, at = unpack(b, at)
-            out[key], at = unpack(b, at)
-        return out, at
+        return {unpack(f): unpack(f) for _ in range(n)}
     if c < 0xA0 or c in (0xDC, 0xDD):
-        out = []
-        for _ in range(n):
-            v, at = unpack(b, at)
-            out.append(v)
-        return out, at
-    if 0xC7 <= c <= 0xC9:
-        return None, at + 1 + n
-    data = b[at:at + n]
-    return (data.decode() if c < 0xC0 or c >= 0xD9 else data), at + n
+        return [unpack(f) for _ in range(n)]
+    if 0xC7 <= c <= 0xC9 or 0xD4 <= c <= 0xD8:  # an extension: nobody here knows any
+        return f.read(n + 1 if c in LENGTHS else (1 << c - 0xD4) + 1) and None
+    data = f.read(n)
+    return data.decode() if c < 0xC0 or c >= 0xD9 else data
 
 
 class Session:
@@ -81,10 +66,9 @@ class Session:
         """The next message; None at the moment until. Pings are answered, and sent after 15 s without a frame."""
         heard = pinged = time.monotonic()
         while True:
-            length = struct.unpack(">I", self.unread[:4])[0] if len(self.unread) >= 4 else None
-            if length is not None and len(self.unread) >= 4 + length:
-                body, self.unread = self.unread[4:4 + length], self.unread[4 + length:]
-                message = unpack(body)[0]
+            size = 4 + struct.unpack(">I", self.unread[:4].rjust(4, b"\xff"))[0]
+            if len(self.unread) >= size:
+                message, self.unread = unpack(io.BytesIO(self.unread[4:size])), self.unread[size:]
                 if "t" not in message:
                     sys.exit("the sidecar takes no launchers: " + message.get("why", "it says nothing more"))
                 if message["t"] == "ping":
@@ -108,10 +92,15 @@ class Session:
                 heard = pinged = time.monotonic()
 
 
+def submit(name, commands):
+    out = subprocess.check_output(["sh", "-c", commands[name]], text=True)
+    return [name, int(re.findall(r"\d+", out)[-1])]
+
+
 def main(o, session):
     wanted = {name: int(n) for name, n in (h.split("=") for h in o.hosts)}
     commands = dict(c.split("=", 1) for c in o.submit)
-    tag, numbers, end, status, forever = -1, {}, None, 0, time.monotonic() + 1e9
+    asked, numbers, end, over, status, forever = False, {}, None, None, 0, time.monotonic() + 1e9
     session.send("hello", v=2, speaks=[2], name=o.name)
     while True:
         try:
@@ -125,26 +114,22 @@ def main(o, session):
         print(json.dumps({k: v.hex() if isinstance(v, bytes) else v for k, v in m.items()}), flush=True)
         kind = m["t"]
         if kind == "welcome":
-            app = m["app"]
-
-            def submit(name):
-                out = subprocess.check_output(["sh", "-c", commands[name]], env={**os.environ, "APP": str(app)}, text=True)
-                return [name, int(re.findall(r"\d+", out)[-1])]
-
-            session.send("subscribe", filter={"clusters": list(wanted)}, most=o.walltime, jobs=[submit(n) for n in commands])
+            os.environ["APP"] = str(m["app"])
+            jobs = [submit(name, commands) for name in commands]
+            session.send("subscribe", filter={"clusters": list(wanted)}, most=o.walltime, jobs=jobs)
         elif kind == "clusters":
             numbers = {c["name"]: c["c"] for c in m["all"]}
-        elif kind == "change" and tag < 0:
-            tag = 1
+        elif kind == "change" and not asked:
+            asked = True
             hosts = [[numbers[name], n] for name, n in wanted.items()]
-            session.send("request", view=m["view"], tag=tag, hosts=hosts, walltime=o.walltime)
+            session.send("request", view=m["view"], tag=1, hosts=hosts, walltime=o.walltime)
         elif kind == "change":
             session.send("ack", view=m["view"])
         elif kind == "start" and not commands:
             end = time.monotonic() + o.run
         elif kind == "lost":
-            session.send("parts", jobs=[submit(name) for name, c in numbers.items() if c == m["c"]])
-        elif kind == "okay" and m["to"] == locals().get("over"):
+            session.send("parts", jobs=[submit(name, commands) for name, c in numbers.items() if c == m["c"]])
+        elif kind == "okay" and m["to"] == over:
             return status
         elif kind in ("refuse", "end"):
             return 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"accordion/shim/wire/launcher"
@@ -13,15 +14,15 @@ import (
 func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.Welcome]) error {
 	done := make(chan struct{})
 	arrivals := make(chan arrival[launcher.Message])
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		read(s, arrivals, done)
-	}()
+	signs := make(chan launcher.Message, 4) // pings and pongs, written beside this loop: a sidecar may write all it has before it reads
+	var both sync.WaitGroup
+	both.Go(func() { read(s, arrivals, done) })
+	both.Go(func() { write(s, signs) })
 	defer func() {
 		close(done)
-		s.Close() // ends the reader
-		<-gone
+		close(signs)
+		s.Close() // ends both
+		both.Wait()
 	}()
 
 	waiting := []Event{{Session: s, Seq: welcome.seq, Message: welcome.message}}
@@ -45,7 +46,7 @@ func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.W
 			}
 			heard = time.Now()
 			timer.Reset(quiet)
-			waiting, broken = l.take(s, a, waiting)
+			waiting, broken = l.take(s, a, waiting, signs)
 			if broken != nil {
 				arrivals = nil
 			}
@@ -57,7 +58,7 @@ func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.W
 				broken, arrivals = errSilent, nil
 				break
 			}
-			_, broken = s.Send(&launcher.Ping{})
+			sign(signs, &launcher.Ping{})
 			timer.Reset(quiet)
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -67,11 +68,11 @@ func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.W
 }
 
 // take adds what came to what waits for the caller.
-func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event) ([]Event, error) {
+func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event, signs chan<- launcher.Message) ([]Event, error) {
 	switch m := a.message.(type) {
 	case *launcher.Ping:
-		_, err := s.Send(&launcher.Pong{})
-		return waiting, err
+		sign(signs, &launcher.Pong{})
+		return waiting, nil
 	case *launcher.Pong:
 		return waiting, nil
 	case *launcher.End:
@@ -81,6 +82,24 @@ func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event) ([
 		return waiting, fmt.Errorf("the sidecar sent %d messages that nobody has taken", mostKept)
 	}
 	return append(waiting, Event{Session: s, Seq: a.seq, Message: a.message}), nil
+}
+
+// sign has a ping or a pong sent. Where so many wait already, one more tells the sidecar nothing.
+func sign(signs chan<- launcher.Message, m launcher.Message) {
+	select {
+	case signs <- m:
+	default:
+	}
+}
+
+// write sends signs of life. An error closes the connection, which read notices.
+func write(s *Session, signs <-chan launcher.Message) {
+	for m := range signs {
+		if _, err := s.Send(m); err != nil {
+			for range signs {
+			}
+		}
+	}
 }
 
 // read brings messages until the connection's end. A type that is not known is passed over: a later sidecar may say more.

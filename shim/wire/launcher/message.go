@@ -179,7 +179,7 @@ type Ready struct {
 // Go lets the parts through.
 type Go struct {
 	At    int64    `codec:"at"`
-	Hosts []Names  `codec:"hosts"`
+	Hosts []Names  `codec:"hosts,lists"`
 	Names []string `codec:"names,omitempty"` // of the clusters, in the order of Hosts: a part subscribes to nothing and knows no numbers
 }
 
