@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -57,8 +58,8 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// seal makes what the session goes on with when its first frames have crossed a network.
-func (l *line) seal(hello *launcher.Hello) *launcher.Refuse {
+// seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
+func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (l *line) seal(hello *launcher.Hello) *launcher.Refuse {
 		l.stream, err = l.sealed.Stream(mine, hello.Key)
 	}
 	if err != nil {
-		return &launcher.Refuse{Code: launcher.CodeAuth, Field: "key", Text: err.Error()}
+		return &launcher.Refuse{To: seq, Code: launcher.CodeAuth, Field: "key", Text: err.Error()}
 	}
 	l.out.key = mine.PublicKey().Bytes()
 	return nil
@@ -131,14 +132,17 @@ func (l *line) writeFirst(frame []byte) error {
 
 func (l *line) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands over what the peer says from its hello on, until the session ends.
+// serve hands over what the peer says from its hello on, until the session ends; then the loop is told that it has. Whichever of the two
+// is slow, the loop or the peer that is to read its last message, the other does not wait for it.
 func (l *line) serve(hello said) {
-	if !l.tell(hello) {
-		return
+	if l.tell(hello) {
+		if err := l.listen(); err != nil {
+			l.out.stop(err)
+		}
 	}
-	if err := l.listen(); err != nil {
-		l.out.stop(err)
-	}
+	var ending sync.WaitGroup
+	ending.Go(l.end)
+	defer ending.Wait()
 	select {
 	case l.server.events <- Event{Session: l}:
 	case <-l.server.life.Done():
@@ -152,6 +156,7 @@ func (l *line) tell(m said) bool {
 		return true
 	case <-l.out.over:
 	case <-l.server.life.Done():
+		l.out.stop(errOver)
 	}
 	return false
 }
@@ -303,18 +308,18 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits for what is still to be written, and lets the peer read it: what it sent and nobody read would take that away when the
-// connection is closed.
+// end waits for what is still to be written, and closes the connection. Where it can be closed by halves the peer gets a moment to read:
+// what it sent and nobody read would take that away.
 func (l *line) end() {
 	<-l.wrote
-	if l.out.cutShort() == nil {
-		if half, can := l.conn.(interface{ CloseWrite() error }); can {
-			half.CloseWrite()
-		}
-		l.conn.SetReadDeadline(time.Now().Add(farewell))
-		io.CopyN(io.Discard, l.conn, mostLeft)
+	defer l.conn.Close()
+	half, can := l.conn.(interface{ CloseWrite() error })
+	if l.out.cutShort() != nil || !can {
+		return
 	}
-	l.conn.Close()
+	half.CloseWrite()
+	l.conn.SetReadDeadline(time.Now().Add(farewell))
+	io.CopyN(io.Discard, l.conn, mostLeft)
 }
 
 const mostLeft = 1 << 20 // bytes of a peer that are thrown away at the end

@@ -95,7 +95,7 @@ func (s *side) gone(of Session) {
 	select {
 	case e := <-s.Events():
 		s.t.Fatalf("after the end: %+v", e)
-	case <-time.After(time.Minute):
+	case <-time.After(time.Second):
 	}
 }
 

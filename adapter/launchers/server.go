@@ -70,22 +70,21 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	}
 	l := newLine(s, conn, log)
 	go l.write()
-	defer l.end()
 
 	l.user = User{Cluster: e.cluster, PID: peer.PID}
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
-		refuse = l.seal(hello)
+		refuse = l.seal(hello, m.seq)
 	}
 	if refuse == nil {
 		var err error
 		if l.user.Name, err = e.users.name(ctx, peer.UID); err != nil {
-			refuse = &launcher.Refuse{Code: launcher.CodeAuth, Text: "who you are cannot be told here: " + err.Error()}
+			refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeAuth, Text: "who you are cannot be told here: " + err.Error()}
 		}
 	}
 	if refuse != nil {
-		refuse.To = m.seq
 		l.refuse(refuse)
+		l.end()
 		return
 	}
 	l.serve(m)

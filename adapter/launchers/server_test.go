@@ -263,4 +263,3 @@ func TestMessagesAreCopiedOnceTheyAreSent(t *testing.T) {
 		}
 	})
 }
-
