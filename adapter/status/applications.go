@@ -1,0 +1,140 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter/applications"
+)
+
+// Applications is what `accordion status --json` prints of applications, after the clusters' objects: what their loop wrote last, and
+// whether it is at work.
+type Applications struct {
+	Sidecar Sidecar `json:"sidecar"`
+	applications.Snapshot
+}
+
+// ApplicationsOf is the report of a snapshot; nil: nothing was written yet.
+func ApplicationsOf(s *applications.Snapshot, sidecar Sidecar) Applications {
+	r := Applications{Sidecar: sidecar}
+	if s != nil {
+		r.Snapshot = *s
+	}
+	if r.Clusters == nil {
+		r.Clusters = []applications.ClusterSeen{} // [] for programs, never null
+	}
+	if r.Applications == nil {
+		r.Applications = []applications.Seen{}
+	}
+	return r
+}
+
+// On leaves the applications that have a part, or may have one, on a cluster.
+func (r Applications) On(cluster string) Applications {
+	r.Applications = slices.DeleteFunc(slices.Clone(r.Applications), func(a applications.Seen) bool {
+		return !slices.ContainsFunc(a.Parts, func(p applications.SeenPart) bool { return p.Cluster == cluster })
+	})
+	return r
+}
+
+// Table writes the report for people: a line on their loop, one on each cluster on which nothing starts, one on each application.
+func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
+	p := page{now: now.In(zone), zone: zone}
+	var b strings.Builder
+	b.WriteString(p.office(r.Sidecar, r.At, fmt.Sprintf("applications: %d", len(r.Applications))) + "\n")
+	for _, c := range r.Clusters {
+		if text := p.unread(c); text != "" {
+			b.WriteString(text + "\n")
+		}
+	}
+	if len(r.Applications) > 0 {
+		t := plain("APPLICATION", "USER", "NAME", "STATE", "PARTS", "START", "LAUNCHER", "WHY")
+		for i := range r.Applications {
+			a := &r.Applications[i]
+			t.AppendRow([]any{a.ID, clean(a.User), dash(clean(a.Name)), exactly(a), partsWord(a.Parts), p.begins(a), p.launcher(a), dash(clean(a.Why))})
+		}
+		b.WriteString(t.Render() + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// office says what there is, as of when, and whether the loop of applications is there. It writes when something changes: that what it
+// wrote is old says nothing.
+func (p page) office(s Sidecar, at int64, what string) string {
+	switch {
+	case s.Running && at == 0:
+		return "Launchers: no application yet"
+	case s.Running:
+		return fmt.Sprintf("Launchers: %s, as it is since %s%s", what, p.moment(at), p.ago(at))
+	case at == 0:
+		return "Launchers: the sidecar is not running, and has never served one"
+	}
+	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
+}
+
+// unread says that nothing starts on a cluster that is not read; "" when it is.
+func (p page) unread(c applications.ClusterSeen) string {
+	switch {
+	case c.Never:
+		return fmt.Sprintf("Cluster %s was not read yet: launchers do not see it.", clean(c.Name))
+	case c.Lost:
+		return fmt.Sprintf("CLUSTER %s WAS NOT READ since %s (%s): to launchers it is all busy, and nothing starts there.", clean(c.Name), p.moment(c.Read), p.since(c.Read))
+	}
+	return ""
+}
+
+// exactly is the state of an application as launchers are told it, and what is being done where that is more.
+func exactly(a *applications.Seen) string {
+	switch a.Phase {
+	case "preparing", "starting":
+		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
+	}
+	return clean(a.State)
+}
+
+// partsWord is an application's parts: "a:4711 64 waiting, b:12 -".
+func partsWord(parts []applications.SeenPart) string {
+	all := make([]string, len(parts))
+	for i, p := range parts {
+		all[i] = clean(p.Cluster)
+		if p.Job != 0 {
+			all[i] += fmt.Sprintf(":%d", p.Job)
+		}
+		if p.Hosts > 0 {
+			all[i] += fmt.Sprintf(" %d", p.Hosts)
+		}
+		if p.Stand != "" {
+			all[i] += " " + clean(p.Stand)
+		} else if p.Hosts == 0 {
+			all[i] += " -"
+		}
+	}
+	return dash(strings.Join(all, ", "))
+}
+
+// begins is the second of an application's start, or with ~ the estimate of it.
+func (p page) begins(a *applications.Seen) string {
+	switch {
+	case a.At != 0:
+		return p.moment(a.At)
+	case a.Estimate != 0:
+		return "~" + p.moment(a.Estimate)
+	}
+	return "-"
+}
+
+// launcher says whether an application's launcher is there, and whether it owes an answer.
+func (p page) launcher(a *applications.Seen) string {
+	text := "there"
+	if !a.Launcher {
+		text = "away since " + p.moment(a.Away)
+	}
+	if a.Owes != 0 {
+		text += ", owes since " + p.moment(a.Owes)
+	}
+	return text
+}
