@@ -121,7 +121,7 @@ func (r *Job) total() core.Time { return r.EP().Total() }
 // Kind is the word of DESIGN.md for what the job is.
 func (r *Job) Kind() string {
 	if r.Part != nil {
-		return "delegated"
+		return view.Delegated
 	}
 	if r.IsEvolving() {
 		return "evolving"

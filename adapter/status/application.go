@@ -12,9 +12,6 @@ import (
 	"accordion/core/hostlist"
 )
 
-// delegated is the kind of batch jobs that are parts of applications.
-const delegated = "delegated"
-
 // Application is what `accordion explain --json` prints of an application: where it stands, and why. Points in time are Unix seconds.
 type Application struct {
 	Sidecar Sidecar   `json:"sidecar"`
@@ -126,6 +123,8 @@ func (s *sheet) asked(a *applications.Seen) []string {
 	return append(lines, fmt.Sprintf("THE LAUNCHER IS AWAY since %s (%s). Its request and rank are kept for it for a while.", s.moment(a.Away), s.since(a.Away)))
 }
 
+func sentence(text string) string { return strings.TrimSuffix(clean(text), ".") + "." }
+
 // parts is one line a cluster on which it has a job, or would have one.
 func (s *sheet) parts(a *applications.Seen) []string {
 	if len(a.Parts) == 0 {
@@ -158,7 +157,7 @@ func (s *sheet) waits(a *applications.Seen, clusters []applications.ClusterSeen)
 	}
 	var lines []string
 	if a.Why != "" {
-		lines = append(lines, clean(a.Why)+".")
+		lines = append(lines, sentence(a.Why))
 	}
 	for _, c := range clusters {
 		for _, p := range a.Parts {
@@ -170,14 +169,14 @@ func (s *sheet) waits(a *applications.Seen, clusters []applications.ClusterSeen)
 	switch {
 	case a.Tag < 0:
 	case a.Estimate == 0:
-		lines = append(lines, "As planned now it never starts.")
+		lines = append(lines, "There is no estimate of its start: as it is now it would never start, or it was not planned yet.")
 	case a.Estimate <= s.now.Unix():
 		lines = append(lines, "There is room for it now.")
 	default:
 		lines = append(lines, fmt.Sprintf("Its start is estimated for %s (in %s).", s.moment(a.Estimate), span(a.Estimate-s.now.Unix())))
 	}
 	if a.Moved != "" {
-		lines = append(lines, fmt.Sprintf("What moved that last: %s.", clean(a.Moved)))
+		lines = append(lines, "What moved that last: "+sentence(a.Moved))
 	}
 	return lines
 }
@@ -198,7 +197,7 @@ func (s *sheet) started(a *applications.Seen) []string {
 		lines = append(lines, fmt.Sprintf("It is over at %s at the latest.", s.moment(a.By)))
 	}
 	if a.Why != "" {
-		lines = append(lines, clean(a.Why)+".")
+		lines = append(lines, sentence(a.Why))
 	}
 	return lines
 }
@@ -210,7 +209,7 @@ func (s *sheet) tries(a *applications.Seen) []string {
 	}
 	lines := []string{fmt.Sprintf("Tries: %d.", a.Tries)}
 	if a.Failed != "" {
-		lines = append(lines, fmt.Sprintf("The last failure: %s.", clean(a.Failed)))
+		lines = append(lines, "The last failure: "+sentence(a.Failed))
 	}
 	return lines
 }
@@ -234,9 +233,6 @@ func happened(c Change) string {
 	}
 	return clean(c.Kind + ": " + c.Text)
 }
-
-// MayBePart says whether the job may be a part of an application, as far as its cluster's sidecar knows.
-func (x Explanation) MayBePart() bool { return x.Job == nil || x.Job.Kind == delegated }
 
 // partOf tells of a job that is a part of an application what its cluster's sidecar knows of it.
 func (t *teller) partOf() {

@@ -44,7 +44,7 @@ func (r Applications) On(cluster string) Applications {
 func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
-	b.WriteString(p.office(r.Sidecar, r.At, fmt.Sprintf("applications: %d", len(r.Applications))) + "\n")
+	b.WriteString(p.office(r.Sidecar, r.At, counted(len(r.Applications), "application")) + "\n")
 	for _, c := range r.Clusters {
 		if text := p.unread(c); text != "" {
 			b.WriteString(text + "\n")
@@ -69,7 +69,7 @@ func (p page) office(s Sidecar, at int64, what string) string {
 	case s.Running && at == 0:
 		return "Launchers: no application yet"
 	case s.Running:
-		return fmt.Sprintf("Launchers: %s, as it is since %s%s", what, p.moment(at), p.ago(at))
+		return fmt.Sprintf("Launchers: %s, last changed at %s%s", what, p.moment(at), p.ago(at))
 	case at == 0:
 		return "Launchers: the sidecar is not running, and has never served one"
 	}
@@ -89,8 +89,7 @@ func (p page) unread(c applications.ClusterSeen) string {
 
 // exactly is the state of an application as launchers are told it, and what is being done where that is more.
 func exactly(a *applications.Seen) string {
-	switch a.Phase {
-	case "preparing", "starting":
+	if a.Phase == "preparing" || a.Phase == "starting" {
 		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
 	}
 	return clean(a.State)

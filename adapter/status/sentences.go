@@ -27,7 +27,16 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 		t.line("")
 		x.Application.tell(&t.sheet)
 		t.partOf()
-	} else if e := x.Job; e != nil {
+	} else {
+		t.alone()
+	}
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+// alone tells of a job that is a part of nothing.
+func (t *teller) alone() {
+	if e := t.Job; e != nil {
 		title := "Why it waits"
 		if e.Holds() {
 			title = "What it waits for"
@@ -41,8 +50,6 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 		}
 	}
 	t.section("What happened to it", t.changes())
-	_, err := io.WriteString(w, t.text.String())
-	return err
 }
 
 // teller writes one explanation.
@@ -104,7 +111,7 @@ func points(parts []adapter.RankPart) string {
 
 // kind says what the job asked for.
 func (t *teller) kind(e *view.Entry) string {
-	if e.Kind == delegated {
+	if e.Kind == view.Delegated {
 		return t.whose()
 	}
 	if e.Request == "" && e.Choices == "" {
@@ -123,11 +130,10 @@ func (t *teller) kind(e *view.Entry) string {
 
 // whose says of which application a job is a part.
 func (t *teller) whose() string {
-	of := "an application that is not known here yet: its launcher has to name the job within a minute"
-	if t.Application != nil {
-		of = fmt.Sprintf("application %d", t.Application.ID)
+	if t.Application == nil {
+		return "delegated: a part of an application that does not know it"
 	}
-	return "delegated: a part of " + of
+	return fmt.Sprintf("delegated: a part of application %d", t.Application.ID)
 }
 
 // inWords is a profile: "5 nodes for 8m20s, then 10 for 1h".
@@ -316,7 +322,7 @@ func (t *teller) changes() []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", what, clean(t.LastFailure)), fmt.Sprintf("(all of them: accordion journal --job %d)", t.ID))
 	}
-	if len(lines) == 0 && t.Application == nil && t.Job.Request == "" {
+	if len(lines) == 0 && t.Job != nil && t.Job.Request == "" && t.Job.Kind != view.Delegated {
 		return []string{"Accordion keeps no history of ordinary jobs."}
 	}
 	return lines

@@ -16,6 +16,9 @@ type Status struct {
 	Jobs    []Job     `json:"jobs"`
 }
 
+// Delegated is the kind of a batch job that is a part of an application: its launcher chooses its size and time.
+const Delegated = "delegated"
+
 // Job is one managed job.
 type Job struct {
 	ID        core.JobID         `json:"id"`

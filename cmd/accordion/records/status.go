@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 )
@@ -106,7 +107,7 @@ func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text
 	x, err := status.Explain(j, id)
 	x.Cluster = cmp.Or(c.Name, x.Cluster)
 	unknown := (*status.UnknownJob)(nil)
-	if errors.As(err, &unknown) || err == nil && x.MayBePart() {
+	if errors.As(err, &unknown) || err == nil && (x.Job == nil || x.Job.Kind == view.Delegated) {
 		owner, failed := applicationOf(c, core.JobID(id))
 		if failed != nil {
 			return nil, nil, failed
