@@ -66,6 +66,7 @@ type Effects struct {
 	Gone    []int64  // applications whose records are deleted
 	Notes   []Note   // for people, beside the records
 	Said    []Say
+	Failed  []Failure
 	Ordered []Orders
 }
 
@@ -89,3 +90,6 @@ type Note struct {
 	Verb        string // prepare, commit, go, abort, end…
 	Text        string
 }
+
+// Failure is a try that a cluster refused to prepare, or to start.
+type Failure struct{ Cluster, Why string }

@@ -6,9 +6,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/applications"
 	"accordion/adapter/launchers"
 	"accordion/adapter/part"
+	"accordion/adapter/view"
 )
 
 // Cluster is one on which applications may run.
@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // Snapshot is what there is to be seen of applications.
-type Snapshot = applications.Snapshot
+type Snapshot = view.Applications
 
 // Meter hears how the loop does.
 type Meter interface {

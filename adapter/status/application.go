@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter/applications"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -18,9 +18,9 @@ type Application struct {
 	At      core.Time `json:"at"` // when its loop wrote it
 	ID      int64     `json:"id"`
 	// Seen is the application as its loop wrote it last; null when it is over.
-	Seen *applications.Seen `json:"seen"`
+	Seen *view.Application `json:"seen"`
 	// Clusters are those that the loop knows.
-	Clusters []applications.ClusterSeen `json:"clusters"`
+	Clusters []view.ApplicationCluster `json:"clusters"`
 	// Changes is what happened to it.
 	Changes []Change `json:"changes"`
 }
@@ -36,9 +36,9 @@ func (u UnknownApplication) Error() string {
 // error is an UnknownApplication where both know nothing.
 func ExplainApplication(r Applications, j *journal.Journal, id int64) (*Application, error) {
 	x := &Application{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
-	for i := range r.Applications {
-		if r.Applications[i].ID == id {
-			x.Seen = &r.Applications[i]
+	for i := range r.Applications.Applications {
+		if r.Applications.Applications[i].ID == id {
+			x.Seen = &r.Applications.Applications[i]
 		}
 	}
 	for e, err := range j.JobEntries(id, 0) {
@@ -83,7 +83,7 @@ func (x *Application) tell(s *sheet) {
 }
 
 // introduced says whose application it is and where it stands.
-func (s *sheet) introduced(a *applications.Seen) string {
+func (s *sheet) introduced(a *view.Application) string {
 	name := ""
 	if a.Name != "" {
 		name = fmt.Sprintf(" %q", clean(a.Name))
@@ -96,7 +96,7 @@ func (s *sheet) introduced(a *applications.Seen) string {
 }
 
 // asked is the request in force, what its launcher was shown, and whether that is there.
-func (s *sheet) asked(a *applications.Seen) []string {
+func (s *sheet) asked(a *view.Application) []string {
 	var lines []string
 	var wants []string
 	for _, p := range a.Parts {
@@ -126,7 +126,7 @@ func (s *sheet) asked(a *applications.Seen) []string {
 func sentence(text string) string { return strings.TrimSuffix(clean(text), ".") + "." }
 
 // parts is one line a cluster on which it has a job, or would have one.
-func (s *sheet) parts(a *applications.Seen) []string {
+func (s *sheet) parts(a *view.Application) []string {
 	if len(a.Parts) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (s *sheet) parts(a *applications.Seen) []string {
 }
 
 // waits is why it waits, on which cluster, until when, and what moved that.
-func (s *sheet) waits(a *applications.Seen, clusters []applications.ClusterSeen) []string {
+func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) []string {
 	if a.At != 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (s *sheet) waits(a *applications.Seen, clusters []applications.ClusterSeen)
 	}
 	for _, c := range clusters {
 		for _, p := range a.Parts {
-			if text := s.unread(c); p.Cluster == c.Name && p.Hosts > 0 && text != "" {
+			if text := unread(c); p.Cluster == c.Name && p.Hosts > 0 && text != "" {
 				lines = append(lines, text)
 			}
 		}
@@ -182,7 +182,7 @@ func (s *sheet) waits(a *applications.Seen, clusters []applications.ClusterSeen)
 }
 
 // started is when it started and until when it may run.
-func (s *sheet) started(a *applications.Seen) []string {
+func (s *sheet) started(a *view.Application) []string {
 	if a.At == 0 {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (s *sheet) started(a *applications.Seen) []string {
 }
 
 // tries is how often it was tried to start it, and why that failed last.
-func (s *sheet) tries(a *applications.Seen) []string {
+func (s *sheet) tries(a *view.Application) []string {
 	if a.Tries == 0 || a.Tries == 1 && a.Failed == "" {
 		return nil
 	}

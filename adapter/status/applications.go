@@ -7,35 +7,35 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter/applications"
+	"accordion/adapter/view"
 )
 
 // Applications is what `accordion status --json` prints of applications, after the clusters' objects: what their loop wrote last, and
 // whether it is at work.
 type Applications struct {
 	Sidecar Sidecar `json:"sidecar"`
-	applications.Snapshot
+	view.Applications
 }
 
 // ApplicationsOf is the report of a snapshot; nil: nothing was written yet.
-func ApplicationsOf(s *applications.Snapshot, sidecar Sidecar) Applications {
+func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
 	r := Applications{Sidecar: sidecar}
 	if s != nil {
-		r.Snapshot = *s
+		r.Applications = *s
 	}
 	if r.Clusters == nil {
-		r.Clusters = []applications.ClusterSeen{} // [] for programs, never null
+		r.Clusters = []view.ApplicationCluster{} // [] for programs, never null
 	}
-	if r.Applications == nil {
-		r.Applications = []applications.Seen{}
+	if r.Applications.Applications == nil {
+		r.Applications.Applications = []view.Application{}
 	}
 	return r
 }
 
 // On leaves the applications that have a part, or may have one, on a cluster.
 func (r Applications) On(cluster string) Applications {
-	r.Applications = slices.DeleteFunc(slices.Clone(r.Applications), func(a applications.Seen) bool {
-		return !slices.ContainsFunc(a.Parts, func(p applications.SeenPart) bool { return p.Cluster == cluster })
+	r.Applications.Applications = slices.DeleteFunc(slices.Clone(r.Applications.Applications), func(a view.Application) bool {
+		return !slices.ContainsFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Cluster == cluster })
 	})
 	return r
 }
@@ -44,16 +44,16 @@ func (r Applications) On(cluster string) Applications {
 func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
-	b.WriteString(p.office(r.Sidecar, r.At, counted(len(r.Applications), "application")) + "\n")
+	b.WriteString(p.office(r.Sidecar, r.At, counted(len(r.Applications.Applications), "application")) + "\n")
 	for _, c := range r.Clusters {
-		if text := p.unread(c); text != "" {
+		if text := unread(c); text != "" {
 			b.WriteString(text + "\n")
 		}
 	}
-	if len(r.Applications) > 0 {
+	if len(r.Applications.Applications) > 0 {
 		t := plain("APPLICATION", "USER", "NAME", "STATE", "PARTS", "START", "LAUNCHER", "WHY")
-		for i := range r.Applications {
-			a := &r.Applications[i]
+		for i := range r.Applications.Applications {
+			a := &r.Applications.Applications[i]
 			t.AppendRow([]any{a.ID, clean(a.User), dash(clean(a.Name)), exactly(a), partsWord(a.Parts), p.begins(a), p.launcher(a), dash(clean(a.Why))})
 		}
 		b.WriteString(t.Render() + "\n")
@@ -77,18 +77,18 @@ func (p page) office(s Sidecar, at int64, what string) string {
 }
 
 // unread says that nothing starts on a cluster that is not read; "" when it is.
-func (p page) unread(c applications.ClusterSeen) string {
+func unread(c view.ApplicationCluster) string {
 	switch {
 	case c.Never:
 		return fmt.Sprintf("Cluster %s was not read yet: launchers do not see it.", clean(c.Name))
 	case c.Lost:
-		return fmt.Sprintf("CLUSTER %s WAS NOT READ since %s (%s): to launchers it is all busy, and nothing starts there.", clean(c.Name), p.moment(c.Read), p.since(c.Read))
+		return fmt.Sprintf("CLUSTER %s IS NOT READ, for a minute or longer: to launchers it is all busy, and nothing starts there.", clean(c.Name))
 	}
 	return ""
 }
 
 // exactly is the state of an application as launchers are told it, and what is being done where that is more.
-func exactly(a *applications.Seen) string {
+func exactly(a *view.Application) string {
 	if a.Phase == "preparing" || a.Phase == "starting" {
 		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
 	}
@@ -96,7 +96,7 @@ func exactly(a *applications.Seen) string {
 }
 
 // partsWord is an application's parts: "a:4711 64 waiting, b:12 -".
-func partsWord(parts []applications.SeenPart) string {
+func partsWord(parts []view.ApplicationPart) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
 		all[i] = clean(p.Cluster)
@@ -116,7 +116,7 @@ func partsWord(parts []applications.SeenPart) string {
 }
 
 // begins is the second of an application's start, or with ~ the estimate of it.
-func (p page) begins(a *applications.Seen) string {
+func (p page) begins(a *view.Application) string {
 	switch {
 	case a.At != 0:
 		return p.moment(a.At)
@@ -127,7 +127,7 @@ func (p page) begins(a *applications.Seen) string {
 }
 
 // launcher says whether an application's launcher is there, and whether it owes an answer.
-func (p page) launcher(a *applications.Seen) string {
+func (p page) launcher(a *view.Application) string {
 	text := "there"
 	if !a.Launcher {
 		text = "away since " + p.moment(a.Away)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/adapter/applications"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
@@ -18,28 +17,28 @@ import (
 
 // launched is four applications over a Slurm and an OAR at noon, of which the OAR is silent.
 func launched() status.Applications {
-	return status.ApplicationsOf(&applications.Snapshot{
+	return status.ApplicationsOf(&view.Applications{
 		At: second("11:59:58"),
-		Clusters: []applications.ClusterSeen{
-			{Name: "slurm", Hosts: 128, Read: second("11:59:57")}, {Name: "oar", Hosts: 64, Read: second("11:57:00"), Lost: true}, {Name: "new", Never: true},
+		Clusters: []view.ApplicationCluster{
+			{Name: "slurm", Hosts: 128}, {Name: "oar", Hosts: 64, Lost: true}, {Name: "new", Never: true},
 		},
-		Applications: []applications.Seen{
+		Applications: []view.Application{
 			{ID: 3, Name: "stencil", User: "bob", State: "started", Phase: "running", Rank: second("10:00:00"), Tag: 1, Walltime: 7200, View: 2, Acked: 2,
 				At: second("11:30:00"), Went: second("11:30:04"), By: second("13:30:04"), Away: second("11:58:00"), Tries: 1,
-				Parts: []applications.SeenPart{{Cluster: "slurm", Job: 40, Hosts: 3, Stand: "running", Nodes: []string{"n1", "n2", "n3"}}}},
+				Parts: []view.ApplicationPart{{Cluster: "slurm", Job: 40, Hosts: 3, Stand: "running", Nodes: []string{"n1", "n2", "n3"}}}},
 			{ID: 7, Name: "evil\x1b[2Jcem", User: "ann", State: "waiting", Phase: "waiting", Rank: second("11:00:00"), Tag: 12, Walltime: 3600, View: 15, Acked: 14,
 				Estimate: second("12:30:00"), Moved: "job 5 of bob ended 10m before its time", Why: "32 hosts of oar are not free before 12:30",
 				Launcher: true, Owes: second("11:59:40"), Tries: 3, Failed: "oar: nodes are busy",
-				Parts: []applications.SeenPart{{Cluster: "slurm", Job: 17, Hosts: 64, Stand: "waiting"}, {Cluster: "oar", Job: 12, Hosts: 32, Stand: "waiting"}, {Cluster: "new"}}},
+				Parts: []view.ApplicationPart{{Cluster: "slurm", Job: 17, Hosts: 64, Stand: "waiting"}, {Cluster: "oar", Job: 12, Hosts: 32, Stand: "waiting"}, {Cluster: "new"}}},
 			{ID: 8, User: "ann", State: "waiting", Phase: "preparing", Rank: second("11:10:00"), Tag: 0, Walltime: 60, View: 1, Acked: 1, Estimate: second("11:59:58"),
-				Launcher: true, Tries: 1, Parts: []applications.SeenPart{{Cluster: "oar", Hosts: 1}}},
+				Launcher: true, Tries: 1, Parts: []view.ApplicationPart{{Cluster: "oar", Hosts: 1}}},
 			{ID: 9, User: "carl", State: "submitted", Phase: "fresh", Tag: -1, Launcher: true},
 		},
 	}, status.Sidecar{Running: true, PID: 5})
 }
 
 func TestTheTableOfApplications(t *testing.T) {
-	dead := status.ApplicationsOf(&applications.Snapshot{At: second("11:50:00")}, status.Sidecar{})
+	dead := status.ApplicationsOf(&view.Applications{At: second("11:50:00")}, status.Sidecar{})
 	for _, c := range []struct {
 		name   string
 		report status.Applications
@@ -47,7 +46,7 @@ func TestTheTableOfApplications(t *testing.T) {
 	}{
 		{"four", launched(), `
 Launchers: 4 applications, last changed at 11:59:58, 2 s ago
-CLUSTER oar WAS NOT READ since 11:57:00 (3 min ago): to launchers it is all busy, and nothing starts there.
+CLUSTER oar IS NOT READ, for a minute or longer: to launchers it is all busy, and nothing starts there.
 Cluster new was not read yet: launchers do not see it.
 APPLICATION  USER  NAME         STATE                PARTS                                          START      LAUNCHER                    WHY
           3  bob   stencil      started              slurm:40 3 running                             11:30:00   away since 11:58:00         -
@@ -57,7 +56,7 @@ APPLICATION  USER  NAME         STATE                PARTS                      
 `},
 		{"those of a cluster", launched().On("slurm").On("new"), `
 Launchers: 1 application, last changed at 11:59:58, 2 s ago
-CLUSTER oar WAS NOT READ since 11:57:00 (3 min ago): to launchers it is all busy, and nothing starts there.
+CLUSTER oar IS NOT READ, for a minute or longer: to launchers it is all busy, and nothing starts there.
 Cluster new was not read yet: launchers do not see it.
 APPLICATION  USER  NAME         STATE    PARTS                                          START      LAUNCHER                    WHY
           7  ann   evil?[2Jcem  waiting  slurm:17 64 waiting, oar:12 32 waiting, new -  ~12:30:00  there, owes since 11:59:40  32 hosts of oar are not free before 12:30

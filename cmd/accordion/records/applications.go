@@ -6,24 +6,24 @@ import (
 	"io/fs"
 	"os"
 
-	"accordion/adapter/applications"
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 )
 
 // office is what the loop of applications wrote.
 type office struct {
-	status.Applications
+	report  status.Applications
 	journal *journal.Journal // nil: there is none yet
 }
 
 // openOffice reads it, where the configuration has launchers served; settings say so when they are not nil.
 func openOffice(settings *config.Delegate) (*office, error) {
-	o := &office{Applications: status.ApplicationsOf(nil, status.Sidecar{})}
+	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
 	if settings == nil {
 		return o, nil
 	}
@@ -54,7 +54,7 @@ func (o *office) explain(id int64) (*status.Application, error) {
 	if o.journal == nil {
 		return nil, status.UnknownApplication(id)
 	}
-	return status.ExplainApplication(o.Applications, o.journal, id)
+	return status.ExplainApplication(o.report, o.journal, id)
 }
 
 // showApplications shows the applications of all clusters, or those of the one that was chosen.
@@ -67,7 +67,7 @@ func showApplications(s *showing, all []command.Cluster) error {
 		return err
 	}
 	defer o.close()
-	report := o.Applications
+	report := o.report
 	if len(all) == 1 && all[0].Name != "" {
 		report = report.On(all[0].Name)
 	}
@@ -98,8 +98,8 @@ func applicationOf(c command.Cluster, job core.JobID) (*status.Application, erro
 		return nil, err
 	}
 	defer o.close()
-	for i := range o.Applications.Applications {
-		if a := &o.Applications.Applications[i]; hasPart(a, c.Name, job) {
+	for i := range o.report.Applications.Applications {
+		if a := &o.report.Applications.Applications[i]; hasPart(a, c.Name, job) {
 			return o.explain(a.ID)
 		}
 	}
@@ -107,7 +107,7 @@ func applicationOf(c command.Cluster, job core.JobID) (*status.Application, erro
 }
 
 // hasPart says whether a job is a part of an application. A cluster without a name is the only one.
-func hasPart(a *applications.Seen, cluster string, job core.JobID) bool {
+func hasPart(a *view.Application, cluster string, job core.JobID) bool {
 	for _, p := range a.Parts {
 		if p.Job == job && (cluster == "" || p.Cluster == cluster) {
 			return true
