@@ -37,6 +37,7 @@ var doors = map[string][]string{
 	"adapter/sight":           {"core", "core/profile"},
 	"adapter/applications":    {"adapter", "adapter/part", "adapter/sight", "adapter/view", "core/...", "shim/wire/launcher"},
 	"adapter/delegate":        {"adapter", "adapter/applications", "adapter/launchers", "adapter/part", "adapter/journal", "adapter/view", "core", "shim/wire/launcher"},
+	"adapter/orders":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire", "shim/wire/launcher"},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,

@@ -79,7 +79,7 @@ const (
 	Starting              // released; not seen running
 	Running               // on Nodes
 	Over                  // its job is gone; Failed tells whether it ended by itself or not
-	Ghosted               // its nodes are kept until the order's end
+	Ghosted               // it runs on, and its nodes are kept until the order's end, also when it is Over
 )
 
 // Standing is how far one order has come, as last read.

@@ -36,7 +36,7 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 		state.Running(v.Now, a)
 	}
 	for _, r := range v.Running {
-		if r.Part == nil {
+		if r.Part == nil && r.Phase != managed.Waiting { // its start may have been taken back since
 			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
 		}
 	}
@@ -48,8 +48,10 @@ func (v *World) quietClaims() []place.Claim {
 	soon := v.Now + max(settling, v.Settings.StartLead+1)
 	busy := make(spans, len(v.Nodes))
 	for _, c := range v.claims {
-		if c.From == v.Now && c.To <= soon {
-			c.To = max(c.To, HalfMinute(v.Now))
+		g := v.guards[c.Node]
+		overdue := g.from == v.Now && c.To == g.to // past its limit
+		if c.From == v.Now && (c.To <= soon || overdue) {
+			c.To = HalfMinute(v.Now)
 		}
 		busy.add(c.Node, c.From, c.To)
 	}

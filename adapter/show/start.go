@@ -27,7 +27,7 @@ func (s *Show) Estimate(v *plan.World) error {
 	s.past.news = nil
 	for _, w := range v.Queue {
 		r := w.Managed
-		if r == nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
+		if r == nil || r.Part != nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
 		start, ahead := r.Course.Start, r.Course.Start-v.Now

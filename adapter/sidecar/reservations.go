@@ -19,6 +19,7 @@ type reservations struct {
 	readings *readings
 	jobs     *jobs
 	crew     *crew
+	parts    *parts
 
 	wants   map[string]adapter.Reservation // what the plan needs, by name
 	tending map[string]tended              // what was last done to each
@@ -40,6 +41,7 @@ const calls = 2
 func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.tidy()
 	wants, keep := v.Wanted()
+	wants = s.parts.wanted(v.Now, s.ours(), wants, keep)
 	clear(s.wants)
 	for _, w := range wants {
 		s.wants[w.Name] = w

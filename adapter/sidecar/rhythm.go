@@ -29,6 +29,7 @@ type rhythm struct {
 	notes    *notes
 	readings *readings
 	jobs     *jobs
+	parts    *parts
 	settings managed.Settings
 }
 
@@ -99,6 +100,7 @@ func (s *rhythm) between(now time.Time) time.Duration {
 // coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
 // system alone; 0 where none does.
 func (s *rhythm) coming(now core.Time) (soon bool, hurried time.Duration) {
+	soon = s.parts.soon()
 	for _, r := range s.jobs.records {
 		switch r.Phase {
 		case managed.Waiting:

@@ -29,6 +29,7 @@ type Options struct {
 	Meter    act.Meter           // nil: nothing is counted
 	Parts    *part.Mailbox       // the door to applications; nil: none are served
 	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
+	Parts    *part.Mailbox       // from the loop of applications, and to it; nil: there is none
 	Settings managed.Settings
 }
 
@@ -49,6 +50,7 @@ type Sidecar struct {
 	nodes        *nodes
 	reservations *reservations
 	strays       *strays
+	parts        *parts
 	rhythm       *rhythm
 }
 
@@ -85,7 +87,9 @@ func New(o Options) *Sidecar {
 		wants: map[string]adapter.Reservation{}, tending: map[string]tended{},
 	}
 	s.strays = &strays{notes: s.notes, readings: s.readings, crew: s.crew, ended: map[adapter.Key]ended{}}
-	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, settings: o.Settings}
+	s.parts = newParts(s, o.Parts)
+	s.reservations.parts = s.parts
+	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, settings: o.Settings}
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event,
 		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
@@ -124,6 +128,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case <-s.changes: // what there is to know of it, only a reading tells
 			s.readings.stale = true
 			continue
+		case <-s.parts.ordered:
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
 		case r := <-s.lease.Answered:
@@ -179,6 +184,7 @@ func (s *Sidecar) keepTime() error {
 	s.nodes.forget()
 	s.reservations.anew()
 	s.lease.Anew()
+	s.parts.anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.notes.Warn(text)
@@ -227,6 +233,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 			return err
 		}
 	}
+	s.parts.show(v)
 	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
 }
@@ -236,6 +243,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 func (s *Sidecar) input() plan.Input {
 	return plan.Input{
 		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
+		Parts:        s.parts.look(s.ticks.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
 	}
 }
@@ -257,6 +265,9 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		if err := s.carryOut(ctx, v, r, decide.About(r, s.situation(v))); err != nil {
 			return err
 		}
+	}
+	if err := s.parts.carry(ctx, v); err != nil {
+		return err
 	}
 	s.reservations.tend(ctx, v)
 	s.strays.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })

@@ -17,6 +17,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/lease"
+	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/core"
 	"accordion/core/hostlist"
@@ -42,6 +43,7 @@ type world struct {
 	meter    act.Meter                     // nil: nothing is counted
 	outer    adapter.BatchSystem           // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger                  // nil: nowhere
+	parts    *part.Mailbox                 // nil: no applications
 	lease    lease.Lease                   // the zero one: there is none
 	pen      func(act.Journal) act.Journal // what the next sidecar writes with; nil: the journal itself
 
@@ -102,7 +104,7 @@ func (w *world) serve() {
 	if w.pen != nil {
 		pen = w.pen(j)
 	}
-	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease})
+	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

@@ -87,6 +87,13 @@ func (w *world) left(managed bool) (jobs, rest string) {
 	for _, j := range snapshot.Jobs {
 		jobs += fmt.Sprintf("job %d (%s) %s %s; ", j.ID, j.Name, j.State, j.Why)
 	}
+	if w.parts != nil {
+		select {
+		case <-w.ordered:
+		default:
+			jobs += "orders for parts; "
+		}
+	}
 	for _, r := range snapshot.Reservations {
 		rest += fmt.Sprintf("reservation %s of %v; ", r.Name, r.Nodes)
 	}

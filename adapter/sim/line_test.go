@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/embedded"
+	"accordion/core"
 )
 
 // line is the way of one sidecar to the batch system, where most of what goes wrong goes wrong.
@@ -195,6 +196,21 @@ func (l line) Unreserve(ctx context.Context, name string) error {
 		}
 		return err
 	})
+}
+
+func (l line) Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (adapter.Key, error) {
+	var key adapter.Key
+	err := l.do(ctx, "Make", fmt.Sprint(application), func(ctx context.Context, _ fault) error {
+		made, err := l.System.Make(ctx, application, user, hosts, limit)
+		if err == nil {
+			key = made
+		}
+		return err
+	})
+	if err != nil {
+		return adapter.Key{}, err
+	}
+	return key, nil
 }
 
 // Shape is two fields; half of it is the first.

@@ -14,6 +14,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core/policy"
@@ -45,7 +46,10 @@ type world struct {
 	begin  time.Time
 	calls  chan session.Call
 	book   book
-	crew   sync.WaitGroup
+	parts  *part.Mailbox // nil: no parts of applications
+
+	ordered <-chan struct{} // closed when no orders for them come any more
+	crew    sync.WaitGroup
 
 	mu       sync.Mutex
 	life     *life
@@ -84,13 +88,9 @@ func (l told) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l
 // happen lets the story happen. managed is false in the world without managed jobs, which has no sidecar.
 func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{
-			story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
-			counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
-		}
+		w := newWorld(s, tracing)
 		var err error
-		w.system, err = embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
-		if err != nil {
+		if w.system, err = w.machine(); err != nil {
 			t.Fatal(err)
 		}
 		if s.sqlite {
@@ -114,6 +114,20 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 		out.trace, out.orphans = w.told, w.orphans
 	})
 	return out
+}
+
+// newWorld is a story that has not begun.
+func newWorld(s *story, tracing bool) *world {
+	return &world{
+		story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
+		counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
+	}
+}
+
+// machine is the story's batch system.
+func (w *world) machine() (*embedded.System, error) {
+	s := w.story
+	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
 }
 
 // play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
@@ -262,7 +276,7 @@ func (w *world) run(ctx context.Context, l *life, nth int) error {
 	if w.story.sabotage != nil {
 		system = w.story.sabotage(system)
 	}
-	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings(nth)})
+	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Parts: w.parts, Settings: w.story.settings(nth)})
 	ended := make(chan struct{})
 	go func() {
 		select {

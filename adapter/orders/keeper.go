@@ -1,0 +1,375 @@
+package orders
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/managed"
+	"accordion/adapter/part"
+	"accordion/adapter/plan"
+	"accordion/core"
+)
+
+// Options are what a Keeper works with. Its functions are called by the goroutine that owns it.
+type Options struct {
+	Mailbox  *part.Mailbox
+	Acts     *act.Acts
+	Clock    adapter.Clock
+	Settings managed.Settings
+	// Beside runs acts beside the loop; over is called by the loop when they have ended.
+	Beside func(acts func() error, over func(error))
+	// Reserved is our reservation of the name as the batch system has it now.
+	Reserved func(name string) (adapter.Reservation, bool)
+	// Take notes that acts write the reservation themselves.
+	Take func(adapter.Reservation)
+	// Epochs are those of the newest reading, and of the last that has begun.
+	Epochs func() (taken, begun managed.Epoch)
+	// Refresh has the batch system read soon: something was done.
+	Refresh func()
+	// Tell writes into the journal what happened to a job.
+	Tell func(job adapter.Key, kind, text string, fields map[string]any) error
+}
+
+// Keeper carries out the orders for the parts of applications on one cluster. One goroutine owns it. What it remembers is lost with it:
+// the next finds from the readings and the orders what holds.
+type Keeper struct {
+	Options
+	told  bool // the loop of applications has said what it wants
+	parts map[name]*entry
+	due   map[core.JobID]core.Time // of the board
+	read  core.Time                // of the board before
+}
+
+// name is what an order is about.
+type name struct {
+	application int64
+	job         core.JobID // 0: the batch system makes it
+}
+
+// entry is one order, or a job that none names any more.
+type entry struct {
+	order   part.Order
+	ordered bool // it stands
+	memory  Memory
+	step    Step        // as last decided
+	plan    managed.Job // what it is in the plan
+	planned bool
+
+	job     *adapter.Job // as last read; nil: there is none
+	since   managed.Epoch
+	touched managed.Epoch // of the last act
+	busy    bool
+	at      core.Time // when it was prepared
+	writing []string  // nodes that are being prepared
+	retry   time.Time
+	fails   int
+	said    part.Stand // in the journal
+}
+
+// New is one without orders.
+func New(o Options) *Keeper {
+	return &Keeper{Options: o, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
+}
+
+// Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
+func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
+	k.takeOrders()
+	jobs := map[int64][]*adapter.Job{}
+	for i := range snapshot.Jobs {
+		j := &snapshot.Jobs[i]
+		if application, ok := adapter.LaunchOf(j); ok && j.Expands == 0 && j.State != adapter.Done {
+			jobs[application] = append(jobs[application], j)
+		}
+	}
+	k.meet(now, jobs)
+	var all []*managed.Job
+	for _, e := range k.sorted() {
+		if e.planned = e.ordered && k.planOf(e, now); e.planned {
+			all = append(all, &e.plan)
+		}
+	}
+	return all
+}
+
+// takeOrders puts the newest orders in the place of the former.
+func (k *Keeper) takeOrders() {
+	orders := k.Mailbox.Orders()
+	if orders == nil {
+		return
+	}
+	k.told = true
+	for _, e := range k.parts {
+		e.ordered = false
+	}
+	for _, o := range orders {
+		e := k.parts[name{o.Application, o.Job}]
+		if e == nil {
+			_, begun := k.Epochs()
+			e = &entry{since: begun, said: -1}
+			k.parts[name{o.Application, o.Job}] = e
+		}
+		if e.order.Want != o.Want || e.order.Try != o.Try {
+			e.retry, e.fails = time.Time{}, 0
+		}
+		e.order, e.ordered = o, true
+	}
+}
+
+// meet finds the job of each order. What no order names is looked after as well.
+func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
+	for n, e := range k.parts {
+		had := e.job
+		e.job = find(n, e.order.User, jobs[n.application])
+		switch {
+		case e.job == nil:
+			if had != nil && e.memory.Ended == 0 {
+				e.memory.Ended = now
+			}
+		case e.job.State == adapter.Running:
+			e.memory.Ran, e.memory.Began, e.memory.Ended = e.job.Nodes, e.job.Started, 0
+		case e.job.State == adapter.Pending:
+			if had == nil || had.Key != e.job.Key {
+				e.memory.Failed = false
+			}
+			e.memory.Ran, e.memory.Began, e.memory.Ended = nil, 0, 0
+		default:
+			if e.memory.Ended == 0 {
+				e.memory.Ended, e.memory.Failed = now, e.memory.Failed || failed(e.job.Why)
+			}
+		}
+		if !e.ordered && e.job == nil && !e.busy {
+			delete(k.parts, n)
+		}
+	}
+	if !k.told {
+		return
+	}
+	for application, all := range jobs {
+		for _, j := range all {
+			n := name{application, j.ID}
+			if adapter.Made(j) {
+				n.job = 0
+			}
+			if k.parts[n] == nil && Left(j) != Nothing {
+				k.parts[n] = &entry{order: part.Order{Application: application, Job: n.job, User: j.User}, job: j, said: -1}
+			}
+		}
+	}
+}
+
+// find is the job of a name; of several that the batch system made, one that is not over.
+func find(n name, user string, jobs []*adapter.Job) (found *adapter.Job) {
+	for _, j := range jobs {
+		switch {
+		case n.job != 0 && j.ID == n.job:
+			return j
+		case n.job == 0 && adapter.Made(j) && j.User == user && (found == nil || found.State == adapter.Ending):
+			found = j
+		}
+	}
+	return found
+}
+
+// sorted is all entries in the order of their ranks.
+func (k *Keeper) sorted() []*entry {
+	all := make([]*entry, 0, len(k.parts))
+	for _, e := range k.parts {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.order.Rank, b.order.Rank), cmp.Compare(a.order.Application, b.order.Application), cmp.Compare(a.order.Job, b.order.Job))
+	})
+	return all
+}
+
+// Carry does what the orders need and the batch system does not have yet: at most one act a part at a time.
+func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
+	for _, e := range k.sorted() {
+		if e.busy {
+			continue
+		}
+		if !e.ordered {
+			k.leave(ctx, e)
+			continue
+		}
+		e.step = Next(e.order, k.sight(e, v), e.memory)
+		if e.step.Refuse != "" {
+			e.memory.Refused, e.memory.Why = e.order.Try, e.step.Refuse
+		}
+		if err := k.tell(e); err != nil {
+			return err
+		}
+		if e.step.Verb != Nothing && k.fresh(e) {
+			k.do(ctx, e, v)
+		}
+	}
+	return nil
+}
+
+// leave looks after a job that no order names.
+func (k *Keeper) leave(ctx context.Context, e *entry) {
+	e.step = Step{}
+	if e.job == nil || !k.fresh(e) {
+		return
+	}
+	if e.step.Verb = Left(e.job); e.step.Verb != Nothing {
+		e.step.Why = "its application is over"
+		k.do(ctx, e, nil)
+	}
+}
+
+// fresh says whether the newest reading shows what was done to a part last, and it may be tried again.
+func (k *Keeper) fresh(e *entry) bool {
+	taken, _ := k.Epochs()
+	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
+}
+
+// sight is what is seen of a part.
+func (k *Keeper) sight(e *entry, v *plan.World) Sight {
+	taken, _ := k.Epochs()
+	s := Sight{Now: v.Now, Job: e.job}
+	if e.job != nil && e.job.State != adapter.Pending && e.job.State != adapter.Running {
+		s.Job, s.Gone = nil, true
+	}
+	s.Gone = s.Gone || s.Job == nil && taken.Shows(e.since) && taken.Shows(e.touched)
+	if r, there := k.Reserved(managed.PartReservation(e.order.Application)); there {
+		s.Reservation = &r
+	}
+	if r, there := k.Reserved(managed.GhostReservation(e.order.Application)); there {
+		s.Ghost = &r
+	}
+	if e.order.Want == part.Prepare {
+		s.Nodes, s.Why = k.nodesFor(e, v, s.Reservation)
+	}
+	return s
+}
+
+// nodesFor is the nodes on which a part may be prepared now: those that the plan gives it, which a growth or a start of this cycle has not.
+// Those that are reserved for it already stay.
+func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
+	c := e.plan.Course
+	switch {
+	case !e.planned || c == nil:
+		return nil, "it has no place in the plan"
+	case c.Err != nil:
+		return nil, c.Err.Error()
+	case c.Start > v.Now+v.Settings.StartLead:
+		return nil, "the nodes are wanted for others"
+	case e.job != nil && !e.job.MostNow.Allows(e.order.Hosts):
+		return nil, e.job.MostNow.Why
+	}
+	if nodes = c.Added(0); have != nil && len(have.Nodes) == e.order.Hosts && have.Start <= v.Now {
+		if free, _ := v.Free(have.Nodes); free {
+			nodes = have.Nodes
+		}
+	}
+	if free, who := v.Free(nodes); !free {
+		return nil, who.String()
+	}
+	for _, n := range v.Snapshot.Nodes {
+		if n.Asleep && slices.Contains(nodes, n.Name) {
+			return nil, "nodes that boot"
+		}
+	}
+	return nodes, ""
+}
+
+// tell writes down how far a part has come, when it has come on.
+func (k *Keeper) tell(e *entry) error {
+	if e.said == e.step.Stand {
+		return nil
+	}
+	e.said = e.step.Stand
+	var key adapter.Key
+	if e.job != nil {
+		key = e.job.Key
+	}
+	text := "the part of " + describe(e.order) + ": " + stands[e.said]
+	if e.step.Note != "" {
+		text += ": " + e.step.Note
+	}
+	return k.Tell(key, "part", text, map[string]any{"application": e.order.Application, "try": e.order.Try, "nodes": names(e.step.On)})
+}
+
+// Wanted adds the reservations that parts need, and those that must stay as they are. ours is the names of all that there are.
+func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation {
+	if !k.told {
+		for _, name := range ours {
+			keep[name] = keep[name] || managed.IsPartReservation(name)
+		}
+	}
+	for _, e := range k.sorted() {
+		if e.step.Keep {
+			keep[managed.PartReservation(e.order.Application)] = true
+		}
+		if e.ordered && e.step.Ghost != nil && e.order.Until > now {
+			wants = append(wants, adapter.Reservation{
+				Name: managed.GhostReservation(e.order.Application), Nodes: e.step.Ghost, Start: now, End: e.order.Until, User: "root", OverManaged: true,
+			})
+		}
+	}
+	return wants
+}
+
+// Soon says whether a part is on its way: the batch system is read more often then.
+func (k *Keeper) Soon() bool {
+	for _, e := range k.parts {
+		switch {
+		case e.busy || e.step.Verb != Nothing:
+			return true
+		case !e.ordered:
+		case e.order.Want == part.Prepare || e.order.Want == part.Start && e.step.Stand != part.Running:
+			return true
+		case (e.order.Want == part.Drop || e.order.Want == part.End) && e.step.Stand != part.Over && e.step.Stand != part.Waiting:
+			return true
+		case e.order.Want == part.Ghost && e.step.Stand == part.Running:
+			return true
+		}
+	}
+	return false
+}
+
+// Anew is for a clock that was set: what was put off may be done at once.
+func (k *Keeper) Anew() {
+	for _, e := range k.parts {
+		e.retry = time.Time{}
+	}
+}
+
+// Show shows the loop of applications what there is.
+func (k *Keeper) Show(v *plan.World) {
+	b := part.Board{}
+	b.Local, b.Hosts = v.Local(k.due)
+	k.read = max(k.read, v.Snapshot.At.Unix())
+	b.Read = k.read
+	for i := range v.Snapshot.Jobs {
+		j := &v.Snapshot.Jobs[i]
+		if application, ok := adapter.LaunchOf(j); ok && j.Expands == 0 {
+			b.Jobs = append(b.Jobs, part.Job{Key: j.Key, ID: j.ID, Application: application, User: j.User, State: j.State, Submitted: j.Submitted})
+		}
+	}
+	for _, e := range k.sorted() {
+		if e.ordered {
+			b.Parts = append(b.Parts, e.standing())
+		}
+	}
+	k.Mailbox.Show(b)
+}
+
+// standing is how far an order has come.
+func (e *entry) standing() part.Standing {
+	s := part.Standing{
+		Application: e.order.Application, Job: e.order.Job, Try: e.order.Try, Stand: e.step.Stand, Nodes: slices.Clone(e.step.On), Why: e.step.Note,
+	}
+	switch s.Stand {
+	case part.Running, part.Ghosted:
+		s.Since = e.memory.Began
+	case part.Over:
+		s.Since, s.Failed = e.memory.Ended, e.memory.Failed
+	}
+	return s
+}

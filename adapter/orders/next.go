@@ -1,0 +1,324 @@
+package orders
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/part"
+	"accordion/core"
+)
+
+// Sight is what is seen of a part.
+type Sight struct {
+	Now         core.Time
+	Job         *adapter.Job         // nil: there is none, or it was not seen yet
+	Gone        bool                 // there is none: a reading says so that began after the order came
+	Reservation *adapter.Reservation // of its start; nil: there is none
+	Ghost       *adapter.Reservation // the same of its ghost
+	Nodes       []string             // on which it may be prepared now; nil: Why not
+	Why         string
+}
+
+// Memory is what a sidecar knows of a part that the batch system does not show. A sidecar that begins knows nothing, and finds out.
+type Memory struct {
+	Prepared int      // the try for which Nodes are reserved, and size and limit written
+	Nodes    []string // of that try
+	Refused  int      // the try that failed: Why
+	Why      string
+	Ran      []string  // where it ran
+	Began    core.Time // 0: it has not
+	Ended    core.Time // when it was seen to be over
+	Failed   bool      // it was ended, or ended with a failure
+}
+
+// Verb is an act.
+type Verb string
+
+// The acts. Each may be repeated.
+const (
+	Nothing Verb = ""
+	Adopt   Verb = "adopt"
+	Prepare Verb = "prepare" // on Nodes
+	Start   Verb = "start"   // it is tied to its reservation and released
+	Hold    Verb = "hold"
+	Detach  Verb = "detach"
+	End     Verb = "end" // with Why
+)
+
+// Step is what is to be done about a part now, and how far it has come.
+type Step struct {
+	Verb   Verb
+	Nodes  []string // of Prepare
+	Why    string   // of End, for its user
+	Keep   bool     // the reservation of its start has to stay. One that has not goes
+	Ghost  []string // nodes to be kept for nobody; nil: none
+	Refuse string   // why this try has just failed: to be remembered. "": it has not
+
+	Stand part.Stand
+	On    []string // nodes of Prepared and Running
+	Note  string   // of Refused and Over
+}
+
+// Next says what is to be done about an order.
+func Next(o part.Order, s Sight, m Memory) Step {
+	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
+		return Step{Stand: part.Waiting, Keep: true} // until a reading tells
+	}
+	t := try{o, s, m}
+	switch o.Want {
+	case part.Wait:
+		return t.wait()
+	case part.Prepare:
+		return t.prepare()
+	case part.Start:
+		return t.start()
+	case part.Run:
+		return t.run()
+	case part.Drop:
+		return t.drop()
+	case part.End:
+		return t.end()
+	case part.Ghost:
+		return t.ghost()
+	}
+	return Step{Stand: part.Waiting}
+}
+
+// Left says what is to be done about a job that no order names: none that waits for its application starts by itself, and one that the
+// batch system made itself is wanted by nobody.
+func Left(j *adapter.Job) Verb {
+	switch {
+	case j.State != adapter.Pending || j.Mark == "":
+		return Nothing
+	case adapter.Made(j):
+		return End
+	case !j.Held || j.Reservation != "":
+		return Hold
+	}
+	return Nothing
+}
+
+// try is one order, and all that is known of it.
+type try struct {
+	o part.Order
+	s Sight
+	m Memory
+}
+
+func (t try) pending() bool { return t.s.Job != nil && t.s.Job.State == adapter.Pending }
+func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.Running }
+
+// made says whether the batch system makes the job itself.
+func (t try) made() bool { return t.o.Job == 0 }
+
+// tied says whether a job that waits could start, or is tied to a reservation.
+func (t try) tied() bool { return !t.s.Job.Held || t.s.Job.Reservation != "" }
+
+// ours says whether a job that waits is held by root, and marked.
+func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
+
+func (t try) over() Step {
+	note := t.m.Why
+	if t.m.Ended == 0 && note == "" {
+		note = "there is no such job"
+	}
+	return Step{Stand: part.Over, Note: note}
+}
+
+// astray ends a job that runs though nobody started it.
+func (t try) astray() Step {
+	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: part.Running, On: t.s.Job.Nodes}
+}
+
+func (t try) wait() Step {
+	switch {
+	case t.running():
+		return t.astray()
+	case t.pending() && !t.ours():
+		return Step{Verb: Adopt, Stand: part.Waiting}
+	case t.pending() && t.tied():
+		return Step{Verb: Hold, Stand: part.Waiting}
+	case t.pending() || t.made():
+		return Step{Stand: part.Waiting}
+	}
+	return t.over()
+}
+
+func (t try) prepare() Step {
+	switch {
+	case t.m.Refused == t.o.Try:
+		return t.refused()
+	case t.running():
+		return t.astray()
+	case t.pending() && !t.ours():
+		return Step{Verb: Adopt, Stand: part.Waiting}
+	case t.pending() && t.tied():
+		return Step{Verb: Hold, Stand: part.Waiting}
+	case !t.pending() && !t.made():
+		return t.over()
+	case t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+		return t.refuse("its reservation is gone")
+	case t.m.Prepared == t.o.Try && !t.pending():
+		return t.refuse("its job is gone")
+	case t.m.Prepared == t.o.Try:
+		return Step{Keep: true, Stand: part.Prepared, On: t.m.Nodes}
+	case t.s.Nodes == nil:
+		return t.refuse(t.s.Why)
+	}
+	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: part.Waiting}
+}
+
+// has says whether exactly these nodes are reserved for its start.
+func (t try) has(nodes []string) bool {
+	return t.s.Reservation != nil && managed.SameNodes(t.s.Reservation.Nodes, nodes)
+}
+
+// refuse gives this try up.
+func (t try) refuse(why string) Step {
+	t.m.Refused, t.m.Why = t.o.Try, why
+	step := t.refused()
+	step.Refuse = why
+	return step
+}
+
+// refused takes back what was done for a try that failed. It is said when nothing of it is left.
+func (t try) refused() Step {
+	step := Step{Stand: part.Waiting, Note: t.m.Why}
+	switch {
+	case t.running():
+		return t.astray()
+	case t.pending() && t.made():
+		step.Verb, step.Why = End, t.m.Why
+	case t.pending() && t.ours() && t.tied():
+		step.Verb = Hold
+	case t.s.Reservation == nil:
+		step.Stand = part.Refused
+	}
+	return step
+}
+
+func (t try) start() Step {
+	switch {
+	case t.m.Refused == t.o.Try:
+		return t.refused()
+	case t.running():
+		return t.goesOn()
+	case !t.pending():
+		return t.over()
+	case !t.ours():
+		return Step{Verb: Adopt, Keep: true, Stand: part.Prepared}
+	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+		return t.refuse("its reservation is gone")
+	case t.s.Job.Held:
+		return Step{Verb: Start, Keep: true, Stand: part.Prepared, On: t.s.Reservation.Nodes}
+	case t.s.Job.Reservation != t.s.Reservation.Name: // it could start anywhere
+		return Step{Verb: Hold, Keep: true, Stand: part.Prepared, On: t.s.Reservation.Nodes}
+	}
+	return Step{Keep: true, Stand: part.Starting}
+}
+
+// goesOn looks after a part that runs: it is untied from its reservation, which goes then.
+func (t try) goesOn() Step {
+	step := Step{Stand: part.Running, On: t.s.Job.Nodes}
+	switch {
+	case t.m.Prepared == t.o.Try && !managed.SameNodes(t.s.Job.Nodes, t.m.Nodes):
+		step.Verb, step.Why = End, "it began on other nodes than those that were prepared for it"
+	case t.s.Job.Reservation != "":
+		step.Verb, step.Keep = Detach, true
+	}
+	return step
+}
+
+func (t try) run() Step {
+	switch {
+	case t.running():
+		return t.goesOn()
+	case t.pending():
+		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: part.Starting}
+	}
+	return t.over()
+}
+
+func (t try) drop() Step {
+	switch {
+	case t.running():
+		return Step{Verb: End, Why: t.o.Why, Stand: part.Running, On: t.s.Job.Nodes}
+	case t.pending() && t.made():
+		return Step{Verb: End, Why: t.o.Why, Stand: part.Prepared}
+	case t.pending() && t.ours() && t.tied():
+		return Step{Verb: Hold, Stand: part.Starting}
+	case t.s.Reservation != nil:
+		return Step{Stand: part.Prepared, On: t.s.Reservation.Nodes}
+	case t.pending() || t.made():
+		return Step{Stand: part.Waiting}
+	}
+	return t.over()
+}
+
+func (t try) end() Step {
+	switch {
+	case t.running():
+		return Step{Verb: End, Why: t.o.Why, Stand: part.Running, On: t.s.Job.Nodes}
+	case t.pending():
+		return Step{Verb: End, Why: t.o.Why, Stand: part.Waiting}
+	}
+	return t.over()
+}
+
+func (t try) ghost() Step {
+	step := t.over()
+	if t.running() {
+		step = t.goesOn()
+	}
+	nodes := t.ghostNodes()
+	if nodes == nil || t.s.Now >= t.o.Until {
+		return step
+	}
+	step.Ghost = nodes
+	if t.running() && t.s.Ghost != nil && managed.SameNodes(t.s.Ghost.Nodes, nodes) {
+		step.Stand, step.On = part.Ghosted, nodes
+	}
+	return step
+}
+
+// ghostNodes is where the part runs or ran.
+func (t try) ghostNodes() []string {
+	switch {
+	case t.running():
+		return t.s.Job.Nodes
+	case t.m.Ran != nil:
+		return t.m.Ran
+	case t.s.Ghost != nil:
+		return t.s.Ghost.Nodes
+	}
+	return nil
+}
+
+// failures are in the words of batch systems for jobs that did not end by themselves, or not well.
+var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED"}
+
+// failed says whether a job ended otherwise than by itself and well, by the batch system's word.
+func failed(why string) bool {
+	for _, f := range failures {
+		if strings.Contains(strings.ToUpper(why), f) {
+			return true
+		}
+	}
+	return false
+}
+
+// String is an order in words, for the log.
+func describe(o part.Order) string {
+	return fmt.Sprintf("application %d, job %d, %s, try %d", o.Application, o.Job, wants[o.Want], o.Try)
+}
+
+var wants = map[part.Want]string{
+	part.Wait: "wait", part.Prepare: "prepare", part.Start: "start", part.Run: "run", part.Drop: "drop", part.End: "end", part.Ghost: "ghost",
+}
+
+var stands = map[part.Stand]string{
+	part.Waiting: "waits", part.Prepared: "is prepared", part.Refused: "was refused", part.Starting: "is being started",
+	part.Running: "runs", part.Over: "is over", part.Ghosted: "is done, its nodes are kept",
+}

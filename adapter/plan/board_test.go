@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// view is what an application sees of a board that comes after all of its local jobs.
+func viewOf(v *World, due map[core.JobID]core.Time) []profile.Point {
+	l, _ := v.Local(due)
+	for _, j := range l.Waiting {
+		l.State.Submit(v.Now, j.Job)
+	}
+	points := l.State.View(v.Now).Points(v.Now, nil)
+	points[0].At = 0 // now
+	return points
+}
+
+// TestAViewIsQuietWhileNothingHappens: what has no known end is the same thing to an application for half a minute.
+func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
+	due := map[core.JobID]core.Time{}
+	var before []profile.Point
+	changes := 0
+	for second := core.Time(1020); second < 1080; second++ {
+		s := sceneOf(20, nil)
+		s.Now, s.Instant = second, adapter.Instant(second)
+		s.Settings.Guard = 30
+		s.runsOrdinary(2, 500)                                                                               // until 1500
+		s.job(adapter.Job{State: adapter.Running, Started: 100, Limit: 200, Nodes: s.take(1)})               // past its limit and guard
+		s.ends(2)                                                                                            // completing
+		s.Snapshot.Nodes[19].Usable = false                                                                  // away for a moment
+		s.waitsOrdinary(3, 100)                                                                              // due, and the batch system does not start it
+		s.waitsOrdinary(16, 100)                                                                             // waits
+		late := runs(40, 0, 0, 2, core.EP{{Duration: 100, Nodes: 4}, {Duration: 100, Nodes: 2}}, 1000, 1100) // should have shrunk
+		late.Nodes, late.Seen, late.Key, late.Phase = s.take(4), &adapter.Job{}, adapter.Key{ID: 40}, managed.Running
+		s.Jobs = append(s.Jobs, late)
+		got := viewOf(Make(s.Input), due)
+		if before != nil && !slices.Equal(got, before) {
+			changes++
+			if second != 1050 {
+				t.Errorf("at second %d the view changed from %v to %v", second, before, got)
+			}
+		}
+		before = got
+	}
+	if changes == 0 {
+		t.Error("in a minute the view never changed: the test sees nothing")
+	}
+}
+
+// TestWhatApplicationsSeeIsWithoutTheirParts, and the plan is with them: nobody else gets their nodes.
+func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
+	s := sceneOf(8, nil)
+	job := adapter.Job{Key: adapter.Key{ID: 50, Submitted: 950}, State: adapter.Running, Started: 960, Limit: 300, Nodes: s.take(4), Mark: "accordion:launch=7"}
+	s.Snapshot.Jobs = append(s.Snapshot.Jobs, job)
+	part := runs(50, 0, 0, 4, core.EP{{Duration: 300, Nodes: 4}}, 1260)
+	part.Key, part.Seen, part.Nodes, part.Part = job.Key, &job, job.Nodes, &managed.Part{Application: 7, Rank: 940}
+	waits := managed.New(&adapter.Job{Key: adapter.Key{ID: 51}, State: adapter.Pending, Held: true}, "launch=8", []core.EP{{{Duration: 100, Nodes: 4}}})
+	waits.Part = &managed.Part{Application: 8, Rank: 970, Begin: 1100, Ahead: true}
+	s.Parts = []*managed.Job{part, waits}
+	s.job(adapter.Job{State: adapter.Pending, Want: 4, Limit: 10})
+	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 960
+	s.job(adapter.Job{State: adapter.Pending, Want: 4, Limit: 10})
+	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 980
+	v := Make(s.Input)
+	if v.Queue[1].Managed != waits || len(v.Queue) != 3 {
+		t.Errorf("the queue is %+v: the part goes before what was submitted after its rank", v.Queue)
+	}
+	if waits.Course == nil || waits.Course.Start != 1100 {
+		t.Errorf("the part that waits has the course %+v, want one from its estimate on", waits.Course)
+	}
+	wants, _ := v.Wanted()
+	if len(wants) != 1 || wants[0].Name != "accordion-app-8" {
+		t.Errorf("ahead is reserved %+v", wants)
+	}
+	if free, _ := v.Free(job.Nodes); free {
+		t.Error("the plan takes the nodes of a part that runs for free")
+	}
+	l, hosts := v.Local(map[core.JobID]core.Time{})
+	if at, ok := l.State.View(v.Now).FirstFit(8, 100, v.Now); hosts != 8 || !ok || at != v.Now || len(l.Waiting) != 2 {
+		t.Errorf("%d hosts, of which 8 are free from %d on; %d wait: %+v", hosts, at, len(l.Waiting), l.Waiting)
+	}
+}

@@ -1,0 +1,189 @@
+package sidecar_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/adapter/part"
+	"accordion/core"
+)
+
+// delegated is a world whose sidecar carries out orders.
+func delegated(t *testing.T, o embedded.Options, story func(w *world)) {
+	inWorld(t, o, func(w *world) {
+		w.halt()
+		w.parts = part.NewMailbox()
+		w.outer = w.System // which makes jobs, too
+		w.serve()
+		story(w)
+	})
+}
+
+// order gives one, and waits until it stands so; that is its standing.
+func (w *world) order(o part.Order, stand part.Stand) part.Standing {
+	w.t.Helper()
+	w.parts.Order([]part.Order{o})
+	var last part.Standing
+	for range 600 {
+		time.Sleep(100 * time.Millisecond)
+		for _, s := range w.parts.Board().Parts {
+			if last = s; s.Stand == stand && s.Try == o.Try && s.Job == o.Job {
+				return s
+			}
+		}
+	}
+	w.t.Fatalf("a minute after order %+v it stands %+v", o, last)
+	return last
+}
+
+func (w *world) second() core.Time { return time.Now().Unix() }
+
+// reservations are the names of all that there are.
+func (w *world) reservations() (all []string) {
+	s, err := w.Observe(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, r := range s.Reservations {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 8, Epilog: time.Second}, func(w *world) {
+		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := part.Order{
+			Application: 7, Job: key.ID, User: "ada", Want: part.Wait, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150, At: w.second() + 10,
+		}
+		w.order(o, part.Waiting)
+		time.Sleep(3 * time.Second)
+		if jobs := w.parts.Board().Jobs; len(jobs) != 1 || jobs[0].ID != key.ID || jobs[0].Application != 7 {
+			t.Errorf("the board shows the jobs %+v", jobs)
+		}
+		if j, _ := w.Inspect(t.Context(), key); j.Mark != "accordion:launch=7" || !j.Held || j.HeldByUser {
+			t.Errorf("waiting it is %+v: not adopted", j)
+		}
+		if got := w.reservations(); !slices.Equal(got, []string{"accordion-app-7"}) {
+			t.Errorf("reservations ahead: %v", got)
+		}
+		o.Want, o.Try = part.Prepare, 1
+		ready := w.order(o, part.Prepared)
+		if j, _ := w.Inspect(t.Context(), key); j.Want != 3 || j.Limit != 150 || j.Reservation != "" || !j.Held || len(ready.Nodes) != 3 {
+			t.Errorf("prepared on %v it is %+v: it is not to be tied yet", ready.Nodes, j)
+		}
+		w.halt()
+		w.serve() // which finds what is prepared
+		if again := w.order(o, part.Prepared); !slices.Equal(again.Nodes, ready.Nodes) {
+			t.Errorf("after a restart it is prepared on %v, and was on %v", again.Nodes, ready.Nodes)
+		}
+		o.Want, o.By = part.Start, w.second()+150
+		if runs := w.order(o, part.Running); !slices.Equal(runs.Nodes, ready.Nodes) || runs.Since == 0 {
+			t.Errorf("prepared on %v, it runs as %+v", ready.Nodes, runs)
+		}
+		time.Sleep(5 * time.Second)
+		if j, _ := w.Inspect(t.Context(), key); j.Reservation != "" || w.reservations() != nil {
+			t.Errorf("it runs, and is tied to %q; there are the reservations %v", j.Reservation, w.reservations())
+		}
+		o.Want, o.Until = part.Ghost, w.second()+20
+		w.order(o, part.Ghosted)
+		if err := w.Cancel(key); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 8, Limit: 60, Runs: 5}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(10 * time.Second)
+		for _, r := range w.System.Jobs() {
+			if r.User == "bob" && r.State != adapter.Pending {
+				t.Error("another job runs on the nodes of a ghost")
+			}
+		}
+		o.Want = part.End
+		if over := w.order(o, part.Over); over.Since == 0 {
+			t.Errorf("over: %+v", over)
+		}
+		w.parts.Order(nil)
+		time.Sleep(5 * time.Second)
+		if got := w.reservations(); got != nil {
+			t.Errorf("left over: %v", got)
+		}
+		time.Sleep(30 * time.Second)
+	})
+}
+
+func TestAPreparationThatIsDroppedOrForgottenLeavesNothing(t *testing.T) {
+	for name, drop := range map[string]func(w *world, o part.Order){
+		"dropped":   func(w *world, o part.Order) { o.Want = part.Drop; w.order(o, part.Waiting) },
+		"forgotten": func(w *world, _ part.Order) { w.parts.Order(nil); time.Sleep(5 * time.Second) },
+		"started, and dropped before it ran": func(w *world, o part.Order) {
+			o.Want = part.Start
+			w.order(o, part.Starting)
+			o.Want = part.Drop
+			w.order(o, part.Waiting)
+		},
+	} {
+		for _, made := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				delegated(t, embedded.Options{Nodes: 4, Think: 5 * time.Second}, func(w *world) {
+					o := part.Order{Application: 7, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 100, Limit: 150}
+					if !made {
+						key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 500})
+						if err != nil {
+							t.Fatal(err)
+						}
+						o.Job = key.ID
+					}
+					w.order(o, part.Prepared)
+					drop(w, o)
+					if got := w.reservations(); got != nil {
+						t.Errorf("left over: %v", got)
+					}
+					time.Sleep(2 * time.Minute)
+					for _, r := range w.System.Jobs() {
+						if !r.Start.IsZero() || made && r.State != adapter.Done || !made && !r.Held {
+							t.Errorf("of the preparation is left %+v", r)
+						}
+					}
+					w.parts.Order(nil)
+					_ = w.Cancel(adapter.Key{ID: o.Job, Submitted: w.begin.Unix()})
+				})
+			})
+		}
+	}
+}
+
+func TestAPartIsRefusedWithTheReason(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 4}, func(w *world) {
+		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 3, Limit: 60, Runs: 60}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		o := part.Order{Application: 7, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 10, Limit: 20}
+		if s := w.order(o, part.Refused); s.Why == "" || s.Nodes != nil {
+			t.Errorf("refused: %+v", s)
+		}
+		o.Try, o.Hosts = 2, 5
+		if s := w.order(o, part.Refused); !strings.Contains(s.Why, "place") {
+			t.Errorf("refused: %+v", s)
+		}
+		b := w.parts.Board()
+		if b.Hosts != 4 || b.Read < w.second()-2 {
+			t.Errorf("the board is %+v", b)
+		}
+		if at, _ := b.Local.State.View(w.second()).FirstFit(2, 10, w.second()); at < w.begin.Unix()+60 {
+			t.Errorf("the board shows two free nodes from second %d on", at-w.begin.Unix())
+		}
+		o.Want, o.Hosts = part.Drop, 1
+		w.order(o, part.Waiting)
+		w.parts.Order(nil)
+		time.Sleep(2 * time.Minute)
+	})
+}

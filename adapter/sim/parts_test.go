@@ -1,0 +1,439 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+var (
+	partsFlag    = flag.Int("accordion.parts", 60, "how many stories of applications over two clusters to simulate")
+	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one story of applications in full (test Part)")
+)
+
+// TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
+// the orders is a simple script here. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
+// an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
+func TestPartsOfApplications(t *testing.T) {
+	everySeed(*partsFlag, func(i int) {
+		seed := *fromFlag + uint64(i)
+		for _, wrong := range together(t, seed, false) {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+	})
+}
+
+// TestPart tells one such story in full.
+func TestPart(t *testing.T) {
+	if *partSeedFlag == 0 {
+		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
+	}
+	for _, wrong := range together(t, *partSeedFlag, true) {
+		t.Error(wrong)
+	}
+}
+
+// shared is a seed's story of one of the two clusters.
+func shared(seed uint64, cluster int) *story {
+	s := tell(seed*2 + uint64(cluster))
+	s.paired, s.sqlite = false, false
+	return s
+}
+
+// together lets the story of both clusters happen, and says what was wrong.
+func together(t *testing.T, seed uint64, tracing bool) (wrong []string) {
+	synctest.Test(t, func(t *testing.T) {
+		var clusters []*world
+		for c := range 2 {
+			w := newWorld(shared(seed, c), tracing)
+			w.parts = part.NewMailbox()
+			var err error
+			if w.system, err = w.machine(); err != nil {
+				t.Fatal(err)
+			}
+			clusters = append(clusters, w)
+		}
+		script := newScript(seed, clusters)
+		done := make(chan struct{})
+		go func() { script.run(); close(done) }()
+		for _, w := range clusters {
+			w.ordered = done
+		}
+		var plays sync.WaitGroup
+		for _, w := range clusters {
+			plays.Go(func() { w.play(true) })
+		}
+		plays.Wait()
+		script.judge()
+		for c, w := range clusters {
+			for _, line := range w.wrong {
+				wrong = append(wrong, fmt.Sprintf("cluster %d: %s", c, line))
+			}
+			if tracing {
+				t.Logf("cluster %d: %v\n%s", c, w.story, traceOf(w))
+			}
+		}
+	})
+	return wrong
+}
+
+// traceOf is all that happened on a cluster.
+func traceOf(w *world) string {
+	var b strings.Builder
+	for _, l := range w.told {
+		if !strings.Contains(l.text, "journal: view") && !strings.Contains(l.text, "journal: queue") {
+			fmt.Fprintln(&b, l)
+		}
+	}
+	for _, r := range w.system.Jobs() {
+		b.WriteString(w.lifeOf(r))
+	}
+	return b.String()
+}
+
+// script gives orders for some applications, as simply as the flow of a start allows.
+type script struct {
+	dice     dice
+	begin    time.Time
+	clusters []*world
+	all      []*application
+	crew     sync.WaitGroup // users
+}
+
+// application is one, with a part on each of its clusters.
+type application struct {
+	id       int64
+	at       time.Duration // it subscribes
+	lasts    time.Duration // it runs, from go on
+	walltime core.Time
+	parts    []*share
+	state    string // wait, prepare, start, run, drop, end, ghost, gone
+	since    time.Time
+	tries    int
+	until    core.Time // of ghosts
+	ghost    bool
+	gives    int           // tries after which it gives up
+	vanishes time.Duration // its orders are gone then; 0: not before it is over
+}
+
+// share is the part of an application on one cluster.
+type share struct {
+	world *world
+	made  bool // by the cluster
+	job   adapter.Key
+	nodes int
+	spans []grant
+}
+
+// grant is an order to start: from when to when it stood, and the nodes that were prepared.
+type grant struct {
+	from, to time.Time // to: zero while it stands
+	nodes    []string
+}
+
+func newScript(seed uint64, clusters []*world) *script {
+	r := teller{rand.New(rand.NewPCG(seed, 0xde1e))}
+	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters}
+	for i := range r.between(1, 3) {
+		a := &application{
+			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.between(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
+		}
+		if r.in(4) {
+			a.vanishes = r.when(5, 80)
+		}
+		only := r.IntN(3)
+		for c, w := range clusters {
+			if only < 2 && only != c && r.in(2) {
+				continue
+			}
+			a.parts = append(a.parts, &share{world: w, made: r.in(3), nodes: r.between(1, max(1, w.story.nodes/2))})
+		}
+		s.all = append(s.all, a)
+	}
+	return s
+}
+
+// run gives orders until every application is over.
+func (s *script) run() {
+	for left := true; left; time.Sleep(s.dice.span(200*time.Millisecond, 400*time.Millisecond, "orders", int(time.Since(s.begin)/time.Millisecond))) {
+		left = false
+		for _, a := range s.all {
+			if time.Since(s.begin) >= a.at && a.state != "gone" {
+				s.advance(a)
+			}
+			left = left || a.state != "gone"
+		}
+		for _, w := range s.clusters {
+			w.parts.Order(s.orders(w))
+		}
+	}
+	s.crew.Wait()
+}
+
+// submit submits the jobs of an application.
+func (s *script) submit(a *application) {
+	for i, p := range a.parts {
+		if p.made {
+			continue
+		}
+		name := fmt.Sprint("a", a.id, " ", i)
+		key, err := p.world.system.Submit(embedded.JobSpec{
+			Name: name, User: "ada", UID: 1000, GID: 1000, Nodes: 1, Limit: 60, Runs: core.Time(a.lasts/time.Second) + 3,
+			Comment: fmt.Sprint("launch=", a.id), Managed: s.dice.chance(500, "plug-in", i), Hold: true,
+		})
+		if err != nil {
+			p.world.blame("submission of %s: %v", name, err)
+		}
+		p.job = key
+		p.world.note("%s is job %d", name, key.ID)
+	}
+}
+
+// standing is how far the part's present order has come; nothing before the cluster has said so.
+func (a *application) standing(p *share) (part.Standing, bool) {
+	b := p.world.parts.Board()
+	if b == nil {
+		return part.Standing{}, false
+	}
+	for _, s := range b.Parts {
+		if s.Application == a.id && s.Job == p.job.ID && s.Try == a.tries {
+			return s, true
+		}
+	}
+	return part.Standing{}, false
+}
+
+// stand says whether all parts, and any, stand so.
+func (a *application) stand(stand ...part.Stand) (all, some bool) {
+	all = true
+	for _, p := range a.parts {
+		s, known := a.standing(p)
+		is := known && slices.Contains(stand, s.Stand)
+		all, some = all && is, some || is
+	}
+	return all, some
+}
+
+// advance does the next thing about an application.
+func (s *script) advance(a *application) {
+	become := func(state string) {
+		for _, p := range a.parts {
+			p.world.note("application %d: %s", a.id, state)
+		}
+		if a.state == "start" || a.state == "run" || a.state == "ghost" {
+			s.grant(a, state)
+		}
+		a.state, a.since = state, time.Now()
+	}
+	if a.since.IsZero() {
+		s.submit(a)
+		a.since = time.Now()
+	}
+	lasted := time.Since(a.since)
+	if late := time.Since(s.begin) > 300*time.Second; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
+		if late {
+			for _, p := range a.parts {
+				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.Board().Parts)
+			}
+		}
+		become("gone")
+		s.cancel(a)
+		return
+	}
+	calm := time.Since(s.begin) > s.clusters[0].story.calm+30*time.Second
+	_, over := a.stand(part.Over)
+	switch a.state {
+	case "wait":
+		switch {
+		case over || a.tries >= a.gives || calm && a.tries > 0:
+			become("end")
+		case lasted > s.dice.span(time.Second, 12*time.Second, fmt.Sprint("wait ", a.id), a.tries) && (s.fits(a) || lasted > 30*time.Second && s.dice.chance(200, fmt.Sprint("blind ", a.id), a.tries)):
+			a.tries++
+			become("prepare")
+		}
+	case "prepare":
+		ready, _ := a.stand(part.Prepared)
+		_, refused := a.stand(part.Refused, part.Over)
+		switch {
+		case refused || lasted > 12*time.Second || ready && s.dice.chance(200, fmt.Sprint("drop ", a.id), a.tries):
+			become("drop")
+		case ready:
+			for _, p := range a.parts {
+				st, _ := a.standing(p)
+				p.spans = append(p.spans, grant{from: time.Now(), nodes: st.Nodes})
+			}
+			become("start")
+		}
+	case "start":
+		runs, _ := a.stand(part.Running)
+		_, refused := a.stand(part.Refused)
+		switch {
+		case runs:
+			become("run")
+		case refused || over || lasted > 45*time.Second || s.dice.chance(20, fmt.Sprint("give up ", a.id), int(lasted/time.Second)):
+			become("drop")
+		}
+	case "run":
+		switch {
+		case over:
+			become("end")
+		case lasted > a.lasts && a.ghost:
+			a.until = time.Now().Unix() + 10
+			become("ghost")
+		case lasted > a.lasts:
+			become("end")
+		}
+	case "ghost":
+		if lasted > 12*time.Second {
+			become("end")
+		}
+	case "drop":
+		if clean, _ := a.stand(part.Waiting, part.Over); clean {
+			become("wait")
+		}
+	case "end":
+		if ended, _ := a.stand(part.Over); ended {
+			become("gone")
+		}
+	}
+}
+
+// fits says whether the boards show nodes for all parts now.
+func (s *script) fits(a *application) bool {
+	for _, p := range a.parts {
+		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
+			return false
+		}
+	}
+	return true
+}
+
+// limit is that of the application's batch jobs.
+func (a *application) limit() core.Time { return a.walltime + 40 }
+
+// rank is the second in which an application subscribed.
+func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
+
+// estimate is when the board shows nodes for a part, as a pass without other applications would see it.
+func (p *share) estimate(rank, walltime core.Time) core.Time {
+	b, now := p.world.parts.Board(), time.Now().Unix()
+	if b == nil || b.Hosts < p.nodes {
+		return core.Forever
+	}
+	state := b.Local.State.Clone().(queue.Viewer)
+	for _, j := range b.Local.Waiting {
+		if j.Rank <= rank {
+			state.Submit(now, j.Job)
+		}
+	}
+	at, ok := state.View(now).FirstFit(p.nodes, walltime, now)
+	if !ok {
+		return core.Forever
+	}
+	return at
+}
+
+// grant notes that an order to start is over.
+func (s *script) grant(a *application, next string) {
+	if next == "run" || next == "ghost" {
+		return
+	}
+	for _, p := range a.parts {
+		p.spans[len(p.spans)-1].to = time.Now()
+	}
+}
+
+// cancel is an application whose orders are gone: its user ends its jobs, some later.
+func (s *script) cancel(a *application) {
+	for _, p := range a.parts {
+		if !p.made {
+			s.crew.Go(func() {
+				time.Sleep(s.dice.span(0, 20*time.Second, "cancel", int(a.id)))
+				_ = p.world.system.Cancel(p.job)
+			})
+		}
+	}
+}
+
+var wantOf = map[string]part.Want{
+	"wait": part.Wait, "prepare": part.Prepare, "start": part.Start, "run": part.Run, "drop": part.Drop, "end": part.End, "ghost": part.Ghost,
+}
+
+// orders is what all applications want of a cluster.
+func (s *script) orders(w *world) []part.Order {
+	all := []part.Order{}
+	for _, a := range s.all {
+		if a.since.IsZero() || a.state == "gone" {
+			continue
+		}
+		for _, p := range a.parts {
+			if p.world != w {
+				continue
+			}
+			at := core.Forever
+			if s.dice.chance(700, fmt.Sprint("estimate ", a.id), a.tries) {
+				at = p.estimate(s.rank(a), a.limit())
+			}
+			all = append(all, part.Order{
+				Application: a.id, Job: p.job.ID, User: "ada", Want: wantOf[a.state], Try: a.tries, Rank: s.rank(a),
+				Hosts: p.nodes, Walltime: a.walltime, Limit: a.limit(), At: at, By: a.since.Unix() + a.limit(), Until: a.until,
+				Why: "its application wants it so",
+			})
+		}
+	}
+	return all
+}
+
+// lag is how long after an order has changed a part may still begin: what is under way is carried out.
+const lag = 6 * time.Second
+
+// judge: no part ran without an order to start it, nor on other nodes than were prepared.
+func (s *script) judge() {
+	for _, a := range s.all {
+		for _, p := range a.parts {
+			for _, r := range p.world.system.Jobs() {
+				if application, ok := adapter.LaunchOf(&r.Job); !ok || application != a.id || r.Start.IsZero() {
+					continue
+				}
+				s.judgeRun(a, p, r)
+			}
+		}
+	}
+}
+
+func (s *script) judgeRun(a *application, p *share, r embedded.Record) {
+	w, late := p.world, lag
+	if w.story.rate > 0 { // a call may be carried out after its caller has given up
+		late += 2*deadline + 5*time.Second
+	}
+	if w.story.deaths > 0 || slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "kill" }) {
+		late += 60 * time.Second // nobody takes back what a dead sidecar began
+	}
+	if len(w.restarts) > 0 {
+		return // it may have forgotten a hold
+	}
+	i := slices.IndexFunc(p.spans, func(g grant) bool {
+		return !r.Start.Before(g.from) && (g.to.IsZero() || r.Start.Before(g.to.Add(late)))
+	})
+	if i < 0 {
+		w.blame("job %d of application %d began at %v, and no order to start it stood: %v", r.ID, a.id, r.Start.Sub(s.begin), p.spans)
+		return
+	}
+	for _, span := range r.Spans {
+		if !slices.ContainsFunc(p.spans, func(g grant) bool { return !r.Start.Before(g.from) && slices.Contains(g.nodes, span.Node) }) {
+			w.blame("job %d of application %d ran on %s, and %v were prepared", r.ID, a.id, span.Node, p.spans)
+		}
+	}
+}
