@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/oar/observe"
 )
 
 // What the admission rules say in general is tested without OAR, in rules_test.go.
@@ -105,7 +104,7 @@ func (in *inside) aPartIsTakenBack() {
 	in.until(again, "running n3")
 	in.must(in.Detach(in.ctx, again))
 	in.must(in.Unreserve(in.ctx, "accordion-launch-d"))
-	if left := in.answer("SELECT COUNT(*) FROM accordion_jobs WHERE mark = '" + observe.AtStart + "'"); left != "0" {
-		in.Errorf("%s companions are left", left)
+	if left := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM accordion_jobs WHERE base = %d", again.ID)); left != "0" {
+		in.Errorf("it has %s companions", left)
 	}
 }

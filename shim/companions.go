@@ -9,6 +9,7 @@ import (
 
 	"accordion/shim/agent"
 	"accordion/shim/allocation"
+	"accordion/shim/lists"
 	"accordion/shim/tasks"
 )
 
@@ -62,7 +63,7 @@ func linkAgent(j job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := ownDirectory(j)
+	dir, err := lists.Directory(j.env.get("TMPDIR"))
 	if err != nil {
 		return "", err
 	}

@@ -78,6 +78,18 @@ func find(env Getenv, directories []string) (place, error) {
 	return place{socket: wire.Socket}, nil
 }
 
+// Dialer connects to the sidecar, wherever the environment or a file says that it is: over its Unix socket, or over TCP with a *seal.Conn.
+// It looks for each try: the sidecar may move to another host while a job waits.
+func Dialer(env Getenv) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		p, err := find(env, configurations(env))
+		if err != nil {
+			return nil, err
+		}
+		return p.dial(ctx)
+	}
+}
+
 // addressed checks an address; said is what named it.
 func addressed(address, munge, said string) (place, error) {
 	host, port, err := net.SplitHostPort(address)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 	"unicode"
@@ -46,15 +45,7 @@ func Usage(err error) Outcome {
 // Step says that the job's present step is over, waits until the next one's nodes are there, and describes them. It does
 // not fail: what went wrong is in the outcome, and a job can go on with the nodes that the text describes.
 func Step(ctx context.Context, o Options) Outcome {
-	dial := func(ctx context.Context) (net.Conn, error) {
-		// Looked up for each try: the sidecar may move to another host while a job waits.
-		p, err := find(o.Getenv, configurations(o.Getenv))
-		if err != nil {
-			return nil, err
-		}
-		return p.dial(ctx)
-	}
-	return step(ctx, o, &client{dial: dial, patience: ordinary})
+	return step(ctx, o, &client{dial: Dialer(o.Getenv), patience: ordinary})
 }
 
 func step(ctx context.Context, o Options, c *client) Outcome {

@@ -483,6 +483,7 @@ end
 -- fitting refuses what the request contradicts, and what cannot be resized.
 local function fitting(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
+	placeable(job, "evolving or moldable")
 	if wants_other(job, first.nodes) then
 		refuse("--nodes contradicts %s=%s, which begins with %d: leave --nodes out", req.word, shown(req.text), first.nodes)
 	elseif given(job.time_limit) and job.time_limit ~= minutes then
@@ -490,7 +491,6 @@ local function fitting(job, req, name, partition)
 	elseif given(job.time_min) then
 		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
 	end
-	placeable(job, "evolving or moldable")
 	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time

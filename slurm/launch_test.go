@@ -126,42 +126,37 @@ func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	w.clean()
 }
 
-// A sidecar that is killed in a start leaves no nodes reserved. A job waits parked, so that tying it to the reservation lets it start: there
-// is no moment in which it is tied to it and held, and keeps Slurm from deleting it. What is not reached here is as if the sidecar had died.
+// A sidecar that is killed in a start leaves no nodes reserved. A job waits parked, so that the one update that ties it to the reservation
+// lets it start: at no moment it is tied to it and held, which would keep Slurm from deleting it. What is not done here is as if the sidecar
+// had died before.
 func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		comment  string
-		attached bool
-	}{
-		"a job of the sidecar's, attached and not released":   {"ep=2x1m", true},
-		"a part of an application, attached and not released": {"launch=7", true},
-		"a part of an application, prepared and not attached": {"launch=7", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := worldOn(t, submitLab(t))
-			key := w.submit("exec sleep 5", "-H", "--comment="+test.comment)
-			w.ok(w.sys.Adopt(w.ctx, key))
-			start := reservation("accordion-killed", "n1", "n2")
-			start.End, start.Idle = start.Start+3600, 60
-			w.ok(w.sys.Reserve(w.ctx, start))
-			w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 2, On: start.Nodes, Limit: 60}))
-			if test.attached {
-				w.ok(w.sys.Attach(w.ctx, key, start.Name))
-			}
-			died := time.Now()
-			if test.attached {
-				w.await(key, adapter.Done)
-			} else if j := w.inspect(key); !j.Held || j.State != adapter.Pending {
-				t.Errorf("prepared: %+v", j)
-			}
-			w.lab.Await(t, 2*patience, "no reservation keeps the nodes", func() bool { return !strings.Contains(reservations(t, w.lab), start.Name) })
-			t.Logf("it went %v after the last act", time.Since(died).Round(time.Second))
-			if !test.attached {
-				w.ok(w.sys.End(w.ctx, key, ""))
-			}
-			w.clean()
-		})
+	w := worldOn(t, submitLab(t))
+	begin := func(comment, name string, nodes ...string) adapter.Key {
+		key := w.submit("exec sleep 5", "-H", "--comment="+comment)
+		w.ok(w.sys.Adopt(w.ctx, key))
+		start := reservation(name, nodes...)
+		start.End, start.Idle = start.Start+3600, 60
+		w.ok(w.sys.Reserve(w.ctx, start))
+		w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: len(nodes), On: nodes, Limit: 60}))
+		return key
 	}
+	prepared := begin("launch=7", "accordion-prepared", "n4")
+	attached := []adapter.Key{begin("ep=2x1m", "accordion-evolves", "n1", "n2"), begin("launch=8", "accordion-launched", "n3")}
+	w.ok(w.sys.Attach(w.ctx, attached[0], "accordion-evolves"))
+	w.ok(w.sys.Attach(w.ctx, attached[1], "accordion-launched"))
+	died := time.Now()
+	for _, key := range attached { // nobody releases or detaches them
+		if j := w.inspect(key); j.State == adapter.Pending && j.Held {
+			t.Errorf("tied to its reservation and held: %+v", j)
+		}
+		w.await(key, adapter.Done)
+	}
+	w.lab.Await(t, 2*patience, "no reservation keeps nodes", func() bool { return !strings.Contains(reservations(t, w.lab), adapter.Prefix) })
+	t.Logf("they went %v after the last act", time.Since(died).Round(time.Second))
+	if j := w.inspect(prepared); !j.Held || j.State != adapter.Pending {
+		t.Errorf("what was only prepared is %+v", j)
+	}
+	w.ok(w.sys.End(w.ctx, prepared, ""))
+	w.clean()
 }

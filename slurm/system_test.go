@@ -481,8 +481,19 @@ func TestHeterogeneousJobsAreNotAdopted(t *testing.T) {
 		t.Errorf("%d jobs, want two components", components)
 	}
 	key = w.submit(sleeps, "-H", "-N1", "--comment=my run")
-	if err := w.sys.Adopt(w.ctx, key); err == nil || !strings.Contains(err.Error(), "ep= or mold=") {
+	if err := w.sys.Adopt(w.ctx, key); err == nil || !strings.Contains(err.Error(), "ep=, mold= or launch=") {
 		t.Errorf("a job without a request: %v", err)
+	}
+	for _, test := range []struct{ options, says string }{
+		{"--comment=launch=0", "not the number of an application"},
+		{"--comment=launch=7 mine ep=2x20s", "launch=7 together with ep=2x20s"},
+		{"--array=1-3 --comment=launch=7", "an array cannot be a part"},
+	} {
+		array, comment, _ := strings.Cut(test.options, "--comment=")
+		key := w.submit(sleeps, append([]string{"-H", "-N1", "--comment=" + comment}, strings.Fields(array)...)...)
+		if err := w.sys.Adopt(w.ctx, key); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("a job with %s: %v, want %q", test.options, err, test.says)
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
 
 // refuse answers what is wrong, and ends the session where the protocol says so.
 func (l *line) refuse(r *launcher.Refuse) (ends bool) {
-	ends = launcher.Final(r.Code)
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
 	if ends {
 		l.log.Warn("launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
@@ -313,8 +313,18 @@ func typeOf(m launcher.Message, err error) string {
 func (l *line) end() {
 	<-l.wrote
 	defer l.conn.Close()
+	cut := l.out.cutShort()
+	var long *wire.TooLongError
+	switch {
+	case errors.As(cut, &long):
+		l.log.Error("launcher's session cut off", "user", l.user.Name, "why", cut)
+	case errors.Is(cut, errReadsNothing), errors.Is(cut, errDead):
+		l.log.Warn("launcher's session cut off", "user", l.user.Name, "why", cut)
+	case cut != nil:
+		l.log.Debug("launcher's session over", "user", l.user.Name, "why", cut)
+	}
 	half, can := l.conn.(interface{ CloseWrite() error })
-	if l.out.cutShort() != nil || !can {
+	if cut != nil || !can {
 		return
 	}
 	half.CloseWrite()

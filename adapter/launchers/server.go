@@ -92,7 +92,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 
 // Full implements session.Launchers.
 func (e *entrance) Full(conn net.Conn, first []byte, why string) {
-	l := newLine(e.server, conn, e.server.log)
+	l := newLine(e.server, conn, hclog.NewNullLogger()) // the session server has said so
 	go l.write()
 	_, m, refuse := l.greet(first)
 	if refuse == nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,16 +73,16 @@ func TestAUserWithoutANameIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSide(t)
 		hang := make(chan struct{})
-		asked := 0
-		s.door = s.Of("a", func(uint32) (string, error) { asked++; <-hang; return "", errors.New("too late") })
+		var asked atomic.Int32
+		s.door = s.Of("a", func(uint32) (string, error) { asked.Add(1); <-hang; return "", errors.New("too late") })
 		begin := time.Now()
 		for range 3 {
 			p := s.connect(context.Background(), 1001, frame(t, 1, hello))
 			p.refused(launcher.CodeAuth, 1)
 			p.ended()
 		}
-		if took := time.Since(begin); took != 3*namePatience || asked != 1 {
-			t.Errorf("a directory that hangs: refused after %v, asked %d times", took, asked)
+		if took := time.Since(begin); took != 3*namePatience || asked.Load() != 1 {
+			t.Errorf("a directory that hangs: refused after %v, asked %d times", took, asked.Load())
 		}
 		close(hang)
 		s.end()

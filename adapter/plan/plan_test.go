@@ -64,3 +64,16 @@ func TestAResizeUnderWayEndsTheWaitThatWasPromisedBeforeIt(t *testing.T) {
 		t.Errorf("while it grows it is taken to hold %v, want %v", got, want)
 	}
 }
+
+// A part of an application that its launcher has let go waits for nobody's plan.
+func TestAPartOfAnApplicationIsNoOrdinaryJobOfTheQueue(t *testing.T) {
+	jobs := []adapter.Job{
+		{Key: adapter.Key{ID: 1}, State: adapter.Pending, Want: 2, Limit: 60},
+		{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 2, Limit: 60, Mark: adapter.MarkPrefix + "launch=7"},
+		{Key: adapter.Key{ID: 3}, State: adapter.Pending, Want: 2, Limit: 60, Held: true, Comment: "launch=7"},
+	}
+	v := look(Input{Now: 10, Snapshot: &adapter.Snapshot{Jobs: jobs}})
+	if len(v.Queue) != 1 || v.Queue[0].Job.ID != 1 {
+		t.Errorf("the queue is %+v, want job 1 alone", v.Queue)
+	}
+}

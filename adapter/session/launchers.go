@@ -10,7 +10,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// Launchers takes the connections whose first frame is of version 2 or later: sessions of launchers and of the parts that they start. They count
+// Launchers takes the connections whose first frame is of version 2: sessions of launchers and of the parts that they start. They count
 // among the server's sessions and its users' as all others do.
 type Launchers interface {
 	// Session has the connection until it returns, and no deadline stands on it. Its first frame, length included, was read and came from
@@ -23,7 +23,9 @@ type Launchers interface {
 }
 
 // launchers says whether a connection is Launchers' by its first frame.
-func launchers(first []byte) bool { return wire.VersionOf(first) > wire.Version }
+func launchers(first []byte) bool { return wire.VersionOf(first) == versionOfLaunchers }
+
+const versionOfLaunchers = 2
 
 // Those for whom there is no place are told so in their own protocol, as long as they are few and quick; else in that of `step`.
 const (

@@ -82,6 +82,7 @@ func TestWhatIsOfNoVersionIsRefusedAsEver(t *testing.T) {
 	for name, body := range map[string]string{
 		"none":     "\x81\xa3job\x07",
 		"none yet": "\x82\xa1v\x00\xa3job\x07",
+		"three":    "\x82\xa1v\x03\xa3job\x07",
 		"a word":   "\x82\xa1v\xa12\xa3job\x07",
 		"rubbish":  "hello",
 	} {

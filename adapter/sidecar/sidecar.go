@@ -27,7 +27,6 @@ type Options struct {
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
 	Meter    act.Meter           // nil: nothing is counted
-	Parts    *part.Mailbox       // the door to applications; nil: none are served
 	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
 	Parts    *part.Mailbox       // from the loop of applications, and to it; nil: there is none
 	Settings managed.Settings

@@ -1,4 +1,4 @@
-// Package lab gives tests a real Slurm or a real OAR: a lab of scripts/slurm-lab or scripts/oar-lab that leaves nothing behind.
+// Package lab gives tests a real Slurm or a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that leaves nothing behind.
 //
 // Several tests may have labs at once, of one process or of several: each lab has a slot of its own. The package is not for product code,
 // and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test
@@ -36,7 +36,7 @@ type Lab struct {
 	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
 	Nodes int    // how many
 
-	tool     string        // scripts/slurm-lab or scripts/oar-lab
+	tool     string        // scripts/slurm-lab, oar-lab or two-labs
 	settings []string      // the tool's: KEY=VALUE
 	patience time.Duration // with one call of a client program
 	pause    time.Duration // between two looks at what is awaited, which no event tells
@@ -119,7 +119,7 @@ func need(t testing.TB, system, required, program string) {
 	t.Skipf("no real %s: %s", system, why)
 }
 
-// Tool is the path of a script: slurm-lab, or oar-lab.
+// Tool is the path of a script: slurm-lab, oar-lab, two-labs.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -31,7 +31,7 @@ func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	}
 	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, patience: oarPatience, pause: 100 * time.Millisecond,
 		logs: []string{"accordion.log"}, free: slot.free}}
-	lab.settings = []string{"TWO_LABS_DIR=" + lab.Dir, fmt.Sprintf("TWO_LABS_SLOT=%d", slot.number)}
+	lab.settings = append([]string{"TWO_LABS_DIR=" + lab.Dir, fmt.Sprintf("TWO_LABS_SLOT=%d", slot.number)}, s.settings...)
 	arguments := []string{"up", fmt.Sprint(oar), fmt.Sprint(slurm)}
 	for _, user := range s.users {
 		arguments = append(arguments, "--user", user)

@@ -1,4 +1,4 @@
-// Package shell writes words for a POSIX shell.
+// Package shell writes words for a POSIX shell, and splits a command into them.
 package shell
 
 import "strings"

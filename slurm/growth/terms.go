@@ -129,7 +129,7 @@ func (t Terms) Shares(nodes []string) [][]string {
 // Rigid says why the job cannot do what it asks for on a cluster where no allocation can be made smaller; "": it can. There it gives
 // back companions, and so nothing of what it began with.
 func (t Terms) Rigid(r *output.Record) string {
-	if t.Site.Trap == "" {
+	if t.Site.Trap == "" || adapter.Delegated(&r.Job) { // a part of an application keeps what it has
 		return ""
 	}
 	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // one that cannot be read is refused elsewhere

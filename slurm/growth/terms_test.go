@@ -81,3 +81,14 @@ func TestAJobHasAllCPUsOfItsNodesOnEveryRelease(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyAJobThatGivesSomethingBackIsRigidWhereAllocationsCannotShrink(t *testing.T) {
+	terms := Terms{Site: Site{Trap: "allocations cannot be made smaller"}}
+	for comment, rigid := range map[string]bool{"ep=2x1m,5x1m": false, "ep=5x1m,2x1m": true, "launch=7": false} {
+		r := &output.Record{}
+		r.Comment = comment
+		if why := terms.Rigid(r); (why != "") != rigid {
+			t.Errorf("%s: %q", comment, why)
+		}
+	}
+}

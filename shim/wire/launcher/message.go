@@ -177,7 +177,7 @@ type Ready struct {
 // Go lets the parts through.
 type Go struct {
 	At    int64    `codec:"at"`
-	Hosts []Names  `codec:"hosts"`
+	Hosts []Names  `codec:"hosts,lists"`
 	Names []string `codec:"names,omitempty"` // of the clusters, in the order of Hosts: a part subscribes to nothing and knows no numbers
 }
 
@@ -246,6 +246,15 @@ type Ping struct{}
 
 // Pong answers Ping.
 type Pong struct{}
+
+// ToServer says whether a message is one that launchers or parts send.
+func ToServer(m Message) bool {
+	switch m.(type) {
+	case *Hello, *Subscribe, *List, *Ack, *Request, *Parts, *Ready, *Done, *Ping, *Pong:
+		return true
+	}
+	return false
+}
 
 func (*Hello) Type() string     { return "hello" }
 func (*Welcome) Type() string   { return "welcome" }

@@ -46,6 +46,14 @@ type Job struct {
 // speed is that of a cluster, counted from 0.
 func speed(cluster int) float64 { return 1 + float64(0.1*float64(cluster)) }
 
+// speeds are those of all clusters; read only.
+var speeds = func() (all []float64) {
+	for c := range MaxClusters {
+		all = append(all, speed(c))
+	}
+	return all
+}()
+
 // time is how long a rigid or moldable job runs on so many hosts of a cluster, in seconds.
 func (j *Job) time(cluster, hosts int) float64 {
 	return float64((1-j.P+j.P/float64(hosts))*j.D1) / speed(cluster)
@@ -53,17 +61,16 @@ func (j *Job) time(cluster, hosts int) float64 {
 
 // several is how long a cem job runs on so many hosts of each cluster, in seconds.
 func (j *Job) several(hosts []int) float64 {
-	power := 0.0
 	lowest, highest := -1, -1
 	for c, n := range hosts {
 		if n > 0 {
-			power += float64(float64(n) * speed(c))
 			if highest = c; lowest < 0 {
 				lowest = c
 			}
 		}
 	}
-	return float64(j.W/power) + float64(j.Iterations*latency(lowest, highest))
+	c := j.coupled(len(hosts))
+	return c.Time(hosts, latency(lowest, highest))
 }
 
 // latency is that between two clusters, in seconds.

@@ -68,43 +68,33 @@ func (l *launcher) run(parts []mold.Part) core.Time {
 	return l.job.run(l.job.several(hosts))
 }
 
-// groups are the sets of clusters that a cem application considers, as ranges: each cluster, each city of two, each country
-// of four, all.
-func groups(clusters int) [][2]int {
-	var all [][2]int
+// groups are the sets of clusters that a cem application considers: each cluster, each city of two, each country of four, all.
+func groups(clusters int) []mold.Group {
+	var all []mold.Group
 	for size := 1; size <= MaxClusters; size *= 2 {
 		for first := 0; first < clusters; first += size {
-			all = append(all, [2]int{first, min(first+size, clusters)})
+			var g mold.Group
+			for c := first; c < min(first+size, clusters); c++ {
+				g.Clusters = append(g.Clusters, c)
+			}
+			g.Latency = latency(first, g.Clusters[len(g.Clusters)-1])
+			all = append(all, g)
 		}
 	}
 	return all
 }
 
 // selection is what a cem application takes of the hosts that it is offered: all that are offered of one cluster, city or
-// country, or all there are, whichever is the quickest. Nothing else is quicker: more hosts never hurt where the farthest two
-// clusters stay the same. It stands in for that of another paper, which RR-7389 used and did not print.
+// country, or all there are, whichever is the quickest. It stands in for that of another paper, which RR-7389 used and did not
+// print.
 func (j *Job) selection(clusters int) mold.Selection {
-	all := groups(clusters)
-	taken, offeredThere := make([]int, clusters), make([]int, clusters)
-	return func(offered []int) ([]int, core.Time) {
-		best, fewest := 0.0, 0
-		for _, g := range all {
-			clear(offeredThere)
-			used := 0
-			for c := g[0]; c < g[1]; c++ {
-				if offeredThere[c] = offered[c]; offered[c] > 0 {
-					used++
-				}
-			}
-			if used == 0 {
-				continue
-			}
-			const same = 1e-9
-			if t := j.several(offeredThere); fewest == 0 || t < best-same || t < best+same && used < fewest {
-				best, fewest = t, used
-				copy(taken, offeredThere)
-			}
-		}
-		return taken, j.walltime(best)
-	}
+	c := j.coupled(clusters)
+	c.Groups = groups(clusters)
+	c.Walltime = j.walltime
+	return c.Selection()
+}
+
+// coupled is a cem job on so many clusters.
+func (j *Job) coupled(clusters int) mold.Coupled {
+	return mold.Coupled{Work: j.W, Iterations: j.Iterations, Speeds: speeds[:clusters]}
 }

@@ -1,0 +1,240 @@
+package application
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/shim/wire/launcher"
+)
+
+// start: the last request is granted. It may come again after a connection was lost.
+func (l *Launcher) start(m *launcher.Start) []Act {
+	if l.phase == leaving || l.phase == running {
+		return nil
+	}
+	var acts []Act
+	if l.phase != started {
+		acts = append(acts, Say{fmt.Sprintf("started on %s, until %s", l.granted(m.Hosts), clock(m.By))})
+	}
+	l.phase, l.parts, l.owed, l.estimate = started, m.Hosts, false, 0
+	if len(m.Hosts) == 1 { // a single part is not told to go
+		acts = append(acts, l.work()...)
+	}
+	return acts
+}
+
+// letThrough: all parts are there, and go.
+func (l *Launcher) letThrough(m *launcher.Go) []Act {
+	if l.phase == leaving || l.phase == running {
+		return nil
+	}
+	l.phase = running
+	if len(m.Hosts) > 0 {
+		l.parts = m.Hosts
+	}
+	return append([]Act{Say{"all parts run"}}, l.work()...)
+}
+
+// work begins what runs on this host, once.
+func (l *Launcher) work() []Act {
+	if l.works || l.submits() {
+		return nil
+	}
+	l.works = true
+	var hosts []Host
+	for _, p := range l.parts {
+		for _, name := range p.Hosts {
+			hosts = append(hosts, Host{l.names[p.C], name})
+		}
+	}
+	return []Act{Work{Application: l.app, Hosts: hosts}}
+}
+
+// submits says whether the parts are batch jobs.
+func (l *Launcher) submits() bool {
+	for _, p := range l.places {
+		if p.Batch {
+			return true
+		}
+	}
+	return false
+}
+
+// abort: not all parts came up. The work on this host, if it has begun, is not what the application waits for again.
+func (l *Launcher) abort(m *launcher.Abort) []Act {
+	if l.phase == leaving {
+		return nil
+	}
+	acts := append([]Act{Say{"the start is given up: " + m.Why}}, l.stop()...)
+	if !m.Again {
+		return append(acts, l.exit(1)...)
+	}
+	l.again()
+	l.works = false
+	return acts
+}
+
+// answered goes on with what a message of this launcher led to.
+func (l *Launcher) answered(e Answered) []Act {
+	switch to := e.To.(type) {
+	case *launcher.List:
+		if e.Refuse != nil {
+			return l.fail(refusal(e.Refuse))
+		}
+	case *launcher.Subscribe:
+		if l.phase != subscribing {
+			return nil
+		}
+		if e.Refuse != nil && e.Refuse.Code != launcher.CodeState { // it was subscribed before the connection broke
+			return l.fail(refusal(e.Refuse))
+		}
+		l.phase = waiting
+	case *launcher.Parts:
+		return l.confirmed(to, e.Refuse)
+	case *launcher.Request:
+		if e.Refuse != nil {
+			return l.refused(to, e.Refuse)
+		}
+	case *launcher.Done:
+		if l.phase == leaving {
+			return l.exit(l.code)
+		}
+	}
+	return nil
+}
+
+func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
+	for _, j := range to.Jobs {
+		p := l.at(j.Cluster)
+		if p == nil || p.job != j.Job || p.submitting {
+			continue
+		}
+		p.unconfirmed = false
+		if r != nil && r.Code != launcher.CodeState {
+			return l.fail(fmt.Sprintf("job %d on %s: %s", j.Job, j.Cluster, refusal(r)))
+		}
+	}
+	return nil
+}
+
+// refused: a request led to nothing. The one before it stands, where there is one.
+func (l *Launcher) refused(to *launcher.Request, r *launcher.Refuse) []Act {
+	if l.phase != waiting || to.Tag != l.tag || r.Code == launcher.CodeState { // it has crossed a start, which is on the way
+		return nil
+	}
+	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // nothing is wrong with what it asks for: the next view is answered
+		l.owed = to.View == l.sight.View
+		l.unsure = true
+		return l.acknowledge()
+	}
+	return l.fail("the request is refused: " + refusal(r))
+}
+
+// leave says that the application is over, and waits a moment for the answer.
+func (l *Launcher) leave(code int) []Act {
+	if l.phase == leaving {
+		return nil
+	}
+	if l.app == 0 {
+		return l.exit(code)
+	}
+	l.phase, l.code = leaving, code
+	return []Act{Send{&launcher.Done{Code: code}}, Expect{}}
+}
+
+// fail withdraws the application.
+func (l *Launcher) fail(why string) []Act {
+	if l.phase == leaving {
+		return nil
+	}
+	return append(append(l.stop(), Say{why}), l.leave(1)...)
+}
+
+func (l *Launcher) interrupted() []Act {
+	const status = 130 // as shells have it for ^C
+	if l.phase == leaving {
+		return l.exit(status) // the second time
+	}
+	return append(append(l.stop(), Say{"interrupted: the application is withdrawn, its jobs end"}), l.leave(status)...)
+}
+
+// stop ends the work on this host.
+func (l *Launcher) stop() []Act {
+	if !l.works {
+		return nil
+	}
+	return []Act{Stop{}}
+}
+
+func (l *Launcher) exit(code int) []Act {
+	l.phase = over
+	return []Act{Exit{code}}
+}
+
+// complain says something once.
+func (l *Launcher) complain(why string) []Act {
+	if l.said == why {
+		return nil
+	}
+	l.said = why
+	return []Act{Say{why}}
+}
+
+func (l *Launcher) granted(hosts []launcher.Names) string {
+	var all []string
+	for _, p := range hosts {
+		all = append(all, fmt.Sprintf("%s: %d hosts, %s", l.names[p.C], len(p.Hosts), hostlist.Compact(p.Hosts)))
+	}
+	return strings.Join(all, "; ")
+}
+
+// ends says in words why an application ends.
+func ends(m *launcher.End) string {
+	why := map[string]string{
+		launcher.WhyOverrun:   "it has used up its time",
+		launcher.WhySilent:    "its launcher did not answer for too long",
+		launcher.WhyViolation: "its launcher broke the protocol",
+		launcher.WhyLost:      "a part of it is lost",
+		launcher.WhyCancelled: "it was cancelled",
+		launcher.WhyNewer:     "another connection speaks for it now",
+	}[m.Why]
+	if why == "" {
+		why = m.Why
+	}
+	text := "the application is ended: " + why
+	if m.In > 0 {
+		text += fmt.Sprintf("; its hosts are taken in %s", span(m.In))
+	}
+	return text
+}
+
+func refusal(r *launcher.Refuse) string {
+	text := "refused"
+	if r.Field != "" {
+		text += " (" + r.Field + ")"
+	}
+	if r.Text == "" {
+		return text + ": " + r.Code
+	}
+	return text + ": " + r.Text
+}
+
+func nameList(all []launcher.Cluster) string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func clock(t core.Time) string { return time.Unix(t, 0).Format(time.DateTime) }
+
+func span(t core.Time) string {
+	if t <= 0 {
+		return "0s"
+	}
+	return core.FormatDuration(t)
+}

@@ -1,0 +1,51 @@
+package selector
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/mold"
+)
+
+// complexChooser chooses for an application that runs on hosts of several clusters at once.
+type complexChooser struct {
+	work, iterations float64
+	speeds           []float64 // of the clusters for which complex is made
+	latencies        []float64
+	limit            core.Time
+	complex          *mold.Complex
+}
+
+func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
+	if limit := Longest(most); x.complex == nil || x.limit != limit || !slices.Equal(x.speeds, s.speeds()) || !slices.Equal(x.latencies, s.latencies()) {
+		x.speeds, x.latencies, x.limit = s.speeds(), s.latencies(), limit
+		x.complex = x.made()
+	}
+	found, err := x.complex.Find(s.view(), s.Now)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !found.OK || found.Walltime > x.limit {
+		return Answer{}, fmt.Errorf("no set of clusters is ever large enough%s", within(most))
+	}
+	a := Answer{Walltime: found.Walltime}
+	for _, p := range found.Parts {
+		a.Hosts = append(a.Hosts, mold.Part{Cluster: s.Clusters[p.Cluster].C, Hosts: p.Hosts})
+	}
+	return a, nil
+}
+
+// made is the search for these clusters. A walltime beyond the limit counts as the longest of all: whatever is within it completes
+// earlier, and more hosts are still never longer.
+func (x *complexChooser) made() *mold.Complex {
+	c := mold.Coupled{Work: x.work, Iterations: x.iterations, Speeds: x.speeds, Walltime: func(t float64) core.Time {
+		if w := seconds(t); w <= x.limit {
+			return w
+		}
+		return core.MaxTotal
+	}}
+	n := len(x.speeds)
+	c.Groups = mold.Groups(n, func(a, b int) float64 { return x.latencies[a*n+b] })
+	return mold.NewComplex(c.Selection())
+}

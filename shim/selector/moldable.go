@@ -1,0 +1,101 @@
+package selector
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/mold"
+)
+
+// moldable chooses for an application that runs on one cluster, in one of several configurations.
+type moldable struct {
+	sizes []size // by rising hosts, each quicker than those before
+	mold.Moldable
+	speeds []float64 // of the clusters of the view
+}
+
+// size is a configuration at speed 1.
+type size struct {
+	hosts int
+	time  core.Time
+}
+
+func newMoldable(choices []core.EP) *moldable {
+	m := &moldable{}
+	for _, c := range choices {
+		m.sizes = append(m.sizes, size{c[0].Nodes, c[0].Duration})
+	}
+	slices.SortFunc(m.sizes, func(a, b size) int {
+		if a.hosts != b.hosts {
+			return a.hosts - b.hosts
+		}
+		return int(min(max(a.time-b.time, -1), 1))
+	})
+	// More hosts for as long, or longer, serve nobody; and Algorithm 1 must not be told of them.
+	kept := m.sizes[:0]
+	for _, s := range m.sizes {
+		if len(kept) == 0 || s.time < kept[len(kept)-1].time {
+			kept = append(kept, s)
+		}
+	}
+	m.sizes = kept
+	m.Walltime = func(cluster, hosts int) core.Time {
+		return seconds(float64(m.at(hosts).time) / m.speeds[cluster])
+	}
+	return m
+}
+
+// at is the largest configuration that so many hosts can have; there is one.
+func (m *moldable) at(hosts int) size {
+	i, exact := slices.BinarySearchFunc(m.sizes, hosts, func(s size, n int) int { return s.hosts - n })
+	if !exact {
+		i--
+	}
+	return m.sizes[i]
+}
+
+func (m *moldable) Choose(s Sight, most core.Time) (Answer, error) {
+	view := s.view()
+	m.speeds = s.speeds()
+	m.Most = m.sizes[len(m.sizes)-1].hosts
+	best := mold.Found{}
+	cluster := 0
+	// The least size whose walltime may be asked for differs with the speed: each cluster is searched by itself.
+	for c := range view {
+		m.Least = m.least(c, Longest(most))
+		if m.Least == 0 {
+			continue
+		}
+		alone := make(mold.View, len(view)) // the others have no hosts
+		alone[c] = view[c]
+		if f := m.Find(alone, s.Now); f.OK && (!best.OK || f.End() < best.End() || f.End() == best.End() && f.Start < best.Start) {
+			best, cluster = f, c
+			best.Parts = slices.Clone(f.Parts)
+		}
+	}
+	if !best.OK {
+		return Answer{}, fmt.Errorf("no cluster is ever large enough for %d hosts%s", m.sizes[0].hosts, within(most))
+	}
+	// It found the most hosts that are free for that time, of which the configuration needs fewer.
+	hosts := m.at(best.Parts[0].Hosts).hosts
+	return Answer{Hosts: []mold.Part{{Cluster: s.Clusters[cluster].C, Hosts: hosts}}, Walltime: best.Walltime}, nil
+}
+
+// least is the smallest configuration that lasts no longer than the limit on a cluster; 0 when there is none.
+func (m *moldable) least(cluster int, limit core.Time) int {
+	for _, s := range m.sizes {
+		if m.Walltime(cluster, s.hosts) <= limit && float64(s.time)/m.speeds[cluster] <= float64(limit) {
+			return s.hosts
+		}
+	}
+	return 0
+}
+
+// within tells of the user's limit.
+func within(most core.Time) string {
+	if most <= 0 {
+		return ""
+	}
+	return " within --most " + core.FormatDuration(most)
+}

@@ -1,0 +1,100 @@
+package selector
+
+import (
+	"maps"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/mold"
+	"accordion/core/profile"
+	"accordion/shim/wire/launcher"
+)
+
+// Sight is a whole view: all that a launcher may see, in Unix seconds of the sidecar's clock.
+type Sight struct {
+	View     int64
+	Now      core.Time
+	Estimate core.Time // when what was requested last would start; 0: not known
+	Clusters []Seen    // by rising number
+	Links    []launcher.Link
+}
+
+// Seen is a cluster, and how many of its hosts are occupied from when on.
+type Seen struct {
+	launcher.Cluster
+	Points []profile.Point
+}
+
+// Of is what is in a view. It shares nothing with it that is ever changed.
+func Of(v *launcher.View) Sight {
+	s := Sight{View: v.Number, Now: v.Now, Estimate: v.Est}
+	for _, c := range slices.Sorted(maps.Keys(v.Clusters)) {
+		p := v.Clusters[c]
+		seen := Seen{Cluster: p.Info}
+		seen.C = c
+		for i := 0; i+1 < len(p.Steps); i += 2 {
+			seen.Points = append(seen.Points, profile.Point{At: p.Steps[i], Used: int(p.Steps[i+1])})
+		}
+		s.Clusters = append(s.Clusters, seen)
+		s.Links = append(s.Links, p.Links...)
+	}
+	return s
+}
+
+// unlinked is the latency between clusters of which nobody says how far apart they are, in seconds: that of the sidecar's
+// configuration.
+const unlinked = 0.050
+
+// view is what the algorithms of core/mold look at: clusters by their place in the sight.
+func (s Sight) view() mold.View {
+	v := make(mold.View, len(s.Clusters))
+	for i, c := range s.Clusters {
+		v[i] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+	}
+	return v
+}
+
+// speeds are those of the clusters.
+func (s Sight) speeds() []float64 {
+	all := make([]float64, len(s.Clusters))
+	for i, c := range s.Clusters {
+		if all[i] = c.Speed; !(c.Speed > 0) { // nor a NaN
+			all[i] = 1
+		}
+	}
+	return all
+}
+
+// latencies are those between any two clusters, in seconds, a row a cluster.
+func (s Sight) latencies() []float64 {
+	n := len(s.Clusters)
+	place := make(map[int]int, n)
+	for i, c := range s.Clusters {
+		place[c.C] = i
+	}
+	all := make([]float64, n*n)
+	for i := range all {
+		if i/n != i%n {
+			all[i] = unlinked
+		}
+	}
+	for _, l := range s.Links {
+		a, known := place[l.A]
+		b, also := place[l.B]
+		if known && also && a != b && l.Latency >= 0 {
+			all[a*n+b] = float64(l.Latency) / 1e6
+			all[b*n+a] = all[a*n+b]
+		}
+	}
+	return all
+}
+
+// Cluster is the cluster of a number; nil when it is not in sight.
+func (s Sight) Cluster(c int) *Seen {
+	for i := range s.Clusters {
+		if s.Clusters[i].C == c {
+			return &s.Clusters[i]
+		}
+	}
+	return nil
+}

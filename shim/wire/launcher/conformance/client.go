@@ -1,0 +1,209 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// patience is for each message of a client.
+const patience = 10 * time.Second
+
+// Client is a server for one launcher, which is to subscribe to the embedded clusters a and b of 8 hosts, to make one request at its first
+// view and to keep to it, and to say done after its start. The error says what was not as docs/protocol.md has it.
+func Client(conn net.Conn) error {
+	defer conn.Close()
+	g := &game{conn: conn}
+	for _, act := range []func() error{g.greet, g.subscribe, g.views, g.start} {
+		if err := act(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// game is what such a session has come to.
+type game struct {
+	conn        net.Conn
+	sent, heard int64
+	pinged      bool // no pong yet
+	asked       message
+}
+
+// What the clusters are called in the session.
+const numberA, numberB = 3, 900
+
+// second is a time of the sidecar's, far from that of anybody who plays.
+const second = 1_000_000
+
+func (g *game) send(kind string, more ...any) error {
+	g.sent++
+	all := append(fields{"x-later", fields{"y", list{1.5, raw("\xc0"), raw("\xd5\x07ab")}}, "s", wide(g.sent), "t", kind}, more...)
+	g.conn.SetWriteDeadline(time.Now().Add(patience))
+	_, err := g.conn.Write(frame(pack(nil, all)))
+	if err != nil {
+		return fmt.Errorf("the client does not take %s: %w", kind, err)
+	}
+	return nil
+}
+
+// next is the client's next message but pings and pongs.
+func (g *game) next() (message, error) {
+	for {
+		g.conn.SetReadDeadline(time.Now().Add(patience))
+		m, err := read(g.conn, 64<<10)
+		if err != nil {
+			return nil, fmt.Errorf("after %d messages: %w", g.heard, err)
+		}
+		g.heard++
+		if m.int("s") != g.heard {
+			return nil, fmt.Errorf("message %d (%s) says s %v", g.heard, m.kind(), m["s"])
+		}
+		switch m.kind() {
+		case "ping":
+			if err := g.send("pong"); err != nil {
+				return nil, err
+			}
+		case "pong":
+			g.pinged = false
+		default:
+			return m, nil
+		}
+	}
+}
+
+func (g *game) want(kind string) (message, error) {
+	m, err := g.next()
+	if err == nil && m.kind() != kind {
+		err = fmt.Errorf("message %d is %s, not %s", g.heard, m.kind(), kind)
+	}
+	return m, err
+}
+
+func (g *game) greet() error {
+	m, err := g.want("hello")
+	if err != nil {
+		return err
+	}
+	speaks, _ := m["speaks"].([]any)
+	name, _ := m["name"].(string)
+	if m.int("v") != 2 || len(speaks) == 0 || len(name) > 64 || m["app"] != nil && m.int("app") != 0 || m["part"] != nil {
+		return fmt.Errorf("the hello of a new application is %v", m)
+	}
+	return errors.Join(
+		g.send("welcome", "v", 2, "app", wide(7), "state", "submitted", "now", second, "pace", 1, "tag", -1,
+			"grace", 60, "timer", 1, "fair", big(5), "answer", 30),
+		g.ping())
+}
+
+func (g *game) ping() error {
+	g.pinged = true
+	return g.send("ping")
+}
+
+func (g *game) subscribe() error {
+	m, err := g.want("subscribe")
+	if err != nil {
+		return err
+	}
+	if jobs, ok := m["jobs"].([]any); m["jobs"] != nil && (!ok || len(jobs) > 0) || m.int("most") < 0 {
+		return fmt.Errorf("subscribed to embedded clusters by %v", m)
+	}
+	cluster := func(c int, name string) fields {
+		return fields{"c", c, "name", name, "hosts", wide(8), "speed", 1.5, "site", "lyon", "attrs", fields{"fabric", "ib"}}
+	}
+	return errors.Join(
+		g.send("okay", "to", m.int("s")),
+		g.send("weather", "rain", true1), // a type of a later version
+		g.send("clusters", "all", list{cluster(numberA, "a"), cluster(numberB, "b")},
+			"links", list{fields{"a", numberA, "b", numberB, "latency", 5000, "bandwidth", 0}}),
+		g.send("change", "view", 1, "base", 0, "now", second, "est", 0, "all", list{
+			occupied(numberA, second, 0, second, 8, second+100, 2, second+200, 0),
+			occupied(numberB, second, 0, second, 0)}))
+}
+
+const true1 = raw("\xc3")
+
+func occupied(c int, from, to int, steps ...any) fields {
+	return fields{"c", c, "kind", 4, "from", from, "to", to, "steps", list(steps)}
+}
+
+// views: one is answered by a request, each by that or by ack.
+func (g *game) views() error {
+	m, err := g.want("request")
+	if err != nil {
+		return err
+	}
+	if err := possible(m); err != nil {
+		return err
+	}
+	g.asked = m
+	for view := 2; view < 5; view++ {
+		err := g.send("change", "view", view, "base", view-1, "now", second+view, "est", big(second+100), "all", list{
+			occupied(numberA, second+100, second+150, second+100, view)})
+		if err != nil {
+			return err
+		}
+		m, err := g.want("ack")
+		if err != nil {
+			return err
+		}
+		if m.int("view") != int64(view) {
+			return fmt.Errorf("view %d is acknowledged as %v", view, m["view"])
+		}
+	}
+	if g.pinged {
+		return errors.New("a ping was not answered")
+	}
+	return nil
+}
+
+// possible says what in a request cannot be.
+func possible(m message) error {
+	hosts, _ := m["hosts"].([]any)
+	seen := map[int64]bool{}
+	for _, one := range hosts {
+		pair, _ := one.([]any)
+		if len(pair) != 2 {
+			return fmt.Errorf("hosts %v", m["hosts"])
+		}
+		c, _ := pair[0].(int64)
+		n, _ := pair[1].(int64)
+		if c != numberA && c != numberB || n < 1 || n > 8 || seen[c] {
+			return fmt.Errorf("hosts %v", m["hosts"])
+		}
+		seen[c] = true
+	}
+	if len(hosts) == 0 || m.int("view") != 1 || m.int("walltime") < 1 || m.int("tag") < 0 || m["tag"] == nil {
+		return fmt.Errorf("the request %v", m)
+	}
+	return nil
+}
+
+// start: the application runs, and is over when its launcher says so.
+func (g *game) start() error {
+	tag, walltime := g.asked.int("tag"), g.asked.int("walltime")
+	hosts := list{list{numberA, list{"n1", "n2"}}}
+	err := errors.Join(
+		g.send("start", "tag", tag, "at", second+10, "by", second+10+walltime, "hosts", hosts),
+		g.send("go", "at", second+10, "hosts", hosts, "names", list{"a"}))
+	if err != nil {
+		return err
+	}
+	m, err := g.want("done")
+	if err != nil {
+		return err
+	}
+	if m["code"] == nil {
+		return fmt.Errorf("done says %v", m)
+	}
+	if err := g.send("okay", "to", m.int("s")); err != nil {
+		return err
+	}
+	if m, err := g.next(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("after okay to done the client says %v, %w", m, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package launcher
+
+import "fmt"
+
+// View is what a launcher knows: each cluster that it subscribed to, whole. The zero value knows nothing. One goroutine owns it.
+type View struct {
+	Number   int64 // of the last change; 0: none
+	Now      int64 // Unix seconds of the sidecar's clock when that was made
+	Est      int64 // when the request in force would start; 0: never, or there is none
+	Clusters map[int]Picture
+}
+
+// Picture is one cluster in a View. What is in it is never changed, only replaced.
+type Picture struct {
+	Info  Cluster
+	Links []Link
+	Steps []int64 // as in ClusterChange, from the view's Now on, equal neighbours joined; none: no change has told yet
+}
+
+// BaseError is a change that differs from a view which is not the one that was there: the session was lost, come back without it.
+type BaseError struct{ View, Base, Have int64 }
+
+func (e *BaseError) Error() string {
+	return fmt.Sprintf("view %d differs from view %d, and view %d is what is here: connect anew and ask for the whole", e.View, e.Base, e.Have)
+}
+
+// Know takes in what there is: clusters that are not in the message are forgotten, profiles of the others stay.
+func (v *View) Know(m *Clusters) {
+	all := make(map[int]Picture, len(m.All))
+	for _, c := range m.All {
+		p := v.Clusters[c.C]
+		p.Info, p.Links = c, nil
+		all[c.C] = p
+	}
+	for _, l := range m.Links {
+		for _, end := range []int{l.A, l.B} {
+			if p, ok := all[end]; ok {
+				p.Links = append(p.Links, l)
+				all[end] = p
+			}
+		}
+	}
+	v.Clusters = all
+}
+
+// Apply makes the view the one of a change. On an error, a *Problem or a *BaseError, it is as it was.
+func (v *View) Apply(c *Change) error {
+	if p := Check(c); p != nil {
+		return fmt.Errorf("view %d: %w", c.View, p)
+	}
+	if c.Base != 0 && c.Base != v.Number {
+		return &BaseError{View: c.View, Base: c.Base, Have: v.Number}
+	}
+	all := make(map[int]Picture, len(v.Clusters))
+	for number, p := range v.Clusters {
+		if c.Base == 0 {
+			p.Steps = nil
+		}
+		all[number] = p
+	}
+	for i := range c.All {
+		one := &c.All[i]
+		p := all[one.C]
+		if one.Kind&KindInfo != 0 {
+			p.Info = *one.Info
+		}
+		if one.Kind&KindLinks != 0 {
+			p.Links = one.Links
+		}
+		if one.Kind&KindOccupation != 0 {
+			steps, ok := splice(p.Steps, one)
+			if !ok {
+				return fmt.Errorf("view %d: %w", c.View, &Problem{CodeFrame, element("all", i) + ".to", "what comes after it is not known"})
+			}
+			p.Steps = steps
+		}
+		all[one.C] = p
+	}
+	for number, p := range all {
+		p.Steps = From(p.Steps, c.Now)
+		all[number] = p
+	}
+	v.Number, v.Now, v.Est, v.Clusters = c.View, c.Now, c.Est, all
+	return nil
+}
