@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter/config"
+	"accordion/adapter/launchers"
 	"accordion/adapter/metrics"
 )
 
@@ -92,6 +93,10 @@ func TestTheAdministratorGuideNamesTheMetrics(t *testing.T) {
 	m.Call("observe", time.Second, context.DeadlineExceeded)
 	m.Grew(time.Second, "")
 	m.Broke("lost node")
+	a := metrics.NewApplications()
+	a.Frame(launchers.In, "hello", 1)
+	a.FailedPreparation("a", "nodes are busy")
+	m.Serves(a)
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	served := map[string]bool{}

@@ -120,6 +120,9 @@ func (r *Job) total() core.Time { return r.EP().Total() }
 
 // Kind is the word of DESIGN.md for what the job is.
 func (r *Job) Kind() string {
+	if r.Part != nil {
+		return view.Delegated
+	}
 	if r.IsEvolving() {
 		return "evolving"
 	}

@@ -1,7 +1,7 @@
 // Package metrics counts what the sidecar does, for Prometheus.
 //
-// It is the one place that knows Prometheus: the loop speaks to it through act.Meter. It keeps nothing over a restart;
-// the journal does.
+// It is the one place that knows Prometheus: a cluster's loop speaks to it through act.Meter, that of applications through delegate.Meter
+// and launchers.Meter. It keeps nothing over a restart; the journal does.
 //
 //	m := metrics.New(time.Now)
 //	loop := sidecar.New(sidecar.Options{Meter: m, …})

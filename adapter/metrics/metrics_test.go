@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"accordion/adapter"
+	"accordion/adapter/launchers"
 	"accordion/adapter/metrics"
 )
 
@@ -77,6 +78,19 @@ func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
 	m.Broke("lost node")
 	m.Spared(300)
 	m.Spared(-5) // nonsense must not bring the process down
+	a := metrics.NewApplications()
+	m.Serves(a)
+	a.Passed(3 * time.Millisecond)
+	a.Applications(map[string]int{"waiting": 2, "started": 1})
+	a.Applications(map[string]int{"waiting": 1, "being ended": 1})
+	a.Frame(launchers.In, "hello", 90)
+	a.Frame(launchers.Out, "change", 400)
+	a.Frame(launchers.Out, "change", 40)
+	a.Frame(launchers.In, "", 3)
+	a.FailedPreparation("a", "reserve: nodes are busy: n7")
+	a.FailedPreparation("a", "not prepared within 10 s")
+	a.FailedPreparation("b", "its job is gone")
+	a.FailedPreparation("b", "64 nodes were reserved, not 65")
 	var ours strings.Builder
 	for line := range strings.Lines(page(t, address)) {
 		if strings.Contains(line, "accordion_") {

@@ -9,6 +9,7 @@ package show
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"accordion/adapter"
@@ -44,7 +45,7 @@ type Show struct {
 // Write writes what `accordion status`, queue and explain show, when it changed.
 func (s *Show) Write(v *plan.World) error {
 	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: []view.Job{}}
-	for _, r := range v.Jobs {
+	for _, r := range slices.Concat(v.Jobs, v.Parts) {
 		view.Jobs = append(view.Jobs, JobOf(r))
 	}
 	if err := s.PutQueue(v, view.Jobs); err != nil {

@@ -43,6 +43,8 @@ type Explanation struct {
 	// Failed counts the sidecar's actions for the job that failed; LastFailure is the last one's, in words.
 	Failed      int    `json:"failed"`
 	LastFailure string `json:"last_failure,omitempty"`
+	// Application is the one of which the job is a part; absent where it is of none.
+	Application *Application `json:"application,omitempty"`
 }
 
 // Pool is the machine now.

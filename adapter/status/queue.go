@@ -159,16 +159,12 @@ func where(e *view.Entry) string {
 	return "-"
 }
 
-func jobsWord(n int) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return fmt.Sprintf("%d jobs", n)
-}
+func jobsWord(n int) string  { return counted(n, "job") }
+func nodesWord(n int) string { return counted(n, "node") }
 
-func nodesWord(n int) string {
+func counted(n int, what string) string {
 	if n == 1 {
-		return "1 node"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d nodes", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }

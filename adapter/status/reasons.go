@@ -13,6 +13,8 @@ import (
 // reasons is why the job waits, or what it waits for while it runs.
 func (t *teller) reasons() []string {
 	switch e := t.Job; {
+	case e.Kind == view.Delegated && !e.Holds():
+		return []string{"It is held until its application starts. No launcher has named it yet: it ends, unless one does within a minute."}
 	case e.Phase == "held":
 		return append([]string{"It is held: nobody starts it, and the plan leaves it out, until it is released."}, t.word()...)
 	case e.Phase == "blocked":

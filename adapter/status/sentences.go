@@ -19,11 +19,24 @@ const listed = 12
 // Write tells the explanation in sentences, for the job's user: times in the given zone, with their day when that is not
 // now's.
 func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
-	t := teller{Explanation: x, page: page{now: now.In(zone), zone: zone}}
+	t := teller{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
 	t.line("%s", t.headline(x.Sidecar, x.Read, x.Cluster, fmt.Sprintf("job %d", x.ID)))
 	t.line("")
 	t.introduce()
-	if e := x.Job; e != nil {
+	if x.Application != nil {
+		t.line("")
+		x.Application.tell(&t.sheet)
+		t.partOf()
+	} else {
+		t.alone()
+	}
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+// alone tells of a job that is a part of nothing.
+func (t *teller) alone() {
+	if e := t.Job; e != nil {
 		title := "Why it waits"
 		if e.Holds() {
 			title = "What it waits for"
@@ -37,34 +50,41 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 		}
 	}
 	t.section("What happened to it", t.changes())
-	_, err := io.WriteString(w, t.text.String())
-	return err
 }
 
 // teller writes one explanation.
 type teller struct {
 	Explanation
+	sheet
+}
+
+// sheet is what sentences are written on.
+type sheet struct {
 	page
 	text strings.Builder
 }
 
-func (t *teller) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
+func (s *sheet) line(format string, args ...any) { fmt.Fprintf(&s.text, format+"\n", args...) }
 
 // section writes a title and lines; nothing without lines.
-func (t *teller) section(title string, lines []string) {
+func (s *sheet) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	t.line("\n%s", title)
+	s.line("\n%s", title)
 	for _, l := range lines {
-		t.line("  %s", l)
+		s.line("  %s", l)
 	}
 }
 
 // introduce says what the job is and where it stands.
 func (t *teller) introduce() {
 	e := t.Job
-	if e == nil {
+	switch {
+	case e == nil && len(t.Changes) == 0:
+		t.line("Job %d is a part of application %d; the sidecar has not seen it yet, or not any more.", t.ID, t.Application.ID)
+		return
+	case e == nil:
 		last := t.Changes[len(t.Changes)-1]
 		t.line("Job %d is not in the queue any more. The last that is known of it, at %s (%s): %s", t.ID, t.moment(last.At), t.since(last.At), t.change(last))
 		return
@@ -91,6 +111,9 @@ func points(parts []adapter.RankPart) string {
 
 // kind says what the job asked for.
 func (t *teller) kind(e *view.Entry) string {
+	if e.Kind == view.Delegated {
+		return t.whose()
+	}
 	if e.Request == "" && e.Choices == "" {
 		return fmt.Sprintf("an ordinary job of %s", nodesWord(e.Size))
 	}
@@ -103,6 +126,14 @@ func (t *teller) kind(e *view.Entry) string {
 		all[i] = inWords(ep)
 	}
 	return e.Kind + ": " + strings.Join(all, "; or ")
+}
+
+// whose says of which application a job is a part.
+func (t *teller) whose() string {
+	if t.Application == nil {
+		return "delegated: a part of an application that does not know it"
+	}
+	return fmt.Sprintf("delegated: a part of application %d", t.Application.ID)
 }
 
 // inWords is a profile: "5 nodes for 8m20s, then 10 for 1h".
@@ -291,7 +322,7 @@ func (t *teller) changes() []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", what, clean(t.LastFailure)), fmt.Sprintf("(all of them: accordion journal --job %d)", t.ID))
 	}
-	if len(lines) == 0 && t.Job.Request == "" {
+	if len(lines) == 0 && t.Job != nil && t.Job.Request == "" && t.Job.Kind != view.Delegated {
 		return []string{"Accordion keeps no history of ordinary jobs."}
 	}
 	return lines
@@ -310,10 +341,8 @@ func (t *teller) change(c Change) string {
 			return fmt.Sprintf("start put off by %s to %s: %s", core.FormatDuration(start-before), t.moment(start), clean(why))
 		}
 		return fmt.Sprintf("start brought forward by %s to %s: %s", core.FormatDuration(before-start), t.moment(start), clean(why))
-	case c.Text == "":
-		return clean(c.Kind)
 	}
-	return clean(c.Kind + ": " + c.Text)
+	return happened(c)
 }
 
 // firstPlan is the start that the job was first planned for.

@@ -34,7 +34,7 @@ type Entry struct {
 	Submitted core.Time  `json:"submitted"` // Unix seconds
 	User      string     `json:"user"`
 	Name      string     `json:"name"`
-	Kind      string     `json:"kind"`              // ordinary, evolving, moldable
+	Kind      string     `json:"kind"`              // ordinary, evolving, moldable, delegated
 	Phase     string     `json:"phase"`             // as JobView's; of ordinary jobs waiting, held, blocked, running, ending
 	Request   string     `json:"request,omitempty"` // of a managed job
 	Rank      int        `json:"rank,omitempty"`    // its place among those that wait, from 1; 0: the plan does not know it

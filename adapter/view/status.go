@@ -16,13 +16,16 @@ type Status struct {
 	Jobs    []Job     `json:"jobs"`
 }
 
+// Delegated is the kind of a batch job that is a part of an application: its launcher chooses its size and time.
+const Delegated = "delegated"
+
 // Job is one managed job.
 type Job struct {
 	ID        core.JobID         `json:"id"`
 	Submitted core.Time          `json:"submitted"` // Unix seconds
 	User      string             `json:"user"`
 	Name      string             `json:"name"`
-	Kind      string             `json:"kind"`    // evolving, moldable
+	Kind      string             `json:"kind"`    // evolving, moldable, delegated
 	Phase     string             `json:"phase"`   // waiting, starting, running, growing, shrinking, late, ending
 	Request   string             `json:"request"` // as accepted: ep=2x20s,5x20s
 	Step      int                `json:"step"`    // the step it is in, from 1; 0 while it waits

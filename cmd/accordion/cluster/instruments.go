@@ -20,8 +20,9 @@ type instruments struct {
 	ends  []func() error
 }
 
-// openInstruments opens what the configuration asks for. None of it ends the sidecar when it fails later.
-func openInstruments(conf config.Config, j *journal.Journal, log hclog.Logger) (*instruments, error) {
+// openInstruments opens what the configuration asks for; applications, unless nil, are served with the metrics. None of it ends the
+// sidecar when it fails later.
+func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {
 		listener, err := metrics.Listen(address)
@@ -29,6 +30,9 @@ func openInstruments(conf config.Config, j *journal.Journal, log hclog.Logger) (
 			return nil, err
 		}
 		m := metrics.New(time.Now)
+		if applications != nil {
+			m.Serves(applications)
+		}
 		w.meter = m
 		w.ends = append(w.ends, listener.Close)
 		w.parts = append(w.parts, func(ctx context.Context) error {

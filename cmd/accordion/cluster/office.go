@@ -11,6 +11,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/launchers"
+	"accordion/adapter/metrics"
 	"accordion/adapter/part"
 )
 
@@ -20,6 +21,7 @@ type office struct {
 	settings config.Delegate
 	journal  *delegate.Journal
 	server   *launchers.Server
+	meter    delegate.Meter
 	log      hclog.Logger
 	end      func() // of the sessions
 }
@@ -34,11 +36,28 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
-	o := &office{settings: *settings, journal: journal, log: log, server: launchers.New(life, launchers.Options{Log: log}), end: end}
+	o := &office{settings: *settings, journal: journal, meter: delegate.Deaf{}, log: log, end: end}
+	sessions := launchers.Options{Log: log}
+	if a := counted(posts); a != nil {
+		o.meter, sessions.Meter = a, a
+	}
+	o.server = launchers.New(life, sessions)
 	for _, p := range posts {
 		p.parts, p.launchers = part.NewMailbox(), o.server
 	}
 	return o, nil
+}
+
+// counted gives the first cluster whose metrics are served those of applications, which are the process's: on several clusters' pages they
+// would be counted several times. nil: no cluster's are.
+func counted(posts []*post) *metrics.Applications {
+	for _, p := range posts {
+		if p.conf.Metrics.Listen != "" {
+			p.counted = metrics.NewApplications()
+			return p.counted
+		}
+	}
+	return nil
 }
 
 // leave ends the sessions and closes the journal. A nil office has neither.
@@ -58,7 +77,7 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		<-ctx.Done()
 		return nil
 	}
-	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log}
+	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log, Meter: o.meter}
 	guard := guardOfParts
 	for i, p := range posts {
 		m := conf.All[i]

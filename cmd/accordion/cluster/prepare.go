@@ -15,6 +15,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/launchers"
+	"accordion/adapter/metrics"
 	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
@@ -31,8 +32,9 @@ type post struct {
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
 	among   *roll                                                                // nil: it is the only one
 
-	launchers *launchers.Server // nil: none are served
-	parts     *part.Mailbox     // nil, too
+	launchers *launchers.Server     // nil: none are served
+	parts     *part.Mailbox         // nil, too
+	counted   *metrics.Applications // that its metrics serve, too; nil: none
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system was asked for it
@@ -111,7 +113,7 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
 		return err
 	}
 	s.ends = append(s.ends, server.Close)
-	instruments, err := openInstruments(p.conf, p.journal, p.log)
+	instruments, err := openInstruments(p.conf, p.journal, p.counted, p.log)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ func ClustersFlag(cmd *cobra.Command) Clusters {
 
 // Cluster is one of those that a command is about.
 type Cluster struct {
-	Name string // in the list; "" where the configuration is that of one cluster, which needs no name
-	config.Config
+	Name          string // in the list; "" where the configuration is that of one cluster, which needs no name
+	config.Config        // its Delegate is the list's
 }
 
 // Journal opens the cluster's journal, to read it.
@@ -47,6 +47,7 @@ func (c Clusters) Chosen() ([]Cluster, error) {
 	var names []string
 	for i := range conf.All {
 		one := Cluster{Name: nameOf(conf.All[i]), Config: conf.All[i].Config}
+		one.Delegate = conf.Delegate
 		names = append(names, one.Name)
 		if *c.name == "" || *c.name == one.Name {
 			chosen = append(chosen, one)

@@ -3,6 +3,7 @@ package records
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // text writes what was read, for people.
 type text func(w io.Writer, now time.Time, zone *time.Location) error
 
-// reader reads what is shown of one cluster; name is what the list calls it, "" where there is none.
-type reader func(j *journal.Journal, name string, args []string) (any, text, error)
+// reader reads what is shown of one cluster.
+type reader func(j *journal.Journal, c command.Cluster, args []string) (any, text, error)
 
 // showing is a command that shows what it reads of each cluster's journal.
 type showing struct {
@@ -29,8 +30,14 @@ type showing struct {
 	unknown []error // clusters that do not know the job
 }
 
+// beside is what a command shows that is no cluster's: of the applications of all of them.
+type beside struct {
+	instead func(s *showing, all []command.Cluster) (shown bool, err error) // of the clusters; nil: nothing
+	after   func(s *showing, all []command.Cluster) error                   // nil: nothing
+}
+
 // shows completes a command that shows what it reads of each cluster's journal, for people or for programs.
-func shows(c *cobra.Command, read reader) *cobra.Command {
+func shows(c *cobra.Command, read reader, other beside) *cobra.Command {
 	c.Long += `
 
 Where the configuration lists several clusters they come one after the other; --cluster shows one of them.`
@@ -42,7 +49,20 @@ Where the configuration lists several clusters they come one after the other; --
 			return err
 		}
 		s := &showing{out: cmd.OutOrStdout(), asJSON: *asJSON, read: read, args: args}
-		if err := command.Each(cmd, all, s.show); err != nil || s.shown > 0 {
+		if other.instead != nil {
+			if shown, err := other.instead(s, all); shown || err != nil {
+				return err
+			}
+		}
+		err = command.Each(cmd, all, s.show)
+		if other.after != nil {
+			if last := other.after(s, all); err == nil {
+				err = last
+			} else if last != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", last)
+			}
+		}
+		if err != nil || s.shown > 0 {
 			return err
 		}
 		return errors.Join(s.unknown...)
@@ -57,7 +77,7 @@ func (s *showing) show(c command.Cluster) error {
 		return err
 	}
 	defer j.Close()
-	report, text, err := s.read(j, c.Name, s.args)
+	report, text, err := s.read(j, c, s.args)
 	if unknown := (*status.UnknownJob)(nil); errors.As(err, &unknown) {
 		s.unknown = append(s.unknown, err)
 		return nil
@@ -65,6 +85,11 @@ func (s *showing) show(c command.Cluster) error {
 	if err != nil {
 		return err
 	}
+	return s.print(report, text)
+}
+
+// print writes one report, for people or for programs.
+func (s *showing) print(report any, text text) error {
 	s.shown++
 	if s.asJSON {
 		return json.NewEncoder(s.out).Encode(report)

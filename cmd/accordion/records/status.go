@@ -4,6 +4,7 @@ package records
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -11,7 +12,9 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
+	"accordion/core"
 )
 
 // Status is "accordion status".
@@ -20,13 +23,17 @@ func Status() *cobra.Command {
 		Use:   "status",
 		Short: "Show each managed job: state, step, nodes, plan, promise, why it waits",
 		Long: `Show each managed job as the sidecar last saw it: its state, its step, the nodes it holds, its start, its promised
-end (with ~ while it waits: the planned one), and why it waits. It works while the sidecar is down, and says so.`,
+end (with ~ while it waits: the planned one), and why it waits. It works while the sidecar is down, and says so.
+
+Where launchers are served, the applications of all clusters follow: their parts (cluster:job, hosts that are asked for, how far the job
+has come), their start (with ~ the estimate), whether the launcher is there and owes an answer, and why they wait. With --json they are one
+more object, which has the key "applications".`,
 		Args: command.NoArguments,
-	}, func(j *journal.Journal, name string, _ []string) (any, text, error) {
+	}, func(j *journal.Journal, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.Read(j)
-		report.Cluster = cmp.Or(name, report.Cluster)
+		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		return report, report.Table, err
-	})
+	}, beside{after: showApplications})
 }
 
 // Queue is "accordion queue".
@@ -43,25 +50,36 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
-	return shows(c, func(j *journal.Journal, name string, _ []string) (any, text, error) {
+	return shows(c, func(j *journal.Journal, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
-		report.Cluster = cmp.Or(name, report.Cluster)
+		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		if *user != "" {
 			report = report.Of(*user)
 		}
 		return report, report.Table, err
-	})
+	}, beside{})
 }
 
 // Explain is "accordion explain".
 func Explain() *cobra.Command {
-	return shows(&cobra.Command{
+	var application int64
+	c := &cobra.Command{
 		Use:   "explain JOB",
 		Short: "Say why a job waits, what is planned for it, who is before it, and what changed",
 		Long: `Say in sentences where a job stands: why it waits, when it is planned to start and at which sizes, who has the nodes and
 until when, who is before it in the queue, and what happened to it since it was submitted. It knows every job of the pool;
-of ordinary ones it gives an estimate and no history. It works while the sidecar is down, and says so.`,
+of ordinary ones it gives an estimate and no history. It works while the sidecar is down, and says so.
+
+Of a batch job that is a part of an application ("accordion launch") it says where the application stands: what its launcher asked for and was
+shown last, why it waits and on which cluster, what moved its estimate, and which tries to start it failed. "accordion explain --application
+7" says that of an application itself, also when it is over.`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("application") {
+				if application < 1 {
+					return command.Usage(errors.New("explain: --application takes an application's number, such as 7"))
+				}
+				return command.NoArguments(cmd, args)
+			}
 			if len(args) != 1 {
 				return command.Usage(fmt.Errorf("%s takes one job's number, such as: accordion explain 4711", cmd.CommandPath()))
 			}
@@ -70,13 +88,33 @@ of ordinary ones it gives an estimate and no history. It works while the sidecar
 			}
 			return nil
 		},
-	}, func(j *journal.Journal, name string, args []string) (any, text, error) {
-		id, err := strconv.ParseInt(args[0], 10, 64)
-		if err != nil {
-			return nil, nil, err
+	}
+	c.Flags().Int64Var(&application, "application", 0, "explain the application of this number, in the place of a job")
+	return shows(c, explainJob, beside{instead: func(s *showing, all []command.Cluster) (bool, error) {
+		if application == 0 {
+			return false, nil
 		}
-		explanation, err := status.Explain(j, id)
-		explanation.Cluster = cmp.Or(name, explanation.Cluster)
-		return explanation, explanation.Write, err
-	})
+		return true, explainApplication(s, all, application)
+	}})
+}
+
+// explainJob is why a job is where it is. A part of an application is known by that, too, before its cluster's sidecar has seen it.
+func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text, error) {
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := status.Explain(j, id)
+	x.Cluster = cmp.Or(c.Name, x.Cluster)
+	unknown := (*status.UnknownJob)(nil)
+	if errors.As(err, &unknown) || err == nil && (x.Job == nil || x.Job.Kind == view.Delegated) {
+		owner, failed := applicationOf(c, core.JobID(id))
+		if failed != nil {
+			return nil, nil, failed
+		}
+		if x.Application = owner; owner != nil {
+			err = nil
+		}
+	}
+	return x, x.Write, err
 }

@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"accordion/adapter"
+	"accordion/adapter/delegate"
+	"accordion/adapter/launchers"
+)
+
+// states are all that an application may be in, as launchers are told it: one that none is in is shown as 0.
+var states = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost"}
+
+// Applications counts what the loop of applications and the sessions of launchers do. These are the process's, not a cluster's: Metrics of
+// one cluster serve them (Serves). NewApplications makes it.
+type Applications struct {
+	pass     prometheus.Histogram
+	messages *prometheus.CounterVec
+	bytes    *prometheus.CounterVec
+	states   *prometheus.GaugeVec
+	failures *prometheus.CounterVec
+}
+
+var (
+	_ delegate.Meter  = (*Applications)(nil)
+	_ launchers.Meter = (*Applications)(nil)
+)
+
+// NewApplications makes one that nothing was counted in yet.
+func NewApplications() *Applications {
+	a := &Applications{
+		pass: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "accordion_pass_seconds",
+			Help:    "How long one pass over the requests of all applications takes.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13), // to 2 s; the bound, to the last launcher's view, is 50 ms
+		}),
+		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "accordion_launcher_messages_total",
+			Help: "Messages of launchers and parts (in) and to them (out), by type.",
+		}, []string{"type", "direction"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "accordion_launcher_message_bytes_total",
+			Help: "Bytes of these messages with their lengths, without what proves them.",
+		}, []string{"type", "direction"}),
+		states: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "accordion_applications",
+			Help: "Applications by state.",
+		}, []string{"state"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "accordion_failed_preparations_total",
+			Help: "Tries to start an application that a cluster refused, by cluster and reason (busy, limit, frozen, gone, timeout, other).",
+		}, []string{"cluster", "reason"}),
+	}
+	a.Applications(nil)
+	return a
+}
+
+// Passed implements delegate.Meter.
+func (a *Applications) Passed(took time.Duration) { a.pass.Observe(took.Seconds()) }
+
+// Applications implements delegate.Meter.
+func (a *Applications) Applications(byState map[string]int) {
+	for _, state := range states {
+		a.states.WithLabelValues(state).Set(float64(byState[state]))
+	}
+}
+
+// FailedPreparation implements delegate.Meter.
+func (a *Applications) FailedPreparation(cluster, why string) {
+	a.failures.WithLabelValues(cluster, reasonIn(why)).Inc()
+}
+
+// Frame implements launchers.Meter.
+func (a *Applications) Frame(d launchers.Direction, typ string, bytes int) {
+	if typ == "" {
+		typ = "none"
+	}
+	a.messages.WithLabelValues(typ, string(d)).Inc()
+	a.bytes.WithLabelValues(typ, string(d)).Add(float64(bytes))
+}
+
+// refusals are what stands in the texts of refusals, and the few words for it: a label must not take every text. The first that is found
+// counts.
+var refusals = []struct{ text, reason string }{
+	{adapter.ErrBusy.Error(), "busy"},
+	{adapter.ErrLimit.Error(), "limit"},
+	{adapter.ErrFrozen.Error(), "frozen"},
+	{adapter.ErrGone.Error(), "gone"},
+	{"its job ended", "gone"},
+	{"not prepared within", "timeout"},
+	{"not up within", "timeout"},
+	{context.DeadlineExceeded.Error(), "timeout"},
+}
+
+// reasonIn is one of few words for why a cluster refused.
+func reasonIn(why string) string {
+	for _, r := range refusals {
+		if strings.Contains(why, r.text) {
+			return r.reason
+		}
+	}
+	return "other"
+}
+
+// Serves makes the metrics of one cluster serve those of applications, too.
+func (m *Metrics) Serves(a *Applications) {
+	m.registry.MustRegister(a.pass, a.messages, a.bytes, a.states, a.failures)
+}

@@ -1,0 +1,139 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter/view"
+)
+
+// Applications is what `accordion status --json` prints of applications, after the clusters' objects: what their loop wrote last, and
+// whether it is at work.
+type Applications struct {
+	Sidecar Sidecar `json:"sidecar"`
+	view.Applications
+}
+
+// ApplicationsOf is the report of a snapshot; nil: nothing was written yet.
+func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
+	r := Applications{Sidecar: sidecar}
+	if s != nil {
+		r.Applications = *s
+	}
+	if r.Clusters == nil {
+		r.Clusters = []view.ApplicationCluster{} // [] for programs, never null
+	}
+	if r.Applications.Applications == nil {
+		r.Applications.Applications = []view.Application{}
+	}
+	return r
+}
+
+// On leaves the applications that have a part, or may have one, on a cluster.
+func (r Applications) On(cluster string) Applications {
+	r.Applications.Applications = slices.DeleteFunc(slices.Clone(r.Applications.Applications), func(a view.Application) bool {
+		return !slices.ContainsFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Cluster == cluster })
+	})
+	return r
+}
+
+// Table writes the report for people: a line on their loop, one on each cluster on which nothing starts, one on each application.
+func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
+	p := page{now: now.In(zone), zone: zone}
+	var b strings.Builder
+	b.WriteString(p.office(r.Sidecar, r.At, counted(len(r.Applications.Applications), "application")) + "\n")
+	for _, c := range r.Clusters {
+		if text := unread(c); text != "" {
+			b.WriteString(text + "\n")
+		}
+	}
+	if len(r.Applications.Applications) > 0 {
+		t := plain("APPLICATION", "USER", "NAME", "STATE", "PARTS", "START", "LAUNCHER", "WHY")
+		for i := range r.Applications.Applications {
+			a := &r.Applications.Applications[i]
+			t.AppendRow([]any{a.ID, clean(a.User), dash(clean(a.Name)), exactly(a), partsWord(a.Parts), p.begins(a), p.launcher(a), dash(clean(a.Why))})
+		}
+		b.WriteString(t.Render() + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// office says what there is, as of when, and whether the loop of applications is there. It writes when something changes: that what it
+// wrote is old says nothing.
+func (p page) office(s Sidecar, at int64, what string) string {
+	switch {
+	case s.Running && at == 0:
+		return "Launchers: no application yet"
+	case s.Running:
+		return fmt.Sprintf("Launchers: %s, last changed at %s%s", what, p.moment(at), p.ago(at))
+	case at == 0:
+		return "Launchers: the sidecar is not running, and has never served one"
+	}
+	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
+}
+
+// unread says that nothing starts on a cluster that is not read; "" when it is.
+func unread(c view.ApplicationCluster) string {
+	switch {
+	case c.Never:
+		return fmt.Sprintf("Cluster %s was not read yet: launchers do not see it.", clean(c.Name))
+	case c.Lost:
+		return fmt.Sprintf("CLUSTER %s IS NOT READ, for a minute or longer: to launchers it is all busy, and nothing starts there.", clean(c.Name))
+	}
+	return ""
+}
+
+// exactly is the state of an application as launchers are told it, and what is being done where that is more.
+func exactly(a *view.Application) string {
+	if a.Phase == "preparing" || a.Phase == "starting" {
+		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
+	}
+	return clean(a.State)
+}
+
+// partsWord is an application's parts: "a:4711 64 waiting, b:12 -".
+func partsWord(parts []view.ApplicationPart) string {
+	all := make([]string, len(parts))
+	for i, p := range parts {
+		all[i] = clean(p.Cluster)
+		if p.Job != 0 {
+			all[i] += fmt.Sprintf(":%d", p.Job)
+		}
+		if p.Hosts > 0 {
+			all[i] += fmt.Sprintf(" %d", p.Hosts)
+		}
+		if p.Stand != "" {
+			all[i] += " " + clean(p.Stand)
+		} else if p.Hosts == 0 {
+			all[i] += " -"
+		}
+	}
+	return dash(strings.Join(all, ", "))
+}
+
+// begins is the second of an application's start, or with ~ the estimate of it.
+func (p page) begins(a *view.Application) string {
+	switch {
+	case a.At != 0:
+		return p.moment(a.At)
+	case a.Estimate != 0:
+		return "~" + p.moment(a.Estimate)
+	}
+	return "-"
+}
+
+// launcher says whether an application's launcher is there, and whether it owes an answer.
+func (p page) launcher(a *view.Application) string {
+	text := "there"
+	if !a.Launcher {
+		text = "away since " + p.moment(a.Away)
+	}
+	if a.Owes != 0 {
+		text += ", owes since " + p.moment(a.Owes)
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"accordion/adapter/config"
+	"accordion/adapter/delegate"
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+)
+
+// office is what the loop of applications wrote.
+type office struct {
+	report  status.Applications
+	journal *journal.Journal // nil: there is none yet
+}
+
+// openOffice reads it, where the configuration has launchers served; settings say so when they are not nil.
+func openOffice(settings *config.Delegate) (*office, error) {
+	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
+	if settings == nil {
+		return o, nil
+	}
+	if _, err := os.Stat(settings.Journal); errors.Is(err, fs.ErrNotExist) {
+		return o, nil // the sidecar has not served launchers yet
+	}
+	j, err := journal.OpenReadOnly(settings.Journal)
+	if err != nil {
+		return nil, fmt.Errorf("applications: %w", err)
+	}
+	snapshot, err1 := delegate.ReadSnapshot(settings.Journal)
+	pid, running, err2 := j.Writer()
+	if err := errors.Join(err1, err2); err != nil {
+		j.Close()
+		return nil, fmt.Errorf("applications: %w", err)
+	}
+	return &office{status.ApplicationsOf(snapshot, status.Sidecar{PID: pid, Running: running}), j}, nil
+}
+
+func (o *office) close() {
+	if o.journal != nil {
+		o.journal.Close()
+	}
+}
+
+// explain is why an application is where it is.
+func (o *office) explain(id int64) (*status.Application, error) {
+	if o.journal == nil {
+		return nil, status.UnknownApplication(id)
+	}
+	return status.ExplainApplication(o.report, o.journal, id)
+}
+
+// showApplications shows the applications of all clusters, or those of the one that was chosen.
+func showApplications(s *showing, all []command.Cluster) error {
+	if all[0].Delegate == nil {
+		return nil
+	}
+	o, err := openOffice(all[0].Delegate)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	report := o.report
+	if len(all) == 1 && all[0].Name != "" {
+		report = report.On(all[0].Name)
+	}
+	return s.print(report, report.Table)
+}
+
+// explainApplication shows why an application is where it is, whatever its clusters.
+func explainApplication(s *showing, all []command.Cluster, id int64) error {
+	if all[0].Delegate == nil {
+		return command.Usage(errors.New("explain: --application: the configuration has no section [delegate], so there are no applications"))
+	}
+	o, err := openOffice(all[0].Delegate)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	x, err := o.explain(id)
+	if err != nil {
+		return err
+	}
+	return s.print(x, x.Write)
+}
+
+// applicationOf is the application of which a job of a cluster is a part; nil: of none that is known.
+func applicationOf(c command.Cluster, job core.JobID) (*status.Application, error) {
+	o, err := openOffice(c.Delegate)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	for i := range o.report.Applications.Applications {
+		if a := &o.report.Applications.Applications[i]; hasPart(a, c.Name, job) {
+			return o.explain(a.ID)
+		}
+	}
+	return nil, nil
+}
+
+// hasPart says whether a job is a part of an application. A cluster without a name is the only one.
+func hasPart(a *view.Application, cluster string, job core.JobID) bool {
+	for _, p := range a.Parts {
+		if p.Job == job && (cluster == "" || p.Cluster == cluster) {
+			return true
+		}
+	}
+	return false
+}
