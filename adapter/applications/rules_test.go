@@ -231,7 +231,7 @@ func FuzzMachine(f *testing.F) {
 		m.Snapshot()
 		var all []Record
 		for id, data := range records {
-			all = append(all, Record{id, data})
+			all = append(all, Record{ID: id, Data: data})
 		}
 		if _, err := New(now, clusters[1:], nil, Settings{Grace: 1}, all); err != nil {
 			t.Fatal(err)
