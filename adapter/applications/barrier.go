@@ -75,7 +75,7 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	p.Done, p.Code = true, code
 	m.store(a)
 	if m.haunt(a, p) {
-		p.owed = &debt{s.id, seq, m.now + ghostWithin}
+		p.Owed = &debt{Session: s.id, Seq: seq, By: m.now + ghostWithin}
 		return
 	}
 	m.okay(s, seq)
@@ -86,8 +86,8 @@ const ghostWithin core.Time = 10
 
 // pay lets a part leave whose ghost stands, or does not come.
 func (m *Machine) pay(a *application, p *piece, s *part.Standing) {
-	if p.owed != nil && (m.now >= p.owed.by || m.now >= p.Ghost || s != nil && (s.Stand == part.Ghosted || s.Stand == part.Over)) {
-		m.okay(m.sessions[p.owed.session], p.owed.seq)
-		p.owed = nil
+	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == part.Ghosted || s.Stand == part.Over)) {
+		m.okay(m.sessions[p.Owed.Session], p.Owed.Seq)
+		p.Owed = nil
 	}
 }

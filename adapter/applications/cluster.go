@@ -106,15 +106,15 @@ func (m *Machine) claimed(i int, j part.Job) bool {
 		return false
 	}
 	if m.clusters[i].Embedded {
-		return a.part(i) != nil
+		return a.Part(i) != nil
 	}
-	p := a.part(i)
+	p := a.Part(i)
 	switch {
 	case p == nil:
 		return false
 	case p.Job == j.ID:
 		return true
-	case p.Lost > 0 && !a.Phase.started() && a.Phase != ending && (j.State == adapter.Pending || j.State == adapter.Running):
+	case p.Lost > 0 && !a.Phase.Started() && a.Phase != ending && (j.State == adapter.Pending || j.State == adapter.Running):
 		a.names(m.clusters[i].Name, job{i, j.ID})
 		m.note(a, "adopt", "the batch system submitted its part again: "+m.clusters[i].Name+" "+text(j.ID))
 		m.store(a)

@@ -22,14 +22,14 @@ func (m *Machine) deadlines() {
 		m.retry(a)
 		if reason := m.silent(a); reason != "" {
 			in := core.Time(0)
-			if a.Phase.started() {
+			if a.Phase.Started() {
 				in = endIn
 			}
 			m.end(a, launcher.WhySilent, reason, in)
 		}
 		switch {
 		case a.Phase == preparing && m.now >= a.Since+prepareWithin:
-			m.late(a, func(p *piece) bool { return p.prepared }, fmt.Sprintf("not prepared within %d s", prepareWithin))
+			m.late(a, func(p *piece) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", prepareWithin))
 		case a.Phase == starting && m.now >= m.upBy(a):
 			m.late(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
 		case a.Phase == running && m.now >= a.By:
@@ -101,7 +101,7 @@ func (m *Machine) deadline(a *application) core.Time {
 			at(a.Since + patience*s.Answer)
 		}
 	case waiting:
-		later(a.retryAt())
+		later(a.RetryAt())
 	case preparing:
 		at(a.Since + prepareWithin)
 	case starting:
@@ -120,8 +120,8 @@ func (m *Machine) deadline(a *application) core.Time {
 			later(p.Ghost - leaving)
 			later(p.Ghost)
 		}
-		if p.owed != nil {
-			at(p.owed.by)
+		if p.Owed != nil {
+			at(p.Owed.By)
 		}
 	}
 	return next

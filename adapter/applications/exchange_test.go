@@ -57,7 +57,7 @@ func (x *exchange) begin() {
 	var all []Record
 	for id := int64(0); id < 20; id++ {
 		if data, ok := x.journal[id]; ok {
-			all = append(all, Record{id, data})
+			all = append(all, Record{ID: id, Data: data})
 		}
 	}
 	var err error

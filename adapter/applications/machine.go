@@ -115,21 +115,14 @@ func (m *Machine) place(a *application) {
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
 	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int {
 		switch {
-		case b.order() != a.order():
-			return int(min(max(b.order()-a.order(), -1), 1))
+		case b.Order() != a.Order():
+			return int(min(max(b.Order()-a.Order(), -1), 1))
 		case b.ID < a.ID:
 			return -1
 		}
 		return 1
 	})
 	m.all = slices.Insert(m.all, at, a)
-}
-
-func (a *application) order() core.Time {
-	if a.Rank == 0 {
-		return core.Forever
-	}
-	return a.Rank
 }
 
 // Step tells the machine what happened at a second. Seconds that go back count as the latest that was.
@@ -177,7 +170,7 @@ func (m *Machine) Next() core.Time {
 func (m *Machine) Effects() Effects {
 	for _, a := range m.all { // by rank: the same effects in every run
 		if m.dirty[a] {
-			m.out.Stored = append(m.out.Stored, a.record())
+			m.out.Stored = append(m.out.Stored, a.Record())
 		}
 	}
 	clear(m.dirty)

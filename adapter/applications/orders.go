@@ -14,7 +14,7 @@ const leaving core.Time = 2
 func (m *Machine) order(i int) {
 	all := []part.Order{} // not nil: that nothing is ordered is an order, too
 	for _, a := range m.all {
-		if p := a.part(i); p != nil {
+		if p := a.Part(i); p != nil {
 			if o, ok := m.orderOf(a, p); ok {
 				all = append(all, o)
 			}

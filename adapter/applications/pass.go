@@ -61,7 +61,7 @@ func (m *Machine) quit(a *application) {
 
 // hold says what keeps an application that waits from starting: not before a second, or only that it keeps its place meanwhile.
 func (m *Machine) hold(a *application) (from core.Time, keep bool) {
-	from = a.retryAt()
+	from = a.RetryAt()
 	for _, p := range a.Parts {
 		switch {
 		case p.Hosts == 0:
@@ -81,7 +81,7 @@ func (m *Machine) occupy() {
 	late := m.now - m.now%halfMinute + halfMinute
 	for _, a := range m.all {
 		for _, p := range a.Parts {
-			hosts, until := a.takes(p)
+			hosts, until := a.Takes(p, m.now)
 			if hosts == 0 || m.clusters[p.Cluster].lost {
 				continue
 			}
@@ -100,23 +100,6 @@ func (m *Machine) occupy() {
 		must(m.rms.Occupy(m.now, all))
 		m.occupied = all
 	}
-}
-
-// takes is how many hosts a part holds, or may hold, until when; a second that is past: nobody knows.
-func (a *application) takes(p *piece) (hosts int, until core.Time) {
-	switch {
-	case p.Drop > 0:
-		return p.Kept, 0
-	case !a.Phase.holds() || p.Hosts == 0:
-		return 0, 0
-	case p.Over && p.Ghost == 0:
-		return 0, 0
-	case p.Over:
-		return p.Hosts, p.Ghost
-	case p.Done && p.Ghost == 0: // it is about to be over
-		return p.Hosts, 0
-	}
-	return p.Hosts, max(a.By, p.Ghost)
 }
 
 // sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.

@@ -78,7 +78,7 @@ func (p *person) second() {
 // made says whether all of its parts are made by clusters, so that its launcher says when it is over.
 func (p *person) made() bool {
 	a := p.m.byID[p.app]
-	return a != nil && a.each(func(q *piece) bool { return p.clusters[q.Cluster].Embedded })
+	return a != nil && a.Each(func(q *piece) bool { return p.clusters[q.Cluster].Embedded })
 }
 
 func (p *person) away() {
@@ -275,7 +275,7 @@ func (s *story) live(w *ward, b *bed) {
 	if b.process == nil {
 		b.process = &process{story: s, ward: w, bed: b, need: 5 + s.dice.Int64N(90), since: s.now}
 		a := s.m.byID[b.app]
-		b.process.bare = a != nil && a.alone() && s.dice.IntN(2) == 0
+		b.process.bare = a != nil && a.Alone() && s.dice.IntN(2) == 0
 	}
 	b.process.second()
 }
@@ -332,7 +332,7 @@ func (p *process) first() {
 		p.fail("job %d on %s runs user code of an application that is gone", p.bed.id, p.ward.name)
 		return
 	}
-	if !a.alone() {
+	if !a.Alone() {
 		p.story.together++
 	}
 	for _, q := range a.Parts {

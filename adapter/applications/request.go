@@ -74,7 +74,7 @@ func (m *Machine) flood(s *session, view int64) *no {
 // check says what is wrong with a request, and else what it asks for, by rising cluster.
 func (m *Machine) check(a *application, l *launcher.Request) ([]mold.Part, *no) {
 	switch {
-	case a.Phase.started():
+	case a.Phase.Started():
 		return nil, refusal(launcher.CodeState, "t", "application %d has started, with the request of tag %d", a.ID, a.Tag)
 	case a.Phase == ending:
 		return nil, refusal(launcher.CodeState, "t", "application %d is over, or being ended", a.ID)
@@ -99,7 +99,7 @@ func (m *Machine) check(a *application, l *launcher.Request) ([]mold.Part, *no) 
 		switch {
 		case h.C < 0 || h.C >= len(m.clusters):
 			return nil, refusal(launcher.CodeCluster, "hosts", "there is no cluster %d", h.C)
-		case a.part(h.C) == nil || !m.visible(a, h.C) && !m.clusters[h.C].may(a.Filter):
+		case a.Part(h.C) == nil || !m.visible(a, h.C) && !m.clusters[h.C].may(a.Filter):
 			return nil, refusal(launcher.CodeCluster, "hosts", "application %d is not subscribed to cluster %s", a.ID, m.clusters[h.C].Name)
 		case slices.ContainsFunc(parts, func(p mold.Part) bool { return p.Cluster == h.C }):
 			return nil, refusal(launcher.CodeCluster, "hosts", "cluster %s is named twice", m.clusters[h.C].Name)

@@ -28,7 +28,7 @@ func (m *Machine) seen(a *application) view.Application {
 		s.Estimate = est
 	}
 	for _, p := range a.Parts {
-		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: p.Job, Hosts: p.Hosts, Stand: a.stand(p), Nodes: p.Nodes})
+		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: p.Job, Hosts: p.Hosts, Stand: a.Stand(p), Nodes: p.Nodes})
 	}
 	return s
 }
@@ -65,35 +65,10 @@ func (m *Machine) waitsFor(a *application) string {
 	switch {
 	case !a.joined:
 		return "those before it, or others of its user, are as many as a pass considers"
-	case a.retryAt() > m.now:
+	case a.RetryAt() > m.now:
 		return "too many tries failed: the next is a minute after the last"
 	case a.launcher == nil:
 		return "its launcher is away"
 	}
 	return "its hosts are not free"
-}
-
-// stand is how far a part has come, in a word.
-func (a *application) stand(p *piece) string {
-	switch {
-	case p.Over:
-		return "over"
-	case p.Lost > 0:
-		return "lost"
-	case p.Drop > 0:
-		return "given up"
-	case p.Done:
-		return "done"
-	case p.Hosts == 0 || !a.Phase.holds():
-		return "waiting"
-	case a.Phase == running:
-		return "running"
-	case p.runs:
-		return "up"
-	case a.Phase == starting:
-		return "coming up"
-	case p.prepared:
-		return "prepared"
-	}
-	return "being prepared"
 }

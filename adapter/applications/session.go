@@ -179,7 +179,7 @@ func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	}
 	a.sent, a.owes, a.linked, a.look = a.acked, 0, 0, true
 	switch {
-	case a.Phase.started():
+	case a.Phase.Started():
 		m.say(s, m.startOf(a))
 		if a.Phase == running {
 			m.say(s, m.goes(a))
@@ -189,7 +189,7 @@ func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	}
 	for _, p := range a.Parts {
 		if p.Lost > 0 {
-			m.say(s, p.gone())
+			m.say(s, p.Gone())
 		}
 	}
 	return nil
@@ -247,7 +247,7 @@ func (m *Machine) state(a *application) string {
 		return delegate.Waiting.String()
 	case a.Phase == waiting:
 		return delegate.RequestSent.String()
-	case a.Phase.started():
+	case a.Phase.Started():
 		return delegate.Started.String()
 	case a.Reason == "" && m.now >= a.EndAt:
 		return delegate.Ghost.String()

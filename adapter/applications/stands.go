@@ -39,11 +39,7 @@ func (m *Machine) lose(a *application, p *piece, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
 	m.store(a)
-	m.say(a.launcher, p.gone())
-}
-
-func (p *piece) gone() *launcher.Lost {
-	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
+	m.say(a.launcher, p.Gone())
 }
 
 func (m *Machine) lookPreparing(a *application, p *piece, s *part.Standing, over bool) {
@@ -59,7 +55,7 @@ func (m *Machine) lookPreparing(a *application, p *piece, s *part.Standing, over
 	case s.Stand == part.Prepared && !m.clusters[p.Cluster].Embedded && len(s.Nodes) != p.Hosts:
 		m.refused(a, p, fmt.Sprintf("%d nodes were reserved, not %d", len(s.Nodes), p.Hosts))
 	case s.Stand == part.Prepared:
-		p.prepared, p.Nodes = true, s.Nodes
+		p.Prepared, p.Nodes = true, s.Nodes
 	}
 }
 
@@ -83,7 +79,7 @@ func (m *Machine) lookStarting(a *application, p *piece, s *part.Standing, over 
 	case s.Stand == part.Refused:
 		m.refused(a, p, why(s, "it does not start"))
 	case s.Stand == part.Running:
-		p.runs = true
+		p.Runs = true
 		if len(s.Nodes) > 0 {
 			p.Nodes = s.Nodes
 		}
@@ -111,7 +107,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	if a.Phase == ending {
 		return
 	}
-	held, barrier := a.Phase.holds(), a.Phase == starting
+	held, barrier := a.Phase.Holds(), a.Phase == starting
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
 		p.Ghost = 0
@@ -152,18 +148,8 @@ func (m *Machine) finish(a *application) {
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = ending, "", "the application is over", m.now, m.now
 	m.note(a, "done", "all parts are over")
 	m.store(a)
-	m.close(a.launcher, &launcher.Done{Code: a.code()})
+	m.close(a.launcher, &launcher.Done{Code: a.ExitCode()})
 	m.advance(a)
-}
-
-// code is the exit status of an application: that of the first part which is not 0.
-func (a *application) code() int {
-	for _, p := range a.Parts {
-		if p.Code != 0 {
-			return p.Code
-		}
-	}
-	return 0
 }
 
 // buried says whether nothing is left of an application that ends.

@@ -3,7 +3,6 @@ package applications
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"accordion/adapter/part"
 	"accordion/core"
@@ -18,52 +17,20 @@ func (m *Machine) prepare(a *application) {
 	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.allowance(a)
 	a.Try++
 	for _, p := range a.Parts {
-		p.prepared, p.runs, p.Nodes = false, false, nil
+		p.Prepared, p.Runs, p.Nodes = false, false, nil
 	}
-	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.used()))
+	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.Used()))
 	m.store(a)
-}
-
-// used names the clusters of an application's request.
-func (a *application) used() string {
-	var names []string
-	for _, p := range a.Parts {
-		if p.Hosts > 0 {
-			names = append(names, fmt.Sprintf("%s (%d)", p.Name, p.Hosts))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// each says whether something holds for all parts of an application's request.
-func (a *application) each(holds func(*piece) bool) bool {
-	for _, p := range a.Parts {
-		if p.Hosts > 0 && !holds(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// alone says whether an application starts with one part.
-func (a *application) alone() bool {
-	n := 0
-	for _, p := range a.Parts {
-		if p.Hosts > 0 {
-			n++
-		}
-	}
-	return n == 1
 }
 
 // advance goes on where all parts have come so far.
 func (m *Machine) advance(a *application) {
 	switch {
-	case a.Phase == preparing && a.each(func(p *piece) bool { return p.prepared }):
+	case a.Phase == preparing && a.Each(func(p *piece) bool { return p.Prepared }):
 		m.commit(a)
-	case a.Phase == starting && a.each(m.up(a)):
+	case a.Phase == starting && a.Each(m.up(a)):
 		m.release(a)
-	case a.Phase == running && a.each(func(p *piece) bool { return p.Over }):
+	case a.Phase == running && a.Each(func(p *piece) bool { return p.Over }):
 		m.finish(a)
 	case a.Phase == ending && m.buried(a):
 		m.close(a.launcher, nil)
@@ -73,8 +40,8 @@ func (m *Machine) advance(a *application) {
 
 // up says which parts of an application are up: they run and, where there are several, stand at the barrier.
 func (m *Machine) up(a *application) func(*piece) bool {
-	if a.alone() {
-		return func(p *piece) bool { return p.runs }
+	if a.Alone() {
+		return func(p *piece) bool { return p.Runs }
 	}
 	ready := map[*piece]bool{}
 	for _, s := range m.sessions {
@@ -82,7 +49,7 @@ func (m *Machine) up(a *application) func(*piece) bool {
 			ready[s.part] = true
 		}
 	}
-	return func(p *piece) bool { return p.runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
+	return func(p *piece) bool { return p.Runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
 }
 
 // commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
@@ -96,18 +63,7 @@ func (m *Machine) commit(a *application) {
 }
 
 func (m *Machine) startOf(a *application) *launcher.Start {
-	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.hosts()}
-}
-
-// hosts are those of an application's parts.
-func (a *application) hosts() []launcher.Names {
-	all := []launcher.Names{}
-	for _, p := range a.Parts {
-		if p.Hosts > 0 {
-			all = append(all, launcher.Names{C: p.Cluster, Hosts: append([]string{}, p.Nodes...)})
-		}
-	}
-	return all
+	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
 }
 
 // release lets the parts through: walltime counts from here. The jobs of clusters that the request does not use end.
@@ -126,7 +82,7 @@ func (m *Machine) release(a *application) {
 }
 
 func (m *Machine) goes(a *application) *launcher.Go {
-	g := &launcher.Go{At: a.Went, Hosts: a.hosts()}
+	g := &launcher.Go{At: a.Went, Hosts: a.Nodes()}
 	for _, h := range g.Hosts {
 		g.Names = append(g.Names, m.clusters[h.C].Name)
 	}
@@ -138,9 +94,9 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	committed := a.Phase == starting
 	a.Phase, a.Since, a.At, a.By = waiting, m.now, 0, 0
 	a.told, a.look = untold, true
-	a.drop(a.Try)
+	a.Drop(a.Try)
 	if failed {
-		a.fail(m.now)
+		a.Fail(m.now)
 		a.Failed, a.moved = why, "a start came to nothing: "+why
 	}
 	m.note(a, "abort", fmt.Sprintf("try %d: %s", a.Try, why))
@@ -154,33 +110,6 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	}
 }
 
-// drop gives up what a try may have reserved.
-func (a *application) drop(try int) {
-	for _, p := range a.Parts {
-		if p.Hosts > 0 {
-			p.Drop, p.Kept = try, p.Hosts
-		}
-		p.prepared, p.runs = false, false
-	}
-}
-
-// fail notes a failed try: after perMinute of them in a minute there is one a minute.
-func (a *application) fail(now core.Time) {
-	a.Tries = append(a.Tries, now)
-	if n := len(a.Tries); n > perMinute {
-		a.Tries = a.Tries[n-perMinute:]
-	}
-	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
-}
-
-// retryAt is the second before which an application is not tried again; past: it may be.
-func (a *application) retryAt() core.Time {
-	if n := len(a.Tries); n > 0 && a.Slow {
-		return a.Tries[n-1] + 60
-	}
-	return 0
-}
-
 // refused notes that a cluster did not prepare a try, or not start its part.
 func (m *Machine) refused(a *application, p *piece, why string) {
 	m.out.Failed = append(m.out.Failed, Failure{Cluster: p.Name, Why: why})
@@ -189,19 +118,19 @@ func (m *Machine) refused(a *application, p *piece, why string) {
 
 // look sees how far an application's part on a cluster has come.
 func (m *Machine) look(a *application, i int) {
-	p := a.part(i)
+	p := a.Part(i)
 	if p == nil || p.Over || m.byID[a.ID] != a {
 		return
 	}
 	s := m.standing(a, p)
 	b := m.clusters[i].board
 	if s != nil && s.Stand != part.Over || m.listed(a, p) {
-		p.there = b.Read
+		p.There = b.Read
 	}
 	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
 	over := s != nil && s.Stand == part.Over
 	if s == nil && (p.Job != 0 || made) {
-		over = b.Read >= max(p.there, a.Since, m.begun)+absent
+		over = b.Read >= max(p.There, a.Since, m.begun)+absent
 	}
 	switch a.Phase {
 	case fresh, subscribed, waiting:

@@ -84,7 +84,7 @@ func newStory(seed uint64, x mutant) *story {
 func (s *story) begin() {
 	var all []Record
 	for id, data := range s.journal {
-		all = append(all, Record{id, data})
+		all = append(all, Record{ID: id, Data: data})
 	}
 	slices.SortFunc(all, func(a, b Record) int { return int(a.ID - b.ID) })
 	m, err := New(s.now, s.clusters, nil, s.settings, all)

@@ -118,22 +118,12 @@ func (m *Machine) try(a *application) *no {
 
 // names makes a job an application's part on a cluster, in place of the former.
 func (a *application) names(cluster string, j job) {
-	p := a.part(j.cluster)
+	p := a.Part(j.cluster)
 	if p == nil {
 		p = &piece{Cluster: j.cluster, Name: cluster}
 		a.Parts = append(a.Parts, p)
 	}
-	p.Job, p.Lost, p.Drop, p.Kept, p.Over, p.there = j.id, 0, 0, 0, false, 0
-}
-
-// part is an application's on a cluster; nil where it has none.
-func (a *application) part(cluster int) *piece {
-	for _, p := range a.Parts {
-		if p.Cluster == cluster {
-			return p
-		}
-	}
-	return nil
+	p.Job, p.Lost, p.Drop, p.Kept, p.Over, p.There = j.id, 0, 0, 0, false, 0
 }
 
 // find looks for a job that an application named at a second.

@@ -31,7 +31,7 @@ func (m *Machine) visible(a *application, c int) bool {
 	if c < len(a.sent) && a.sent[c].known {
 		return true
 	}
-	return m.clusters[c].placed && a.part(c) != nil && m.clusters[c].may(a.Filter)
+	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].may(a.Filter)
 }
 
 // list is the clusters that are to be told, and what lies between them.

@@ -399,3 +399,26 @@ func BenchmarkBeginAndFinish(b *testing.B) {
 		}
 	}
 }
+
+func TestPutWholeIsAllOrNothing(t *testing.T) {
+	j, err := Open(filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.PutWhole([]Record{{Job: 1, Data: []byte("a")}, {Job: 2, Data: []byte("b")}}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.PutWhole([]Record{{Job: 1, Data: []byte("c")}}, []Record{{Job: 2}, {Job: 3}},
+		[]Event{{At: time.Unix(5, 0), Job: 2, Kind: "done", Text: "over"}}); err != nil {
+		t.Fatal(err)
+	}
+	bad := []Event{{Kind: "odd", Fields: map[string]any{"x": func() {}}}}
+	if err := j.PutWhole([]Record{{Job: 9}}, []Record{{Job: 1}}, bad); err == nil {
+		t.Error("an event that has no JSON was written")
+	}
+	all, err := j.Records()
+	if err != nil || len(all) != 1 || all[0].Job != 1 || string(all[0].Data) != "c" {
+		t.Errorf("the records are %v, %v", all, err)
+	}
+}

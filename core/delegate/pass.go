@@ -149,9 +149,13 @@ func (r *RMS) schedule(a *application) {
 		a.asked++
 	}
 	if a.estimate < core.Forever {
+		d := a.request.Walltime
+		if a.keep && a.estimate == r.now { // a place that is kept is one second further in each pass: not so its end, for who looks at it
+			d += halfMinute - 1 - (a.estimate+d-1)%halfMinute
+		}
 		for _, p := range a.request.Parts {
-			r.board.Occupy(p.Cluster, a.estimate, a.estimate+a.request.Walltime, p.Hosts)
-			r.stands(p.Cluster, a.estimate, a.request.Walltime, p.Hosts)
+			r.board.Occupy(p.Cluster, a.estimate, a.estimate+d, p.Hosts)
+			r.stands(p.Cluster, a.estimate, d, p.Hosts)
 		}
 	}
 	if a.estimate == r.now && !a.keep {

@@ -1,0 +1,251 @@
+// Package application is one application of a launcher (delegated scheduling): what must not be forgotten of it, and what follows from that
+// alone. It is pure, and decides nothing: adapter/applications does.
+package application
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// Record is an application as the journal keeps it.
+type Record struct {
+	ID   int64
+	Data []byte // JSON
+}
+
+// Phase is where an application is on its way: finer than the states that launchers are told.
+type Phase string
+
+// The phases, in the order in which an application takes them; one whose start comes to nothing waits again.
+const (
+	Fresh      Phase = "fresh"      // it said hello; it has not subscribed
+	Subscribed Phase = "subscribed" // without a request
+	Waiting    Phase = "waiting"    // with one
+	Preparing  Phase = "preparing"  // a try: its clusters reserve
+	Starting   Phase = "starting"   // committed: its parts come up
+	Running    Phase = "running"    // they were let through
+	Ending     Phase = "ending"     // it is being ended, or over; ghosts may be left
+)
+
+// Holds says whether an application's parts hold hosts.
+func (p Phase) Holds() bool { return p == Preparing || p == Starting || p == Running || p == Ending }
+
+// Started says whether its launcher was told of its start.
+func (p Phase) Started() bool { return p == Starting || p == Running }
+
+// Application is what must not be forgotten of an application: what a Record holds.
+type Application struct {
+	ID       int64           `json:"id"`
+	User     string          `json:"user"`
+	Name     string          `json:"name,omitempty"`
+	Phase    Phase           `json:"phase"`
+	Rank     core.Time       `json:"rank,omitempty"` // the second of its subscription
+	Filter   launcher.Filter `json:"filter"`
+	Most     core.Time       `json:"most,omitempty"`
+	Parts    []*Part         `json:"parts,omitempty"` // by cluster, those that the request does not use among them
+	Tag      int64           `json:"tag"`             // of the request in force; -1: none
+	Walltime core.Time       `json:"walltime,omitempty"`
+	View     int64           `json:"view"`  // the last that was shown
+	Acked    int64           `json:"acked"` // the last that was acknowledged
+
+	Try    int         `json:"try,omitempty"`   // the newest
+	Tries  []core.Time `json:"tries,omitempty"` // the seconds of the last failed ones, at most perMinute
+	Slow   bool        `json:"slow,omitempty"`  // they were too many: one a minute
+	Failed string      `json:"failed,omitempty"`
+
+	At    core.Time `json:"at,omitempty"` // the second of the decision to start
+	By    core.Time `json:"by,omitempty"` // its latest end
+	Went  core.Time `json:"went,omitempty"`
+	Since core.Time `json:"since,omitempty"` // of its phase
+
+	Reason string    `json:"reason,omitempty"` // ending: launcher.Why…; "": it is over by itself, or was withdrawn
+	Why    string    `json:"why,omitempty"`    // ending: a line for its jobs' user
+	EndAt  core.Time `json:"end_at,omitempty"` // ending: when its jobs are ended
+}
+
+// Part is an application's part on one cluster, or what may become one.
+type Part struct {
+	Cluster int        `json:"-"`
+	Name    string     `json:"cluster"`
+	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0: none, or the cluster makes it
+	Hosts   int        `json:"hosts,omitempty"` // that the request in force asks for; 0: it does not use this cluster
+	Nodes   []string   `json:"nodes,omitempty"` // of the try
+	Drop    int        `json:"drop,omitempty"`  // this try is given up, and not seen undone yet
+	Kept    int        `json:"kept,omitempty"`  // hosts that it may still hold
+	Lost    core.Time  `json:"lost,omitempty"`  // since when its job is gone; the launcher is to submit another
+	Done    bool       `json:"done,omitempty"`  // it said so, or its launcher did
+	Code    int        `json:"code,omitempty"`
+	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0: no ghost
+	Over    bool       `json:"over,omitempty"`  // its job is gone
+
+	Prepared bool      `json:"-"` // in this try, as the boards say
+	Runs     bool      `json:"-"` // the same
+	There    core.Time `json:"-"` // the reading that showed it last
+	Owed     *Debt     `json:"-"` // its session waits for the ghost
+}
+
+// Debt is an okay that waits for a ghost.
+type Debt struct {
+	Session uint64
+	Seq     int64
+	By      core.Time
+}
+
+// perMinute is how many tries to start an application fail in a minute before there is one a minute.
+const perMinute = 5
+
+// Record is it for the journal.
+func (d *Application) Record() Record {
+	data, err := json.Marshal(d)
+	if err != nil {
+		panic(fmt.Sprintf("application %d has no JSON: %v", d.ID, err)) // numbers and texts always have
+	}
+	return Record{ID: d.ID, Data: data}
+}
+
+// Used names the clusters of an application's request.
+func (a *Application) Used() string {
+	var names []string
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", p.Name, p.Hosts))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Each says whether something holds for all parts of an application's request.
+func (a *Application) Each(holds func(*Part) bool) bool {
+	for _, p := range a.Parts {
+		if p.Hosts > 0 && !holds(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// Alone says whether an application starts with one part.
+func (a *Application) Alone() bool {
+	n := 0
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// Nodes are those of an application's parts.
+func (a *Application) Nodes() []launcher.Names {
+	all := []launcher.Names{}
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			all = append(all, launcher.Names{C: p.Cluster, Hosts: append([]string{}, p.Nodes...)})
+		}
+	}
+	return all
+}
+
+// Drop gives up what a try may have reserved.
+func (a *Application) Drop(try int) {
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			p.Drop, p.Kept = try, p.Hosts
+		}
+		p.Prepared, p.Runs = false, false
+	}
+}
+
+// Fail notes a failed try: after perMinute of them in a minute there is one a minute.
+func (a *Application) Fail(now core.Time) {
+	a.Tries = append(a.Tries, now)
+	if n := len(a.Tries); n > perMinute {
+		a.Tries = a.Tries[n-perMinute:]
+	}
+	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
+}
+
+// RetryAt is the second before which an application is not tried again; past: it may be.
+func (a *Application) RetryAt() core.Time {
+	if n := len(a.Tries); n > 0 && a.Slow {
+		return a.Tries[n-1] + 60
+	}
+	return 0
+}
+
+// ExitCode is the exit status of an application: that of the first part which is not 0.
+func (a *Application) ExitCode() int {
+	for _, p := range a.Parts {
+		if p.Code != 0 {
+			return p.Code
+		}
+	}
+	return 0
+}
+
+// Gone asks a launcher for another job in place of one that is gone.
+func (p *Part) Gone() *launcher.Lost {
+	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
+}
+
+// Takes is how many hosts a part holds now, or may hold, until when; a second that is past: nobody knows.
+func (a *Application) Takes(p *Part, now core.Time) (hosts int, until core.Time) {
+	switch {
+	case p.Drop > 0:
+		return p.Kept, 0
+	case !a.Phase.Holds() || p.Hosts == 0:
+		return 0, 0
+	case p.Over && p.Ghost <= now:
+		return 0, 0
+	case p.Over || p.Done: // or about to be
+		return p.Hosts, p.Ghost
+	}
+	return p.Hosts, a.By
+}
+
+// Stand is how far a part has come, in a word.
+func (a *Application) Stand(p *Part) string {
+	switch {
+	case p.Over:
+		return "over"
+	case p.Lost > 0:
+		return "lost"
+	case p.Drop > 0:
+		return "given up"
+	case p.Done:
+		return "done"
+	case p.Hosts == 0 || !a.Phase.Holds():
+		return "waiting"
+	case a.Phase == Running:
+		return "running"
+	case p.Runs:
+		return "up"
+	case a.Phase == Starting:
+		return "coming up"
+	case p.Prepared:
+		return "prepared"
+	}
+	return "being prepared"
+}
+
+// Part is an application's on a cluster; nil where it has none.
+func (a *Application) Part(cluster int) *Part {
+	for _, p := range a.Parts {
+		if p.Cluster == cluster {
+			return p
+		}
+	}
+	return nil
+}
+
+// Order is its rank; behind all others where it has none.
+func (a *Application) Order() core.Time {
+	if a.Rank == 0 {
+		return core.Forever
+	}
+	return a.Rank
+}

@@ -1,0 +1,240 @@
+package applications
+
+import (
+	"fmt"
+	"testing"
+
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+	"accordion/shim/wire/launcher"
+)
+
+// embeddedBox is a machine with one embedded cluster, read at second 1000, and what was said to whom.
+type embeddedBox struct {
+	t      *testing.T
+	m      *Machine
+	now    core.Time
+	said   map[uint64][]launcher.Message
+	closed map[uint64]bool
+}
+
+func box(t *testing.T, hosts int, s Settings) *embeddedBox {
+	m, err := New(1000, []Cluster{{Name: "e", Speed: 1, Embedded: true}}, nil, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+	b.m.Step(1000, Shown{0, &part.Board{Read: 1000, Hosts: hosts}})
+	b.carry()
+	return b
+}
+
+func (b *embeddedBox) carry() {
+	if b.m.Next() <= b.now {
+		b.m.Wake(b.now)
+	}
+	for _, s := range b.m.Effects().Said {
+		b.said[s.Session] = append(b.said[s.Session], s.Message)
+		b.closed[s.Session] = b.closed[s.Session] || s.Close
+	}
+}
+
+func (b *embeddedBox) says(session uint64, user string, x launcher.Message) {
+	b.m.Step(b.now, Heard{Session: session, User: user, Seq: 2, Message: x})
+	b.carry()
+}
+
+// wants makes an application that subscribes and requests.
+func (b *embeddedBox) wants(session uint64, user string, hosts int, walltime int64) {
+	b.says(session, user, &launcher.Hello{Version: 2, Speaks: []int{2}})
+	b.says(session, user, &launcher.Subscribe{})
+	b.says(session, user, &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: hosts}}, Walltime: walltime})
+}
+
+func count[M launcher.Message](all []launcher.Message) (n int) {
+	for _, x := range all {
+		if _, is := x.(M); is {
+			n++
+		}
+	}
+	return n
+}
+
+var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}
+
+// The 20th request in ten seconds that is too many closes the session.
+func TestFlood(t *testing.T) {
+	b := box(t, 4, usual30)
+	b.wants(1, "ann", 4, 60)
+	for i := 1; i <= mostFloods+1; i++ { // one more in a second is free
+		if b.closed[1] {
+			t.Fatalf("closed before the request %d", i)
+		}
+		b.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
+	}
+	if n := count[*launcher.Refuse](b.said[1]); n != mostFloods || !b.closed[1] {
+		t.Errorf("%d were refused; closed: %v", n, b.closed[1])
+	}
+
+	slow := box(t, 4, usual30)
+	slow.wants(1, "ann", 4, 60)
+	for i := range 60 { // two too many a second: never 20 in ten seconds, all but one
+		slow.now += core.Time(i % 2)
+		slow.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
+	}
+	if slow.closed[1] {
+		t.Error("one that is only a little too fast was closed")
+	}
+}
+
+// A pass considers so many requests, of one user a quarter, and of each one at least.
+func TestAUsersShare(t *testing.T) {
+	b := box(t, 4, usual30)
+	for i := range uint64(5) {
+		b.wants(1+i, "ann", 4, 60)
+	}
+	b.wants(10, "bob", 4, 60)
+	if n := count[*launcher.Change](b.said[3]); n != 0 {
+		t.Errorf("one behind the share of its user was shown %d views", n)
+	}
+	b.now += 2
+	b.carry() // the first starts, and leaves its place to another of hers
+	b.now += 2
+	b.carry()
+	b.says(3, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 60})
+	b.now += 2
+	b.carry()
+	var est []core.Time
+	for _, a := range b.m.Snapshot().Applications {
+		est = append(est, a.Estimate)
+	}
+	// The first is being prepared; two more of hers, then his.
+	if want := []core.Time{0, 1062, 1122, 0, 0, 1182}; fmt.Sprint(est) != fmt.Sprint(want) {
+		t.Errorf("the estimates are %v, and not %v", est, want)
+	}
+}
+
+// noisy are changes a launcher gets in ten minutes on a machine where much has no known end, which ends in views at the next full step.
+func noisy(t *testing.T, step core.Time) int {
+	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
+	show := func() {
+		state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 100})
+		for i := range core.JobID(60) {
+			end := b.now - b.now%step + step
+			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
+		}
+		b.m.Step(b.now, Shown{0, &part.Board{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(queue.Viewer)}}})
+		b.carry()
+	}
+	show()
+	for i := range uint64(50) {
+		b.wants(1+i, fmt.Sprint("user", i), 90, 60)
+	}
+	for range 600 {
+		b.now++
+		show()
+		for i := range uint64(50) {
+			if all := b.said[1+i]; len(all) > 0 {
+				if c, is := all[len(all)-1].(*launcher.Change); is {
+					b.says(1+i, fmt.Sprint("user", i), &launcher.Ack{View: c.View})
+				}
+			}
+		}
+	}
+	most := 0
+	for i := range uint64(50) {
+		most = max(most, count[*launcher.Change](b.said[1+i]))
+	}
+	return most
+}
+
+// On a quiet machine a launcher hears of two changes a minute at most; with what has no known end shown as it is, of one a second.
+func TestViewsAreQuiet(t *testing.T) {
+	if n := noisy(t, halfMinute); n > 22 { // the view that it begins with, and its estimate
+		t.Errorf("%d changes in ten minutes", n)
+	}
+	if n := noisy(t, 2); n < 100 {
+		t.Errorf("only %d changes in ten minutes where views are not quiet: the test sees nothing", n)
+	}
+}
+
+// FuzzMachine lets anything happen in any order: nothing panics, nothing is due twice in a second, and records are always readable.
+func FuzzMachine(f *testing.F) {
+	for seed := range byte(8) {
+		f.Add([]byte{0, 1, 2, seed, 3, 4, 5, 6, 7, seed, 8, 9, 10, 11, 12, 13, 14, 1, 2, 3, seed})
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		next := func() int64 {
+			if len(script) == 0 {
+				return 0
+			}
+			b := script[0]
+			script = script[1:]
+			return int64(b) - 2
+		}
+		clusters := []Cluster{{Name: "a"}, {Name: "b"}, {Name: "e", Embedded: true}}
+		now := core.Time(1000)
+		m, _ := New(now, clusters, nil, Settings{FairStart: 2, Timer: 1, Answer: 3, Grace: 10, BringUp: 5, Applications: 5, PerUser: 3}, nil)
+		records := map[int64][]byte{}
+		for len(script) > 0 {
+			session, user := uint64(next()&7), []string{"ann", "bob"}[next()&1]
+			e := Heard{Session: session, User: user, Seq: 1}
+			switch next() & 15 {
+			case 0, 1:
+				e.Message = &launcher.Hello{App: max(0, next()%4), Have: next()}
+			case 2:
+				e.Message = &launcher.Hello{Part: &launcher.Part{Cluster: []string{"a", "b", "e", "z"}[next()&3], Job: next() & 7}}
+			case 3, 4:
+				e.Message = &launcher.Subscribe{Most: next(), Jobs: []launcher.Part{{Cluster: "a", Job: next() & 7}, {Cluster: "b", Job: next() & 7}}}
+			case 5, 6, 7:
+				e.Message = &launcher.Request{View: next(), Tag: next(), Walltime: next() * next(), Hosts: []launcher.Hosts{{C: int(next()), N: int(next())}, {C: int(next()), N: int(next())}}}
+			case 8:
+				e.Message = &launcher.Ready{Job: next()}
+			case 9:
+				e.Message = &launcher.Done{Code: int(next())}
+			case 10:
+				e.Message = &launcher.Parts{Jobs: []launcher.Part{{Cluster: "b", Job: next() & 7}}}
+			case 11, 12, 13:
+				b := &part.Board{Read: now + next(), Hosts: int(next() & 15)}
+				for range next() & 3 {
+					b.Jobs = append(b.Jobs, part.Job{ID: core.JobID(next() & 7), Application: next() & 3, User: user, State: "pending"})
+				}
+				for range next() & 3 {
+					b.Parts = append(b.Parts, part.Standing{Job: core.JobID(next() & 7), Application: next() & 3, Try: int(next()), Stand: part.Stand((next() + 2) % 7), Nodes: []string{"n"}})
+				}
+				m.Step(now, Shown{int(max(0, next())) % 3, b})
+			case 14:
+				m.Step(now, Left{session})
+			default:
+				now += next()
+			}
+			if e.Message != nil {
+				m.Step(now, e)
+			}
+			if m.Next() <= now || next()&1 == 0 {
+				m.Wake(now)
+			}
+			if n := m.Next(); n < now {
+				t.Fatalf("due at %d, before %d", n, now)
+			}
+			effects := m.Effects()
+			for _, r := range effects.Stored {
+				records[r.ID] = r.Data
+			}
+			for _, id := range effects.Gone {
+				delete(records, id)
+			}
+		}
+		m.Snapshot()
+		var all []Record
+		for id, data := range records {
+			all = append(all, Record{ID: id, Data: data})
+		}
+		if _, err := New(now, clusters[1:], nil, Settings{Grace: 1}, all); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
