@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,7 @@ type Options struct {
 	MaxSessions int            // open at once, of all users; more are told wire.Busy
 	MaxPerUser  int            // open at once, of one user, root included; a quarter of MaxSessions by default
 	Patience    time.Duration  // for a shim to send its request, and to take its reply
+	Launchers   Launchers      // takes the sessions of version 2; nil: they are refused as those of any other version
 	Log         hclog.Logger   // nil: none
 }
 
@@ -79,6 +81,7 @@ type Server struct {
 	mu    sync.Mutex
 	open  int
 	users map[uint32]int // open sessions of each user that has any
+	late  int            // connections that came when there was no place, and are read all the same (turnAway)
 }
 
 // Listen is a server on a Unix socket that every user may connect to (mode 0666: who asks is told by the kernel). The
@@ -223,12 +226,22 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	}
 	if why := s.enter(peer.UID); why != "" {
 		log.Warn("session refused", "why", why)
-		s.reply(conn, wire.Reply{Status: wire.Busy, Why: why}, log)
+		s.turnAway(conn, why, log)
 		return
 	}
 	defer s.leave(peer.UID)
 
-	request, err := wire.ReadRequest(conn)
+	first, err := wire.ReadFrame(conn)
+	if err != nil {
+		s.bad(ctx, conn, err, log)
+		return
+	}
+	if s.options.Launchers != nil && launchers(first) {
+		conn.SetDeadline(time.Time{})
+		s.options.Launchers.Session(ctx, conn, peer, first)
+		return
+	}
+	request, err := wire.ReadRequest(bytes.NewReader(first))
 	if err != nil {
 		s.bad(ctx, conn, err, log)
 		return

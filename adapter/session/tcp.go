@@ -124,3 +124,6 @@ func (c *tcpConn) Peer() (Peer, error) {
 
 func (c *tcpConn) Read(b []byte) (int, error)  { return c.sealed.Read(b) }
 func (c *tcpConn) Write(b []byte) (int, error) { return c.sealed.Write(b) }
+
+// Sealed is what a launcher's session goes on with: after its first frame it is proved in another way.
+func (c *tcpConn) Sealed() *seal.Conn { return c.sealed }

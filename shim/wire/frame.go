@@ -189,6 +189,21 @@ func checkVersion(body []byte) error {
 	return nil
 }
 
+// VersionOf looks at nothing of a frame, its length included, but at its version: 0 when it says none, or is no message of anybody. Which
+// protocol a connection speaks, its first frame says so.
+func VersionOf(frame []byte) int64 {
+	if len(frame) <= header || !isMap(frame[header]) {
+		return 0
+	}
+	var said struct {
+		Version int64 `codec:"v"`
+	}
+	if decode(frame[header:], deep, &said) != nil {
+		return 0
+	}
+	return said.Version
+}
+
 // isMap knows the three forms in which a msgpack map begins (fixmap, map 16, map 32).
 func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
 
@@ -197,21 +212,25 @@ func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
 type format struct{ decoders sync.Pool }
 
 var (
-	lenient = newFormat(false)
-	strict  = newFormat(true)
+	lenient = newFormat(false, maxDepth)
+	strict  = newFormat(true, maxDepth)
+	deep    = newFormat(false, deepest)
 
-	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true)) }}
+	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true, maxDepth)) }}
 )
 
-func newFormat(strict bool) *format {
-	h := handle(strict)
+func newFormat(strict bool, depth int16) *format {
+	h := handle(strict, depth)
 	return &format{decoders: sync.Pool{New: func() any { return codec.NewDecoderBytes(nil, h) }}}
 }
 
 // maxDepth bounds the nesting of a frame: our messages are one map of plain values.
 const maxDepth = 4
 
-func handle(strict bool) *codec.MsgpackHandle {
+// deepest bounds that of later versions, which nest more: whoever speaks one of them judges that.
+const deepest = 64
+
+func handle(strict bool, depth int16) *codec.MsgpackHandle {
 	h := new(codec.MsgpackHandle)
 	h.WriteExt = true  // the present msgpack specification, in which strings are not bytes
 	h.Canonical = true // the same message, the same bytes
@@ -219,7 +238,7 @@ func handle(strict bool) *codec.MsgpackHandle {
 	h.SignedInteger = true // plain integers decode as int64
 	h.ValidateUnicode = true
 	h.ErrorIfNoField = strict
-	h.MaxDepth = maxDepth
+	h.MaxDepth = depth
 	h.MaxInitLen = 64 // a short frame may claim a map of 2^32 entries
 	return h
 }
