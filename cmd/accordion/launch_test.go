@@ -33,7 +33,7 @@ func fakeApplications() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	sessions := launchers.New(ctx, launchers.Options{})
-	server, err := session.Listen(session.Options{Path: *socket, Launchers: sessions.Of("", nil)})
+	server, err := session.Listen(session.Options{Path: *socket, Launchers: sessions.Of("a", nil)})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 	case *launcher.Hello:
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
 		if m.Part != nil {
-			a.parts[s.Number()], w.Cluster = m.Part.Job, a.jobs[m.Part.Job]
+			a.parts[s.Number()] = m.Part.Job
 		} else {
 			a.launcher = s
 		}
@@ -134,7 +134,7 @@ func send(s launchers.Session, all ...launcher.Message) {
 
 // letThrough lets all parts go as soon as they are there.
 func (a *fakeApplication) letThrough() {
-	if a.granted == nil || len(a.ready) < len(a.granted) {
+	if a.granted == nil || len(a.jobs) > 0 && len(a.ready) < len(a.granted) {
 		return
 	}
 	g := &launcher.Go{At: fakeNow, Hosts: a.granted}

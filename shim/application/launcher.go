@@ -54,6 +54,7 @@ type Launcher struct {
 	estimate core.Time
 	parts    []launcher.Names // what was granted
 	works    bool             // the work on this host has begun
+	telling  bool             // parts were sent, and are not answered
 	code     int              // the exit status, when leaving
 	said     string           // the last complaint, which is not repeated
 }
@@ -156,7 +157,8 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if w.Tag != l.tag && l.wants != nil && l.phase == waiting {
 		acts = append(acts, l.request())
 	}
-	return append(acts, l.unconfirmed()...)
+	l.telling = false
+	return append(acts, l.tellParts()...)
 }
 
 // clusters learns the clusters' names, and goes on to submit where that has not been done.
@@ -223,7 +225,7 @@ func (l *Launcher) submitted(e Submitted) []Act {
 	acts := []Act{Print{fmt.Sprintf("job %d on %s", e.Job, e.Cluster)}}
 	if l.phase != submitting {
 		p.unconfirmed = true
-		return append(acts, l.partsOf(p))
+		return append(acts, l.tellParts()...)
 	}
 	if slices.ContainsFunc(l.places, func(p *place) bool { return p.submitting }) {
 		return acts
@@ -241,18 +243,19 @@ func (l *Launcher) at(cluster string) *place {
 	return nil
 }
 
-func (l *Launcher) partsOf(p *place) Act {
-	return Send{&launcher.Parts{Jobs: []launcher.Part{{Cluster: p.Cluster, Job: p.job}}}}
-}
-
-// unconfirmed tells again of the jobs that the sidecar may not know.
-func (l *Launcher) unconfirmed() (acts []Act) {
+// tellParts tells of the jobs that the sidecar does not know, one message at a time.
+func (l *Launcher) tellParts() []Act {
+	m := &launcher.Parts{}
 	for _, p := range l.places {
 		if p.unconfirmed && !p.submitting {
-			acts = append(acts, l.partsOf(p))
+			m.Jobs = append(m.Jobs, launcher.Part{Cluster: p.Cluster, Job: p.job})
 		}
 	}
-	return acts
+	if l.telling || len(m.Jobs) == 0 {
+		return nil
+	}
+	l.telling = true
+	return []Act{Send{m}}
 }
 
 // lost submits a batch job again. The word may come twice.
@@ -263,7 +266,7 @@ func (l *Launcher) lost(m *launcher.Lost) []Act {
 		return nil
 	case p.job != m.Job: // there is another in its place
 		p.unconfirmed = true
-		return []Act{l.partsOf(p)}
+		return l.tellParts()
 	}
 	p.submitting = true
 	l.again()
@@ -295,7 +298,7 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 		l.phase = waiting
 	}
 	l.sight, l.owed = selector.Of(&l.view), true
-	return append(l.tell(), Ask{l.sight})
+	return append(append(l.tell(), l.tellParts()...), Ask{l.sight})
 }
 
 // tell says when the application would start, where that has changed.
