@@ -119,6 +119,15 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 		return l.welcome(m)
 	case *launcher.Clusters:
 		return l.clusters(m)
+	case *launcher.Done: // all parts are over
+		return append(l.stop(), l.exit(m.Code)...)
+	case *launcher.End:
+		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
+	}
+	if l.phase < subscribing || l.phase == leaving {
+		return nil
+	}
+	switch m := m.(type) {
 	case *launcher.Change:
 		return l.change(m)
 	case *launcher.Start:
@@ -129,10 +138,6 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 		return l.abort(m)
 	case *launcher.Lost:
 		return l.lost(m)
-	case *launcher.Done: // all parts are over
-		return append(l.stop(), l.exit(m.Code)...)
-	case *launcher.End:
-		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
 	}
 	return nil
 }
@@ -262,7 +267,7 @@ func (l *Launcher) tellParts() []Act {
 func (l *Launcher) lost(m *launcher.Lost) []Act {
 	p := l.at(l.names[m.C])
 	switch {
-	case p == nil || !p.Batch || p.submitting || l.phase == leaving:
+	case p == nil || !p.Batch || p.submitting || p.job == 0:
 		return nil
 	case p.job != m.Job: // there is another in its place
 		p.unconfirmed = true
@@ -286,9 +291,6 @@ func (l *Launcher) again() {
 
 // change takes a view.
 func (l *Launcher) change(c *launcher.Change) []Act {
-	if l.phase == leaving {
-		return nil
-	}
 	if err := l.view.Apply(c); err != nil {
 		l.view.Number = 0
 		return []Act{Reconnect{err}}

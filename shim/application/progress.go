@@ -12,7 +12,7 @@ import (
 
 // start: the last request is granted. It may come again after a connection was lost.
 func (l *Launcher) start(m *launcher.Start) []Act {
-	if l.phase == leaving || l.phase == running {
+	if l.phase == running {
 		return nil
 	}
 	var acts []Act
@@ -25,7 +25,7 @@ func (l *Launcher) start(m *launcher.Start) []Act {
 
 // letThrough: all parts are there, and go.
 func (l *Launcher) letThrough(m *launcher.Go) []Act {
-	if l.phase == leaving || l.phase == running {
+	if l.phase == running {
 		return nil
 	}
 	l.phase = running
@@ -66,9 +66,6 @@ func (l *Launcher) submits() bool {
 
 // abort: not all parts came up. The work on this host, if it has begun, is not what the application waits for again.
 func (l *Launcher) abort(m *launcher.Abort) []Act {
-	if l.phase == leaving {
-		return nil
-	}
 	acts := append([]Act{Say{"the start is given up: " + m.Why}}, l.stop()...)
 	if !m.Again {
 		return append(acts, l.exit(1)...)
