@@ -58,6 +58,17 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
+// knows tells a part, which does not know what its cluster is called, the name of the one that it asks.
+func (l *line) knows(hello *launcher.Hello, cluster string) {
+	if hello.Part == nil {
+		return
+	}
+	if hello.Part.Cluster == "" {
+		hello.Part.Cluster = cluster
+	}
+	l.out.part = hello.Part.Cluster
+}
+
 // seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
 func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {

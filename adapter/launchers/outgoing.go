@@ -14,6 +14,7 @@ import (
 type outgoing struct {
 	conn net.Conn
 	key  []byte // goes into the welcome; nil: none
+	part string // the cluster of a part, which goes into the welcome; "": a launcher
 
 	mu       sync.Mutex
 	queue    []written
@@ -62,11 +63,9 @@ func (o *outgoing) put(m launcher.Message, last bool) {
 func (o *outgoing) add(m launcher.Message) error {
 	if w, is := m.(*launcher.Welcome); is {
 		o.welcomed = true
-		if o.key != nil {
-			sealed := *w
-			sealed.Key = o.key
-			m = &sealed
-		}
+		full := *w
+		full.Key, full.Cluster = o.key, o.part
+		m = &full
 	}
 	frame, err := launcher.Append(nil, o.sent+1, m)
 	if err != nil {

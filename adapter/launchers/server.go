@@ -74,6 +74,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	l.user = User{Cluster: e.cluster, PID: peer.PID}
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
+		l.knows(hello, e.cluster)
 		refuse = l.seal(hello, m.seq)
 	}
 	if refuse == nil {

@@ -264,3 +264,21 @@ func TestMessagesAreCopiedOnceTheyAreSent(t *testing.T) {
 		}
 	})
 }
+
+func TestAPartIsToldWhatItsClusterIsCalled(t *testing.T) {
+	s := newSide(t)
+	defer s.end()
+	for says, want := range map[string]string{"": "a", "b": "b"} {
+		p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: launcher.Version, Part: &launcher.Part{Cluster: says, Job: 7}}))
+		e := s.event()
+		if h, is := e.Message.(*launcher.Hello); !is || h.Part.Cluster != want {
+			t.Errorf("the loop hears %+v", e.Message)
+		}
+		e.Session.Send(&launcher.Welcome{Version: launcher.Version, App: 1, Pace: 1})
+		if w, is := p.read().(*launcher.Welcome); !is || w.Cluster != want {
+			t.Errorf("a part that says %q is told %q", says, w.Cluster)
+		}
+		p.conn.Close()
+		s.event()
+	}
+}

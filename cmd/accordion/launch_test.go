@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
-	"net"
 	"os"
+	"os/signal"
 	"strings"
-	"sync"
+	"syscall"
 
+	"accordion/adapter/launchers"
+	"accordion/adapter/session"
 	"accordion/shim/wire/launcher"
 )
 
@@ -20,90 +23,67 @@ func init() {
 	}
 }
 
-// fakeApplications is a sidecar for one application: it grants the first request at once, lets the parts through when all are ready, and
-// leaves when the launcher is told, or has told, that all is over. The arguments are the names of its clusters, of four hosts each.
+// fakeApplications is a sidecar for one application, behind the real servers: it grants the first request at once, lets the parts through when
+// all are ready, and leaves when the launcher is told, or has told, that all is over. The arguments are the names of its clusters, of four
+// hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")
 	flag.Parse()
-	listener, err := net.Listen("unix", *socket)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	sessions := launchers.New(ctx, launchers.Options{})
+	server, err := session.Listen(session.Options{Path: *socket, Launchers: sessions.Of("a", nil)})
 	if err != nil {
 		return err
 	}
-	a := &fakeApplication{names: flag.Args(), abort: *abort, over: make(chan struct{}), jobs: map[int64]string{}, ready: map[int64]*fakeSession{}}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx) }()
+	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}}
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case e := <-sessions.Events():
+			if over := a.hear(e.Session, e.Message, e.Seq); over {
+				e.Session.Close(nil)
+				stop()
+				return <-ended
 			}
-			go a.serve(&fakeSession{conn: conn})
 		}
-	}()
-	<-a.over
-	return nil
+	}
 }
 
 // fakeNow is the second at which everything happens: 2027-01-15 08:00:00 UTC.
 const fakeNow = 1800000000
 
 type fakeApplication struct {
-	names []string
-	abort bool
-	over  chan struct{}
-
-	mu       sync.Mutex
-	launcher *fakeSession
+	names    []string
+	abort    bool
+	launcher launchers.Session
 	jobs     map[int64]string // on which clusters
+	parts    map[uint64]int64 // the jobs of sessions
 	granted  []launcher.Names
-	ready    map[int64]*fakeSession
+	ready    map[int64]launchers.Session
 	done     int
 	code     int
 }
 
-type fakeSession struct {
-	conn net.Conn
-	seq  int64
-	job  int64 // of a part
-}
-
-func (s *fakeSession) send(all ...launcher.Message) {
-	for _, m := range all {
-		s.seq++
-		launcher.Write(s.conn, s.seq, m)
-	}
-}
-
-func (a *fakeApplication) serve(s *fakeSession) {
-	defer s.conn.Close()
-	for {
-		m, seq, err := launcher.Read(s.conn, launcher.MostToServer)
-		if err != nil {
-			return
-		}
-		a.mu.Lock()
-		over := a.hear(s, m, seq)
-		a.mu.Unlock()
-		if over {
-			close(a.over)
-			return
-		}
-	}
-}
-
-func (a *fakeApplication) hear(s *fakeSession, m launcher.Message, seq int64) (over bool) {
+func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int64) (over bool) {
 	okay := &launcher.Okay{To: seq}
 	switch m := m.(type) {
+	case nil:
+		return s == a.launcher // it has heard all that there is
 	case *launcher.Hello:
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
 		if m.Part != nil {
-			s.job, w.Cluster = m.Part.Job, a.jobs[m.Part.Job]
+			a.parts[s.Number()] = m.Part.Job
 		} else {
 			a.launcher = s
 		}
-		s.send(w)
+		s.Send(w)
 	case *launcher.List:
-		s.send(a.clusters())
+		s.Send(a.clusters())
 	case *launcher.Subscribe:
 		for _, j := range m.Jobs {
 			a.jobs[j.Job] = j.Cluster
@@ -112,7 +92,7 @@ func (a *fakeApplication) hear(s *fakeSession, m launcher.Message, seq int64) (o
 		for c := range a.names {
 			view.All = append(view.All, launcher.ClusterChange{C: c, Kind: launcher.KindOccupation, From: fakeNow, Steps: []int64{fakeNow, 0}})
 		}
-		s.send(okay, a.clusters(), view)
+		send(s, okay, a.clusters(), view)
 	case *launcher.Request:
 		if a.granted != nil {
 			return false
@@ -124,32 +104,37 @@ func (a *fakeApplication) hear(s *fakeSession, m launcher.Message, seq int64) (o
 			}
 			a.granted = append(a.granted, n)
 		}
-		s.send(&launcher.Change{View: 2, Base: 1, Now: fakeNow, Est: fakeNow + 60, All: []launcher.ClusterChange{}},
+		send(s, &launcher.Change{View: 2, Base: 1, Now: fakeNow, Est: fakeNow + 60, All: []launcher.ClusterChange{}},
 			&launcher.Start{Tag: m.Tag, At: fakeNow, By: fakeNow + m.Walltime, Hosts: a.granted})
 		a.letThrough()
 	case *launcher.Ready:
-		s.send(okay)
+		s.Send(okay)
 		a.ready[m.Job] = s
 		a.letThrough()
 	case *launcher.Done:
-		s.send(okay)
-		if s.job == 0 {
-			return true
+		s.Send(okay)
+		if a.parts[s.Number()] == 0 {
+			return false
 		}
 		if a.code == 0 {
 			a.code = m.Code
 		}
 		if a.done++; a.done == len(a.granted) {
-			a.launcher.send(&launcher.Done{Code: a.code})
-			return true
+			a.launcher.Send(&launcher.Done{Code: a.code})
 		}
 	}
 	return false
 }
 
+func send(s launchers.Session, all ...launcher.Message) {
+	for _, m := range all {
+		s.Send(m)
+	}
+}
+
 // letThrough lets all parts go as soon as they are there.
 func (a *fakeApplication) letThrough() {
-	if a.granted == nil || len(a.ready) < len(a.granted) {
+	if a.granted == nil || len(a.jobs) > 0 && len(a.ready) < len(a.granted) {
 		return
 	}
 	g := &launcher.Go{At: fakeNow, Hosts: a.granted}
@@ -158,16 +143,16 @@ func (a *fakeApplication) letThrough() {
 	}
 	for _, s := range a.ready {
 		if a.abort {
-			s.send(&launcher.Abort{Why: strings.Join(a.names, ", ") + " are not what they were"})
+			s.Send(&launcher.Abort{Why: strings.Join(a.names, ", ") + " are not what they were"})
 			continue
 		}
-		s.send(g)
+		s.Send(g)
 	}
 	if a.abort {
-		a.launcher.send(&launcher.End{Why: launcher.WhyLost})
+		a.launcher.Send(&launcher.End{Why: launcher.WhyLost})
 		return
 	}
-	a.launcher.send(g)
+	a.launcher.Send(g)
 }
 
 func (a *fakeApplication) clusters() *launcher.Clusters {

@@ -54,6 +54,7 @@ type Launcher struct {
 	estimate core.Time
 	parts    []launcher.Names // what was granted
 	works    bool             // the work on this host has begun
+	telling  bool             // parts were sent, and are not answered
 	code     int              // the exit status, when leaving
 	said     string           // the last complaint, which is not repeated
 }
@@ -118,6 +119,15 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 		return l.welcome(m)
 	case *launcher.Clusters:
 		return l.clusters(m)
+	case *launcher.Done: // all parts are over
+		return append(l.stop(), l.exit(m.Code)...)
+	case *launcher.End:
+		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
+	}
+	if l.phase < subscribing || l.phase == leaving {
+		return nil
+	}
+	switch m := m.(type) {
 	case *launcher.Change:
 		return l.change(m)
 	case *launcher.Start:
@@ -128,10 +138,6 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 		return l.abort(m)
 	case *launcher.Lost:
 		return l.lost(m)
-	case *launcher.Done: // all parts are over
-		return append(l.stop(), l.exit(m.Code)...)
-	case *launcher.End:
-		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
 	}
 	return nil
 }
@@ -156,7 +162,8 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if w.Tag != l.tag && l.wants != nil && l.phase == waiting {
 		acts = append(acts, l.request())
 	}
-	return append(acts, l.unconfirmed()...)
+	l.telling = false
+	return append(acts, l.tellParts()...)
 }
 
 // clusters learns the clusters' names, and goes on to submit where that has not been done.
@@ -223,7 +230,7 @@ func (l *Launcher) submitted(e Submitted) []Act {
 	acts := []Act{Print{fmt.Sprintf("job %d on %s", e.Job, e.Cluster)}}
 	if l.phase != submitting {
 		p.unconfirmed = true
-		return append(acts, l.partsOf(p))
+		return append(acts, l.tellParts()...)
 	}
 	if slices.ContainsFunc(l.places, func(p *place) bool { return p.submitting }) {
 		return acts
@@ -241,29 +248,30 @@ func (l *Launcher) at(cluster string) *place {
 	return nil
 }
 
-func (l *Launcher) partsOf(p *place) Act {
-	return Send{&launcher.Parts{Jobs: []launcher.Part{{Cluster: p.Cluster, Job: p.job}}}}
-}
-
-// unconfirmed tells again of the jobs that the sidecar may not know.
-func (l *Launcher) unconfirmed() (acts []Act) {
+// tellParts tells of the jobs that the sidecar does not know, one message at a time.
+func (l *Launcher) tellParts() []Act {
+	m := &launcher.Parts{}
 	for _, p := range l.places {
 		if p.unconfirmed && !p.submitting {
-			acts = append(acts, l.partsOf(p))
+			m.Jobs = append(m.Jobs, launcher.Part{Cluster: p.Cluster, Job: p.job})
 		}
 	}
-	return acts
+	if l.telling || len(m.Jobs) == 0 {
+		return nil
+	}
+	l.telling = true
+	return []Act{Send{m}}
 }
 
 // lost submits a batch job again. The word may come twice.
 func (l *Launcher) lost(m *launcher.Lost) []Act {
 	p := l.at(l.names[m.C])
 	switch {
-	case p == nil || !p.Batch || p.submitting || l.phase == leaving:
+	case p == nil || !p.Batch || p.submitting || p.job == 0:
 		return nil
 	case p.job != m.Job: // there is another in its place
 		p.unconfirmed = true
-		return []Act{l.partsOf(p)}
+		return l.tellParts()
 	}
 	p.submitting = true
 	l.again()
@@ -283,9 +291,6 @@ func (l *Launcher) again() {
 
 // change takes a view.
 func (l *Launcher) change(c *launcher.Change) []Act {
-	if l.phase == leaving {
-		return nil
-	}
 	if err := l.view.Apply(c); err != nil {
 		l.view.Number = 0
 		return []Act{Reconnect{err}}
@@ -295,7 +300,7 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 		l.phase = waiting
 	}
 	l.sight, l.owed = selector.Of(&l.view), true
-	return append(l.tell(), Ask{l.sight})
+	return append(append(l.tell(), l.tellParts()...), Ask{l.sight})
 }
 
 // tell says when the application would start, where that has changed.

@@ -141,12 +141,26 @@ func TestALostJobIsSubmittedAgainOnce(t *testing.T) {
 		hear(lost),
 		turn{Submitted{Cluster: "b", Job: 23}, []string{"print job 23 on b", again}},
 		hear(welcome(), "say the sidecar is there again", again), // nobody has said okay to it
-		hear(lost, again),
+		hear(lost), // it was told, and has not answered
 		okay(parts),
 		hear(welcome(), "say the sidecar is there again"),
 		refuse(parts, launcher.Refuse{Code: launcher.CodeJob, Text: "it is not yours"}, "say job 23 on b: refused: it is not yours", "send done {Code:1}", "expect"),
 		okay(&launcher.Done{}, "exit 1"),
 	)
+}
+
+func TestJobsAreToldOfUntilTheSidecarTakesThem(t *testing.T) {
+	l := waitsForBoth(t)
+	play(t, l,
+		hear(&launcher.Lost{C: 0, Job: 11, Why: "x"}, "say job 11 on a is lost (x): it is submitted again", "submit on a for 7"),
+		hear(&launcher.Lost{C: 1, Job: 22, Why: "x"}, "say job 22 on b is lost (x): it is submitted again", "submit on b for 7"),
+		turn{Submitted{Cluster: "b", Job: 23}, []string{"print job 23 on b", "send parts {Jobs:[{Cluster:b Job:23}]}"}},
+		turn{Submitted{Cluster: "a", Job: 12}, []string{"print job 12 on a"}},
+		okay(&launcher.Parts{Jobs: []launcher.Part{{Cluster: "b", Job: 23}}}, "send parts {Jobs:[{Cluster:a Job:12}]}"),
+		refuse(&launcher.Parts{Jobs: []launcher.Part{{Cluster: "a", Job: 12}}}, launcher.Refuse{Code: launcher.CodeState}),
+		hear(empty(1, start7, 0), "send parts {Jobs:[{Cluster:a Job:12}]}", "ask 1"),
+		okay(&launcher.Parts{Jobs: []launcher.Part{{Cluster: "a", Job: 12}}}),
+		hear(&launcher.Abort{Again: true, Why: "x"}, "say the start is given up: x"))
 }
 
 func TestTheUserLeaves(t *testing.T) {
@@ -277,5 +291,7 @@ func TestWorkOnThisHost(t *testing.T) {
 		hear(&launcher.End{Why: launcher.WhyOverrun, In: 30}, "stop", "say the application is ended: it has used up its time; its hosts are taken in 30s", "exit 1"))
 	one := grant()
 	one.Hosts = one.Hosts[:1]
-	play(t, ready(), hear(one, "say started on a: 2 hosts, n[1-2], until 2025-11-25 22:00:00", "work [{a n1} {a n2}]"))
+	play(t, ready(),
+		hear(one, "say started on a: 2 hosts, n[1-2], until 2025-11-25 22:00:00"),
+		hear(&launcher.Go{Hosts: one.Hosts}, "say it runs", "work [{a n1} {a n2}]"))
 }

@@ -12,7 +12,7 @@ import (
 
 // start: the last request is granted. It may come again after a connection was lost.
 func (l *Launcher) start(m *launcher.Start) []Act {
-	if l.phase == leaving || l.phase == running {
+	if l.phase == running {
 		return nil
 	}
 	var acts []Act
@@ -20,22 +20,23 @@ func (l *Launcher) start(m *launcher.Start) []Act {
 		acts = append(acts, Say{fmt.Sprintf("started on %s, until %s", l.granted(m.Hosts), clock(m.By))})
 	}
 	l.phase, l.parts, l.owed, l.estimate = started, m.Hosts, false, 0
-	if len(m.Hosts) == 1 { // a single part is not told to go
-		acts = append(acts, l.work()...)
-	}
 	return acts
 }
 
 // letThrough: all parts are there, and go.
 func (l *Launcher) letThrough(m *launcher.Go) []Act {
-	if l.phase == leaving || l.phase == running {
+	if l.phase == running {
 		return nil
 	}
 	l.phase = running
 	if len(m.Hosts) > 0 {
 		l.parts = m.Hosts
 	}
-	return append([]Act{Say{"all parts run"}}, l.work()...)
+	what := "all parts run"
+	if len(l.parts) == 1 {
+		what = "it runs"
+	}
+	return append([]Act{Say{what}}, l.work()...)
 }
 
 // work begins what runs on this host, once.
@@ -65,16 +66,13 @@ func (l *Launcher) submits() bool {
 
 // abort: not all parts came up. The work on this host, if it has begun, is not what the application waits for again.
 func (l *Launcher) abort(m *launcher.Abort) []Act {
-	if l.phase == leaving {
-		return nil
-	}
 	acts := append([]Act{Say{"the start is given up: " + m.Why}}, l.stop()...)
 	if !m.Again {
 		return append(acts, l.exit(1)...)
 	}
 	l.again()
 	l.works = false
-	return acts
+	return append(acts, l.tellParts()...)
 }
 
 // answered goes on with what a message of this launcher led to.
@@ -106,18 +104,23 @@ func (l *Launcher) answered(e Answered) []Act {
 	return nil
 }
 
+// confirmed: the sidecar knows jobs now, or does not want them. While it tries to start it takes none: they are told of again.
 func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
+	l.telling = false
+	if r != nil && r.Code == launcher.CodeState {
+		return nil
+	}
 	for _, j := range to.Jobs {
 		p := l.at(j.Cluster)
 		if p == nil || p.job != j.Job || p.submitting {
 			continue
 		}
 		p.unconfirmed = false
-		if r != nil && r.Code != launcher.CodeState {
+		if r != nil {
 			return l.fail(fmt.Sprintf("job %d on %s: %s", j.Job, j.Cluster, refusal(r)))
 		}
 	}
-	return nil
+	return l.tellParts()
 }
 
 // refused: a request led to nothing. The one before it stands, where there is one.

@@ -168,7 +168,7 @@ func TestALaunchOfWorkOnThisHost(t *testing.T) {
 	read[*launcher.Request](t, p)
 	one := grant()
 	one.Hosts = one.Hosts[:1]
-	p.Send(one)
+	p.Send(one, &launcher.Go{At: start7, Hosts: one.Hosts})
 	if d := read[*launcher.Done](t, p); d.Code != 4 {
 		t.Errorf("%+v", d)
 	}
@@ -183,8 +183,8 @@ func TestAnInterruptedLaunch(t *testing.T) {
 	read[*launcher.Request](t, p)
 	one := grant()
 	one.Hosts = one.Hosts[:1]
-	p.Send(one)
-	for !strings.Contains(l.err.String(), "started on") {
+	p.Send(one, &launcher.Go{At: start7, Hosts: one.Hosts})
+	for !strings.Contains(l.err.String(), "it runs") {
 		p.Send(&launcher.Ping{})
 		read[*launcher.Pong](t, p)
 	}
