@@ -26,3 +26,10 @@ func (s *script) end(status int) string {
 	}
 	return s.b.String()
 }
+
+// atEnd has a command run when the shell ends, unless it has one for that already: the user's own trap stays. The file is one that may be
+// written for a moment: some shells show their traps to no subshell.
+func (s *script) atEnd(command, file string) {
+	f := shell.Quote(file)
+	fmt.Fprintf(&s.b, "trap >%s; grep -q ' EXIT$' %s || trap %s EXIT\nrm -f %s\n", f, f, shell.Quote(command), f)
+}

@@ -65,7 +65,7 @@ func accordion() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
 	root.AddCommand(
-		job.Step(), job.Nodes(), job.Run(), job.Agent(),
+		job.Step(), job.Nodes(), job.Run(), job.Agent(), job.Launch(), job.Part(),
 		records.Status(), records.Queue(), records.Explain(), records.Journal(),
 		cluster.Serve(), cluster.Preflight(), cluster.Watch(), cluster.Config(), oar.Command(),
 		schedule.Command(), traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(),

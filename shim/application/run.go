@@ -20,7 +20,7 @@ type Options struct {
 	Model    selector.Model
 	Most     core.Time          // the largest walltime, seconds; 0: any
 	Places   []Place            // where its parts may run; none: wherever there is a cluster, for an application whose work is on this host
-	Commands map[string]Command // by cluster, for those places that are of batch jobs
+	Commands map[string]Command // by cluster, for those places that are of batch jobs; "": of the only one
 	Work     []string           // what runs on this host between start and end, where no place is of batch jobs
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // lines for programs, and for the user
@@ -175,7 +175,7 @@ func (d *driver) carry(act Act) {
 		d.model.See(a.Sight)
 	case Submit:
 		go func() {
-			job, err := submit(d.working, d.Commands[a.Cluster], a.Cluster, a.Application, d.Err)
+			job, err := submit(d.working, d.command(a.Cluster), a.Cluster, a.Application, d.Err)
 			d.tell(Submitted{a.Cluster, job, err})
 		}()
 	case Print:

@@ -25,7 +25,7 @@ func submit(ctx context.Context, c Command, cluster string, application int64, s
 	defer cancel()
 	words := c.Marked(application)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	var printed start
+	var printed beginning
 	cmd.Stdout, cmd.Stderr = &printed, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -53,10 +53,10 @@ func submit(ctx context.Context, c Command, cluster string, application int64, s
 	return 0, fmt.Errorf("submitting on %s: %w", cluster, err)
 }
 
-// start keeps the first bytes of what is written.
-type start struct{ bytes.Buffer }
+// beginning keeps the first bytes of what is written.
+type beginning struct{ bytes.Buffer }
 
-func (s *start) Write(b []byte) (int, error) {
+func (s *beginning) Write(b []byte) (int, error) {
 	s.Buffer.Write(b[:min(len(b), mostPrinted-s.Len())])
 	return len(b), nil
 }

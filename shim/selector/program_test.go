@@ -2,12 +2,14 @@ package selector
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/core"
 	"accordion/core/mold"
 	"accordion/shim/wire/launcher"
 )
@@ -127,5 +129,40 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 	if _, err := m.Start(0, os.Stderr); err == nil || !strings.HasPrefix(err.Error(), "starting the model's program: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The example for users finds what Algorithm 1 finds, for work that divides without loss.
+func TestTheExampleSelectorAsksForWhatCompletesFirst(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not here")
+	}
+	p, err := startProgram([]string{python, "../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for view, clusters := range [][]Seen{
+		{seen(0, "a", 8, 1), seen(1, "b", 4, 2)},
+		{seen(0, "a", 8, 1, 0, 6, 1100, 0), seen(1, "b", 4, 2, 0, 4, 10_000, 0)},
+		{seen(0, "a", 8, 1, 50, 8, 200, 3, 900, 0), seen(1, "b", 6, 1.5, 0, 2, 500, 6, 600, 1)},
+	} {
+		s := Sight{View: int64(view + 1), Now: 100, Clusters: clusters}
+		p.See(s)
+		said := <-p.Answers()
+		if said.Err != nil || said.View != s.View {
+			t.Fatalf("%+v", said)
+		}
+		ends := func(a Answer) core.Time {
+			at, c := s.Now, s.Cluster(a.Hosts[0].Cluster)
+			for c.free(at, at+a.Walltime) < a.Hosts[0].Hosts {
+				at++
+			}
+			return at + a.Walltime
+		}
+		if want := choose(t, "amdahl:p=1,t1=16000s,nodes=1-8", s, 0); ends(said.Answer) != ends(want) {
+			t.Errorf("view %d: it asks for %+v, which ends at %d; %+v ends at %d", s.View, said.Answer, ends(said.Answer), want, ends(want))
+		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package job is the subcommands of a job's script: step and nodes, run, and agent, which MPI launchers start.
+// Package job is the subcommands of users and of their job scripts: step and nodes, run, agent, which MPI launchers start; launch and part.
 package job
 
 import (

@@ -90,7 +90,10 @@ func (m *Hello) check() *Problem {
 	if p != nil || m.Part == nil {
 		return p
 	}
-	return m.Part.check("part")
+	if part := *m.Part; part.Cluster != "" {
+		return part.check("part")
+	}
+	return atLeast(1, m.Part.Job, CodeJob, "part.job")
 }
 
 func (p Part) check(field string) *Problem {

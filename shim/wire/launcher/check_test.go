@@ -39,7 +39,6 @@ func TestWhatCannotBeByItselfIsNamedWithItsCode(t *testing.T) {
 		"an application below 0": {&Hello{Version: 2, App: -1}, CodeUnknown, "app"},
 		"a view below 0":         {&Hello{Version: 2, App: 1, Have: -1}, CodeView, "have"},
 		"a part without job":     {&Hello{Version: 2, Part: &Part{"a", 0}}, CodeJob, "part.job"},
-		"a part without cluster": {&Hello{Version: 2, Part: &Part{"", 1}}, CodeJob, "part.c"},
 		"a part that comes back": {&Hello{Version: 2, App: 1, Part: &Part{"a", 1}}, CodeFrame, "part"},
 		"subscribe":              {&Subscribe{Filter: Filter{Clusters: names[:64]}, Jobs: jobs[:64]}, "", ""},
 		"65 filters":             {&Subscribe{Filter: Filter{Clusters: names}}, CodeCluster, "filter.clusters"},

@@ -27,7 +27,8 @@ type Hello struct {
 	Key     []byte `codec:"key,omitempty"`  // X25519 public key, on TCP
 }
 
-// Part is a batch job of an application on a cluster, both as their users call them. In lists it is [cluster, job].
+// Part is a batch job of an application on a cluster, both as their users call them. In lists it is [cluster, job]. A job does not know
+// what its cluster is called: in Hello "" stands for that of the sidecar that is asked.
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
@@ -45,6 +46,7 @@ type Welcome struct {
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
+	Cluster string  `codec:"cluster,omitempty"` // to a part: the name of its cluster
 	Key     []byte  `codec:"key,omitempty"`
 }
 
@@ -187,7 +189,8 @@ type Abort struct {
 	Again bool   `codec:"again"` // the application keeps waiting
 }
 
-// Done says that an application, or a part, is over; before Start that the application is withdrawn.
+// Done says that an application, or a part, is over; before Start that the application is withdrawn. To a launcher it says that all parts
+// are over, with the code of the first that is not 0: nothing follows.
 type Done struct {
 	Code int `codec:"code"`
 }

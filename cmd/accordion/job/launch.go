@@ -1,0 +1,126 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+	"accordion/shim"
+	"accordion/shim/application"
+	"accordion/shim/selector"
+)
+
+// Launch is "accordion launch".
+func Launch() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "launch --model MODEL [--name NAME] [--most DURATION] [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
+		Short: "Submit an application that chooses its hosts itself, on one cluster or several, and stay until it is over",
+		Long: `Submit an application instead of a job: it is shown what is free on every cluster and until when, asks for what suits it best, and asks
+anew when that changes, until it starts. It stays in the foreground, as srun does.
+
+    accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh                                      one cluster
+    accordion launch --model cem:work=460800,iterations=1000 \
+        --on a='sbatch -p main job.sh' --on b='oarsub -q evolve ./job.sh'                                several
+
+The model says what the application wants of what it sees. Times are those of a cluster of speed 1.
+
+    4x2h|8x70m                            on one cluster: 4 hosts for two hours, or 8 for 70 minutes
+    amdahl:p=0.99,t1=10h,nodes=1-256      on one cluster, by Amdahl's law
+    downey:a=64,sigma=1,t1=10h,nodes=1-128
+    cem:work=HOST-SECONDS,iterations=N    on several at once, waiting for the network once an iteration
+    exec:COMMAND                          a program that reads views and writes requests, as JSON lines
+
+The commands are split as a shell does, and nothing in them is expanded. Each submits a job that waits, held and marked: sbatch gets
+--parsable -H --comment=launch=APPLICATION, oarsub --hold -t launch=APPLICATION. How many nodes the job gets, and for how long, the sidecar
+says at the start: leave that out, or say what you would like. When the application starts, the jobs of clusters that it does not use end.
+
+The script of an application that runs on several clusters together needs one line before what its parts do together, or no part ever
+begins: see accordion part --help.
+
+    eval "$(accordion part)" || exit
+
+A command behind -- with neither sbatch nor oarsub in it runs on this host, from the start of the application to its end, with
+ACCORDION_APPLICATION and ACCORDION_PARTS: for clusters where the sidecar makes the parts itself.
+
+Standard output: "application NUMBER", then "job NUMBER on CLUSTER" for each job. Standard error: a line when the estimate of the start
+changes, when it starts, when a job is lost. The exit status is that of the first part that is not 0; further
+
+    1    refused, or ended by the sidecar
+    2    the command line is wrong
+    130  interrupted: the application is withdrawn, its jobs end
+
+When the sidecar is restarted the launch comes back to it, with the same request and rank. docs/launch.md tells more.`,
+	}
+	model := c.Flags().String("model", "", "what the application wants: a `MODEL` as above")
+	name := c.Flags().String("name", "", "what the application is called, at most 64 bytes")
+	most := c.Flags().String("most", "", "the largest walltime to ask for, a `duration` such as 2h")
+	on := c.Flags().StringArray("on", nil, "a cluster where it may run, `CLUSTER='COMMAND'`; once for each")
+	connect := c.Flags().String("connect", "", "the sidecar's socket or `HOST:PORT` (default as for accordion step)")
+	c.Flags().SetInterspersed(false)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		o, err := launchOptions(*model, *name, *most)
+		if err == nil {
+			err = o.Arrange(*on, args, o.Model.Several())
+		}
+		if err != nil {
+			return command.Usage(fmt.Errorf("launch: %w", err))
+		}
+		o.Dial = shim.Dialer(connecting(*connect))
+		o.Out, o.Err, o.Environ = cmd.OutOrStdout(), cmd.ErrOrStderr(), os.Environ()
+		if status := application.Run(cmd.Context(), o); status != 0 {
+			return command.ExitError{Status: status}
+		}
+		return nil
+	}
+	return c
+}
+
+// mostName is how long an application's name may be, in bytes.
+const mostName = 64
+
+func launchOptions(model, name, most string) (application.Options, error) {
+	o := application.Options{Name: name}
+	if model == "" {
+		return o, errors.New("--model is missing: say what the application wants, such as --model '4x2h|8x70m'")
+	}
+	var err error
+	if o.Model, err = selector.Parse(model); err != nil {
+		return o, fmt.Errorf("--model: %w", err)
+	}
+	if len(name) > mostName {
+		return o, fmt.Errorf("--name has %d bytes, at most %d are possible", len(name), mostName)
+	}
+	if most != "" {
+		d, ok := core.ParseDuration(most)
+		if !ok || d == 0 {
+			return o, fmt.Errorf("--most: %s is not a duration above 0: write %s", core.Shown(most), core.DurationForms)
+		}
+		o.Most = d
+	}
+	return o, nil
+}
+
+// connecting is the environment in which the sidecar is where the user says.
+func connecting(to string) shim.Getenv {
+	if to == "" {
+		return os.LookupEnv
+	}
+	socket, address := to, ""
+	if !strings.Contains(to, "/") && strings.Contains(to, ":") {
+		socket, address = "", to
+	}
+	return func(name string) (string, bool) {
+		switch name {
+		case "ACCORDION_SOCKET":
+			return socket, socket != ""
+		case "ACCORDION_ADDRESS":
+			return address, address != ""
+		}
+		return os.LookupEnv(name)
+	}
+}

@@ -1,0 +1,175 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/shim/link"
+	"accordion/shim/lists"
+	"accordion/shim/shell"
+	"accordion/shim/wire/launcher"
+)
+
+// StatusAborted is the exit status of Part when its application does not start with it, EX_TEMPFAIL: no code of the user may run.
+const StatusAborted = 75
+
+// The variables of a part of an application.
+const (
+	variableApplication = "ACCORDION_APPLICATION" // its number
+	variablePart        = "ACCORDION_PART"        // the cluster that this part is on
+	variableParts       = "ACCORDION_PARTS"       // file with a line CLUSTER HOST for each host of all parts
+)
+
+// PartOptions are those of Part and PartDone.
+type PartOptions struct {
+	Getenv  Getenv // os.LookupEnv
+	Program string // path of this program, which the shell is to run at its end
+}
+
+// How long a part waits; docs/launch.md says so.
+const (
+	partOutage   = 2 * time.Minute  // for a sidecar that was there
+	donePatience = 30 * time.Second // in all, to say that it is over: the job's end must not wait for long
+)
+
+// Part is the barrier of a job that is a part of an application: it says that the job is there, and waits until all parts are. Like Step
+// it does not fail; its text has the status. After StatusResized (0) the job goes on.
+func Part(ctx context.Context, o PartOptions) Outcome {
+	return part(ctx, o, Dialer(o.Getenv))
+}
+
+type dial = func(context.Context) (net.Conn, error)
+
+func part(ctx context.Context, o PartOptions, d dial) Outcome {
+	j, err := findJob(o.Getenv)
+	if err != nil {
+		return Usage(err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var text script
+	app := int64(0)
+	cluster := ""
+	for e := range j.link(ctx, d).Events() {
+		switch m := e.Message.(type) {
+		case *launcher.Welcome:
+			app, cluster = m.App, m.Cluster
+			e.Session.Send(&launcher.Ready{Job: j.id}) // where it fails, another welcome comes
+		case *launcher.Go:
+			return j.goes(o, app, cluster, m)
+		case *launcher.Abort:
+			return j.outcome(StatusAborted, &text, []string{abortion(m)})
+		case *launcher.Refuse:
+			return j.outcome(StatusAborted, &text, []string{reason("refused", m.Text)})
+		case *launcher.End:
+			return j.outcome(StatusAborted, &text, []string{(&link.EndedError{End: *m}).Error()})
+		case nil:
+			if e.Over {
+				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
+			}
+		}
+	}
+	return j.outcome(StatusAborted, &text, []string{"interrupted"})
+}
+
+// link is a session of this part. The cluster is that of the sidecar that the job asks.
+func (j job) link(ctx context.Context, d dial) *link.Link {
+	return link.Open(ctx, link.Options{
+		Dial: d, Patience: ordinary.first, Outage: partOutage,
+		Hello: launcher.Hello{Part: &launcher.Part{Job: j.id}},
+	})
+}
+
+func abortion(m *launcher.Abort) string {
+	what := "not all parts of the application came up"
+	if m.Again {
+		what += ", which goes on waiting with another job"
+	}
+	return reason(what, m.Why)
+}
+
+// unlinked is the status for a link that is over.
+func unlinked(err error) int {
+	var refused *link.RefusedError
+	var ended *link.EndedError
+	if errors.As(err, &refused) || errors.As(err, &ended) || errors.Is(err, context.Canceled) {
+		return StatusAborted
+	}
+	return StatusNoSidecar
+}
+
+// goes tells the shell what the application has.
+func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outcome {
+	var text script
+	var all []string
+	own := j.system.described(j.env)
+	hosts := 0
+	for i, p := range g.Hosts {
+		name := strconv.Itoa(p.C)
+		if i < len(g.Names) {
+			name = g.Names[i]
+		}
+		if cluster == "" && (len(g.Hosts) == 1 || sameSet(own, sorted(p.Hosts))) { // nobody says which one is ours
+			cluster = name
+		}
+		hosts += len(p.Hosts)
+		for _, h := range p.Hosts {
+			all = append(all, name+" "+h)
+		}
+	}
+	says := []string{fmt.Sprintf("application %d begins: %d hosts in %d parts, this one on %s", app, hosts, len(g.Hosts), cluster)}
+	text.export(variableApplication, strconv.FormatInt(app, 10))
+	text.export(variablePart, cluster)
+	path, err := lists.Write(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.parts", j.id), "", all)
+	if err == nil {
+		text.export(variableParts, path)
+		text.atEnd(shell.Quote(o.Program)+" part --done $?", path+".traps")
+	} else {
+		text.unset(variableParts)
+		says = append(says, fmt.Sprintf("no %s, and nobody is told when this part is over: %v", variableParts, err))
+	}
+	return j.outcome(StatusResized, &text, says)
+}
+
+func sorted(hosts []string) []string {
+	all := append([]string(nil), hosts...)
+	hostlist.Sort(all)
+	return all
+}
+
+// PartDone says that the job's part of an application is over, with its exit status, and waits until that is known.
+func PartDone(ctx context.Context, o PartOptions, code int) Outcome {
+	return partDone(ctx, o, code, Dialer(o.Getenv))
+}
+
+func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
+	j, err := findJob(o.Getenv)
+	if err != nil {
+		return Usage(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, donePatience, fmt.Errorf("the sidecar did not confirm within %v that this part is over", donePatience))
+	defer cancel()
+	var text script
+	for e := range j.link(ctx, d).Events() {
+		switch m := e.Message.(type) {
+		case *launcher.Welcome:
+			e.Session.Send(&launcher.Done{Code: code})
+		case *launcher.Okay:
+			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part is over, with status %d", code)})
+		case *launcher.Refuse:
+			return j.outcome(StatusRefused, &text, []string{reason("refused", m.Text)})
+		case *launcher.End:
+			return j.outcome(StatusRefused, &text, []string{(&link.EndedError{End: *m}).Error()})
+		case nil:
+			if e.Over {
+				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
+			}
+		}
+	}
+	return j.outcome(StatusNoSidecar, &text, []string{context.Cause(ctx).Error()})
+}
