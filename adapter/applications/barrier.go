@@ -73,7 +73,6 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 		return
 	}
 	p.Done, p.Code = true, code
-	m.unsettled = true
 	m.store(a)
 	if m.haunt(a, p) {
 		p.owed = &debt{s.id, seq, m.now + ghostWithin}

@@ -192,9 +192,9 @@ func (m *Machine) Effects() Effects {
 	return out
 }
 
-// store notes that an application's record is to be written, and that orders may have changed.
+// store notes that an application's record is to be written, and that orders, and what the RMS is to know, may have changed.
 func (m *Machine) store(a *application) {
-	m.dirty[a] = true
+	m.dirty[a], m.unsettled = true, true
 	for _, c := range m.clusters {
 		c.changed = true
 	}

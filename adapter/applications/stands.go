@@ -12,7 +12,6 @@ import (
 func (m *Machine) lookWaiting(a *application, p *piece, s *part.Standing, over, made bool) {
 	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == part.Waiting || s.Stand == part.Refused)) {
 		p.Drop, p.Kept = 0, 0
-		m.unsettled = true
 		m.store(a)
 	}
 	switch {
@@ -39,7 +38,6 @@ func why(s *part.Standing, otherwise string) string {
 func (m *Machine) lose(a *application, p *piece, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
-	m.unsettled = true
 	m.store(a)
 	m.say(a.launcher, p.gone())
 }
@@ -98,7 +96,6 @@ func (m *Machine) lookRunning(a *application, p *piece, s *part.Standing, over b
 		return
 	}
 	p.Over = true
-	m.unsettled = true
 	m.store(a)
 	if p.Hosts > 0 && s != nil && s.Failed && !p.Done {
 		m.end(a, launcher.WhyLost, p.Name+": "+why(s, "its job died"), endIn)
@@ -122,7 +119,6 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	}
 	m.note(a, "end", why)
 	m.store(a)
-	m.unsettled = true
 	if reason == "" {
 		m.hush(a, barrier, why)
 		return
@@ -156,7 +152,6 @@ func (m *Machine) finish(a *application) {
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = ending, "", "the application is over", m.now, m.now
 	m.note(a, "done", "all parts are over")
 	m.store(a)
-	m.unsettled = true
 	m.close(a.launcher, &launcher.Done{Code: a.code()})
 	m.advance(a)
 }

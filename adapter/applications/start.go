@@ -22,7 +22,6 @@ func (m *Machine) prepare(a *application) {
 	}
 	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.used()))
 	m.store(a)
-	m.unsettled = true
 }
 
 // used names the clusters of an application's request.
@@ -88,7 +87,9 @@ func (m *Machine) up(a *application) func(*piece) bool {
 
 // commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
 func (m *Machine) commit(a *application) {
-	a.Phase, a.At, a.Since = starting, m.now, m.now
+	if a.Phase, a.At, a.Since = starting, m.now, m.now; a.owes != 0 {
+		a.owes, a.acked = 0, nil // nobody waits for that; should it come to nothing, all is shown anew
+	}
 	m.note(a, "commit", fmt.Sprintf("try %d, until %d at the latest", a.Try, a.By))
 	m.store(a)
 	m.say(a.launcher, m.startOf(a))
@@ -115,7 +116,6 @@ func (m *Machine) release(a *application) {
 	a.By = min(a.By, m.now+a.Walltime)
 	m.note(a, "go", fmt.Sprintf("all parts are up, %d s after the decision", m.now-a.At))
 	m.store(a)
-	m.unsettled = true
 	goes := m.goes(a)
 	m.say(a.launcher, goes)
 	for _, s := range m.barriers(a) {
@@ -145,7 +145,6 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	}
 	m.note(a, "abort", fmt.Sprintf("try %d: %s", a.Try, why))
 	m.store(a)
-	m.unsettled = true
 	if committed {
 		abort := &launcher.Abort{Why: why, Again: true}
 		m.say(a.launcher, abort)

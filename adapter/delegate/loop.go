@@ -19,7 +19,7 @@ type Loop struct {
 	Options
 	machine  *applications.Machine
 	sessions map[uint64]launchers.Session
-	shown    chan int // clusters that have a new board
+	shown    chan int  // clusters that have a new board
 	seen     Snapshot  // written last
 	shownAt  core.Time // when
 	stale    bool      // there is something newer: a second later

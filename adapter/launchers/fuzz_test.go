@@ -57,7 +57,7 @@ func fuzzed(t *testing.T, sent []byte, piece int) {
 	})
 	peer.Go(func() { hears(t, p) })
 	for e := s.event(); e.Message != nil; e = s.event() {
-		if launcher.Check(e.Message) != nil || !ours(e.Message) || e.Session != of {
+		if launcher.Check(e.Message) != nil || !launcher.ToServer(e.Message) || e.Session != of {
 			t.Errorf("the loop got %+v", e)
 		}
 	}

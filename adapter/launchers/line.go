@@ -273,7 +273,7 @@ func (l *line) parse(frame []byte) (said, *launcher.Refuse) {
 	if err != nil {
 		return said{}, launcher.Refusal(err)
 	}
-	if !ours(m) {
+	if !launcher.ToServer(m) {
 		return said{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "nobody says " + m.Type() + " to the sidecar"}
 	}
 	if p := launcher.Check(m); p != nil {
@@ -284,16 +284,6 @@ func (l *line) parse(frame []byte) (said, *launcher.Refuse) {
 		return said{}, r
 	}
 	return said{seq, m}, nil
-}
-
-// ours says whether a message is one to the server.
-func ours(m launcher.Message) bool {
-	switch m.(type) {
-	case *launcher.Hello, *launcher.Subscribe, *launcher.List, *launcher.Ack, *launcher.Request, *launcher.Parts, *launcher.Ready,
-		*launcher.Done, *launcher.Ping, *launcher.Pong:
-		return true
-	}
-	return false
 }
 
 // typeOf is what a frame is counted as.

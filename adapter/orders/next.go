@@ -89,12 +89,13 @@ func Next(o part.Order, s Sight, m Memory) Step {
 // Left says what is to be done about a job that no order names: none that waits for its application starts by itself, and one that the
 // batch system made itself is wanted by nobody.
 func Left(j *adapter.Job) Verb {
+	application, _ := adapter.LaunchOf(j)
 	switch {
 	case j.State != adapter.Pending || j.Mark == "":
 		return Nothing
 	case adapter.Made(j):
 		return End
-	case !j.Held || j.Reservation != "":
+	case mayStart(j, application):
 		return Hold
 	}
 	return Nothing
@@ -113,8 +114,13 @@ func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.
 // made says whether the batch system makes the job itself.
 func (t try) made() bool { return t.o.Job == 0 }
 
-// tied says whether a job that waits could start, or is tied to a reservation.
-func (t try) tied() bool { return !t.s.Job.Held || t.s.Job.Reservation != "" }
+// mayStart says whether a job of an application that waits could start, or is tied to the reservation of its start. (Slurm's driver holds jobs by
+// another one.)
+func mayStart(j *adapter.Job, application int64) bool {
+	return !j.Held || j.Reservation == managed.PartReservation(application)
+}
+
+func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 
 // ours says whether a job that waits is held by root, and marked.
 func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }

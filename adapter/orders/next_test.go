@@ -13,6 +13,7 @@ const now core.Time = 1000
 
 var (
 	held     = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7"}
+	parked   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-park"} // as Slurm's driver holds jobs
 	theirs   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, HeldByUser: true, Comment: "launch=7"}
 	released = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7"}
 	loose    = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Mark: "accordion:launch=7", Comment: "launch=7"}
@@ -58,6 +59,8 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"prepare: refused, not yet clean", part.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{Refused: 3}, Nothing, part.Waiting, false},
 		{"prepare: it runs", part.Prepare, Sight{Job: &runs, Nodes: two}, Memory{}, End, part.Running, false},
 
+		{"wait: parked", part.Wait, Sight{Job: &parked}, Memory{}, Nothing, part.Waiting, false},
+		{"prepare: parked", part.Prepare, Sight{Job: &parked, Nodes: two}, Memory{}, Prepare, part.Waiting, true},
 		{"start: prepared", part.Start, Sight{Job: &held, Reservation: reserved(two)}, ready, Start, part.Prepared, true},
 		{"start: prepared by the sidecar before", part.Start, Sight{Job: &held, Reservation: reserved(two)}, Memory{}, Start, part.Prepared, true},
 		{"start: its reservation is gone", part.Start, Sight{Job: &held}, ready, Nothing, part.Refused, false},
@@ -120,7 +123,7 @@ func TestNextOfAJobThatTheBatchSystemMakes(t *testing.T) {
 }
 
 func TestAJobThatNoOrderNamesDoesNotStartByItself(t *testing.T) {
-	for verb, jobs := range map[Verb][]*adapter.Job{Nothing: {&held, &theirs, &runs, &tied}, Hold: {&released, &loose}, End: {&made7}} {
+	for verb, jobs := range map[Verb][]*adapter.Job{Nothing: {&held, &parked, &theirs, &runs, &tied}, Hold: {&released, &loose}, End: {&made7}} {
 		for _, j := range jobs {
 			if got := Left(j); got != verb {
 				t.Errorf("%+v: %q, want %q", *j, got, verb)

@@ -33,7 +33,7 @@ func (c Command) Marked(application int64) []string {
 	mark := "launch=" + strconv.FormatInt(application, 10)
 	more := []string{"--parsable", "-H", "--comment=" + mark}
 	if c.isOAR() {
-		more = []string{"--hold", "-t", mark}
+		more = []string{"-t", mark}
 	}
 	return slices.Insert(slices.Clone(c.words), c.at+1, more...)
 }

@@ -13,7 +13,7 @@ func TestCommandsAreMarked(t *testing.T) {
 	for line, want := range map[string]string{
 		"sbatch -p main job.sh 1":                "sbatch --parsable -H --comment=launch=7 -p main job.sh 1",
 		"env A=1 /usr/bin/sbatch job.sh":         "env A=1 /usr/bin/sbatch --parsable -H --comment=launch=7 job.sh",
-		"sudo -u x oarsub -q evolve -S ./job.sh": "sudo -u x oarsub --hold -t launch=7 -q evolve -S ./job.sh",
+		"sudo -u x oarsub -q evolve -S ./job.sh": "sudo -u x oarsub -t launch=7 -q evolve -S ./job.sh",
 	} {
 		c, ok := ReadCommand(strings.Fields(line))
 		if d := cmp.Diff(want, strings.Join(c.Marked(7), " ")); !ok || d != "" {

@@ -36,7 +36,7 @@ The model says what the application wants of what it sees. Times are those of a 
     exec:COMMAND                          a program that reads views and writes requests, as JSON lines
 
 The commands are split as a shell does, and nothing in them is expanded. Each submits a job that waits, held and marked: sbatch gets
---parsable -H --comment=launch=APPLICATION, oarsub --hold -t launch=APPLICATION. How many nodes the job gets, and for how long, the sidecar
+--parsable -H --comment=launch=APPLICATION, oarsub -t launch=APPLICATION. How many nodes the job gets, and for how long, the sidecar
 says at the start: leave that out, or say what you would like. When the application starts, the jobs of clusters that it does not use end.
 
 The script of an application that runs on several clusters together needs one line before what its parts do together, or no part ever
