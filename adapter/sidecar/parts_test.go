@@ -1,6 +1,7 @@
 package sidecar_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/part"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -54,6 +57,19 @@ func (w *world) reservations() (all []string) {
 	return all
 }
 
+// shown says that people see the one part there is, as what it is, in status and in the queue.
+func (w *world) shown(phase string) {
+	w.t.Helper()
+	report, err1 := status.Read(w.journal)
+	queue, err2 := status.ReadQueue(w.journal)
+	if err := errors.Join(err1, err2); err != nil || len(report.Jobs) != 1 || len(queue.Jobs) != 1 {
+		w.t.Fatalf("error %v; in status %+v, in the queue %+v", err, report.Jobs, queue.Jobs)
+	}
+	if j, e := report.Jobs[0], queue.Jobs[0]; j.Kind != view.Delegated || e.Kind != view.Delegated || j.Phase != phase || e.Phase != phase || j.Start == 0 || e.Start == 0 {
+		w.t.Errorf("it is %s, and shown as %+v and %+v", phase, j, e)
+	}
+}
+
 func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 	delegated(t, embedded.Options{Nodes: 8, Epilog: time.Second}, func(w *world) {
 		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 500})
@@ -74,6 +90,7 @@ func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 		if got := w.reservations(); !slices.Equal(got, []string{"accordion-app-7"}) {
 			t.Errorf("reservations ahead: %v", got)
 		}
+		w.shown("waiting")
 		o.Want, o.Try = part.Prepare, 1
 		ready := w.order(o, part.Prepared)
 		if j, _ := w.Inspect(t.Context(), key); j.Want != 3 || j.Limit != 150 || j.Reservation != "" || !j.Held || len(ready.Nodes) != 3 {
@@ -89,6 +106,7 @@ func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 			t.Errorf("prepared on %v, it runs as %+v", ready.Nodes, runs)
 		}
 		time.Sleep(5 * time.Second)
+		w.shown("running")
 		if j, _ := w.Inspect(t.Context(), key); j.Reservation != "" || w.reservations() != nil {
 			t.Errorf("it runs, and is tied to %q; there are the reservations %v", j.Reservation, w.reservations())
 		}

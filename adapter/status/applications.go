@@ -71,7 +71,7 @@ func (p page) office(s Sidecar, at int64, what string) string {
 	case s.Running:
 		return fmt.Sprintf("Launchers: %s, last changed at %s%s", what, p.moment(at), p.ago(at))
 	case at == 0:
-		return "Launchers: the sidecar is not running, and has never served one"
+		return "Launchers: none was served yet"
 	}
 	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
 }

@@ -63,7 +63,7 @@ APPLICATION  USER  NAME         STATE    PARTS                                  
 `},
 		{"a dead sidecar", dead, "\nLaunchers: THE SIDECAR IS NOT RUNNING, and wrote last at 11:50:00 (10 min ago); then: 0 applications\n"},
 		{"nothing yet", status.ApplicationsOf(nil, status.Sidecar{Running: true}), "\nLaunchers: no application yet\n"},
-		{"never served", status.ApplicationsOf(nil, status.Sidecar{}), "\nLaunchers: the sidecar is not running, and has never served one\n"},
+		{"never served", status.ApplicationsOf(nil, status.Sidecar{}), "\nLaunchers: none was served yet\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder

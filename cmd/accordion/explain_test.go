@@ -18,7 +18,7 @@ import (
 
 func init() {
 	for name, program := range map[string]func(argument string) error{
-		"past-queue": pastQueue, "point-to-free-port": pointToFreePort, "fetch": fetch,
+		"past-queue": pastQueue, "past-applications": pastApplications, "point-to-free-port": pointToFreePort, "fetch": fetch,
 	} {
 		programs[name] = func() {
 			if err := program(os.Args[1]); err != nil {
@@ -49,6 +49,24 @@ func pastQueue(path string) error {
 	err4 := j.Event(journal.Event{At: t.Add(-5 * time.Minute), Job: 7, Submitted: now - 300, Kind: "planned", Text: "its start is planned in 16m",
 		Fields: map[string]any{"start": now + 660}})
 	return errors.Join(err1, err2, err3, err4, j.PutQueue(queue), j.PutView(view))
+}
+
+// pastApplications leaves the journal of launchers' applications: one that waits over two clusters, of which job 7 of the first is a part, and one
+// that is over.
+func pastApplications(path string) error {
+	j, err := journal.Open(path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	t := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := t.Unix()
+	data, err1 := json.Marshal(view.Applications{At: now, Clusters: []view.ApplicationCluster{{Name: "east", Hosts: 16}, {Name: "lab", Hosts: 8}},
+		Applications: []view.Application{{ID: 3, Name: "cem", User: "ann", State: "waiting", Phase: "waiting", Rank: now - 300, Tag: 2, Walltime: 3600, View: 4, Acked: 4,
+			Estimate: now + 660, Why: "its hosts are not free", Launcher: true,
+			Parts: []view.ApplicationPart{{Cluster: "east", Job: 7, Hosts: 5, Stand: "waiting"}, {Cluster: "lab", Job: 70, Hosts: 2, Stand: "waiting"}}}}})
+	err2 := j.Event(journal.Event{At: t.Add(-time.Hour), Job: 2, Kind: "done", Text: "all parts are over"})
+	return errors.Join(err1, err2, j.PutView(data))
 }
 
 // pointToFreePort writes a free port into a file, for PORT.

@@ -254,3 +254,14 @@ func TestClustersThatTheirBatchSystemsCallAlikeAreRefused(t *testing.T) {
 		t.Errorf("the log does not say the cluster's own name:\n%s", text)
 	}
 }
+
+func TestTheFirstClusterThatHasAPageServesTheMetricsOfApplications(t *testing.T) {
+	dark, first, second := &post{}, &post{}, &post{}
+	first.conf.Metrics.Listen, second.conf.Metrics.Listen = "127.0.0.1:1", "127.0.0.1:2"
+	if a := counted([]*post{dark, first, second}); a == nil || first.counted != a || dark.counted != nil || second.counted != nil {
+		t.Errorf("counted are %v, %v, %v", dark.counted, first.counted, second.counted)
+	}
+	if counted([]*post{dark}) != nil {
+		t.Error("metrics that nobody serves are counted")
+	}
+}
