@@ -49,7 +49,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *no {
 	}
 	a.Phase, a.Tag, a.Walltime = waiting, l.Tag, l.Walltime
 	if changed {
-		a.told, a.Tries, a.Slow, a.moved = untold, nil, false, "the launcher changed the request"
+		a.told, a.moved = untold, "the launcher changed the request"
 	}
 	a.look = true
 	a.acknowledge(l.View)
