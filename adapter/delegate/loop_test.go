@@ -41,6 +41,13 @@ func (s *session) Close(m launcher.Message) {
 	s.closed = true
 }
 
+// over says whether it was closed.
+func (s *session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // last is the newest message of a type; nil: none.
 func last[M launcher.Message](s *session) (m M) {
 	s.mu.Lock()
@@ -164,7 +171,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 		}
 		l.say(three, 2, &launcher.Done{})
 		time.Sleep(10 * time.Second)
-		if !three.closed || last[*launcher.Go](four) == nil {
+		if !three.over() || last[*launcher.Go](four) == nil {
 			t.Errorf("the first was done, and the second told %v", four.heard)
 		}
 		l.say(four, 2, &launcher.Done{})
