@@ -84,7 +84,7 @@ func (l *loop) begin() {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	done := make(chan error)
 	go func() { done <- d.Run(ctx) }()
-	go l.obey(ctx)
+	go obey(ctx, l.box)
 	l.stop = func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -96,10 +96,10 @@ func (l *loop) begin() {
 	}
 }
 
-func (l *loop) obey(ctx context.Context) {
+func obey(ctx context.Context, box *part.Mailbox) {
 	for adapter.Wait(ctx, adapter.Wall{}, time.Second) == nil {
 		b := part.Board{Read: time.Now().Unix(), Hosts: 4}
-		for _, o := range l.box.Orders() {
+		for _, o := range box.Orders() {
 			s := part.Standing{Application: o.Application, Try: o.Try}
 			switch o.Want {
 			case part.Prepare:
@@ -116,7 +116,7 @@ func (l *loop) obey(ctx context.Context) {
 			}
 			b.Parts = append(b.Parts, s)
 		}
-		l.box.Show(b)
+		box.Show(b)
 	}
 }
 
