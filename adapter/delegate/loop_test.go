@@ -41,6 +41,13 @@ func (s *session) Close(m launcher.Message) {
 	s.closed = true
 }
 
+// over says whether it was closed.
+func (s *session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // last is the newest message of a type; nil: none.
 func last[M launcher.Message](s *session) (m M) {
 	s.mu.Lock()
@@ -77,7 +84,7 @@ func (l *loop) begin() {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	done := make(chan error)
 	go func() { done <- d.Run(ctx) }()
-	go l.obey(ctx)
+	go obey(ctx, l.box)
 	l.stop = func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -89,10 +96,10 @@ func (l *loop) begin() {
 	}
 }
 
-func (l *loop) obey(ctx context.Context) {
+func obey(ctx context.Context, box *part.Mailbox) {
 	for adapter.Wait(ctx, adapter.Wall{}, time.Second) == nil {
 		b := part.Board{Read: time.Now().Unix(), Hosts: 4}
-		for _, o := range l.box.Orders() {
+		for _, o := range box.Orders() {
 			s := part.Standing{Application: o.Application, Try: o.Try}
 			switch o.Want {
 			case part.Prepare:
@@ -109,7 +116,7 @@ func (l *loop) obey(ctx context.Context) {
 			}
 			b.Parts = append(b.Parts, s)
 		}
-		l.box.Show(b)
+		box.Show(b)
 	}
 }
 
@@ -164,7 +171,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 		}
 		l.say(three, 2, &launcher.Done{})
 		time.Sleep(10 * time.Second)
-		if !three.closed || last[*launcher.Go](four) == nil {
+		if !three.over() || last[*launcher.Go](four) == nil {
 			t.Errorf("the first was done, and the second told %v", four.heard)
 		}
 		l.say(four, 2, &launcher.Done{})
