@@ -74,6 +74,36 @@ func (j *Journal) PutAll(records []Record) error {
 	})
 }
 
+// PutWhole writes records in place of the last, forgets those of gone, and writes what happened: all of it, or nothing.
+func (j *Journal) PutWhole(records, gone []Record, happened []Event) error {
+	rows := make([][]any, len(happened))
+	for i, ev := range happened {
+		var err error
+		if rows[i], err = ev.row(); err != nil {
+			return err
+		}
+	}
+	return j.whole(func(tx *sql.Tx) error {
+		put, forget, tell := tx.Stmt(j.put.record), tx.Stmt(j.put.forget), tx.Stmt(j.put.event)
+		for _, r := range records {
+			if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+				return err
+			}
+		}
+		for _, r := range gone {
+			if _, err := forget.Exec(r.Job, r.Submitted); err != nil {
+				return err
+			}
+		}
+		for _, args := range rows {
+			if _, err := tell.Exec(args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Delete forgets a job; nil when it was not known.
 func (j *Journal) Delete(job, submitted int64) error {
 	_, err := j.exec(j.put.forget, job, submitted)

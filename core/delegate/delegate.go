@@ -101,6 +101,8 @@ type application struct {
 	viewed  bool      // it has a view
 	asked   int       // messages about views, that no request has answered yet
 	request mold.Request
+	from    core.Time // the request does not begin before (Hold)
+	keep    bool      // it does not start: it keeps its place (Hold)
 
 	estimate core.Time // of Waiting
 	known    core.Time // the latest start that its launcher may expect (TellEstimates)

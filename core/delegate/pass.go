@@ -138,7 +138,7 @@ func (r *RMS) base() {
 // schedule gives a request its place.
 func (r *RMS) schedule(a *application) {
 	dirty := r.show(a, core.Forever)
-	a.state, a.estimate = Waiting, r.hole(a.request)
+	a.state, a.estimate = Waiting, r.hole(a.request, max(r.now, a.from))
 	switch {
 	case dirty:
 		r.out[len(r.out)-1].Estimate = a.estimate
@@ -154,15 +154,17 @@ func (r *RMS) schedule(a *application) {
 			r.stands(p.Cluster, a.estimate, a.request.Walltime, p.Hosts)
 		}
 	}
-	if a.estimate == r.now {
+	if a.estimate == r.now && !a.keep {
 		a.state, a.start = Started, r.now
 		r.out = append(r.out, Message{To: a.id, Kind: Start, Estimate: r.now, Request: a.request})
 	}
 }
 
-// hole is the first second from which all parts of a request fit for its walltime; core.Forever when there is none.
-func (r *RMS) hole(q mold.Request) core.Time {
-	t := r.now
+// hole is the first second, not before t, from which all parts of a request fit for its walltime; core.Forever when there is none.
+func (r *RMS) hole(q mold.Request, t core.Time) core.Time {
+	if t == core.Forever {
+		return core.Forever
+	}
 	for moved := true; moved; {
 		moved = false
 		for _, p := range q.Parts {

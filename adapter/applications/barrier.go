@@ -1,0 +1,94 @@
+package applications
+
+import (
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// greetPart begins the session of a part's barrier.
+func (m *Machine) greetPart(s *session, hello *launcher.Hello) *no {
+	a, p := m.partOf(s.user, hello.Part)
+	if p == nil {
+		return refusal(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
+	}
+	s.app, s.part = a, p
+	m.sessions[s.id] = s
+	m.welcome(s)
+	return nil
+}
+
+// partOf is a user's part that a batch job is; nil: none.
+func (m *Machine) partOf(user string, l *launcher.Part) (*application, *piece) {
+	for _, a := range m.all {
+		for _, p := range a.Parts {
+			if a.User == user && p.Name == l.Cluster && p.Job != 0 && int64(p.Job) == l.Job && p.Lost == 0 {
+				return a, p
+			}
+		}
+	}
+	for _, c := range m.clusters {
+		if c.Name != l.Cluster || !c.Embedded || c.board == nil {
+			continue
+		}
+		for _, j := range c.board.Jobs {
+			if a := m.byID[j.Application]; int64(j.ID) == l.Job && j.User == user && a != nil && a.User == user {
+				for _, p := range a.Parts {
+					if p.Name == c.Name {
+						return a, p
+					}
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// ready is a part's word that it stands at the barrier.
+func (m *Machine) ready(s *session, seq int64, id core.JobID) *no {
+	a := s.app
+	if id != s.part.Job && !m.clusters[s.part.Cluster].Embedded {
+		return refusal(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
+	}
+	m.okay(s, seq)
+	switch {
+	case a.Phase == starting && s.part.Hosts > 0:
+		s.ready = true
+		m.advance(a)
+	case a.Phase == running && s.part.Hosts > 0:
+		m.say(s, m.goes(a))
+	case a.Phase == ending:
+		m.close(s, &launcher.Abort{Why: "the application is over, or being ended"})
+	default:
+		m.close(s, &launcher.Abort{Why: "the application was not granted this", Again: true})
+	}
+	return nil
+}
+
+// partDone is a part's word that it is over. Where others wait its nodes are kept first, and only then may it leave.
+func (m *Machine) partDone(s *session, seq int64, code int) {
+	a, p := s.app, s.part
+	if a.Phase != running || p.Done || p.Over || p.Hosts == 0 {
+		m.okay(s, seq)
+		return
+	}
+	p.Done, p.Code = true, code
+	m.unsettled = true
+	m.store(a)
+	if m.haunt(a, p) {
+		p.owed = &debt{s.id, seq, m.now + ghostWithin}
+		return
+	}
+	m.okay(s, seq)
+}
+
+// ghostWithin is how long a part waits for its ghost at most.
+const ghostWithin core.Time = 10
+
+// pay lets a part leave whose ghost stands, or does not come.
+func (m *Machine) pay(a *application, p *piece, s *part.Standing) {
+	if p.owed != nil && (m.now >= p.owed.by || m.now >= p.Ghost || s != nil && (s.Stand == part.Ghosted || s.Stand == part.Over)) {
+		m.okay(m.sessions[p.owed.session], p.owed.seq)
+		p.owed = nil
+	}
+}

@@ -1,0 +1,142 @@
+package applications
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/core/delegate"
+)
+
+// unclaimed is how long a job that is marked launch= may wait for an application that names it.
+const unclaimed core.Time = 60
+
+// absent is how long a part may be in no reading before it counts as over.
+const absent core.Time = 10
+
+// show takes a cluster's new board.
+func (m *Machine) show(i int, b *part.Board) {
+	c := m.clusters[i]
+	if c.board != nil && b.Read < c.board.Read {
+		return
+	}
+	fresh := c.board == nil || c.board.Hosts != b.Hosts
+	c.board, c.changed, m.unsettled = b, true, true
+	m.now = max(m.now, b.Read) // what the board knows of that second is not to be asked about an earlier one
+	c.lost = m.now > b.Read+unread
+	if fresh {
+		hosts := make([]int, len(m.clusters))
+		for j, d := range m.clusters {
+			hosts[j] = d.hosts()
+		}
+		must(m.rms.Resize(m.now, hosts))
+	}
+	m.local(i)
+	m.strays(i)
+	for _, a := range slices.Clone(m.all) {
+		m.look(a, i)
+		m.retry(a)
+	}
+}
+
+// local tells the RMS what a cluster has of its own; nothing where that is not known.
+func (m *Machine) local(i int) {
+	c := m.clusters[i]
+	l := c.board.Local
+	if c.lost {
+		l = delegate.Local{}
+	}
+	if err := m.rms.Local(m.now, i, l); err != nil {
+		c.lost = true
+		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + err.Error()})
+		must(m.rms.Local(m.now, i, delegate.Local{}))
+	}
+}
+
+// clusterDeadline is when something is due on a cluster though nothing is heard of it.
+func (m *Machine) clusterDeadline(c *cluster) core.Time {
+	next := core.Forever
+	if c.board != nil && !c.lost {
+		next = c.board.Read + unread + 1
+	}
+	for _, since := range c.strays {
+		if since+unclaimed > m.now {
+			next = min(next, since+unclaimed)
+		}
+	}
+	return next
+}
+
+// silence sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
+func (m *Machine) silence() {
+	for i, c := range m.clusters {
+		if c.board != nil && !c.lost && m.now > c.board.Read+unread {
+			c.lost, m.unsettled = true, true
+			m.local(i)
+		}
+		for _, since := range c.strays {
+			c.changed = c.changed || since+unclaimed == m.now
+		}
+	}
+}
+
+// strays are a cluster's jobs that are marked launch= and that no application names. One of the right user and mark takes the place of a
+// part that was lost before its start: a batch system may submit it again by itself, under a new number.
+func (m *Machine) strays(i int) {
+	c := m.clusters[i]
+	now := map[core.JobID]core.Time{}
+	for _, j := range c.board.Jobs {
+		if j.State == adapter.Done || m.claimed(i, j) {
+			continue
+		}
+		since, known := c.strays[j.ID]
+		if !known {
+			since = m.now
+		}
+		now[j.ID] = since
+	}
+	c.strays = now
+}
+
+// claimed says whether an application names a job, or may be about to.
+func (m *Machine) claimed(i int, j part.Job) bool {
+	a := m.byID[j.Application]
+	if a == nil || a.User != j.User {
+		return false
+	}
+	if m.clusters[i].Embedded {
+		return a.part(i) != nil
+	}
+	p := a.part(i)
+	switch {
+	case p == nil:
+		return false
+	case p.Job == j.ID:
+		return true
+	case p.Lost > 0 && !a.Phase.started() && a.Phase != ending && (j.State == adapter.Pending || j.State == adapter.Running):
+		a.names(m.clusters[i].Name, job{i, j.ID})
+		m.note(a, "adopt", "the batch system submitted its part again: "+m.clusters[i].Name+" "+text(j.ID))
+		m.store(a)
+		return true
+	}
+	return false
+}
+
+// standing is what a board says of a part; nil: nothing.
+func (m *Machine) standing(a *application, p *piece) *part.Standing {
+	for k := range m.clusters[p.Cluster].board.Parts {
+		s := &m.clusters[p.Cluster].board.Parts[k]
+		if s.Application == a.ID && (s.Job == p.Job || m.clusters[p.Cluster].Embedded) {
+			return s
+		}
+	}
+	return nil
+}
+
+// listed says whether a board lists a part's job.
+func (m *Machine) listed(a *application, p *piece) bool {
+	return slices.ContainsFunc(m.clusters[p.Cluster].board.Jobs, func(j part.Job) bool {
+		return j.Application == a.ID && (j.ID == p.Job || m.clusters[p.Cluster].Embedded) && j.State != adapter.Done
+	})
+}

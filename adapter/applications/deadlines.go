@@ -1,0 +1,128 @@
+package applications
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// patience is how many times Answer a launcher may owe an answer.
+const patience = 10
+
+// deadlines does what the passing of time wants.
+func (m *Machine) deadlines() {
+	m.silence()
+	m.unsettled = true
+	for _, c := range m.clusters {
+		c.changed = true
+	}
+	for _, a := range slices.Clone(m.all) {
+		m.retry(a)
+		if reason := m.silent(a); reason != "" {
+			in := core.Time(0)
+			if a.Phase.started() {
+				in = endIn
+			}
+			m.end(a, launcher.WhySilent, reason, in)
+		}
+		switch {
+		case a.Phase == preparing && m.now >= a.Since+prepareWithin:
+			m.late(a, func(p *piece) bool { return p.prepared }, fmt.Sprintf("not prepared within %d s", prepareWithin))
+		case a.Phase == starting && m.now >= m.upBy(a):
+			m.late(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
+		case a.Phase == running && m.now >= a.By:
+			m.end(a, launcher.WhyOverrun, "its walltime is over", endIn)
+		}
+		for _, p := range a.Parts {
+			m.pay(a, p, nil)
+		}
+		m.advance(a)
+	}
+}
+
+// upBy is when all parts of an application must be up: after a restart they get their time anew.
+func (m *Machine) upBy(a *application) core.Time { return max(a.Since, m.begun) + m.settings.BringUp }
+
+// late gives up a try whose parts did not come so far in time.
+func (m *Machine) late(a *application, far func(*piece) bool, why string) {
+	for _, p := range a.Parts {
+		if p.Hosts > 0 && !far(p) {
+			m.refused(a, p, why)
+			return
+		}
+	}
+}
+
+// silent says why nobody waits for an application's launcher any more; "": it is heard.
+func (m *Machine) silent(a *application) string {
+	s := m.settings
+	switch {
+	case a.Phase == ending:
+	case a.launcher == nil && m.now >= a.away+s.Grace:
+		return fmt.Sprintf("its launcher was away for %d s", s.Grace)
+	case a.owes != 0 && m.now >= a.owes+patience*s.Answer:
+		return fmt.Sprintf("its launcher did not acknowledge view %d within %d s", a.owed, patience*s.Answer)
+	case a.Phase == fresh && a.pending == nil && m.now >= a.Since+patience*s.Answer:
+		return fmt.Sprintf("its launcher did not subscribe within %d s", patience*s.Answer)
+	case a.Phase == subscribed || a.Phase == waiting:
+		for _, p := range a.Parts {
+			if p.Lost > 0 && p.Hosts > 0 && m.now >= p.Lost+patience*s.Answer {
+				return fmt.Sprintf("its launcher did not submit job %d on %s again within %d s", p.Job, p.Name, patience*s.Answer)
+			}
+		}
+	}
+	return ""
+}
+
+// deadline is the next second at which something is due of an application.
+func (m *Machine) deadline(a *application) core.Time {
+	next := core.Forever
+	at := func(t core.Time) { next = min(next, t) }
+	later := func(t core.Time) { // once it is past it is nothing any more
+		if t > m.now {
+			at(t)
+		}
+	}
+	s := m.settings
+	if a.Phase != ending && a.launcher == nil {
+		at(a.away + s.Grace)
+	}
+	if a.Phase != ending && a.owes != 0 {
+		at(a.owes + patience*s.Answer)
+	}
+	if a.pending != nil {
+		at(a.pending.at + readWithin)
+	}
+	switch a.Phase {
+	case fresh:
+		if a.pending == nil {
+			at(a.Since + patience*s.Answer)
+		}
+	case waiting:
+		later(a.retryAt())
+	case preparing:
+		at(a.Since + prepareWithin)
+	case starting:
+		at(m.upBy(a))
+	case running:
+		at(a.By)
+	case ending:
+		later(a.EndAt)
+	}
+	for _, p := range a.Parts {
+		if p.Lost > 0 {
+			later(p.Lost + s.Answer)
+			later(p.Lost + patience*s.Answer)
+		}
+		if p.Ghost > 0 {
+			later(p.Ghost - leaving)
+			later(p.Ghost)
+		}
+		if p.owed != nil {
+			at(p.owed.by)
+		}
+	}
+	return next
+}

@@ -1,0 +1,224 @@
+package applications
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/profile"
+)
+
+// Machine is what becomes of applications. One goroutine owns it.
+type Machine struct {
+	clusters []*cluster
+	links    []Link
+	settings Settings
+	rms      *delegate.RMS
+
+	now       core.Time
+	last      int64          // the newest application's number
+	all       []*application // by rank; those without one behind
+	byID      map[int64]*application
+	sessions  map[uint64]*session
+	occupied  []delegate.Stretch // as the RMS knows it
+	begun     core.Time          // since when the machine runs
+	asleep    bool               // after a restart: no pass before all clusters are read, or grace is over
+	again     core.Time          // the next half minute, when what has no known end is looked at again; core.Forever: there is no such thing
+	unsettled bool               // the RMS does not know all that it should
+
+	dirty map[*application]bool // to be stored
+	out   Effects
+}
+
+// cluster is one in its machine.
+type cluster struct {
+	Cluster
+	board   *part.Board // nil before the first
+	lost    bool        // not read for a minute
+	placed  bool        // a pass has placed what is there
+	changed bool        // its orders may have
+	orders  []part.Order
+	strays  map[core.JobID]core.Time // jobs that no application names: since when
+}
+
+// application is one in its machine.
+type application struct {
+	durable
+	launcher *session
+	away     core.Time // since when there is no launcher
+	owes     core.Time // since when a view is not acknowledged; 0: none is owed
+	owed     int64     // that view
+	told     core.Time // the estimate that its launcher was told for the request in force; untold: none
+	joined   bool      // the RMS knows it
+	newest   []seen    // what the last pass showed, by cluster; nil: nothing since it joined
+	sent     []seen    // what the last view showed
+	acked    []seen    // what the last acknowledged view showed
+	linked   int       // how many clusters it knew when it was told of links
+	pending  *pending  // a subscription or parts that wait for their jobs to be seen
+	look     bool      // its launcher is to be looked after: something may be new to it
+	moved    string    // what moved its estimate
+}
+
+// seen is what a launcher knows of a cluster.
+type seen struct {
+	known  bool
+	hosts  int
+	info   info
+	points []profile.Point // not changed once it is here
+}
+
+const untold core.Time = -1
+
+// unread is how long a cluster may go unread before nothing starts on it.
+const unread core.Time = 60
+
+// New is a machine with the applications of a journal. An error is about a record that is none.
+func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
+	s.Timer = max(s.Timer, 1)
+	if s.Pace == 0 {
+		s.Pace = 1
+	}
+	m := &Machine{links: links, settings: s, now: now, begun: now, again: core.Forever,
+		byID: map[int64]*application{}, sessions: map[uint64]*session{}, dirty: map[*application]bool{}}
+	for _, c := range clusters {
+		m.clusters = append(m.clusters, &cluster{Cluster: c, strays: map[core.JobID]core.Time{}, changed: true})
+	}
+	m.rms = delegate.New(make([]int, len(clusters)), delegate.Options{
+		Timer: s.Timer, TellEstimates: true, Limit: s.Applications,
+	}, &delegate.Indexed{})
+	for _, r := range records {
+		if r.ID == counter {
+			if err := json.Unmarshal(r.Data, &m.last); err != nil {
+				return nil, fmt.Errorf("the record of the last application's number: %w", err)
+			}
+			continue
+		}
+		a, err := m.read(r)
+		if err != nil {
+			return nil, err
+		}
+		a.away, a.told = now, untold
+		m.byID[a.ID] = a
+		m.place(a)
+		m.asleep = true
+		m.last = max(m.last, a.ID)
+		m.store(a)
+	}
+	return m, nil
+}
+
+// place puts an application where its rank says.
+func (m *Machine) place(a *application) {
+	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
+	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int {
+		switch {
+		case b.order() != a.order():
+			return int(min(max(b.order()-a.order(), -1), 1))
+		case b.ID < a.ID:
+			return -1
+		}
+		return 1
+	})
+	m.all = slices.Insert(m.all, at, a)
+}
+
+func (a *application) order() core.Time {
+	if a.Rank == 0 {
+		return core.Forever
+	}
+	return a.Rank
+}
+
+// Step tells the machine what happened at a second. Seconds that go back count as the latest that was.
+func (m *Machine) Step(now core.Time, e Event) {
+	m.now = max(m.now, now)
+	switch e := e.(type) {
+	case Heard:
+		m.hear(e)
+	case Left:
+		m.leave(e.Session)
+	case Shown:
+		m.show(e.Cluster, e.Board)
+	}
+	m.flush()
+}
+
+// Wake does what is due at a second: deadlines, and a pass. It says whether there was one.
+func (m *Machine) Wake(now core.Time) (pass bool) {
+	m.now = max(m.now, now)
+	m.deadlines()
+	pass = m.pass()
+	m.flush()
+	return pass
+}
+
+// Next is the second of the next Wake; core.Forever when nothing is due.
+func (m *Machine) Next() core.Time {
+	next := core.Forever
+	switch {
+	case !m.sleeps():
+		next = min(next, m.rms.Next(), m.again)
+	default:
+		next = min(next, m.begun+m.settings.Grace)
+	}
+	for _, a := range m.all {
+		next = min(next, m.deadline(a))
+	}
+	for _, c := range m.clusters {
+		next = min(next, m.clusterDeadline(c))
+	}
+	return max(next, m.now)
+}
+
+// Effects are what is to be done about all that happened since they were asked for last.
+func (m *Machine) Effects() Effects {
+	for _, a := range m.all { // by rank: the same effects in every run
+		if m.dirty[a] {
+			m.out.Stored = append(m.out.Stored, a.record())
+		}
+	}
+	clear(m.dirty)
+	for i, c := range m.clusters {
+		if c.changed {
+			c.changed = false
+			m.order(i)
+		}
+	}
+	out := m.out
+	m.out = Effects{}
+	return out
+}
+
+// store notes that an application's record is to be written, and that orders may have changed.
+func (m *Machine) store(a *application) {
+	m.dirty[a] = true
+	for _, c := range m.clusters {
+		c.changed = true
+	}
+}
+
+// forget takes an application out for good.
+func (m *Machine) forget(a *application) {
+	m.quit(a)
+	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
+	delete(m.byID, a.ID)
+	delete(m.dirty, a)
+	m.out.Gone = append(m.out.Gone, a.ID)
+	for _, c := range m.clusters {
+		c.changed = true
+	}
+}
+
+func (m *Machine) note(a *application, verb, text string) {
+	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: a.ID, Verb: verb, Text: text})
+}
+
+// must is for what cannot fail: the machine has checked it.
+func must(err error) {
+	if err != nil {
+		panic("applications: " + err.Error())
+	}
+}

@@ -1,0 +1,256 @@
+package applications
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/shim/wire/launcher"
+)
+
+// session is one of a launcher, or of a part's barrier.
+type session struct {
+	id   uint64
+	user string
+	app  *application
+
+	part  *piece // nil: a launcher's
+	ready bool   // the part said so, in this session
+
+	answered int64       // the view that its last request was by
+	unasked  core.Time   // the second of the last request that answered nothing
+	floods   []core.Time // when requests were too many, lately
+}
+
+// What a session may do before it is closed: so many requests too many in so many seconds.
+const (
+	mostFloods  = 20
+	floodWindow = 10
+)
+
+func (m *Machine) say(s *session, message launcher.Message) {
+	if s != nil {
+		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: message})
+	}
+}
+
+// close ends a session with a last message, nil for none.
+func (m *Machine) close(s *session, last launcher.Message) {
+	if s == nil {
+		return
+	}
+	m.out.Said = append(m.out.Said, Say{Session: s.id, Message: last, Close: true})
+	m.leave(s.id)
+}
+
+func (m *Machine) okay(s *session, seq int64) { m.say(s, &launcher.Okay{To: seq}) }
+
+// no refuses a message: nothing has changed by it.
+type no struct{ code, field, text string }
+
+func (n *no) message(seq int64) *launcher.Refuse {
+	return &launcher.Refuse{To: seq, Code: n.code, Text: n.text, Field: n.field}
+}
+
+func refusal(code, field, format string, args ...any) *no {
+	return &no{code, field, fmt.Sprintf(format, args...)}
+}
+
+// hear takes a message of a session.
+func (m *Machine) hear(e Heard) {
+	s := m.sessions[e.Session]
+	hello, first := e.Message.(*launcher.Hello)
+	switch {
+	case s == nil && first:
+		m.greet(e, hello)
+		return
+	case s == nil: // closed, and its end is under way
+		return
+	case first:
+		m.say(s, refusal(launcher.CodeState, "t", "this session has said hello").message(e.Seq))
+		return
+	}
+	var wrong *no
+	if s.part != nil {
+		wrong = m.hearPart(s, e.Seq, e.Message)
+	} else {
+		wrong = m.hearLauncher(s, e.Seq, e.Message)
+	}
+	if wrong == nil {
+		return
+	}
+	answer := wrong.message(e.Seq)
+	if wrong.code == launcher.CodeState {
+		answer.Tag = max(0, s.app.Tag)
+	}
+	if wrong.code == launcher.CodeFlood && len(s.floods) >= mostFloods {
+		m.close(s, answer)
+		return
+	}
+	m.say(s, answer)
+}
+
+func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) *no {
+	switch l := message.(type) {
+	case *launcher.Subscribe:
+		return m.subscribe(s, seq, l)
+	case *launcher.List:
+		m.say(s, m.list(func(c int) bool { return m.clusters[c].board != nil }))
+	case *launcher.Ack:
+		return m.ack(s.app, l.View)
+	case *launcher.Request:
+		return m.request(s, l)
+	case *launcher.Parts:
+		return m.parts(s, seq, l)
+	case *launcher.Done:
+		m.launcherDone(s, seq, l.Code)
+	default:
+		return refusal(launcher.CodeType, "t", "a launcher does not send %s", message.Type())
+	}
+	return nil
+}
+
+func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *no {
+	switch l := message.(type) {
+	case *launcher.Ready:
+		return m.ready(s, seq, core.JobID(l.Job))
+	case *launcher.Done:
+		m.partDone(s, seq, l.Code)
+	case *launcher.List:
+		m.say(s, m.list(func(c int) bool { return m.clusters[c].board != nil }))
+	default:
+		return refusal(launcher.CodeType, "t", "a part does not send %s", message.Type())
+	}
+	return nil
+}
+
+// greet answers a session's first message.
+func (m *Machine) greet(e Heard, hello *launcher.Hello) {
+	s := &session{id: e.Session, user: e.User, unasked: -core.Forever}
+	var wrong *no
+	switch {
+	case hello.Part != nil:
+		wrong = m.greetPart(s, hello)
+	case hello.App != 0:
+		wrong = m.comeBack(s, hello)
+	default:
+		wrong = m.enter(s, hello)
+	}
+	if wrong != nil {
+		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: wrong.message(e.Seq), Close: true})
+	}
+}
+
+// enter makes a new application.
+func (m *Machine) enter(s *session, hello *launcher.Hello) *no {
+	mine := 0
+	for _, a := range m.all {
+		if a.User == s.user && a.Phase != ending {
+			mine++
+		}
+	}
+	if m.settings.PerUser > 0 && mine >= m.settings.PerUser {
+		return refusal(launcher.CodeFull, "", "you have %d applications, and may have %d at a time: let one end first", mine, m.settings.PerUser)
+	}
+	m.last++
+	a := &application{durable: durable{ID: m.last, User: s.user, Name: hello.Name, Phase: fresh, Tag: -1, Since: m.now}, told: untold}
+	m.byID[a.ID] = a
+	m.place(a)
+	m.out.Stored = append(m.out.Stored, Record{ID: counter, Data: fmt.Append(nil, m.last)})
+	m.store(a)
+	m.attach(s, a)
+	return nil
+}
+
+// comeBack gives an application its launcher back.
+func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
+	a := m.byID[hello.App]
+	if a == nil || a.User != s.user || a.Phase == ending && m.now >= a.EndAt {
+		return refusal(launcher.CodeUnknown, "app", "you have no application %d: it is over, or never was", hello.App)
+	}
+	if old := a.launcher; old != nil {
+		m.close(old, &launcher.End{Why: launcher.WhyNewer})
+	}
+	m.attach(s, a)
+	if hello.Have == 0 || hello.Have != a.Acked {
+		a.acked, a.told = nil, untold
+	}
+	a.sent, a.owes, a.linked, a.look = a.acked, 0, 0, true
+	switch {
+	case a.Phase.started():
+		m.say(s, m.startOf(a))
+		if a.Phase == running {
+			m.say(s, m.goes(a))
+		}
+	case a.Phase == ending:
+		m.say(s, &launcher.End{Why: a.Reason, In: max(0, a.EndAt-m.now)})
+	}
+	for _, p := range a.Parts {
+		if p.Lost > 0 {
+			m.say(s, p.gone())
+		}
+	}
+	return nil
+}
+
+// attach makes a session an application's launcher, and welcomes it.
+func (m *Machine) attach(s *session, a *application) {
+	s.app, a.launcher, a.away = a, s, 0
+	m.sessions[s.id] = s
+	m.unsettled = true
+	m.welcome(s)
+}
+
+func (m *Machine) welcome(s *session) {
+	m.say(s, &launcher.Welcome{
+		Version: launcher.Version, App: s.app.ID, State: m.state(s.app), Now: m.now, Pace: m.settings.Pace, Tag: s.app.Tag,
+		Grace: m.settings.Grace, Timer: m.settings.Timer, Fair: m.settings.FairStart, Answer: m.settings.Answer,
+	})
+}
+
+// leave is the end of a session.
+func (m *Machine) leave(id uint64) {
+	s := m.sessions[id]
+	if s == nil {
+		return
+	}
+	delete(m.sessions, id)
+	if s.part != nil {
+		return
+	}
+	if a := s.app; a.launcher == s {
+		a.launcher, a.away, a.owes, a.pending = nil, m.now, 0, nil
+		m.unsettled = true
+	}
+}
+
+// barriers are the sessions of an application's parts.
+func (m *Machine) barriers(a *application) []*session {
+	var all []*session
+	for _, s := range m.sessions {
+		if s.part != nil && s.app == a {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(s, t *session) int { return cmp.Compare(s.id, t.id) })
+	return all
+}
+
+// state is what launchers are told.
+func (m *Machine) state(a *application) string {
+	switch {
+	case a.Phase == fresh, a.Phase == subscribed:
+		return delegate.Submitted.String()
+	case a.Phase == waiting && m.rms.State(core.JobID(a.ID)) == delegate.Waiting, a.Phase == preparing:
+		return delegate.Waiting.String()
+	case a.Phase == waiting:
+		return delegate.RequestSent.String()
+	case a.Phase.started():
+		return delegate.Started.String()
+	case a.Reason == "" && m.now >= a.EndAt:
+		return delegate.Ghost.String()
+	}
+	return delegate.FinishSent.String()
+}

@@ -1,0 +1,218 @@
+package applications
+
+import (
+	"fmt"
+
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// lookWaiting sees what became of a part that is not to start now.
+func (m *Machine) lookWaiting(a *application, p *piece, s *part.Standing, over, made bool) {
+	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == part.Waiting || s.Stand == part.Refused)) {
+		p.Drop, p.Kept = 0, 0
+		m.unsettled = true
+		m.store(a)
+	}
+	switch {
+	case made || p.Lost > 0:
+	case over:
+		m.lose(a, p, why(s, "its job is gone"))
+	case p.Drop == 0 && s != nil && (s.Stand == part.Running || s.Stand == part.Starting) && s.Try >= a.Try:
+		a.Try++
+		p.Drop, p.Kept = a.Try, max(p.Hosts, len(s.Nodes))
+		m.unsettled = true
+		m.note(a, "abort", p.Name+": its job was released by somebody else; it ends, for the application has not started")
+		m.store(a)
+	}
+}
+
+func why(s *part.Standing, otherwise string) string {
+	if s != nil && s.Why != "" {
+		return s.Why
+	}
+	return otherwise
+}
+
+// lose asks the launcher for another job in place of one that is gone.
+func (m *Machine) lose(a *application, p *piece, why string) {
+	p.Lost, p.Drop, p.Kept = m.now, 0, 0
+	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
+	m.unsettled = true
+	m.store(a)
+	m.say(a.launcher, p.gone())
+}
+
+func (p *piece) gone() *launcher.Lost {
+	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
+}
+
+func (m *Machine) lookPreparing(a *application, p *piece, s *part.Standing, over bool) {
+	switch {
+	case p.Hosts == 0:
+		m.lookUnused(a, p, s, over)
+	case over:
+		m.refused(a, p, why(s, "its job is gone"))
+		m.lose(a, p, why(s, "its job is gone"))
+	case s == nil || s.Try != a.Try:
+	case s.Stand == part.Refused:
+		m.refused(a, p, why(s, "refused"))
+	case s.Stand == part.Prepared && !m.clusters[p.Cluster].Embedded && len(s.Nodes) != p.Hosts:
+		m.refused(a, p, fmt.Sprintf("%d nodes were reserved, not %d", len(s.Nodes), p.Hosts))
+	case s.Stand == part.Prepared:
+		p.prepared, p.Nodes = true, s.Nodes
+	}
+}
+
+// lookUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
+func (m *Machine) lookUnused(a *application, p *piece, s *part.Standing, over bool) {
+	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
+		m.lose(a, p, why(s, "its job is gone"))
+	}
+}
+
+func (m *Machine) lookStarting(a *application, p *piece, s *part.Standing, over bool) {
+	switch {
+	case p.Hosts == 0:
+		m.lookUnused(a, p, s, over)
+	case over:
+		m.refused(a, p, why(s, "its job ended before all were up"))
+		if p.Drop = 0; !m.clusters[p.Cluster].Embedded {
+			m.lose(a, p, why(s, "its job ended before all were up"))
+		}
+	case s == nil || s.Try != a.Try:
+	case s.Stand == part.Refused:
+		m.refused(a, p, why(s, "it does not start"))
+	case s.Stand == part.Running:
+		p.runs = true
+		if len(s.Nodes) > 0 {
+			p.Nodes = s.Nodes
+		}
+	}
+}
+
+func (m *Machine) lookRunning(a *application, p *piece, s *part.Standing, over bool) {
+	m.pay(a, p, s)
+	if !over {
+		return
+	}
+	p.Over = true
+	m.unsettled = true
+	m.store(a)
+	if p.Hosts > 0 && s != nil && s.Failed && !p.Done {
+		m.end(a, launcher.WhyLost, p.Name+": "+why(s, "its job died"), endIn)
+	}
+}
+
+// endIn is how long an application that is told its end may clean up, seconds.
+const endIn core.Time = 30
+
+// end ends an application, whatever it does: its launcher and parts are told why (a Reason of launchers; "": they know), and its jobs end
+// some seconds later.
+func (m *Machine) end(a *application, reason, why string, in core.Time) {
+	if a.Phase == ending {
+		return
+	}
+	held, barrier := a.Phase.holds(), a.Phase == starting
+	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = ending, reason, why, m.now, m.now+in, nil
+	for _, p := range a.Parts {
+		p.Ghost = 0
+		p.Over = p.Over || p.Lost > 0 || m.clusters[p.Cluster].Embedded && (!held || p.Hosts == 0) && p.Drop == 0
+	}
+	m.note(a, "end", why)
+	m.store(a)
+	m.unsettled = true
+	if reason == "" {
+		m.hush(a, barrier, why)
+		return
+	}
+	last := &launcher.End{Why: reason, In: in}
+	if in > 0 {
+		m.say(a.launcher, last)
+	} else {
+		m.close(a.launcher, last)
+	}
+	for _, s := range m.barriers(a) {
+		if barrier {
+			m.close(s, &launcher.Abort{Why: why})
+		} else {
+			m.say(s, last)
+		}
+	}
+}
+
+// hush tells those who stand at the barrier that nothing comes of it.
+func (m *Machine) hush(a *application, barrier bool, why string) {
+	for _, s := range m.barriers(a) {
+		if barrier {
+			m.close(s, &launcher.Abort{Why: why})
+		}
+	}
+}
+
+// finish is the end of an application whose parts are all over by themselves.
+func (m *Machine) finish(a *application) {
+	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = ending, "", "the application is over", m.now, m.now
+	m.note(a, "done", "all parts are over")
+	m.store(a)
+	m.unsettled = true
+	m.close(a.launcher, &launcher.Done{Code: a.code()})
+	m.advance(a)
+}
+
+// code is the exit status of an application: that of the first part which is not 0.
+func (a *application) code() int {
+	for _, p := range a.Parts {
+		if p.Code != 0 {
+			return p.Code
+		}
+	}
+	return 0
+}
+
+// buried says whether nothing is left of an application that ends.
+func (m *Machine) buried(a *application) bool {
+	for _, p := range a.Parts {
+		if !p.Over || p.Ghost > m.now {
+			return false
+		}
+	}
+	return true
+}
+
+// launcherDone is a launcher's word that its application is over, or withdrawn.
+func (m *Machine) launcherDone(s *session, seq int64, code int) {
+	a := s.app
+	was := a.Phase
+	m.okay(s, seq)
+	m.close(s, nil)
+	if was == ending {
+		return
+	}
+	m.end(a, "", "its launcher is done with it", 0)
+	if was == running {
+		for _, p := range a.Parts {
+			if p.Hosts > 0 && !p.Over && !p.Done {
+				p.Done, p.Code = true, code
+				m.haunt(a, p)
+			}
+		}
+	}
+	m.advance(a)
+}
+
+// haunt keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
+func (m *Machine) haunt(a *application, p *piece) bool {
+	if m.settings.FairStart == 0 {
+		return false
+	}
+	for _, b := range m.all {
+		if b != a && (b.Phase == subscribed || b.Phase == waiting) && m.visible(b, p.Cluster) {
+			p.Ghost = m.now + m.settings.FairStart
+			m.unsettled = true
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,224 @@
+package applications
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+func text(id core.JobID) string { return strconv.FormatInt(int64(id), 10) }
+
+// prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
+func (m *Machine) prepare(a *application) {
+	m.quit(a)
+	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.allowance(a)
+	a.Try++
+	for _, p := range a.Parts {
+		p.prepared, p.runs, p.Nodes = false, false, nil
+	}
+	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.used()))
+	m.store(a)
+	m.unsettled = true
+}
+
+// used names the clusters of an application's request.
+func (a *application) used() string {
+	var names []string
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", p.Name, p.Hosts))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// each says whether something holds for all parts of an application's request.
+func (a *application) each(holds func(*piece) bool) bool {
+	for _, p := range a.Parts {
+		if p.Hosts > 0 && !holds(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// alone says whether an application starts with one part.
+func (a *application) alone() bool {
+	n := 0
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// advance goes on where all parts have come so far.
+func (m *Machine) advance(a *application) {
+	switch {
+	case a.Phase == preparing && a.each(func(p *piece) bool { return p.prepared }):
+		m.commit(a)
+	case a.Phase == starting && a.each(m.up(a)):
+		m.release(a)
+	case a.Phase == running && a.each(func(p *piece) bool { return p.Over }):
+		m.finish(a)
+	case a.Phase == ending && m.buried(a):
+		m.close(a.launcher, nil)
+		m.forget(a)
+	}
+}
+
+// up says which parts of an application are up: they run and, where there are several, stand at the barrier.
+func (m *Machine) up(a *application) func(*piece) bool {
+	if a.alone() {
+		return func(p *piece) bool { return p.runs }
+	}
+	ready := map[*piece]bool{}
+	for _, s := range m.sessions {
+		if s.ready && s.app == a {
+			ready[s.part] = true
+		}
+	}
+	return func(p *piece) bool { return p.runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
+}
+
+// commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
+func (m *Machine) commit(a *application) {
+	a.Phase, a.At, a.Since = starting, m.now, m.now
+	m.note(a, "commit", fmt.Sprintf("try %d, until %d at the latest", a.Try, a.By))
+	m.store(a)
+	m.say(a.launcher, m.startOf(a))
+}
+
+func (m *Machine) startOf(a *application) *launcher.Start {
+	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.hosts()}
+}
+
+// hosts are those of an application's parts.
+func (a *application) hosts() []launcher.Names {
+	all := []launcher.Names{}
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			all = append(all, launcher.Names{C: p.Cluster, Hosts: append([]string{}, p.Nodes...)})
+		}
+	}
+	return all
+}
+
+// release lets the parts through: walltime counts from here. The jobs of clusters that the request does not use end.
+func (m *Machine) release(a *application) {
+	a.Phase, a.Went, a.Since, a.Slow, a.Tries = running, m.now, m.now, false, nil
+	a.By = min(a.By, m.now+a.Walltime)
+	m.note(a, "go", fmt.Sprintf("all parts are up, %d s after the decision", m.now-a.At))
+	m.store(a)
+	m.unsettled = true
+	goes := m.goes(a)
+	m.say(a.launcher, goes)
+	for _, s := range m.barriers(a) {
+		if s.ready {
+			m.say(s, goes)
+		}
+	}
+}
+
+func (m *Machine) goes(a *application) *launcher.Go {
+	g := &launcher.Go{At: a.Went, Hosts: a.hosts()}
+	for _, h := range g.Hosts {
+		g.Names = append(g.Names, m.clusters[h.C].Name)
+	}
+	return g
+}
+
+// retreat gives up a try: the application waits again, at its rank.
+func (m *Machine) retreat(a *application, why string, failed bool) {
+	committed := a.Phase == starting
+	a.Phase, a.Since, a.At, a.By = waiting, m.now, 0, 0
+	a.told, a.look = untold, true
+	a.drop(a.Try)
+	if failed {
+		a.fail(m.now)
+		a.Failed, a.moved = why, "a start came to nothing: "+why
+	}
+	m.note(a, "abort", fmt.Sprintf("try %d: %s", a.Try, why))
+	m.store(a)
+	m.unsettled = true
+	if committed {
+		abort := &launcher.Abort{Why: why, Again: true}
+		m.say(a.launcher, abort)
+		for _, s := range m.barriers(a) {
+			m.close(s, abort)
+		}
+	}
+}
+
+// drop gives up what a try may have reserved.
+func (a *application) drop(try int) {
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			p.Drop, p.Kept = try, p.Hosts
+		}
+		p.prepared, p.runs = false, false
+	}
+}
+
+// fail notes a failed try: after perMinute of them in a minute there is one a minute.
+func (a *application) fail(now core.Time) {
+	a.Tries = append(a.Tries, now)
+	if n := len(a.Tries); n > perMinute {
+		a.Tries = a.Tries[n-perMinute:]
+	}
+	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
+}
+
+// retryAt is the second before which an application is not tried again; past: it may be.
+func (a *application) retryAt() core.Time {
+	if n := len(a.Tries); n > 0 && a.Slow {
+		return a.Tries[n-1] + 60
+	}
+	return 0
+}
+
+// refused notes that a cluster did not prepare a try, or not start its part.
+func (m *Machine) refused(a *application, p *piece, why string) {
+	m.out.Failed = append(m.out.Failed, Failure{Cluster: p.Name, Why: why})
+	m.retreat(a, p.Name+": "+why, true)
+}
+
+// look sees how far an application's part on a cluster has come.
+func (m *Machine) look(a *application, i int) {
+	p := a.part(i)
+	if p == nil || p.Over || m.byID[a.ID] != a {
+		return
+	}
+	s := m.standing(a, p)
+	b := m.clusters[i].board
+	if s != nil && s.Stand != part.Over || m.listed(a, p) {
+		p.there = b.Read
+	}
+	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
+	over := s != nil && s.Stand == part.Over
+	if s == nil && (p.Job != 0 || made) {
+		over = b.Read >= max(p.there, a.Since, m.begun)+absent
+	}
+	switch a.Phase {
+	case fresh, subscribed, waiting:
+		m.lookWaiting(a, p, s, over, made)
+	case preparing:
+		m.lookPreparing(a, p, s, over && !made)
+	case starting:
+		m.lookStarting(a, p, s, over)
+	case running:
+		m.lookRunning(a, p, s, over)
+	case ending:
+		if over || p.Job == 0 && !made {
+			p.Over = true
+			m.store(a)
+		}
+		m.pay(a, p, s)
+	}
+	m.advance(a)
+}

@@ -1,0 +1,225 @@
+package delegate
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/applications"
+	"accordion/adapter/launchers"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// Loop owns the applications. Nothing that it does waits for a peer or for a cluster.
+type Loop struct {
+	Options
+	machine  *applications.Machine
+	sessions map[uint64]launchers.Session
+	shown    chan int // clusters that have a new board
+	seen     Snapshot  // written last
+	shownAt  core.Time // when
+	stale    bool      // there is something newer: a second later
+}
+
+// New is a loop that does nothing yet.
+func New(o Options) *Loop {
+	if o.Meter == nil {
+		o.Meter = Deaf{}
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	return &Loop{Options: o, sessions: map[uint64]launchers.Session{}, shown: make(chan int)}
+}
+
+// most is how many events are taken before the clock is looked at again.
+const most = 1000
+
+// Run serves launchers until ctx ends; then it returns nil. What the journal has of applications goes on. An error means that the journal
+// cannot be read or written: then nothing more is done, and launchers and clusters keep what they have.
+func (l *Loop) Run(ctx context.Context) error {
+	records, err := l.Journal.records()
+	if err != nil {
+		return err
+	}
+	if l.machine, err = applications.New(l.now(), l.clusters(), l.links(), l.settings(), records); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i, c := range l.Clusters {
+		if c.Mailbox.Board() != nil {
+			l.machine.Step(l.now(), applications.Shown{Cluster: i, Board: c.Mailbox.Board()})
+		}
+		go l.listen(ctx, i)
+	}
+	for {
+		if err := l.turn(); err != nil {
+			return err
+		}
+		if !l.wait(ctx) {
+			return nil
+		}
+	}
+}
+
+// turn writes and does what came of the events since the last one, and then makes the pass that is due: all that came before it is in the
+// journal.
+func (l *Loop) turn() error {
+	if err := l.carry(l.machine.Effects()); err != nil {
+		return err
+	}
+	if begun := time.Now(); l.machine.Next() <= l.now() {
+		if l.machine.Wake(l.now()) {
+			l.Meter.Passed(time.Since(begun))
+		}
+		if err := l.carry(l.machine.Effects()); err != nil {
+			return err
+		}
+	}
+	return l.show()
+}
+
+// carry does what the machine decided, the records first.
+func (l *Loop) carry(e applications.Effects) error {
+	if err := l.Journal.keep(e); err != nil {
+		return err
+	}
+	for _, n := range e.Notes {
+		l.Log.Info(n.Text, "application", n.Application, "what", n.Verb)
+	}
+	for _, f := range e.Failed {
+		l.Meter.FailedPreparation(f.Cluster, f.Why)
+	}
+	for _, o := range e.Ordered {
+		l.Clusters[o.Cluster].Mailbox.Order(o.All)
+	}
+	for _, s := range e.Said {
+		peer := l.sessions[s.Session]
+		switch {
+		case peer == nil: // it has gone
+		case s.Close:
+			delete(l.sessions, s.Session)
+			peer.Close(s.Message)
+		default:
+			peer.Send(s.Message)
+		}
+	}
+	return nil
+}
+
+// wait lets something happen, and hears all that has happened by then. It is false when ctx has ended.
+func (l *Loop) wait(ctx context.Context) bool {
+	var due <-chan time.Time
+	next := l.machine.Next()
+	if l.stale {
+		next = min(next, l.shownAt+1)
+	}
+	if next < core.Forever {
+		due = l.Clock.After(adapter.Instant(next).Sub(l.Clock.Now()))
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-due:
+	case e := <-l.Events:
+		l.hear(e)
+	case i := <-l.shown:
+		l.look(i)
+	}
+	for range most {
+		select {
+		case e := <-l.Events:
+			l.hear(e)
+		case i := <-l.shown:
+			l.look(i)
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+func (l *Loop) hear(e launchers.Event) {
+	id := e.Session.Number()
+	if e.Message == nil {
+		delete(l.sessions, id)
+		l.machine.Step(l.now(), applications.Left{Session: id})
+		return
+	}
+	if _, first := e.Message.(*launcher.Hello); first {
+		l.sessions[id] = e.Session
+	}
+	l.machine.Step(l.now(), applications.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
+}
+
+func (l *Loop) look(i int) {
+	l.machine.Step(l.now(), applications.Shown{Cluster: i, Board: l.Clusters[i].Mailbox.Board()})
+}
+
+// listen passes on that a cluster has a new board.
+func (l *Loop) listen(ctx context.Context, i int) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.Clusters[i].Mailbox.Shown():
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case l.shown <- i:
+		}
+	}
+}
+
+// show writes what there is to be seen, where that is something else than before: once a second at most.
+func (l *Loop) show() error {
+	if l.stale = l.now() == l.shownAt; l.stale {
+		return nil
+	}
+	s := l.machine.Snapshot()
+	at := s.At
+	s.At = l.seen.At
+	if reflect.DeepEqual(s, l.seen) {
+		return nil
+	}
+	s.At = at
+	l.seen, l.shownAt = s, l.now()
+	states := map[string]int{}
+	for _, a := range s.Applications {
+		states[a.State]++
+	}
+	l.Meter.Applications(states)
+	return l.Journal.show(s)
+}
+
+func (l *Loop) now() core.Time { return l.Clock.Now().Unix() }
+
+func (l *Loop) clusters() []applications.Cluster {
+	all := make([]applications.Cluster, len(l.Clusters))
+	for i, c := range l.Clusters {
+		all[i] = applications.Cluster{Name: c.Name, Site: c.Site, Speed: c.Speed, Attrs: c.Attrs, Embedded: c.Embedded}
+	}
+	return all
+}
+
+func (l *Loop) links() []applications.Link {
+	all := make([]applications.Link, len(l.Links))
+	for i, k := range l.Links {
+		all[i] = applications.Link{Between: k.Between, Latency: k.Latency.Microseconds(), Bandwidth: int64(k.Bandwidth)}
+	}
+	return all
+}
+
+// settings are the machine's: whole seconds, rounded up.
+func (l *Loop) settings() applications.Settings {
+	up := func(d time.Duration) core.Time { return core.Time((d + time.Second - 1) / time.Second) }
+	s := l.Settings
+	return applications.Settings{FairStart: up(s.FairStart), Timer: up(s.Timer), Answer: up(s.Answer), Grace: up(s.Grace), BringUp: up(s.BringUp),
+		Guard: up(s.Guard), Applications: s.Applications, PerUser: s.PerUser, Pace: s.Pace}
+}
