@@ -309,7 +309,7 @@ func failed(why string) bool {
 	return false
 }
 
-// String is an order in words, for the log.
+// describe is an order in words, for the journal.
 func describe(o part.Order) string {
 	return fmt.Sprintf("application %d, job %d, %s, try %d", o.Application, o.Job, wants[o.Want], o.Try)
 }

@@ -16,6 +16,7 @@ type saboteur struct {
 	blind             bool // ordinary jobs that wait are not seen
 	greedy            bool // ordinary jobs look like managed ones
 	liar              bool // a shrink is forgotten, and the job shown as if it was done
+	hasty             bool // what is prepared is let go at once
 
 	shrunk map[adapter.Key][]string
 }
@@ -64,6 +65,14 @@ func (s *saboteur) Shrink(ctx context.Context, key adapter.Key, keep []string) e
 	return s.BatchSystem.Shrink(ctx, key, keep)
 }
 
+func (s *saboteur) Shape(ctx context.Context, key adapter.Key, shape adapter.Shape) error {
+	err := s.BatchSystem.Shape(ctx, key, shape)
+	if s.hasty && err == nil {
+		return s.BatchSystem.Release(ctx, key)
+	}
+	return err
+}
+
 func (s *saboteur) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
 	j, err := s.BatchSystem.Inspect(ctx, key)
 	if err == nil && s.shrunk[key] != nil {
@@ -95,6 +104,40 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 					return &broken
 				}
 				if strings.Contains(strings.Join(try(t, s), "\n"), c.found) {
+					return
+				}
+			}
+			t.Errorf("not found out in %d stories", most)
+		})
+	}
+}
+
+func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		saboteur
+		found string
+	}{
+		{"it forgets to delete reservations", saboteur{unreserve: true}, "left over: reservation accordion-app-"},
+		{"it forgets to end parts", saboteur{finish: true}, "is still in state"},
+		{"it lets parts go when they are prepared", saboteur{hasty: true}, "no order to start it stood"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const most = 100
+			for seed := uint64(1); seed <= most; seed++ {
+				var stories []*story
+				for cluster := range 2 {
+					s := shared(seed, cluster)
+					s.rate, s.deaths, s.events = 0, 0, nil
+					s.apps = slices.DeleteFunc(s.apps, func(a app) bool { return a.request != "" })
+					s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
+						broken := c.saboteur
+						broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
+						return &broken
+					}
+					stories = append(stories, s)
+				}
+				if strings.Contains(strings.Join(together(t, stories, false), "\n"), c.found) {
 					return
 				}
 			}

@@ -32,6 +32,10 @@
 // That two sidecars never act in the same lease is demanded in stories of their own (lease_test.go); those of a seed have one
 // sidecar, which keeps none.
 //
+// Applications that have parts on two such clusters have stories of their own (parts_test.go, -accordion.parts=N,
+// -accordion.partseed=4711): besides all this, no part runs without an order to start it, nor on other nodes than were
+// prepared for it, and nothing is left of parts when their orders are gone.
+//
 // # What cannot be demanded
 //
 // After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and its

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	partsFlag    = flag.Int("accordion.parts", 60, "how many stories of applications over two clusters to simulate")
+	partsFlag    = flag.Int("accordion.parts", 40, "how many stories of applications over two clusters to simulate")
 	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one story of applications in full (test Part)")
 )
 
@@ -29,7 +29,7 @@ var (
 func TestPartsOfApplications(t *testing.T) {
 	everySeed(*partsFlag, func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, wrong := range together(t, seed, false) {
+		for _, wrong := range together(t, both(seed), false) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	})
@@ -40,7 +40,7 @@ func TestPart(t *testing.T) {
 	if *partSeedFlag == 0 {
 		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
 	}
-	for _, wrong := range together(t, *partSeedFlag, true) {
+	for _, wrong := range together(t, both(*partSeedFlag), true) {
 		t.Error(wrong)
 	}
 }
@@ -52,12 +52,15 @@ func shared(seed uint64, cluster int) *story {
 	return s
 }
 
-// together lets the story of both clusters happen, and says what was wrong.
-func together(t *testing.T, seed uint64, tracing bool) (wrong []string) {
+// both is a seed's stories of both clusters.
+func both(seed uint64) []*story { return []*story{shared(seed, 0), shared(seed, 1)} }
+
+// together lets the stories of both clusters happen, and says what was wrong.
+func together(t *testing.T, stories []*story, tracing bool) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var clusters []*world
-		for c := range 2 {
-			w := newWorld(shared(seed, c), tracing)
+		for _, s := range stories {
+			w := newWorld(s, tracing)
 			w.parts = part.NewMailbox()
 			var err error
 			if w.system, err = w.machine(); err != nil {
@@ -65,7 +68,7 @@ func together(t *testing.T, seed uint64, tracing bool) (wrong []string) {
 			}
 			clusters = append(clusters, w)
 		}
-		script := newScript(seed, clusters)
+		script := newScript(stories[0].seed, clusters)
 		done := make(chan struct{})
 		go func() { script.run(); close(done) }()
 		for _, w := range clusters {
