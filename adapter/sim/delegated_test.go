@@ -14,7 +14,6 @@ import (
 	"accordion/adapter/applications"
 	"accordion/adapter/embedded"
 	"accordion/adapter/part"
-	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
 
@@ -51,7 +50,7 @@ func TestApplication(t *testing.T) {
 func delegated(t *testing.T, seed uint64, tracing bool) (wrong []string, went int) {
 	synctest.Test(t, func(t *testing.T) {
 		r := teller{rand.New(rand.NewPCG(seed, 0xde1f))}
-		d := &desk{dice: dice(seed), begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*line2{}, in: make(chan func(), 100), makes: r.IntN(3) - 1}
+		d := &desk{dice: dice(seed), begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), makes: r.IntN(3) - 1}
 		for c := range 2 {
 			w := newWorld(shared(seed, c), tracing)
 			w.parts = part.NewMailbox()
@@ -104,7 +103,7 @@ type desk struct {
 	machine  *applications.Machine
 	boards   [2]*part.Board
 	records  map[int64][]byte // its journal
-	peers    map[uint64]*line2
+	peers    map[uint64]*cable
 	last     uint64
 	in       chan func()
 	users    sync.WaitGroup
@@ -113,8 +112,8 @@ type desk struct {
 	closed   bool
 }
 
-// line2 is one session: what is said to its peer.
-type line2 struct {
+// cable is one session: what is said to its peer.
+type cable struct {
 	id   uint64
 	said chan launcher.Message
 }
@@ -228,8 +227,8 @@ func (d *desk) carry() {
 }
 
 // connect begins a session.
-func (d *desk) connect(user string, hello launcher.Message) *line2 {
-	p := &line2{said: make(chan launcher.Message, 10000)}
+func (d *desk) connect(user string, hello launcher.Message) *cable {
+	p := &cable{said: make(chan launcher.Message, 10000)}
 	ready := make(chan struct{})
 	d.in <- func() {
 		d.last++
@@ -242,7 +241,7 @@ func (d *desk) connect(user string, hello launcher.Message) *line2 {
 	return p
 }
 
-func (d *desk) send(p *line2, user string, x launcher.Message) {
+func (d *desk) send(p *cable, user string, x launcher.Message) {
 	d.in <- func() {
 		if d.peers[p.id] != nil {
 			d.machine.Step(time.Now().Unix(), applications.Heard{Session: p.id, User: user, Seq: 1, Message: x})
@@ -251,7 +250,7 @@ func (d *desk) send(p *line2, user string, x launcher.Message) {
 }
 
 // hangUp ends a session.
-func (d *desk) hangUp(p *line2) {
+func (d *desk) hangUp(p *cable) {
 	d.in <- func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)
@@ -296,7 +295,7 @@ func (u *user) live() {
 }
 
 // talk is one session.
-func (u *user) talk(p *line2) {
+func (u *user) talk(p *cable) {
 	d := u.desk
 	var leave <-chan time.Time
 	gives := time.After(time.Until(d.begin.Add(d.clusters[0].story.calm + 120*time.Second)))
@@ -327,7 +326,7 @@ func (u *user) made() bool {
 	return !slices.ContainsFunc(u.hosts, func(h launcher.Hosts) bool { return h.C != u.desk.makes })
 }
 
-func (u *user) hear(p *line2, x launcher.Message) {
+func (u *user) hear(p *cable, x launcher.Message) {
 	d := u.desk
 	switch x := x.(type) {
 	case *launcher.Welcome:
@@ -364,7 +363,7 @@ func (u *user) hear(p *line2, x launcher.Message) {
 }
 
 // safeClose has a session's reader end.
-func safeClose(p *line2) {
+func safeClose(p *cable) {
 	defer func() { _ = recover() }() // it is closed
 	close(p.said)
 }
@@ -403,7 +402,7 @@ func (u *user) part(c int) embedded.Script {
 	}
 }
 
-func (u *user) barrier(ctx context.Context, p *line2, c int, h *embedded.Handle) (again bool, err error) {
+func (u *user) barrier(ctx context.Context, p *cable, c int, h *embedded.Handle) (again bool, err error) {
 	d, w := u.desk, u.desk.clusters[c]
 	for {
 		select {
@@ -445,5 +444,3 @@ func (u *user) begins(g *launcher.Go, c int, h *embedded.Handle) {
 	}
 	w.blame("job %d of application %d was let through, and has no part in it: %+v", h.Job().ID, u.app, g)
 }
-
-var _ core.Time
