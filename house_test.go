@@ -34,7 +34,6 @@ var doors = map[string][]string{
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
 	"adapter/orders":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
-	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire"},
 	"adapter/sight":           {"core", "core/profile"},
 	"adapter/applications":    {"adapter", "adapter/part", "adapter/sight", "adapter/view", "core/...", "shim/wire/launcher"},
 	"adapter/delegate":        {"adapter", "adapter/applications", "adapter/launchers", "adapter/part", "adapter/journal", "adapter/view", "core", "shim/wire/launcher"},
