@@ -40,14 +40,18 @@ func Diff(old, new []int64, now int64) (from, to int64, steps []int64) {
 	if !differ {
 		return 0, 0, nil
 	}
-	tail := replaced(new, from, 0)
-	if to == 0 {
-		return from, 0, tail
+	steps = replaced(new, from, 0)
+	if to != 0 {
+		if middle := replaced(new, from, to); size(middle)+width(to) < size(steps)+width(0) {
+			steps = middle
+		} else {
+			to = 0
+		}
 	}
-	if middle := replaced(new, from, to); size(middle)+width(to) < size(tail)+width(0) {
-		return from, to, middle
+	if width(from)+width(to)+size(steps) > width(new[0])+width(0)+size(new) { // a later second may take more bytes
+		return new[0], 0, new
 	}
-	return from, 0, tail
+	return from, to, steps
 }
 
 // span is the first second at which two profiles that begin together differ, and the one from which they agree for ever; 0: never.
