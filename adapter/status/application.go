@@ -132,7 +132,7 @@ func (s *sheet) parts(a *view.Application) []string {
 	}
 	var names, jobs, wants []string
 	for _, p := range a.Parts {
-		job, want := "no job yet", "not used by the request"
+		job, want := "no job", "not used by the request"
 		if p.Job != 0 {
 			job = fmt.Sprintf("job %d", p.Job)
 		}
@@ -157,7 +157,7 @@ func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) [
 	}
 	var lines []string
 	if a.Why != "" {
-		lines = append(lines, sentence(a.Why))
+		lines = append(lines, strings.ToUpper(a.Why[:1])+sentence(a.Why[1:]))
 	}
 	for _, c := range clusters {
 		for _, p := range a.Parts {

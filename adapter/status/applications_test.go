@@ -24,7 +24,7 @@ func launched() status.Applications {
 		},
 		Applications: []view.Application{
 			{ID: 3, Name: "stencil", User: "bob", State: "started", Phase: "running", Rank: second("10:00:00"), Tag: 1, Walltime: 7200, View: 2, Acked: 2,
-				At: second("11:30:00"), Went: second("11:30:04"), By: second("13:30:04"), Away: second("11:58:00"), Tries: 1,
+				Why: "its launcher is done with it", At: second("11:30:00"), Went: second("11:30:04"), By: second("13:30:04"), Away: second("11:58:00"), Tries: 1,
 				Parts: []view.ApplicationPart{{Cluster: "slurm", Job: 40, Hosts: 3, Stand: "running", Nodes: []string{"n1", "n2", "n3"}}}},
 			{ID: 7, Name: "evil\x1b[2Jcem", User: "ann", State: "waiting", Phase: "waiting", Rank: second("11:00:00"), Tag: 12, Walltime: 3600, View: 15, Acked: 14,
 				Estimate: second("12:30:00"), Moved: "job 5 of bob ended 10m before its time", Why: "32 hosts of oar are not free before 12:30",
@@ -49,7 +49,7 @@ Launchers: 4 applications, last changed at 11:59:58, 2 s ago
 CLUSTER oar IS NOT READ, for a minute or longer: to launchers it is all busy, and nothing starts there.
 Cluster new was not read yet: launchers do not see it.
 APPLICATION  USER  NAME         STATE                PARTS                                          START      LAUNCHER                    WHY
-          3  bob   stencil      started              slurm:40 3 running                             11:30:00   away since 11:58:00         -
+          3  bob   stencil      started              slurm:40 3 running                             11:30:00   away since 11:58:00         its launcher is done with it
           7  ann   evil?[2Jcem  waiting              slurm:17 64 waiting, oar:12 32 waiting, new -  ~12:30:00  there, owes since 11:59:40  32 hosts of oar are not free before 12:30
           8  ann   -            waiting (preparing)  oar 1                                          ~11:59:58  there                       -
           9  carl  -            submitted            -                                              -          there                       -

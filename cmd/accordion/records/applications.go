@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/journal"
@@ -91,15 +92,17 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	return s.print(x, x.Write)
 }
 
-// applicationOf is the application of which a job of a cluster is a part; nil: of none that is known.
-func applicationOf(c command.Cluster, job core.JobID) (*status.Application, error) {
+// applicationOf is the application of which a job of a cluster is a part; nil: of none that is known. What the job asks for names it,
+// too, where the cluster made the job itself.
+func applicationOf(c command.Cluster, job core.JobID, request string) (*status.Application, error) {
 	o, err := openOffice(c.Delegate)
 	if err != nil {
 		return nil, err
 	}
 	defer o.close()
+	named, _ := adapter.ParseLaunch(request)
 	for i := range o.report.Applications.Applications {
-		if a := &o.report.Applications.Applications[i]; hasPart(a, c.Name, job) {
+		if a := &o.report.Applications.Applications[i]; a.ID == named || hasPart(a, c.Name, job) {
 			return o.explain(a.ID)
 		}
 	}

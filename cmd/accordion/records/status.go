@@ -108,7 +108,11 @@ func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text
 	x.Cluster = cmp.Or(c.Name, x.Cluster)
 	unknown := (*status.UnknownJob)(nil)
 	if errors.As(err, &unknown) || err == nil && (x.Job == nil || x.Job.Kind == view.Delegated) {
-		owner, failed := applicationOf(c, core.JobID(id))
+		request := ""
+		if x.Job != nil {
+			request = x.Job.Request
+		}
+		owner, failed := applicationOf(c, core.JobID(id), request)
 		if failed != nil {
 			return nil, nil, failed
 		}
