@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Server plays clients against a server for embedded clusters, among them a and b of 8 hosts that nobody else uses; serve takes one
+// connection, as from the Unix socket, until it is over. Each line of the table is a connection of its own, or several.
+func Server(t *testing.T, serve func(net.Conn)) {
+	for _, e := range exchanges() {
+		t.Run(e.name, func(t *testing.T) {
+			if err := e.play(serve); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Judge is Server, with what was wrong in each line of the table.
+func Judge(serve func(net.Conn)) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, e := range exchanges() {
+			if !yield(e.name, e.play(serve)) {
+				return
+			}
+		}
+	}
+}
+
+func (e exchange) play(serve func(net.Conn)) error {
+	c := &caller{serve: serve}
+	c.call()
+	defer func() { c.leave() }()
+	for i, step := range e.steps {
+		if err := step(c); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// exchange is one client's life.
+type exchange struct {
+	name  string
+	steps []step
+}
+
+type step func(*caller) error
+
+// caller is such a client.
+type caller struct {
+	serve func(net.Conn)
+	conn  net.Conn
+	done  chan struct{} // the server's end of the connection is over
+	s     int           // of the last message that was sent
+	app   int64
+	view  int64
+	names map[string]int64 // of clusters
+}
+
+// call makes a connection, after which the former one is left.
+func (c *caller) call() {
+	near, far := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.serve(far)
+	}()
+	c.conn, c.done, c.s = near, done, 0
+}
+
+func (c *caller) leave() {
+	c.conn.Close()
+	<-c.done
+}
+
+func (c *caller) write(b []byte) error {
+	c.conn.SetWriteDeadline(time.Now().Add(patience))
+	if _, err := c.conn.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) { // it may refuse before it has read all
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// say sends a message; what its fields are may depend on what came.
+func say(kind string, more func(*caller) fields) step {
+	return func(c *caller) error {
+		c.s++
+		all := fields{"t", kind, "s", c.s}
+		if more != nil {
+			all = append(all, more(c)...)
+		}
+		return c.write(frame(pack(nil, all)))
+	}
+}
+
+func with(all ...any) func(*caller) fields { return func(*caller) fields { return all } }
+
+// bytesOf sends bytes as they are.
+func bytesOf(b []byte) step { return func(c *caller) error { return c.write(b) } }
+
+// body sends a frame with a body that counts as a message.
+func body(v any) step {
+	return func(c *caller) error {
+		c.s++
+		return c.write(frame(pack(nil, v)))
+	}
+}
+
+// take reads until a message of one of these types. Pings, other views and go are passed over: they may come at any time.
+func (c *caller) take(kinds ...string) (message, error) {
+	for {
+		c.conn.SetReadDeadline(time.Now().Add(patience))
+		m, err := read(c.conn, 4<<20)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("instead of %s: %w", kinds, err)
+		case slices.Contains(kinds, m.kind()):
+			return m, nil
+		case m.kind() == "change":
+			c.view = m.int("view")
+		case m.kind() != "ping" && m.kind() != "go":
+			return nil, fmt.Errorf("instead of %s: %v", kinds, m)
+		}
+	}
+}
+
+// hear is take, and keeps what later messages need.
+func hear(kind string) step {
+	return func(c *caller) error {
+		m, err := c.take(kind)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case "welcome":
+			if app := m.int("app"); m.int("v") != 2 || app < 1 || c.app != 0 && app != c.app {
+				return fmt.Errorf("the welcome is %v", m)
+			}
+			c.app = m.int("app")
+		case "clusters":
+			return c.know(m)
+		case "change":
+			if c.view = m.int("view"); c.view < 1 {
+				return fmt.Errorf("the change is %v", m)
+			}
+		case "okay":
+			if m.int("to") != int64(c.s) {
+				return fmt.Errorf("okay to %v, the last message was %d", m["to"], c.s)
+			}
+		case "start":
+			if m.int("tag") != 5 || m.int("by") <= m.int("at") {
+				return fmt.Errorf("the start is %v", m)
+			}
+		}
+		return nil
+	}
+}
+
+func (c *caller) know(m message) error {
+	c.names = map[string]int64{}
+	all, _ := m["all"].([]any)
+	for _, one := range all {
+		cluster := plain(one)
+		name, _ := cluster["name"].(string)
+		c.names[name] = cluster.int("c")
+		if hosts := cluster.int("hosts"); (name == "a" || name == "b") && hosts != 8 {
+			return fmt.Errorf("the cluster %s has %d hosts", name, hosts)
+		}
+	}
+	for _, name := range []string{"a", "b"} {
+		if _, ok := c.names[name]; !ok {
+			return fmt.Errorf("the cluster %s is not among %v", name, m["all"])
+		}
+	}
+	return nil
+}
+
+// plain is a map inside a message; nil when it is none.
+func plain(v any) message {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case map[any]any:
+		out := message{}
+		for key, one := range v {
+			if s, ok := key.(string); ok {
+				out[s] = one
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// refused reads the refusal of the last message, which it names when that could be read.
+func refused(code, field string) step {
+	return func(c *caller) error {
+		m, err := c.take("refuse")
+		if err != nil {
+			return err
+		}
+		text, _ := m["text"].(string)
+		to := m.int("to")
+		if m["code"] != code || text == "" || field != "" && m["field"] != field || to != int64(c.s) && to != 0 {
+			return fmt.Errorf("refused %s of field %s is %v", code, field, m)
+		}
+		return nil
+	}
+}
+
+// older reads a refusal in version 1's words.
+func older(c *caller) error {
+	c.conn.SetReadDeadline(time.Now().Add(patience))
+	m, err := read(c.conn, 64<<10)
+	if err == nil && (m["status"] != "refused" || m.int("v") != 1 || m["t"] != nil) {
+		err = fmt.Errorf("the answer is %v", m)
+	}
+	return err
+}
+
+// closed waits for the end of the connection.
+func closed(c *caller) error {
+	c.conn.SetReadDeadline(time.Now().Add(patience))
+	var rest bytes.Buffer
+	if _, err := rest.ReadFrom(c.conn); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return fmt.Errorf("it is not closed: %w", err)
+	}
+	return nil
+}
+
+// again leaves the connection and makes another.
+func again(c *caller) error {
+	c.leave()
+	c.call()
+	return nil
+}
