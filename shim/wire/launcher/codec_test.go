@@ -259,6 +259,12 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		Check(m)
+		if c, is := m.(*Change); is {
+			view := View{Number: c.Base, Clusters: map[int]Picture{1: {Steps: []int64{5, 3, 9, 4}}}}
+			if err := view.Apply(c); err == nil && view.Number != c.View {
+				t.Fatalf("%+v makes view %d", c, view.Number)
+			}
+		}
 		frame, err := Append(nil, seq, m)
 		if err != nil {
 			return // longer than it came: lists of nothing

@@ -34,11 +34,11 @@ func Decode(frame []byte) (Message, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	make := makers[kind]
-	if make == nil {
+	maker := makers[kind]
+	if maker == nil {
 		return nil, seq, &TypeError{Seq: seq, Type: kind}
 	}
-	m := make()
+	m := maker()
 	c := &cursor{rest: body}
 	if err := c.fillStruct(reflect.ValueOf(m).Elem(), ""); err != nil {
 		err.Seq, err.Type = seq, kind
@@ -190,19 +190,18 @@ func (c *cursor) fillSlice(into reflect.Value, lists bool, path string) *FieldEr
 	n := int(head.n) // so many values are there: the frame is valid
 	all := reflect.MakeSlice(into.Type(), n, n)
 	for i := range n {
-		fill := func() *FieldError { return c.fill(all.Index(i), false, element(path, i)) }
-		if lists {
-			fill = func() *FieldError { return c.fillList(all.Index(i), element(path, i)) }
-		}
-		if all.Index(i).Kind() == reflect.Int64 { // steps: no closures and no names for numbers that are right
-			v := c.next()
-			if v.kind == kindInteger && !v.large {
-				all.Index(i).SetInt(v.n)
-				continue
+		var err *FieldError
+		switch one := all.Index(i); {
+		case lists:
+			err = c.fillList(one, element(path, i))
+		case one.Kind() == reflect.Int64: // steps are many: no names for those that are right
+			if why := c.next().set(one); why != "" {
+				err = &FieldError{Field: element(path, i), Why: why}
 			}
-			return &FieldError{Field: element(path, i), Why: v.set(all.Index(i))}
+		default:
+			err = c.fill(one, false, element(path, i))
 		}
-		if err := fill(); err != nil {
+		if err != nil {
 			return err
 		}
 	}

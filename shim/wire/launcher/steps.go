@@ -93,7 +93,9 @@ func replaced(steps []int64, from, to int64) []int64 {
 }
 
 // after is how many steps begin at a second or before it.
-func after(steps []int64, at int64) int { return before(steps, at+1) }
+func after(steps []int64, at int64) int {
+	return sort.Search(len(steps)/2, func(i int) bool { return steps[2*i] > at })
+}
 
 // before is how many steps begin before a second.
 func before(steps []int64, at int64) int {
