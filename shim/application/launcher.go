@@ -120,7 +120,7 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 	case *launcher.Clusters:
 		return l.clusters(m)
 	case *launcher.Done: // all parts are over
-		return append(l.stop(), l.exit(m.Code)...)
+		return l.over(m.Code)
 	case *launcher.End:
 		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
 	}
@@ -140,6 +140,15 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 		return l.lost(m)
 	}
 	return nil
+}
+
+// over: all parts are. Work on this host that still goes on has lost its hosts.
+func (l *Launcher) over(code int) []Act {
+	acts := l.stop()
+	if len(acts) > 0 {
+		acts, code = append(acts, Say{"its parts were over before its work was: that is ended"}), max(code, 1)
+	}
+	return append(acts, l.exit(code)...)
 }
 
 func (l *Launcher) welcome(w *launcher.Welcome) []Act {
