@@ -120,7 +120,7 @@ type between struct{ least, most int }
 func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, machine int) map[int64]between {
 	may := make(map[int64]between, len(jobs))
 	tell := func(g queue.Given) {
-		if lo, hi, ok := g.Sizes.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
+		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
 			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
 		}
 	}
