@@ -56,6 +56,14 @@ type Snapshot struct {
 // Molds is what the batch system goes by that chooses sizes itself (Job.Choices).
 type Molds struct {
 	Pause core.Time // seconds at the end of each size in which the job runs no more, and nobody else may
+	Apart []Apart   // jobs that it plans and that are in no queue of ours, by number
+}
+
+// Apart is a job that waits, as the batch system itself plans it, while no plan of ours sees it.
+type Apart struct {
+	core.Job
+	After     bool // it begins after the end of another, later than now
+	Uncounted bool // the batch system ends it for any other: it wants no part of the machine
 }
 
 // Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"accordion/adapter"
@@ -40,7 +41,7 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	m.tellWaiting(state, all)
 	tell := v.explainer(m.Settings.Passes, nodes, waits)
 	each := func(g queue.Given) {
-		if waits[g.Job].moldsItself() {
+		if w, here := waits[g.Job]; here && w.moldsItself() {
 			tell(g)
 		}
 	}
@@ -168,9 +169,16 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 	return all
 }
 
-// tellWaiting tells of the queue. What the sidecar plans wants its part, and is not planned by the batch system.
+// tellWaiting tells of all that waits, by number. What the sidecar plans wants its part, and is not planned by the batch system.
 func (m *machine) tellWaiting(s queue.State, all *crowd.Crowd) {
+	apart := m.Snapshot.Molds.Apart
+	before := func(id core.JobID) {
+		for ; len(apart) > 0 && apart[0].ID < id; apart = apart[1:] {
+			m.tellApart(s, all, apart[0])
+		}
+	}
 	for _, w := range m.Queue {
+		before(w.Job.ID)
 		if w.Managed != nil {
 			all.Submit(m.Now, core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Choices: w.Job.Choices})
 			continue
@@ -181,5 +189,17 @@ func (m *machine) tellWaiting(s queue.State, all *crowd.Crowd) {
 			j.Choices = []core.EP{{{Duration: min(max(w.Seen.Limit, 1), core.MaxTotal) + pause, Nodes: max(w.Seen.Want, 1)}}}
 		}
 		s.Submit(m.Now, j)
+	}
+	before(math.MaxInt64)
+}
+
+// tellApart tells of a job that is not in the queue here.
+func (m *machine) tellApart(s queue.State, all *crowd.Crowd, a adapter.Apart) {
+	if a.After {
+		a.Begin = max(a.Begin, m.Now+1)
+	}
+	s.Submit(m.Now, a.Job)
+	if a.Uncounted {
+		all.Enter(m.Now, core.Job{ID: a.ID, Begin: core.Forever}, all.Sizes(a.ID))
 	}
 }

@@ -82,7 +82,7 @@ func SizedOf(rule adapt.Sizing, g queue.Given, machine int) *Sized {
 	} else {
 		factor = rule.Factor(w, g.By)
 	}
-	lo, hi, ok := s.Range(factor, machine)
+	lo, hi, ok := g.Range(factor, machine)
 	if !ok {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (s *state) Explain(now core.Time, tell func(queue.Given)) {
 	c.tell = tell
 	c.Starts(now, nil)
 	c.left(now, func(_ int, w, by *waiter) {
-		tell(queue.Given{Job: w.id, Sizes: w.sizes, World: c.world, Head: by.id, By: by.sizes})
+		tell(queue.Given{Job: w.id, Sizes: w.sizes, World: c.world, Head: by.id, By: by.sizes, Least: w.least})
 	})
 }
 

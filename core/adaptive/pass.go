@@ -67,11 +67,12 @@ func (s *state) remember(size int) {
 
 // sizes are those that a job may have by a factor.
 func (s *state) sizes(w *waiter, factor float64) (lo, hi int) {
-	lo, hi, _ = w.sizes.Range(s.rounding.Of(factor, w.sizes), s.machine.Nodes)
-	if w.least > lo {
-		lo = min(w.least, w.sizes.UpTo(s.machine.Nodes))
-		hi = max(lo, hi)
+	factor = s.rounding.Of(factor, w.sizes)
+	if w.least == 0 {
+		lo, hi, _ = w.sizes.Range(factor, s.machine.Nodes)
+		return lo, hi
 	}
+	lo, hi, _ = queue.Given{Sizes: w.sizes, Least: w.least}.Range(factor, s.machine.Nodes)
 	return lo, hi
 }
 
@@ -179,7 +180,7 @@ func (s *state) beneath(now core.Time, head spot, steps []core.Step, lo, hi int)
 func (s *state) start(now core.Time, i, size int, by *waiter, into []core.Start) []core.Start {
 	w := s.queue[i]
 	if s.tell != nil {
-		s.tell(queue.Given{Job: w.id, Sizes: w.sizes, World: s.world, Head: by.id, By: by.sizes})
+		s.tell(queue.Given{Job: w.id, Sizes: w.sizes, World: s.world, Head: by.id, By: by.sizes, Least: w.least})
 	}
 	s.queue = slices.Delete(s.queue, i, i+1)
 	step := &w.sizes.Steps[size]

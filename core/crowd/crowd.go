@@ -83,7 +83,8 @@ func (c *Crowd) Submit(now core.Time, j core.Job) *adapt.Sizes {
 	return s
 }
 
-// Enter enters a waiting job whose sizes are known.
+// Enter enters a waiting job whose sizes are known. One that begins never (core.Forever) counts in nothing, and if it begins all the
+// same not then either.
 func (c *Crowd) Enter(now core.Time, j core.Job, s *adapt.Sizes) {
 	c.Leave(j.ID)
 	if s == nil {
@@ -145,6 +146,10 @@ func (c *Crowd) Sizes(id core.JobID) *adapt.Sizes {
 // Begin says that a waiting job begins on so many nodes, until its requested end.
 func (c *Crowd) Begin(now core.Time, id core.JobID, nodes int, end core.Time) {
 	if m, known := c.members.Get(id); known && m.state != runs {
+		if m.begin >= core.Forever {
+			c.Leave(id)
+			return
+		}
 		c.unqueue(m)
 		m.begun, m.nodes, m.end, m.reference = now, nodes, end, m.sizes.Nodes
 		c.run(m)

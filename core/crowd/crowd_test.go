@@ -170,3 +170,17 @@ func TestACrowdLearnsWhatWasSubmittedAndEnded(t *testing.T) {
 		t.Errorf("the load is %v by what was learned, %v by what there was", got, want)
 	}
 }
+
+// A job that begins never counts in nothing: not while it waits, and not when it begins all the same.
+func TestAJobThatBeginsNeverIsNotCounted(t *testing.T) {
+	c := crowd.New(core.Machine{Nodes: 10}, adapt.Share{}, adapt.HalfReference)
+	j := core.Job{ID: 1, Choices: []core.EP{{{Duration: 100, Nodes: 4}}}}
+	c.Enter(0, core.Job{ID: 1, Begin: core.Forever}, adapt.New(j, adapt.HalfReference))
+	if d := c.World(0).Demand; d != (adapt.Demand{}) {
+		t.Errorf("while it waits it counts: %+v", d)
+	}
+	c.Begin(5, 1, 4, 105)
+	if d := c.World(5).Demand; d != (adapt.Demand{}) {
+		t.Errorf("while it runs it counts: %+v", d)
+	}
+}

@@ -62,16 +62,20 @@ func (r Repeated) New(m core.Machine) State {
 }
 
 // repeated is the state of Repeated. A plan is kept until something changes it. Invariant: view is nil (the plan is out
-// of date), or slots are the places of the first len(slots) jobs of the queue, and view is the occupation of what runs
-// and of these.
+// of date), or slots are the places of the first len(slots) jobs of the queue, view is the occupation of what runs
+// and of these, and no other of the first seen jobs begins before later.
 type repeated struct {
 	policy  Repeated
 	machine core.Machine
-	queue   []core.Job
+	queue   []asks
+	odd     int             // of these
+	begin   core.Time       // none of them has to wait for a later instant
 	running []held.Changing // in the order in which they came
 
 	view    *profile.Profile
 	slots   []slot
+	seen    int
+	later   core.Time
 	asOf    core.Time // when view was begun
 	memory  *profile.Profile
 	chooser mold.Chooser
@@ -96,14 +100,16 @@ func (s *repeated) Submit(now core.Time, j core.Job) {
 		s.view = nil
 	}
 	s.guard(j.Guard)
+	a := asked(j)
+	s.odd, s.begin = s.odd+a.odd, max(s.begin, j.Begin)
 	if s.policy.Order == FirstCome {
-		s.queue = append(s.queue, j)
+		s.queue = append(s.queue, a)
 		return
 	}
 	key := s.policy.Order.key(length(j))
-	i := sort.Search(len(s.queue), func(i int) bool { return s.policy.Order.key(length(s.queue[i])) > key })
-	s.queue = slices.Insert(s.queue, i, j)
-	if i < len(s.slots) {
+	i := sort.Search(len(s.queue), func(i int) bool { return s.policy.Order.key(length(s.queue[i].Job)) > key })
+	s.queue = slices.Insert(s.queue, i, a)
+	if i < s.seen {
 		s.view = nil
 	}
 }
@@ -145,9 +151,10 @@ func (s *repeated) forget(id core.JobID) {
 		s.running = slices.Delete(s.running, i, i+1)
 		s.view = nil
 	}
-	if i := slices.IndexFunc(s.queue, func(j core.Job) bool { return j.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(s.queue, func(a asks) bool { return a.ID == id }); i >= 0 {
+		s.odd -= s.queue[i].odd
 		s.queue = slices.Delete(s.queue, i, i+1)
-		if i < len(s.slots) {
+		if i < s.seen {
 			s.view = nil
 		}
 	}
@@ -166,7 +173,7 @@ func (s *repeated) Nodes(_ core.Time, m core.Machine) {
 // called at the instant of a change, the change is reported late, at the size of this instant.
 func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
 	into = held.Resize(s.running, now, into)
-	s.plan(now)
+	s.planStarts(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start <= now {
 			r := held.Begun(p.Allocation)
@@ -176,6 +183,7 @@ func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
 		}
 	}
 	s.leave(now)
+	s.later = s.change(now)
 	return into
 }
 
@@ -187,14 +195,14 @@ func (s *repeated) leave(now core.Time) {
 			if s.guarded { // what it was to keep free before is over
 				s.view = nil
 			}
+			s.odd -= s.queue[i].odd
 			continue
 		}
 		s.slots[kept], s.queue[kept] = s.slots[i], s.queue[i]
 		kept++
 	}
-	s.slots = s.slots[:kept]
-	clear(s.queue[kept:])
-	s.queue = s.queue[:kept]
+	s.queue = slices.Delete(s.queue, kept, len(s.slots))
+	s.slots, s.seen = s.slots[:kept], len(s.queue)
 }
 
 // Next implements State.
@@ -236,12 +244,17 @@ func (s *repeated) Plan(now core.Time) core.Plan {
 
 // Clone implements State.
 func (s *repeated) Clone() State {
+	s.complete()
 	c := &repeated{
 		policy:  s.policy,
 		machine: s.machine,
 		queue:   slices.Clone(s.queue),
 		running: slices.Clone(s.running),
+		odd:     s.odd,
+		begin:   s.begin,
 		slots:   slices.Clone(s.slots),
+		seen:    s.seen,
+		later:   s.later,
 		asOf:    s.asOf,
 		guarded: s.guarded,
 		chooser: mold.Chooser{Algorithm: s.chooser.Algorithm},
@@ -262,11 +275,24 @@ func (s *repeated) Clone() State {
 // plan gives every waiting job its place. What is planned already stays: jobs submitted since come after it, and a
 // plan made earlier is still the best as long as none of its starts was missed.
 func (s *repeated) plan(now core.Time) {
+	s.complete()
+	s.keep(now)
+	s.give(now, len(s.queue))
+	s.seen = len(s.queue)
+}
+
+// keep renews a plan that is out of date.
+func (s *repeated) keep(now core.Time) {
 	missed := func(p slot) bool { return p.ok && p.Start < now }
 	if s.view == nil || now < s.asOf || slices.ContainsFunc(s.slots, missed) {
 		s.renew(now)
 	}
-	for _, j := range s.queue[len(s.slots):] {
+}
+
+// give gives so many jobs their places, not before an instant.
+func (s *repeated) give(now core.Time, jobs int) {
+	for i := len(s.slots); i < jobs; i++ {
+		j := s.queue[i].Job
 		p, ok := s.place(now, j)
 		if ok {
 			s.occupy(&p, max(now, j.Begin))
@@ -287,7 +313,7 @@ func (s *repeated) renew(now core.Time) {
 	if s.crowd != nil {
 		s.world = s.crowd.World(now)
 	}
-	s.slots = slices.Grow(s.slots[:0], len(s.queue))
+	s.slots, s.seen = slices.Grow(s.slots[:0], len(s.queue)), 0
 	for i := range s.running {
 		if a := &s.running[i].Allocation; a.End() > now {
 			s.view.Add(a.Start, a.EP)

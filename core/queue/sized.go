@@ -30,6 +30,17 @@ type Given struct {
 	World *adapt.World // what the sizing looks at: good while it is told
 	Head  core.JobID   // whose factor it is: its own, or that of the head of the queue
 	By    *adapt.Sizes // that job's
+	Least int          // the number of a size below which it gets none: it was found a place on that before; 0: any
+}
+
+// Range is the sizes that it may have by a factor, on a machine of so many nodes. It is false when the machine has none of them.
+func (g Given) Range(factor float64, machine int) (lo, hi int, ok bool) {
+	lo, hi, ok = g.Sizes.Range(factor, machine)
+	if ok && g.Least > lo {
+		lo = min(g.Least, g.Sizes.UpTo(machine))
+		hi = max(lo, hi)
+	}
+	return lo, hi, ok
 }
 
 // Crowd implements Sizer.

@@ -75,22 +75,23 @@ func (r Rule) submit(state queue.State, now core.Time, j Job, count func(Choice)
 }
 
 // Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
-// rule. A job keeps its place in the queue.
+// rule. A job keeps its place in the queue. The machine is what some of the jobs may have: as PlanAlike counts.
 func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
-	state := r.Policy.New(core.Machine{Nodes: usable.Len()})
+	machine := within(usable, jobs)
+	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
 	sizer, sizes := state.(queue.Sizer)
 	if !sizes || sizer.Crowd() == nil {
 		return jobs
 	}
 	all := sizer.Crowd()
 	for i, c := range claims {
-		if n := usable.common(c.Resources); n > 0 && c.To > now {
+		if n := machine.common(c.Resources); n > 0 && c.To > now {
 			from := max(c.From, now)
 			state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: from, EP: core.EP{{Duration: c.To - from, Nodes: n}}})
 			all.Leave(core.JobID(-1 - i))
 		}
 	}
-	r.tell(all, now, usable.common)
+	r.tell(all, now, machine.common)
 	hosts := perHost(jobs)
 	for _, j := range r.Beside {
 		all.Submit(now, times(j, hosts))
@@ -101,7 +102,7 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 		}
 		r.submit(state, now, j, Choice.resources)
 	}
-	may, can := allowed(state, all, now, jobs, usable.Len()), possibility{usable, map[string]bool{}}
+	may, can := allowed(state, all, now, jobs, machine.Len()), possibility{usable, map[string]bool{}}
 	capped := make([]Job, len(jobs))
 	for i, j := range jobs {
 		capped[i] = j
@@ -113,6 +114,24 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	return capped
 }
 
+// within is those of some resources that a job may have.
+func within(usable Set, jobs []Job) Set {
+	some := make(Set, len(usable))
+	seen := map[*Tree]bool{}
+	for _, j := range jobs {
+		for _, c := range j.Choices {
+			for _, g := range c.Groups {
+				if !seen[g.Tree] {
+					seen[g.Tree] = true
+					some.Join(g.Tree.all)
+				}
+			}
+		}
+	}
+	some.Keep(usable)
+	return some
+}
+
 // between is the sizes of a job, in resources.
 type between struct{ least, most int }
 
@@ -120,7 +139,7 @@ type between struct{ least, most int }
 func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, machine int) map[int64]between {
 	may := make(map[int64]between, len(jobs))
 	tell := func(g queue.Given) {
-		if lo, hi, ok := g.Sizes.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
+		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
 			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
 		}
 	}

@@ -12,19 +12,25 @@ import (
 )
 
 // Sixteen hosts of two cores each. A job's reference is 4 hosts where nothing else is said, and by the rule share it may have
-// 4·min(s·√(M/8), max(1, s/3)) of them; the same in cores.
+// 4·min(s·√(M/8), max(1, s/3)) of them; the same in cores. As many hosts that nobody in the queue may have, by their properties, are
+// none of the machine, and who runs there does not count.
 func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	const hosts = 16
-	of := make(gantt.Property, 2*hosts)
+	of := make(gantt.Property, 4*hosts)
 	for i := range of {
 		of[i] = int32(i / 2)
 	}
-	usable := gantt.AllOf(2 * hosts)
-	tree := gantt.NewTree(usable, of)
+	mine, all := gantt.NewSet(4*hosts), gantt.AllOf(4*hosts)
+	for i := range 2 * hosts {
+		mine.Add(i)
+	}
+	tree, others := gantt.NewTree(mine, of), gantt.AllOf(4*hosts)
+	others.Drop(mine)
+	elsewhere := gantt.Running{Job: 6, Resources: others, Until: 900}
 	list := gantt.Job{ID: 7, Choices: []gantt.Choice{onHosts(70, 2, 1000, tree), onHosts(71, 4, 650, tree), onHosts(72, 8, 520, tree)}}
 	// taken is the first hosts, claimed until second 400; job 5 has them, where it runs, and listed some sizes, in cores.
 	taken := func(n int) []gantt.Claim {
-		set := gantt.NewSet(2 * hosts)
+		set := gantt.NewSet(4 * hosts)
 		for i := range 2 * n {
 			set.Add(i)
 		}
@@ -60,24 +66,32 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rule := gantt.Rule{Policy: queue.Repeated{Sizing: c.rule}, Running: c.running, Beside: c.beside}
 			jobs := append(c.before, list)
-			counted, ok := gantt.PlanAlike(rule, usable, 0, c.claims, jobs)
-			if !ok {
-				t.Fatal("it was not counted")
-			}
-			got := counted[len(jobs)-1]
-			if id := list.Choices[got.Choice].ID; got.Why != "" || id != c.want {
-				t.Errorf("counted, it gets choice %d (%s), want %d", id, got.Why, c.want)
-			}
-			capped := rule.Capped(usable, 0, c.claims, jobs)
-			cal := gantt.NewCalendar(usable)
-			for _, one := range c.claims {
-				cal.Take(one.Resources, one.From, one.To)
-			}
-			named := gantt.Plan(cal, 0, capped, nil)[len(jobs)-1]
-			if id := capped[len(jobs)-1].Choices[named.Choice].ID; named.Why != "" || id != c.want {
-				t.Errorf("resource by resource it gets choice %d (%s), want %d", id, named.Why, c.want)
-			}
+			sameSize(t, rule, mine, c.claims, jobs, c.want)
+			rule.Running = append(rule.Running, elsewhere)
+			sameSize(t, rule, all, append(c.claims, gantt.Claim{Resources: others, From: -100, To: 900}), jobs, c.want)
 		})
+	}
+}
+
+// sameSize says that the last job gets a choice, counted and resource by resource.
+func sameSize(t *testing.T, rule gantt.Rule, usable gantt.Set, claims []gantt.Claim, jobs []gantt.Job, want int64) {
+	t.Helper()
+	last := len(jobs) - 1
+	counted, ok := gantt.PlanAlike(rule, usable, 0, claims, jobs)
+	if !ok {
+		t.Fatal("it was not counted")
+	}
+	if id := jobs[last].Choices[counted[last].Choice].ID; counted[last].Why != "" || id != want {
+		t.Errorf("counted, it gets choice %d (%s), want %d", id, counted[last].Why, want)
+	}
+	capped := rule.Capped(usable, 0, claims, jobs)
+	cal := gantt.NewCalendar(usable)
+	for _, one := range claims {
+		cal.Take(one.Resources, one.From, one.To)
+	}
+	named := gantt.Plan(cal, 0, capped, nil)[last]
+	if id := capped[last].Choices[named.Choice].ID; named.Why != "" || id != want {
+		t.Errorf("resource by resource it gets choice %d (%s), want %d", id, named.Why, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"accordion/core"
 	"accordion/core/hostlist"
@@ -55,6 +56,7 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 		func() error { return o.readPlaces(ctx, from, byID, where, args) },
 		func() error { return o.readWishes(ctx, from, byID, where, args) },
 		func() error { return o.readWaitsFor(ctx, from, byID, where, args) },
+		func() error { return o.readSuspended(ctx, from, byID, where, args) },
 	} {
 		if err := part(); err != nil {
 			return nil, err
@@ -189,6 +191,22 @@ func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID m
 		}
 	}
 	return err
+}
+
+// readSuspended adds to the limits of jobs what they have been suspended for so far: OAR lets them run so much longer.
+func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+	query := fmt.Sprintf("SELECT j.job_id, SUM(CASE WHEN l.date_stop = 0 THEN %d ELSE l.date_stop END - l.date_start)", time.Now().Unix()) +
+		" FROM jobs j JOIN job_state_logs l ON l.job_id = j.job_id WHERE j.suspended = 'YES' AND l.job_state IN ('Suspended', 'Resuming') AND " +
+		database.IsHolding + " AND (" + where + ") GROUP BY j.job_id"
+	return database.Rows(ctx, from, "the suspended jobs", query, args, func(row *sql.Rows) error {
+		var id int64
+		var sum core.Time
+		err := row.Scan(&id, &sum)
+		if r := byID[id]; r != nil {
+			r.Limit += max(sum, 0)
+		}
+		return err
+	})
 }
 
 // readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honour are no error.

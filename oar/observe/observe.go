@@ -7,6 +7,7 @@
 //	observe.go       the snapshot, and one job
 //	job.go           a job; jobs.go: read from OAR's tables
 //	companions.go    an evolving job and its companions as one
+//	apart.go         jobs that only the pass plans
 //	ends.go          why jobs have ended
 //	nodes.go         nodes, and what others have planned on them
 //	reservations.go  those of the sidecar
@@ -52,6 +53,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	if err != nil {
 		return nil, nil, err
 	}
+	snapshot.Molds.Apart = o.apart(records)
 	ours, err := o.Reservations(ctx, tx, "")
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package pass_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // forged is tables of OAR and of Accordion, made up, in a database that speaks as MariaDB does. OAR's own columns have their names.
 type forged struct {
 	*database.DB
-	t    *rapid.T
+	t    tester
 	rows int64 // numbers of rows so far
 }
 
@@ -53,8 +54,14 @@ var schema = []string{
 	"CREATE TABLE accordion_places (job_id INTEGER, resource_id INTEGER)",
 }
 
+// tester is a test, or a check of a property.
+type tester interface {
+	rapid.TB
+	Context() context.Context
+}
+
 // forge makes empty tables.
-func forge(t *rapid.T) *forged {
+func forge(t tester) *forged {
 	// One connection: the tables are its own.
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -103,6 +110,12 @@ func (f *forged) submit(queue, state string, types []string, listed ...size) (jo
 		f.do("INSERT INTO job_resource_descriptions (res_job_group_id, res_job_resource_type, res_job_value) VALUES (?, 'network_address', ?)", group, one.hosts)
 	}
 	return job, configurations
+}
+
+// wasSuspended says that a job was suspended for so many seconds, and goes on.
+func (f *forged) wasSuspended(job int64, since, lasted core.Time) {
+	f.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
+	f.do("INSERT INTO job_state_logs VALUES (?, 'Suspended', ?, ?)", job, since, since+lasted)
 }
 
 // planned puts a configuration into OAR's plan, from a second on; shown is for the eyes of others than the schedulers.

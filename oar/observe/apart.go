@@ -1,0 +1,41 @@
+package observe
+
+import (
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/pass"
+)
+
+// apart is the jobs of the queue that a pass plans and the sidecar does not: besteffort ones, and those that wait for another
+// job's end. One that the last pass refused, or the next one will, is none.
+func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
+	for _, r := range records {
+		planned := r.queue == o.queue && r.OARState == database.StateWaiting && !r.advance && !r.evolving() && r.Whole == 0
+		if !planned || !r.Blocked && !r.Besteffort() || strings.Contains(r.message, pass.Said) {
+			continue
+		}
+		if _, err := pass.ReadTypes(r.types); err != nil {
+			continue
+		}
+		pause := o.db.Conf.SecurityTime
+		a := adapter.Apart{
+			Job:   core.Job{ID: r.ID, Submit: r.Submitted, Begin: r.Begin, Choices: slices.Clone(r.Choices), Pause: pause},
+			After: r.Blocked, Uncounted: r.Besteffort(),
+		}
+		if a.Choices == nil {
+			a.Choices = []core.EP{{{Duration: min(max(r.Limit, 1), core.MaxTotal) + pause, Nodes: max(r.Want, 1)}}}
+		}
+		if a.Uncounted { // it is planned for a moment, whatever its walltime
+			a.Pause = 0
+			for i, ep := range a.Choices {
+				a.Choices[i] = core.EP{{Duration: o.db.Conf.Besteffort, Nodes: ep[0].Nodes}}
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}
