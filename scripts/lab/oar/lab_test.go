@@ -198,8 +198,9 @@ func nodesOfTheirOwn(t *testing.T, lab *lab.OARLab) {
 	if _, errs, err := lab.On("n2", "root", "sh", "-c", "touch /tmp/here; setsid sleep "+forever+" </dev/null >/dev/null 2>&1 &"); err != nil {
 		t.Fatalf("%v: %s", err, errs)
 	}
-	if n2, n3 := look("n2"), look("n3"); n2 != "n2 here 1" || n3 != "n3 0" {
-		t.Errorf("after a file was made on n2, and a process began there, the nodes say %q and %q", n2, n3)
+	lab.Await(t, time.Minute, "n2 has a file and a process", func() bool { return look("n2") == "n2 here 1" })
+	if n3 := look("n3"); n3 != "n3 0" {
+		t.Errorf("after a file was made on n2, and a process began there, n3 says %q", n3)
 	}
 	lab.Do(t, "kill-node", "n2")
 	if err := lab.Try("status"); err == nil || !strings.Contains(err.Error(), "2 of 3 nodes run") {
