@@ -3,6 +3,8 @@ package orders
 import (
 	"testing"
 	"time"
+
+	"accordion/adapter/part"
 )
 
 // stopped is a clock that stands still.
@@ -27,5 +29,18 @@ func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
 	e.step.Verb, e.retry = Hold, time.Time{}
 	if k.again(e); !e.retry.IsZero() || e.same != 0 {
 		t.Errorf("another act is put off until %v", e.retry)
+	}
+}
+
+func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
+	clock := stopped{time.Unix(int64(now), 0)}
+	k := New(Options{Clock: clock})
+	e := &entry{order: part.Order{Application: 7, Job: 5, Want: part.Wait}, ordered: true, step: Step{Verb: Adopt}}
+	k.parts[name{7, 5}] = e
+	if !k.Soon() {
+		t.Error("an act is due, and nobody hurries")
+	}
+	if e.retry = clock.at.Add(time.Second); k.Soon() {
+		t.Error("an act that is put off makes the batch system be read at once")
 	}
 }

@@ -324,7 +324,7 @@ func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservatio
 func (k *Keeper) Soon() bool {
 	for _, e := range k.parts {
 		switch {
-		case e.busy || e.step.Verb != Nothing:
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // what is put off hurries nobody
 			return true
 		case !e.ordered:
 		case e.order.Want == part.Prepare || e.order.Want == part.Start && e.step.Stand != part.Running:
