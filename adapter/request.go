@@ -51,6 +51,12 @@ func LaunchOf(j *Job) (application int64, ok bool) {
 // Delegated says whether a job belongs to an application, though it may not be readable to which.
 func Delegated(j *Job) bool { return strings.HasPrefix(RequestOf(j), launchWord) }
 
+// IsPart says whether a job is to be treated as an application's: it is marked, or it waits and is held. Else launch=… is no more than a word
+// that its user wrote into a job which may run at any time.
+func IsPart(j *Job) bool {
+	return Delegated(j) && (strings.HasPrefix(j.Mark, MarkPrefix) || j.State == Pending && j.Held)
+}
+
 // RequestOf finds the request in a job: in the mark that only root can write, else in its comment, whose first word it
 // must be. It is empty for an ordinary job.
 func RequestOf(j *Job) string {

@@ -34,6 +34,25 @@ func TestAPartOfAnApplicationNamesIt(t *testing.T) {
 	}
 }
 
+func TestACommentAloneMakesNoPartOfAJobThatMayRun(t *testing.T) {
+	mark := adapter.MarkPrefix + "launch=7"
+	for _, c := range []struct {
+		job  adapter.Job
+		want bool
+	}{
+		{adapter.Job{State: adapter.Pending, Held: true, Comment: "launch=7"}, true},
+		{adapter.Job{State: adapter.Pending, Comment: "launch=7"}, false},
+		{adapter.Job{State: adapter.Running, Comment: "launch=7"}, false},
+		{adapter.Job{State: adapter.Running, Mark: mark}, true},
+		{adapter.Job{State: adapter.Pending, Mark: mark}, true},
+		{adapter.Job{State: adapter.Pending, Held: true, Comment: "ep=2x20s"}, false},
+	} {
+		if got := adapter.IsPart(&c.job); got != c.want {
+			t.Errorf("%+v is a part: %v", c.job, got)
+		}
+	}
+}
+
 func TestAnApplicationIsNoProfile(t *testing.T) {
 	if choices, err := adapter.ParseRequest("launch=7"); err == nil || !strings.Contains(err.Error(), "names an application") {
 		t.Errorf("launch=7 is read as %v, %v", choices, err)

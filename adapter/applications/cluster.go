@@ -47,10 +47,16 @@ func (m *Machine) local(i int) {
 	if c.lost {
 		l = delegate.Local{}
 	}
-	if err := m.rms.Local(m.now, i, l); err != nil {
-		c.lost = true
-		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + err.Error()})
-		must(m.rms.Local(m.now, i, delegate.Local{}))
+	err := m.rms.Local(m.now, i, l)
+	if err == nil {
+		c.trouble = ""
+		return
+	}
+	c.lost = true
+	must(m.rms.Local(m.now, i, delegate.Local{}))
+	if why := err.Error(); why != c.trouble { // each board may say it again
+		c.trouble = why
+		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
 	}
 }
 
@@ -74,9 +80,6 @@ func (m *Machine) silence() {
 		if c.board != nil && !c.lost && m.now > c.board.Read+unread {
 			c.lost, m.unsettled = true, true
 			m.local(i)
-		}
-		for _, since := range c.strays {
-			c.changed = c.changed || since+unclaimed == m.now
 		}
 	}
 }

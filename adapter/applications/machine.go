@@ -38,6 +38,7 @@ type cluster struct {
 	Cluster
 	board   *part.Board // nil before the first
 	lost    bool        // not read for a minute
+	trouble string      // why its board cannot be used; "": it can
 	placed  bool        // a pass has placed what is there
 	changed bool        // its orders may have
 	orders  []part.Order

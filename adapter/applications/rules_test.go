@@ -117,6 +117,25 @@ func TestAUsersShare(t *testing.T) {
 	}
 }
 
+func TestAUserHasSoManyApplications(t *testing.T) {
+	few := usual30
+	few.PerUser = 2
+	b := box(t, 4, few)
+	for i := range uint64(3) {
+		b.says(1+i, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+	}
+	b.says(4, "bob", &launcher.Hello{Version: 2, Speaks: []int{2}})
+	for id, full := range map[uint64]bool{1: false, 2: false, 3: true, 4: false} {
+		if b.closed[id] != full {
+			t.Errorf("session %d: closed %v", id, b.closed[id])
+		}
+	}
+	b.says(2, "ann", &launcher.Done{})
+	if b.says(5, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}}); b.closed[5] {
+		t.Error("one ended, and another may not begin")
+	}
+}
+
 // noisy are changes a launcher gets in ten minutes on a machine where much has no known end, which ends in views at the next full step.
 func noisy(t *testing.T, step core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})

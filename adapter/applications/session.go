@@ -50,8 +50,13 @@ func (m *Machine) okay(s *session, seq int64) { m.say(s, &launcher.Okay{To: seq}
 // no refuses a message: nothing has changed by it.
 type no struct{ code, field, text string }
 
-func (n *no) message(seq int64) *launcher.Refuse {
-	return &launcher.Refuse{To: seq, Code: n.code, Text: n.text, Field: n.field}
+// message is what a launcher or a part of the application is told; nil: of none.
+func (n *no) message(seq int64, a *application) *launcher.Refuse {
+	r := &launcher.Refuse{To: seq, Code: n.code, Text: n.text, Field: n.field}
+	if a != nil && n.code == launcher.CodeState {
+		r.Tag = max(0, a.Tag)
+	}
+	return r
 }
 
 func refusal(code, field, format string, args ...any) *no {
@@ -69,7 +74,7 @@ func (m *Machine) hear(e Heard) {
 	case s == nil: // closed, and its end is under way
 		return
 	case first:
-		m.say(s, refusal(launcher.CodeState, "t", "this session has said hello").message(e.Seq))
+		m.say(s, refusal(launcher.CodeState, "t", "this session has said hello").message(e.Seq, nil))
 		return
 	}
 	var wrong *no
@@ -81,10 +86,7 @@ func (m *Machine) hear(e Heard) {
 	if wrong == nil {
 		return
 	}
-	answer := wrong.message(e.Seq)
-	if wrong.code == launcher.CodeState {
-		answer.Tag = max(0, s.app.Tag)
-	}
+	answer := wrong.message(e.Seq, s.app)
 	if wrong.code == launcher.CodeFlood && len(s.floods) >= mostFloods {
 		m.close(s, answer)
 		return
@@ -139,7 +141,7 @@ func (m *Machine) greet(e Heard, hello *launcher.Hello) {
 		wrong = m.enter(s, hello)
 	}
 	if wrong != nil {
-		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: wrong.message(e.Seq), Close: true})
+		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: wrong.message(e.Seq, nil), Close: true})
 	}
 }
 

@@ -108,12 +108,15 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == starting
+	told := a.Phase != fresh || reason != "" // of one that came and went there is nothing to tell
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
 		p.Ghost = 0
 		p.Over = p.Over || p.Lost > 0 || m.clusters[p.Cluster].Embedded && (!held || p.Hosts == 0) && p.Drop == 0
 	}
-	m.note(a, "end", why)
+	if told {
+		m.note(a, "end", why)
+	}
 	m.store(a)
 	if reason == "" {
 		m.hush(a, barrier, why)

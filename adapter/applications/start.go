@@ -95,8 +95,10 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	a.Phase, a.Since, a.At, a.By = waiting, m.now, 0, 0
 	a.told, a.look = untold, true
 	a.Drop(a.Try)
-	if failed {
+	if failed || m.allowance(a) > 0 { // each costs real clusters the same, whoever gave it up
 		a.Fail(m.now)
+	}
+	if failed {
 		a.Failed, a.moved = why, "a start came to nothing: "+why
 	}
 	m.note(a, "abort", fmt.Sprintf("try %d: %s", a.Try, why))

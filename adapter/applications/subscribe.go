@@ -53,8 +53,8 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *no {
 // parts takes batch jobs in place of former ones.
 func (m *Machine) parts(s *session, seq int64, l *launcher.Parts) *no {
 	a := s.app
-	if a.Phase != subscribed && a.Phase != waiting || a.pending != nil {
-		return refusal(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, m.state(a))
+	if a.pending != nil {
+		return refusal(launcher.CodeState, "t", "jobs of application %d that were named before are still looked for", a.ID)
 	}
 	jobs, wrong := m.jobs(l.Jobs)
 	if wrong != nil {
@@ -62,6 +62,19 @@ func (m *Machine) parts(s *session, seq int64, l *launcher.Parts) *no {
 	}
 	a.pending = &pending{seq: seq, jobs: jobs, at: m.now}
 	return m.try(a)
+}
+
+// replaceable says whether parts may be given other jobs: what may hold nodes is not lost sight of. That may have changed since they were named.
+func replaceable(a *application, jobs []job) *no {
+	if a.Phase != subscribed && a.Phase != waiting {
+		return refusal(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, a.Phase)
+	}
+	for _, j := range jobs {
+		if p := a.Part(j.cluster); p != nil && p.Drop > 0 {
+			return refusal(launcher.CodeState, "jobs", "what the last try left of job %d on %s is not cleared away yet", p.Job, p.Name)
+		}
+	}
+	return nil
 }
 
 // jobs are those that a message names.
@@ -85,6 +98,12 @@ func (m *Machine) jobs(all []launcher.Part) ([]job, *no) {
 // try accepts what is pending if all its jobs are seen, refuses it if one cannot be had, and else lets it wait.
 func (m *Machine) try(a *application) *no {
 	p := a.pending
+	if p.subscribe == nil {
+		if wrong := replaceable(a, p.jobs); wrong != nil {
+			a.pending = nil
+			return wrong
+		}
+	}
 	for _, j := range p.jobs {
 		switch seen, wrong := m.find(a, j, p.at); {
 		case wrong != nil:
@@ -157,7 +176,7 @@ func (m *Machine) find(a *application, j job, at core.Time) (seen bool, wrong *n
 func (m *Machine) retry(a *application) {
 	if p := a.pending; p != nil {
 		if wrong := m.try(a); wrong != nil {
-			m.say(a.launcher, wrong.message(p.seq))
+			m.say(a.launcher, wrong.message(p.seq, a))
 		}
 	}
 }

@@ -251,6 +251,9 @@ func Parse(file, text string) (Config, error) {
 		}
 		wrong = append(wrong, section(d, &c, settings, name, content)...)
 	}
+	if c.Delegate != nil && c.Delegate.Journal == c.Journal.Path {
+		wrong = append(wrong, d.at(delegateSection, fmt.Sprintf("[delegate] journal = %q is that of [journal], too: each needs its own", c.Journal.Path)))
+	}
 	if err := wrong.first(); err != nil {
 		return Config{}, err
 	}

@@ -181,8 +181,9 @@ func TestLaunchersAreServedOverOneClusterOrAList(t *testing.T) {
 
 func TestMistakesOfLaunchersSectionAreAnsweredWithTheirOwnLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"[delegate]\ntimers = \"1s\"":             `f.toml:2: [delegate] timers is unknown; the keys here are journal, fair_start, timer, applications, answer, grace, bring_up`,
-		"delegate = 1":                            `f.toml:1: delegate must be a table: write [delegate] on a line of its own`,
+		"[delegate]\ntimers = \"1s\"":                                  `f.toml:2: [delegate] timers is unknown; the keys here are journal, fair_start, timer, applications, answer, grace, bring_up`,
+		"[journal]\npath = \"/a.db\"\n[delegate]\njournal = \"/a.db\"": `f.toml:3: [delegate] journal = "/a.db" is that of [journal], too: each needs its own`,
+		"delegate = 1": `f.toml:1: delegate must be a table: write [delegate] on a line of its own`,
 		"[delegate]\njournal = \"delegate.db\"\n": `f.toml:2: [delegate] journal = "delegate.db" is wrong: it must be an absolute path, such as "/var/lib/accordion/delegate.db"`,
 	} {
 		if _, err := Parse("f.toml", text); err == nil || err.Error() != want {

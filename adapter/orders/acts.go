@@ -35,10 +35,23 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 		if err == nil {
 			e.fails = 0
 			done()
+			k.again(e)
 			return
 		}
 		k.failed(e, err)
 	})
+}
+
+// again puts off what is done over and over though each time it is said to hold: a batch system may not show it.
+func (k *Keeper) again(e *entry) {
+	if e.step.Verb != e.did {
+		e.did, e.same = e.step.Verb, 0
+		return
+	}
+	if later := k.Clock.Now().Add(time.Second << min(e.same, 4)); later.After(e.retry) {
+		e.retry = later
+	}
+	e.same++
 }
 
 // actsOf is the acts of a step, and what is true after them.

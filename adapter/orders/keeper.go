@@ -67,6 +67,8 @@ type entry struct {
 	writing []string  // nodes that are being prepared
 	retry   time.Time
 	fails   int
+	did     Verb       // last, with success; Nothing: since then nothing was needed
+	same    int        // how many times in a row beyond the first
 	said    part.Stand // in the journal
 }
 
@@ -113,7 +115,7 @@ func (k *Keeper) takeOrders() {
 			k.parts[name{o.Application, o.Job}] = e
 		}
 		if e.order.Want != o.Want || e.order.Try != o.Try {
-			e.retry, e.fails = time.Time{}, 0
+			e.retry, e.fails, e.did, e.same = time.Time{}, 0, Nothing, 0
 		}
 		e.order, e.ordered = o, true
 	}
@@ -203,7 +205,10 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 		if err := k.tell(e); err != nil {
 			return err
 		}
-		if e.step.Verb != Nothing && k.fresh(e) {
+		switch {
+		case e.step.Verb == Nothing:
+			e.did, e.same = Nothing, 0
+		case k.fresh(e):
 			k.do(ctx, e, v)
 		}
 	}
@@ -319,7 +324,7 @@ func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservatio
 func (k *Keeper) Soon() bool {
 	for _, e := range k.parts {
 		switch {
-		case e.busy || e.step.Verb != Nothing:
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // what is put off hurries nobody
 			return true
 		case !e.ordered:
 		case e.order.Want == part.Prepare || e.order.Want == part.Start && e.step.Stand != part.Running:
@@ -348,7 +353,7 @@ func (k *Keeper) Show(v *plan.World) {
 	b.Read = k.read
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
-		if application, ok := adapter.LaunchOf(j); ok && j.Expands == 0 {
+		if application, ok := adapter.LaunchOf(j); ok && adapter.IsPart(j) && j.Expands == 0 {
 			b.Jobs = append(b.Jobs, part.Job{Key: j.Key, ID: j.ID, Application: application, User: j.User, State: j.State, Submitted: j.Submitted})
 		}
 	}

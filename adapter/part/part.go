@@ -18,7 +18,7 @@ type Board struct {
 	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
 	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.
 	Local delegate.Local
-	Jobs  []Job      // all batch jobs that carry launch=, also those that no application names
+	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has come
 	// Cores, Memory (MiB) and Arch are of the weakest host; 0 and "" where they are not known.
 	Cores  int

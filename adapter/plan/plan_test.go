@@ -71,9 +71,10 @@ func TestAPartOfAnApplicationIsNoOrdinaryJobOfTheQueue(t *testing.T) {
 		{Key: adapter.Key{ID: 1}, State: adapter.Pending, Want: 2, Limit: 60},
 		{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 2, Limit: 60, Mark: adapter.MarkPrefix + "launch=7"},
 		{Key: adapter.Key{ID: 3}, State: adapter.Pending, Want: 2, Limit: 60, Held: true, Comment: "launch=7"},
+		{Key: adapter.Key{ID: 4}, State: adapter.Pending, Want: 2, Limit: 60, Comment: "launch=7"}, // its user's words: it starts as any does
 	}
 	v := look(Input{Now: 10, Snapshot: &adapter.Snapshot{Jobs: jobs}})
-	if len(v.Queue) != 1 || v.Queue[0].Job.ID != 1 {
-		t.Errorf("the queue is %+v, want job 1 alone", v.Queue)
+	if len(v.Queue) != 2 || v.Queue[0].Job.ID != 1 || v.Queue[1].Job.ID != 4 {
+		t.Errorf("the queue is %+v, want jobs 1 and 4", v.Queue)
 	}
 }

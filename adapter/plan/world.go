@@ -193,7 +193,7 @@ func (v *World) lookAtQueue() {
 			}
 			continue
 		}
-		if !j.Held && !adapter.Delegated(j) { // of an application's, its launcher says when
+		if !j.Held && !adapter.IsPart(j) { // of an application's, its launcher says when
 			v.Queue = append(v.Queue, v.waitsOrdinary(j))
 		}
 	}

@@ -84,6 +84,9 @@ type Server struct {
 	late  int            // connections that came when there was no place, and are read all the same (turnAway)
 }
 
+// PerUser is how many of so many sessions one user may have open.
+func PerUser(sessions int) int { return max(1, sessions/4) }
+
 // Listen is a server on a Unix socket that every user may connect to (mode 0666: who asks is told by the kernel). The
 // socket's directory is made when it is absent; it must belong to us or to root and nobody else may write to it,
 // or another could put his socket in our place. A socket that a killed sidecar left behind is replaced; a live one is ErrLive.
@@ -114,7 +117,7 @@ func New(o Options, t ...Transport) *Server {
 		o.MaxSessions = DefaultMaxSessions
 	}
 	if o.MaxPerUser <= 0 {
-		o.MaxPerUser = max(1, o.MaxSessions/4)
+		o.MaxPerUser = PerUser(o.MaxSessions)
 	}
 	if o.Patience <= 0 {
 		o.Patience = DefaultPatience

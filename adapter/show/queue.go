@@ -186,7 +186,7 @@ func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 // ordinaryEntry is what is the same for every job that is not managed.
 func ordinaryEntry(j *adapter.Job) view.Entry {
 	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
-	if adapter.Delegated(j) { // and no loop of applications has given an order about it
+	if adapter.IsPart(j) { // and no loop of applications has given an order about it
 		e.Kind = view.Delegated
 	}
 	if j.State == adapter.Pending {

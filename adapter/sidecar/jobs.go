@@ -19,6 +19,8 @@ type jobs struct {
 	meter    act.Meter
 	settings managed.Settings
 
+	launchers bool // applications are served, whose parts these are not
+
 	records map[adapter.Key]*managed.Job
 	awaited map[core.JobID]bool // whose nodes were waited for in the last cycle
 	shrunk  managed.Epoch       // when a job last gave nodes back

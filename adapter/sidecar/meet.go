@@ -68,6 +68,9 @@ func (s *jobs) meet(j *adapter.Job) error {
 // not ours to plan. One that belongs to an application is its launcher's.
 func (s *jobs) greet(j *adapter.Job) error {
 	if adapter.Delegated(j) {
+		if !s.launchers && adapter.IsPart(j) && j.State == adapter.Pending {
+			s.notes.notice(j.Key, "stays held: it is a part of an application, and without a section [delegate] in the configuration no launchers are served: cancel it")
+		}
 		return nil
 	}
 	request := adapter.RequestOf(j)

@@ -46,9 +46,8 @@ func (r *RMS) Leave(now core.Time, id core.JobID) error {
 const halfMinute core.Time = 30
 
 // Hold says that an application's request begins at from at the earliest (core.Forever: not until more is said; anything past: at once), and,
-// where keep is set, that it does not start when its time has come: it keeps its place, until
-// a full half minute, and nobody behind it gets that. What was
-// said before no longer holds. An error is an *Error.
+// where keep is set, that it does not start when its time has come: it keeps its place, until a full half minute, and nobody behind it gets
+// that. What was said before no longer holds. An error is an *Error.
 func (r *RMS) Hold(now core.Time, id core.JobID, from core.Time, keep bool) error {
 	a := r.byID[id]
 	switch {

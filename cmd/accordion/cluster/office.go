@@ -13,6 +13,7 @@ import (
 	"accordion/adapter/launchers"
 	"accordion/adapter/metrics"
 	"accordion/adapter/part"
+	"accordion/adapter/session"
 )
 
 // office serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the loop that
@@ -78,18 +79,20 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		return nil
 	}
 	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log, Meter: o.meter}
-	guard := guardOfParts
+	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range posts {
 		m := conf.All[i]
 		options.Clusters = append(options.Clusters, delegate.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
 			Mailbox: p.parts, Embedded: p.conf.System == config.SystemEmbedded})
 		guard = max(guard, p.conf.Plan.Guard)
+		kept = max(kept, p.conf.Journal.Keep)
+		perUser += session.PerUser(p.conf.Session.MaxSessions) // an application without a session lasts for as long as grace
 	}
 	for _, l := range conf.Links {
 		options.Links = append(options.Links, delegate.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
 	}
 	s := o.settings
-	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard}
+	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard, PerUser: perUser}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
-	return delegate.New(options).Run(ctx)
+	return together(ctx, delegate.New(options).Run, func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) })
 }

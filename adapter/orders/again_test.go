@@ -1,0 +1,46 @@
+package orders
+
+import (
+	"testing"
+	"time"
+
+	"accordion/adapter/part"
+)
+
+// stopped is a clock that stands still.
+type stopped struct{ at time.Time }
+
+func (c stopped) Now() time.Time                     { return c.at }
+func (stopped) After(time.Duration) <-chan time.Time { return nil }
+
+func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
+	clock := stopped{time.Unix(int64(now), 0)}
+	k := New(Options{Clock: clock})
+	e := &entry{step: Step{Verb: Adopt}}
+	for i, want := range []time.Duration{0, 1, 2, 4, 8, 16, 16} {
+		if k.again(e); want == 0 && !e.retry.IsZero() || want > 0 && e.retry.Sub(clock.at) != want*time.Second {
+			t.Errorf("done %d times it waits until %v, want %d s", i+1, e.retry, want)
+		}
+	}
+	e.retry = clock.at.Add(endAgain)
+	if k.again(e); e.retry.Sub(clock.at) != endAgain {
+		t.Errorf("what waits longer by itself waits until %v", e.retry)
+	}
+	e.step.Verb, e.retry = Hold, time.Time{}
+	if k.again(e); !e.retry.IsZero() || e.same != 0 {
+		t.Errorf("another act is put off until %v", e.retry)
+	}
+}
+
+func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
+	clock := stopped{time.Unix(int64(now), 0)}
+	k := New(Options{Clock: clock})
+	e := &entry{order: part.Order{Application: 7, Job: 5, Want: part.Wait}, ordered: true, step: Step{Verb: Adopt}}
+	k.parts[name{7, 5}] = e
+	if !k.Soon() {
+		t.Error("an act is due, and nobody hurries")
+	}
+	if e.retry = clock.at.Add(time.Second); k.Soon() {
+		t.Error("an act that is put off makes the batch system be read at once")
+	}
+}
