@@ -35,7 +35,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 				t.Fatal(err)
 			}
 			state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 4})
-			job := core.Job{ID: 9, Submit: 500, Begin: 1000 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
+			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
 			board := &part.Board{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(queue.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
 			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
@@ -49,6 +49,8 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 			b.carry()
 			b.says(1, "ann", subscribe)
 			b.says(1, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: walltime})
+			b.now += 2 // the next pass
+			b.carry()
 			a := b.m.byID[1]
 			if a == nil || a.Phase != waiting && a.Phase != preparing {
 				t.Fatalf("%+v, %v", a, b.said[1])
