@@ -64,3 +64,16 @@ func Passed(c Clock, from, to time.Time) time.Duration {
 	}
 	return to.Sub(from)
 }
+
+// jump is by how much a clock must have been set forward or back to be noticed: less is lateness.
+const jump = 2 * time.Second
+
+// SetBy says by how much a clock was set between two readings of it; zero for what is mere lateness. A machine that slept looks the same, and is
+// treated so.
+func SetBy(c Clock, last, now time.Time) time.Duration {
+	by := now.Round(0).Sub(last.Round(0)) - Passed(c, last, now)
+	if by.Abs() < jump {
+		return 0
+	}
+	return by.Round(time.Second)
+}

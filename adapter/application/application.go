@@ -3,11 +3,14 @@
 package application
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"accordion/core"
+	"accordion/core/mold"
 	"accordion/shim/wire/launcher"
 )
 
@@ -107,6 +110,46 @@ func (d *Application) Record() Record {
 	return Record{ID: d.ID, Data: data}
 }
 
+// unsaid is how many views may have been shown that the journal does not know of: their numbers are not used again.
+const unsaid = 1 << 20
+
+// Read makes a record an application again. cluster is the index of a name; −1: there is none. What the application had on clusters that are no
+// longer there is gone, which matters where its request used them.
+func Read(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
+	a = &Application{Tag: -1}
+	if err := json.Unmarshal(r.Data, a); err != nil {
+		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, err)
+	}
+	a.Parts = slices.DeleteFunc(a.Parts, func(p *Part) bool {
+		p.Cluster = cluster(p.Name)
+		gone = gone || p.Cluster < 0 && p.Hosts > 0
+		return p.Cluster < 0
+	})
+	slices.SortFunc(a.Parts, func(p, q *Part) int { return p.Cluster - q.Cluster })
+	a.View += unsaid
+	return a, gone, nil
+}
+
+// Shift moves what goes by the time that passes, after the clock was set by so many seconds: all but the rank, which is compared with the
+// seconds in which batch systems had their jobs submitted.
+func (a *Application) Shift(by core.Time) {
+	move := func(t *core.Time) {
+		if *t > 0 {
+			*t = max(*t+by, 1)
+		}
+	}
+	for _, t := range []*core.Time{&a.At, &a.By, &a.Went, &a.Since, &a.EndAt} {
+		move(t)
+	}
+	for i := range a.Tries {
+		move(&a.Tries[i])
+	}
+	for _, p := range a.Parts {
+		move(&p.Lost)
+		move(&p.Ghost)
+	}
+}
+
 // Used names the clusters of an application's request.
 func (a *Application) Used() string {
 	var names []string
@@ -116,6 +159,17 @@ func (a *Application) Used() string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// Requested is the request in force with so many seconds more.
+func (a *Application) Requested(more core.Time) mold.Request {
+	q := mold.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			q.Parts = append(q.Parts, mold.Part{Cluster: p.Cluster, Hosts: p.Hosts})
+		}
+	}
+	return q
 }
 
 // Each says whether something holds for all parts of an application's request.
@@ -232,6 +286,16 @@ func (a *Application) Stand(p *Part) string {
 	return "being prepared"
 }
 
+// Names makes a job an application's part on a cluster, in place of the former.
+func (a *Application) Names(cluster int, name string, job core.JobID) {
+	p := a.Part(cluster)
+	if p == nil {
+		p = &Part{Cluster: cluster, Name: name}
+		a.Parts = append(a.Parts, p)
+	}
+	p.Job, p.Lost, p.Drop, p.Kept, p.Over, p.There = job, 0, 0, 0, false, 0
+}
+
 // Part is an application's on a cluster; nil where it has none.
 func (a *Application) Part(cluster int) *Part {
 	for _, p := range a.Parts {
@@ -242,10 +306,13 @@ func (a *Application) Part(cluster int) *Part {
 	return nil
 }
 
-// Order is its rank; behind all others where it has none.
-func (a *Application) Order() core.Time {
-	if a.Rank == 0 {
-		return core.Forever
+// Compare is negative where an application comes before another by rank; one without a rank comes last.
+func (a *Application) Compare(b *Application) int {
+	rank := func(a *Application) core.Time {
+		if a.Rank == 0 {
+			return core.Forever
+		}
+		return a.Rank
 	}
-	return a.Rank
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
 }

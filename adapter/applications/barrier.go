@@ -22,26 +22,24 @@ func (m *Machine) greetPart(s *session, hello *launcher.Hello) *no {
 func (m *Machine) partOf(user string, l *launcher.Part) (*application, *piece) {
 	for _, a := range m.all {
 		for _, p := range a.Parts {
-			if a.User == user && p.Name == l.Cluster && p.Job != 0 && int64(p.Job) == l.Job && p.Lost == 0 {
+			if id := m.jobOf(a, p); a.User == user && p.Name == l.Cluster && id != 0 && int64(id) == l.Job && p.Lost == 0 {
 				return a, p
 			}
 		}
 	}
-	for _, c := range m.clusters {
-		if c.Name != l.Cluster || !c.Embedded || c.board == nil {
-			continue
-		}
+	return nil, nil
+}
+
+// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
+func (m *Machine) jobOf(a *application, p *piece) (id core.JobID) {
+	if c := m.clusters[p.Cluster]; c.Embedded && c.board != nil {
 		for _, j := range c.board.Jobs {
-			if a := m.byID[j.Application]; int64(j.ID) == l.Job && j.User == user && a != nil && a.User == user {
-				for _, p := range a.Parts {
-					if p.Name == c.Name {
-						return a, p
-					}
-				}
+			if j.Application == a.ID && j.User == a.User {
+				id = max(id, j.ID)
 			}
 		}
 	}
-	return nil, nil
+	return max(id, p.Job)
 }
 
 // ready is a part's word that it stands at the barrier.

@@ -118,7 +118,7 @@ func (m *Machine) claimed(i int, j part.Job) bool {
 	case p.Job == j.ID:
 		return true
 	case p.Lost > 0 && !a.Phase.Started() && a.Phase != ending && (j.State == adapter.Pending || j.State == adapter.Running):
-		a.names(m.clusters[i].Name, job{i, j.ID})
+		a.Names(i, m.clusters[i].Name, j.ID)
 		m.note(a, "adopt", "the batch system submitted its part again: "+m.clusters[i].Name+" "+text(j.ID))
 		m.store(a)
 		return true

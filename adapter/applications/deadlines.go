@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	kept "accordion/adapter/application"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -117,7 +118,7 @@ func (m *Machine) deadline(a *application) core.Time {
 			later(p.Lost + patience*s.Answer)
 		}
 		if p.Ghost > 0 {
-			later(p.Ghost - leaving)
+			later(p.Ghost - kept.Leaving)
 			later(p.Ghost)
 		}
 		if p.Owed != nil {

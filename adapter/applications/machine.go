@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"accordion/adapter/part"
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/profile"
 )
 
 // Machine is what becomes of applications. One goroutine owns it.
@@ -49,26 +49,18 @@ type cluster struct {
 type application struct {
 	durable
 	launcher *session
-	away     core.Time // since when there is no launcher
-	owes     core.Time // since when a view is not acknowledged; 0: none is owed
-	owed     int64     // that view
-	told     core.Time // the estimate that its launcher was told for the request in force; untold: none
-	joined   bool      // the RMS knows it
-	newest   []seen    // what the last pass showed, by cluster; nil: nothing since it joined
-	sent     []seen    // what the last view showed
-	acked    []seen    // what the last acknowledged view showed
-	linked   int       // how many clusters it knew when it was told of links
-	pending  *pending  // a subscription or parts that wait for their jobs to be seen
-	look     bool      // its launcher is to be looked after: something may be new to it
-	moved    string    // what moved its estimate
-}
-
-// seen is what a launcher knows of a cluster.
-type seen struct {
-	known  bool
-	hosts  int
-	info   info
-	points []profile.Point // not changed once it is here
+	away     core.Time    // since when there is no launcher
+	owes     core.Time    // since when a view is not acknowledged; 0: none is owed
+	owed     int64        // that view
+	told     core.Time    // the estimate that its launcher was told for the request in force; untold: none
+	joined   bool         // the RMS knows it
+	newest   []sight.Seen // what the last pass showed, by cluster; nil: nothing since it joined
+	sent     []sight.Seen // what the last view showed
+	acked    []sight.Seen // what the last acknowledged view showed
+	linked   int          // how many clusters it knew when it was told of links
+	pending  *pending     // a subscription or parts that wait for their jobs to be seen
+	look     bool         // its launcher is to be looked after: something may be new to it
+	moved    string       // what moved its estimate
 }
 
 const untold core.Time = -1
@@ -111,18 +103,18 @@ func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []
 	return m, nil
 }
 
+// Shift is for a machine that was made of the records of a clock that was set since, by so many seconds: what is promised for a second moves with
+// it. It comes before anything else.
+func (m *Machine) Shift(by core.Time) {
+	for _, a := range m.all {
+		a.Shift(by)
+	}
+}
+
 // place puts an application where its rank says.
 func (m *Machine) place(a *application) {
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
-	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int {
-		switch {
-		case b.Order() != a.Order():
-			return int(min(max(b.Order()-a.Order(), -1), 1))
-		case b.ID < a.ID:
-			return -1
-		}
-		return 1
-	})
+	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int { return b.Compare(&a.durable) })
 	m.all = slices.Insert(m.all, at, a)
 }
 

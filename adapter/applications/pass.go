@@ -3,6 +3,7 @@ package applications
 import (
 	"slices"
 
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
 )
@@ -36,7 +37,7 @@ func (m *Machine) admit() {
 		}
 		id := core.JobID(a.ID)
 		if !a.joined {
-			a.joined, a.newest = true, make([]seen, len(m.clusters))
+			a.joined, a.newest = true, make([]sight.Seen, len(m.clusters))
 			messages, err := m.rms.Join(m.now, id, a.Rank)
 			must(err)
 			m.take(messages)
@@ -45,7 +46,8 @@ func (m *Machine) admit() {
 			continue
 		}
 		// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
-		_ = m.rms.Request(m.now, id, m.requested(a))
+		// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
+		_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
 		from, keep := m.hold(a)
 		must(m.rms.Hold(m.now, id, from, keep))
 	}
@@ -146,7 +148,7 @@ func (m *Machine) take(messages []delegate.Message) (starts []core.JobID) {
 		}
 		a := m.byID[int64(x.To)]
 		for _, c := range x.Changes {
-			a.newest[c.Cluster].known, a.newest[c.Cluster].hosts, a.newest[c.Cluster].points = true, c.Hosts, c.Points
+			a.newest[c.Cluster] = sight.Seen{Known: true, Hosts: c.Hosts, Points: c.Points}
 		}
 		a.look = true
 	}

@@ -210,7 +210,7 @@ func (p *person) see(x *launcher.Change) {
 		if a == nil || a.owed != x.View {
 			continue
 		}
-		meant := sight.Clip(a.sent[c.C].points, a.sent[c.C].hosts, x.Now)
+		meant := sight.Clip(a.sent[c.C].Points, a.sent[c.C].Hosts, x.Now)
 		if !same(p.has[c.C], meant) {
 			p.fail("application %d sees %v on cluster %d, and %v was meant: %+v", p.app, p.has[c.C], c.C, meant, c)
 		}

@@ -1,8 +1,6 @@
 package applications
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	kept "accordion/adapter/application" // its name is taken here by what a machine adds to it
@@ -35,18 +33,13 @@ const counter = 0
 
 // read makes a record an application again. What it had on clusters that are no longer there is gone: a request that used them, too.
 func (m *Machine) read(r Record) (*application, error) {
-	a := &application{durable: durable{Tag: -1}}
-	if err := json.Unmarshal(r.Data, &a.durable); err != nil {
-		return nil, fmt.Errorf("the record of application %d: %w", r.ID, err)
-	}
-	gone := false
-	a.Parts = slices.DeleteFunc(a.Parts, func(p *piece) bool {
-		p.Cluster = slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == p.Name })
-		gone = gone || p.Cluster < 0 && p.Hosts > 0
-		return p.Cluster < 0
+	d, gone, err := kept.Read(r, func(name string) int {
+		return slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == name })
 	})
-	slices.SortFunc(a.Parts, func(p, q *piece) int { return p.Cluster - q.Cluster })
-	a.View += unsaid
+	if err != nil {
+		return nil, err
+	}
+	a := &application{durable: *d}
 	switch {
 	case gone && (a.Phase == starting || a.Phase == running):
 		m.end(a, launcher.WhyLost, "a cluster of it was taken out of the configuration", 0)
@@ -62,6 +55,3 @@ func (m *Machine) read(r Record) (*application, error) {
 	}
 	return a, nil
 }
-
-// unsaid is how many views may have been shown that the journal does not know of: their numbers are not used again.
-const unsaid = 1 << 20

@@ -38,7 +38,8 @@ func (m *Machine) request(s *session, l *launcher.Request) *no {
 	if a.Phase == preparing { // it changed its mind, and has not been told of a start
 		m.retreat(a, "its launcher changed the request", false)
 	}
-	changed := a.Phase == subscribed || a.Walltime != l.Walltime
+	first := a.Phase == subscribed
+	changed := first || a.Walltime != l.Walltime
 	for _, p := range a.Parts {
 		n := 0
 		if i := slices.IndexFunc(parts, func(q mold.Part) bool { return q.Cluster == p.Cluster }); i >= 0 {
@@ -49,7 +50,10 @@ func (m *Machine) request(s *session, l *launcher.Request) *no {
 	}
 	a.Phase, a.Tag, a.Walltime = waiting, l.Tag, l.Walltime
 	if changed {
-		a.told, a.moved = untold, "the launcher changed the request"
+		a.told, a.moved = untold, ""
+	}
+	if changed && !first {
+		a.moved = "the launcher changed the request"
 	}
 	a.look = true
 	a.acknowledge(l.View)
@@ -63,11 +67,9 @@ func (m *Machine) flood(s *session, view int64) *no {
 		s.answered = view
 		return nil
 	}
-	if m.now > s.unasked {
-		s.unasked = m.now
+	if s.floods.Allow(m.now) {
 		return nil
 	}
-	s.floods = append(slices.DeleteFunc(s.floods, func(t core.Time) bool { return t <= m.now-floodWindow }), m.now)
 	return refusal(launcher.CodeFlood, "", "one request a view, and one more a second: wait for the next change")
 }
 
@@ -112,26 +114,18 @@ func (m *Machine) check(a *application, l *launcher.Request) ([]mold.Part, *no) 
 	return parts, nil
 }
 
-// requested is the request in force, as the RMS is to place it: what comes up takes its hosts before its walltime begins.
-func (m *Machine) requested(a *application) mold.Request {
-	q := mold.Request{Walltime: min(a.Walltime+m.allowance(a), core.MaxTotal)}
-	for _, p := range a.Parts {
-		if p.Hosts > 0 {
-			q.Parts = append(q.Parts, mold.Part{Cluster: p.Cluster, Hosts: p.Hosts})
-		}
-	}
-	return q
-}
-
 // prepareWithin is how long the clusters have to prepare a try.
 const prepareWithin core.Time = 10
 
-// allowance is how long a start may take on real clusters: its preparation and its coming up. Embedded ones take no time.
-func (m *Machine) allowance(a *application) core.Time {
-	for _, p := range a.Parts {
-		if p.Hosts > 0 && !m.clusters[p.Cluster].Embedded {
-			return prepareWithin + m.settings.BringUp
-		}
+// extra is so many seconds where an application's request is of a real cluster. On embedded ones a part runs as soon as it starts.
+func (m *Machine) extra(a *application, seconds core.Time) core.Time {
+	if a.Each(func(p *piece) bool { return m.clusters[p.Cluster].Embedded }) {
+		return 0
 	}
-	return 0
+	return seconds
+}
+
+// margin is by how much the limits of an application's batch jobs are longer than its walltime.
+func (m *Machine) margin(a *application) core.Time {
+	return m.extra(a, m.settings.BringUp+m.settings.Guard)
 }

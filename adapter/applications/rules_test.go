@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/delegate"
@@ -69,13 +70,13 @@ var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 3
 func TestFlood(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
-	for i := 1; i <= mostFloods+1; i++ { // one more in a second is free
+	for i := 1; i <= kept.MostFloods+1; i++ { // one more in a second is free
 		if b.closed[1] {
 			t.Fatalf("closed before the request %d", i)
 		}
 		b.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
 	}
-	if n := count[*launcher.Refuse](b.said[1]); n != mostFloods || !b.closed[1] {
+	if n := count[*launcher.Refuse](b.said[1]); n != kept.MostFloods || !b.closed[1] {
 		t.Errorf("%d were refused; closed: %v", n, b.closed[1])
 	}
 

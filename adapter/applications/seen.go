@@ -28,7 +28,7 @@ func (m *Machine) seen(a *application) view.Application {
 		s.Estimate = est
 	}
 	for _, p := range a.Parts {
-		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: p.Job, Hosts: p.Hosts, Stand: a.Stand(p), Nodes: p.Nodes})
+		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: m.jobOf(a, p), Hosts: p.Hosts, Stand: a.Stand(p), Nodes: p.Nodes})
 	}
 	return s
 }

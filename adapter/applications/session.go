@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	kept "accordion/adapter/application"
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/shim/wire/launcher"
@@ -19,16 +20,9 @@ type session struct {
 	part  *piece // nil: a launcher's
 	ready bool   // the part said so, in this session
 
-	answered int64       // the view that its last request was by
-	unasked  core.Time   // the second of the last request that answered nothing
-	floods   []core.Time // when requests were too many, lately
+	answered int64 // the view that its last request was by
+	floods   kept.Flood
 }
-
-// What a session may do before it is closed: so many requests too many in so many seconds.
-const (
-	mostFloods  = 20
-	floodWindow = 10
-)
 
 func (m *Machine) say(s *session, message launcher.Message) {
 	if s != nil {
@@ -87,7 +81,7 @@ func (m *Machine) hear(e Heard) {
 		return
 	}
 	answer := wrong.message(e.Seq, s.app)
-	if wrong.code == launcher.CodeFlood && len(s.floods) >= mostFloods {
+	if wrong.code == launcher.CodeFlood && s.floods.Over() {
 		m.close(s, answer)
 		return
 	}
@@ -130,7 +124,7 @@ func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *no 
 
 // greet answers a session's first message.
 func (m *Machine) greet(e Heard, hello *launcher.Hello) {
-	s := &session{id: e.Session, user: e.User, unasked: -core.Forever}
+	s := &session{id: e.Session, user: e.User}
 	var wrong *no
 	switch {
 	case hello.Part != nil:
@@ -242,17 +236,5 @@ func (m *Machine) barriers(a *application) []*session {
 
 // state is what launchers are told.
 func (m *Machine) state(a *application) string {
-	switch {
-	case a.Phase == fresh, a.Phase == subscribed:
-		return delegate.Submitted.String()
-	case a.Phase == waiting && m.rms.State(core.JobID(a.ID)) == delegate.Waiting, a.Phase == preparing:
-		return delegate.Waiting.String()
-	case a.Phase == waiting:
-		return delegate.RequestSent.String()
-	case a.Phase.Started():
-		return delegate.Started.String()
-	case a.Reason == "" && m.now >= a.EndAt:
-		return delegate.Ghost.String()
-	}
-	return delegate.FinishSent.String()
+	return a.State(a.Phase == waiting && m.rms.State(core.JobID(a.ID)) == delegate.Waiting, m.now)
 }

@@ -118,30 +118,20 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		m.note(a, "end", why)
 	}
 	m.store(a)
-	if reason == "" {
-		m.hush(a, barrier, why)
-		return
-	}
 	last := &launcher.End{Why: reason, In: in}
-	if in > 0 {
+	switch {
+	case reason == "":
+	case in > 0:
 		m.say(a.launcher, last)
-	} else {
+	default:
 		m.close(a.launcher, last)
 	}
 	for _, s := range m.barriers(a) {
-		if barrier {
+		switch {
+		case barrier:
 			m.close(s, &launcher.Abort{Why: why})
-		} else {
+		case reason != "":
 			m.say(s, last)
-		}
-	}
-}
-
-// hush tells those who stand at the barrier that nothing comes of it.
-func (m *Machine) hush(a *application, barrier bool, why string) {
-	for _, s := range m.barriers(a) {
-		if barrier {
-			m.close(s, &launcher.Abort{Why: why})
 		}
 	}
 }

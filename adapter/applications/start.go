@@ -14,7 +14,7 @@ func text(id core.JobID) string { return strconv.FormatInt(int64(id), 10) }
 // prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
 func (m *Machine) prepare(a *application) {
 	m.quit(a)
-	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.allowance(a)
+	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
 	a.Try++
 	for _, p := range a.Parts {
 		p.Prepared, p.Runs, p.Nodes = false, false, nil
@@ -57,7 +57,7 @@ func (m *Machine) commit(a *application) {
 	if a.Phase, a.At, a.Since = starting, m.now, m.now; a.owes != 0 {
 		a.owes, a.acked = 0, nil // nobody waits for that; should it come to nothing, all is shown anew
 	}
-	m.note(a, "commit", fmt.Sprintf("try %d, until %d at the latest", a.Try, a.By))
+	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
 	m.say(a.launcher, m.startOf(a))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"accordion/adapter"
+	kept "accordion/adapter/application"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -124,7 +125,7 @@ func (m *Machine) try(a *application) *no {
 		m.place(a)
 	}
 	for _, j := range p.jobs {
-		a.names(m.clusters[j.cluster].Name, j)
+		a.Names(j.cluster, m.clusters[j.cluster].Name, j.id)
 	}
 	slices.SortFunc(a.Parts, func(p, q *piece) int { return p.Cluster - q.Cluster })
 	m.store(a)
@@ -133,16 +134,6 @@ func (m *Machine) try(a *application) *no {
 		m.say(a.launcher, m.list(func(c int) bool { return m.visible(a, c) }))
 	}
 	return nil
-}
-
-// names makes a job an application's part on a cluster, in place of the former.
-func (a *application) names(cluster string, j job) {
-	p := a.Part(j.cluster)
-	if p == nil {
-		p = &piece{Cluster: j.cluster, Name: cluster}
-		a.Parts = append(a.Parts, p)
-	}
-	p.Job, p.Lost, p.Drop, p.Kept, p.Over, p.There = j.id, 0, 0, 0, false, 0
 }
 
 // find looks for a job that an application named at a second.
@@ -182,19 +173,4 @@ func (m *Machine) retry(a *application) {
 }
 
 // may says whether a filter lets a cluster through, as far as the cluster is known.
-func (c *cluster) may(f launcher.Filter) bool {
-	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
-		return false
-	}
-	for k, v := range f.Attrs {
-		if has, ok := c.Attrs[k]; !ok || has != v {
-			return false
-		}
-	}
-	if c.board == nil {
-		return true
-	}
-	b := c.board
-	return b.Hosts >= f.MinHosts && b.Memory >= f.HostMem && b.Memory*int64(b.Hosts) >= f.TotalMem && f.Scratch <= 0 &&
-		(f.Arch == "" || f.Arch == b.Arch)
-}
+func (c *cluster) may(f launcher.Filter) bool { return kept.Admits(f, c.Name, c.Attrs, c.board) }

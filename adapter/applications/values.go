@@ -2,6 +2,7 @@ package applications
 
 import (
 	"accordion/adapter/part"
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -15,12 +16,8 @@ type Cluster struct {
 	Embedded bool // it makes parts itself, at their start: launchers submit no jobs
 }
 
-// Link is what lies between two clusters or sites, or between the clusters of one site.
-type Link struct {
-	Between   [2]string
-	Latency   int64 // microseconds
-	Bandwidth int64 // Mbit/s; 0: not known
-}
+// Link is what lies between two clusters or sites.
+type Link = sight.Link
 
 // Settings are how a Machine works. Spans are seconds.
 type Settings struct {

@@ -9,26 +9,19 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// info is what is told of a cluster beside its occupation, and may change.
-type info struct {
-	hosts, cores int
-	memory       int64
-	arch         string
-}
-
-func (c *cluster) info() info {
+func (c *cluster) info() sight.Info {
 	if c.board == nil {
-		return info{}
+		return sight.Info{}
 	}
-	return info{c.board.Hosts, c.board.Cores, c.board.Memory, c.board.Arch}
+	return sight.Info{Hosts: c.board.Hosts, Cores: c.board.Cores, Memory: c.board.Memory, Arch: c.board.Arch}
 }
 
 // hosts is how many an application may ask for.
-func (c *cluster) hosts() int { return c.info().hosts }
+func (c *cluster) hosts() int { return c.info().Hosts }
 
 // visible says whether a launcher is shown a cluster. What it was shown once stays.
 func (m *Machine) visible(a *application, c int) bool {
-	if c < len(a.sent) && a.sent[c].known {
+	if c < len(a.sent) && a.sent[c].Known {
 		return true
 	}
 	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].may(a.Filter)
@@ -48,46 +41,23 @@ func (m *Machine) list(told func(int) bool) *launcher.Clusters {
 
 func (m *Machine) describe(i int) launcher.Cluster {
 	c, f := m.clusters[i], m.clusters[i].info()
-	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.hosts, Cores: f.cores, Mem: f.memory, Arch: f.arch, Speed: c.Speed, Site: c.Site,
+	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.Hosts, Cores: f.Cores, Mem: f.Memory, Arch: f.Arch, Speed: c.Speed, Site: c.Site,
 		Attrs: maps.Clone(c.Attrs)}
 }
-
-// usual is the latency of a pair that no link names, in microseconds.
-const usual = 50_000
 
 // linksOf is what lies between a cluster and those before it.
 func (m *Machine) linksOf(i int, told func(int) bool) []launcher.Link {
 	var out []launcher.Link
 	for j := range i {
 		if told(j) {
-			l := m.between(j, i)
+			l := sight.Between(m.links, m.clusters[j].place(), m.clusters[i].place())
 			out = append(out, launcher.Link{A: j, B: i, Latency: l.Latency, Bandwidth: l.Bandwidth})
 		}
 	}
 	return out
 }
 
-// between is the link of a pair: the one that names both clusters rather than their sites.
-func (m *Machine) between(i, j int) Link {
-	a, b := m.clusters[i], m.clusters[j]
-	best, found := -1, Link{Latency: usual}
-	is := func(c *cluster, name string) int {
-		switch name {
-		case c.Name:
-			return 1
-		case c.Site:
-			return 0
-		}
-		return -3
-	}
-	for _, l := range m.links {
-		worth := max(is(a, l.Between[0])+is(b, l.Between[1]), is(a, l.Between[1])+is(b, l.Between[0]))
-		if worth > best {
-			best, found = worth, l
-		}
-	}
-	return found
-}
+func (c *cluster) place() sight.Place { return sight.Place{Name: c.Name, Site: c.Site} }
 
 // flush shows launchers what is new to them. One that has not acknowledged its last view is shown nothing: it all comes with the next.
 func (m *Machine) flush() {
@@ -121,11 +91,11 @@ func (m *Machine) change(a *application) {
 	if first {
 		c.Base = 0
 	}
-	next := make([]seen, len(m.clusters))
+	next := make([]sight.Seen, len(m.clusters))
 	copy(next, a.acked)
 	for i := range m.clusters {
-		if m.visible(a, i) && a.newest[i].known {
-			if ch, news := m.changeOf(a, i, &next[i]); news {
+		if m.visible(a, i) && a.newest[i].Known {
+			if ch, news := next[i].Learn(i, a.newest[i], m.teller(a, i), m.now); news {
 				c.All = append(c.All, ch)
 			}
 		}
@@ -148,28 +118,11 @@ func (m *Machine) change(a *application) {
 	m.say(a.launcher, c)
 }
 
-// changeOf is what is new of a cluster since a view, which it makes the newest.
-func (m *Machine) changeOf(a *application, i int, base *seen) (launcher.ClusterChange, bool) {
-	ch := launcher.ClusterChange{C: i, From: m.now, Steps: []int64{}}
-	hosts := a.newest[i].hosts
-	points := sight.Clip(a.newest[i].points, hosts, m.now)
-	if f := m.clusters[i].info(); !base.known || base.info != f {
-		d := m.describe(i)
-		ch.Kind, ch.Info = ch.Kind|launcher.KindInfo, &d
-		base.info = f
+// teller describes a cluster to an application's launcher.
+func (m *Machine) teller(a *application, i int) sight.Teller {
+	return sight.Teller{
+		Info:     m.clusters[i].info(),
+		Describe: func() launcher.Cluster { return m.describe(i) },
+		Links:    func() []launcher.Link { return m.linksOf(i, func(j int) bool { return m.visible(a, j) }) },
 	}
-	if !base.known {
-		if links := m.linksOf(i, func(j int) bool { return m.visible(a, j) }); len(links) > 0 {
-			ch.Kind, ch.Links = ch.Kind|launcher.KindLinks, links
-		}
-	}
-	if from, to, steps, differ := sight.Difference(sight.Clip(base.points, base.hosts, m.now), points, m.now); differ || !base.known {
-		ch.Kind |= launcher.KindOccupation
-		ch.From, ch.To, ch.Steps = from, to, steps
-	}
-	if ch.Kind == 0 {
-		return ch, false
-	}
-	base.known, base.hosts, base.points = true, hosts, points
-	return ch, true
 }

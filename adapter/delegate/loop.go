@@ -2,6 +2,7 @@ package delegate
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/applications"
+	"accordion/adapter/journal"
 	"accordion/adapter/launchers"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -23,6 +25,7 @@ type Loop struct {
 	seen     Snapshot  // written last
 	shownAt  core.Time // when
 	stale    bool      // there is something newer: a second later
+	looked   time.Time // when the clock was last looked at
 }
 
 // New is a loop that does nothing yet.
@@ -42,18 +45,15 @@ const most = 1000
 // Run serves launchers until ctx ends; then it returns nil. What the journal has of applications goes on. An error means that the journal
 // cannot be read or written: then nothing more is done, and launchers and clusters keep what they have.
 func (l *Loop) Run(ctx context.Context) error {
-	records, err := l.Journal.records()
-	if err != nil {
-		return err
-	}
-	if l.machine, err = applications.New(l.now(), l.clusters(), l.links(), l.settings(), records); err != nil {
+	l.looked = l.Clock.Now()
+	if err := l.begin(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for i, c := range l.Clusters {
 		if c.Mailbox.Board() != nil {
-			l.machine.Step(l.now(), applications.Shown{Cluster: i, Board: c.Mailbox.Board()})
+			l.look(i)
 		}
 		go l.listen(ctx, i)
 	}
@@ -61,10 +61,51 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.turn(); err != nil {
 			return err
 		}
-		if !l.wait(ctx) {
+		happened, ok := l.wait(ctx)
+		if !ok {
 			return nil
 		}
+		if err := l.keepTime(); err != nil {
+			return err
+		}
+		l.take(happened)
 	}
+}
+
+// begin makes the machine of what the journal has.
+func (l *Loop) begin() error {
+	records, err := l.Journal.records()
+	if err != nil {
+		return err
+	}
+	l.machine, err = applications.New(l.now(), l.clusters(), l.links(), l.settings(), records)
+	return err
+}
+
+// keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the loop begins anew, as after a
+// restart, and what was promised for a second moves. Launchers and parts lose their sessions, and come back.
+func (l *Loop) keepTime() error {
+	now := l.Clock.Now()
+	by := adapter.SetBy(l.Clock, l.looked, now)
+	l.looked = now
+	if by == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("the clock was set by %v: what is promised to applications moves with it; launchers and parts come back", by)
+	l.Log.Warn(text)
+	if err := l.Journal.Event(journal.Event{At: now, Kind: "clock", Text: text, Fields: map[string]any{"seconds": by.Seconds()}}); err != nil {
+		return err
+	}
+	for _, s := range l.sessions {
+		s.Close(nil)
+	}
+	clear(l.sessions)
+	if err := l.begin(); err != nil {
+		return err
+	}
+	l.machine.Shift(core.Time(by / time.Second))
+	l.shownAt = 0
+	return nil
 }
 
 // turn writes and does what came of the events since the last one, and then makes the pass that is due: all that came before it is in the
@@ -112,8 +153,14 @@ func (l *Loop) carry(e applications.Effects) error {
 	return nil
 }
 
-// wait lets something happen, and hears all that has happened by then. It is false when ctx has ended.
-func (l *Loop) wait(ctx context.Context) bool {
+// happening is an event, or a cluster with a new board; neither where only time has passed.
+type happening struct {
+	event launchers.Event
+	shown int // −1: none
+}
+
+// wait lets something happen. It is false when ctx has ended.
+func (l *Loop) wait(ctx context.Context) (happening, bool) {
 	var due <-chan time.Time
 	next := l.machine.Next()
 	if l.stale {
@@ -124,12 +171,23 @@ func (l *Loop) wait(ctx context.Context) bool {
 	}
 	select {
 	case <-ctx.Done():
-		return false
+		return happening{}, false
 	case <-due:
 	case e := <-l.Events:
-		l.hear(e)
+		return happening{e, -1}, true
 	case i := <-l.shown:
-		l.look(i)
+		return happening{shown: i}, true
+	}
+	return happening{shown: -1}, true
+}
+
+// take takes in what has happened, and all else that has by now.
+func (l *Loop) take(h happening) {
+	if h.event.Session != nil {
+		l.hear(h.event)
+	}
+	if h.shown >= 0 {
+		l.look(h.shown)
 	}
 	for range most {
 		select {
@@ -138,10 +196,9 @@ func (l *Loop) wait(ctx context.Context) bool {
 		case i := <-l.shown:
 			l.look(i)
 		default:
-			return true
+			return
 		}
 	}
-	return true
 }
 
 func (l *Loop) hear(e launchers.Event) {
@@ -157,8 +214,14 @@ func (l *Loop) hear(e launchers.Event) {
 	l.machine.Step(l.now(), applications.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
+// ahead is by how many seconds a board may be of a later second than this loop knows.
+const ahead core.Time = 2
+
+// look takes in a cluster's newest board; not one of before the clock was set back: its sidecar makes another as soon as it notices.
 func (l *Loop) look(i int) {
-	l.machine.Step(l.now(), applications.Shown{Cluster: i, Board: l.Clusters[i].Mailbox.Board()})
+	if b := l.Clusters[i].Mailbox.Board(); b.Read <= l.now()+ahead {
+		l.machine.Step(l.now(), applications.Shown{Cluster: i, Board: b})
+	}
 }
 
 // listen passes on that a cluster has a new board.

@@ -66,7 +66,38 @@ type loop struct {
 	path   string
 	events chan launchers.Event
 	box    *part.Mailbox
+	clock  adapter.Clock
 	stop   func()
+}
+
+// settable is the wall clock, which can be set.
+type settable struct {
+	mu    sync.Mutex
+	ahead time.Duration
+	real  map[time.Time]time.Time // by what was read
+}
+
+func (c *settable) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	read := now.Add(c.ahead).Round(0)
+	c.real[read] = now
+	return read
+}
+
+func (c *settable) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+func (c *settable) Passed(from, to time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.real[to].Sub(c.real[from])
+}
+
+func (c *settable) set(ahead time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = ahead
 }
 
 func (l *loop) begin() {
@@ -75,16 +106,19 @@ func (l *loop) begin() {
 		l.t.Fatal(err)
 	}
 	l.box = part.NewMailbox()
+	if l.clock == nil {
+		l.clock = adapter.Wall{}
+	}
 	d := delegate.New(delegate.Options{
 		Clusters: []delegate.Cluster{{Name: "a", Speed: 1, Mailbox: l.box, Embedded: true}},
-		Events:   l.events, Journal: j, Clock: adapter.Wall{},
+		Events:   l.events, Journal: j, Clock: l.clock,
 		Settings: delegate.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second,
 			Grace: time.Minute, BringUp: 30 * time.Second},
 	})
 	ctx, cancel := context.WithCancel(l.t.Context())
 	done := make(chan error)
 	go func() { done <- d.Run(ctx) }()
-	go obey(ctx, l.box)
+	go obey(ctx, l.box, l.clock)
 	l.stop = func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -96,9 +130,9 @@ func (l *loop) begin() {
 	}
 }
 
-func obey(ctx context.Context, box *part.Mailbox) {
+func obey(ctx context.Context, box *part.Mailbox, clock adapter.Clock) {
 	for adapter.Wait(ctx, adapter.Wall{}, time.Second) == nil {
-		b := part.Board{Read: time.Now().Unix(), Hosts: 4}
+		b := part.Board{Read: clock.Now().Unix(), Hosts: 4}
 		for _, o := range box.Orders() {
 			s := part.Standing{Application: o.Application, Try: o.Try}
 			switch o.Want {
@@ -181,4 +215,65 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 		}
 		l.stop()
 	})
+}
+
+// The clock is set while one runs and another waits: both come back, the first keeps the rest of its walltime, and the second follows.
+func TestTheClockIsSet(t *testing.T) {
+	for name, by := range map[string]time.Duration{"back": -time.Hour, "forward": 30 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock := &settable{real: map[time.Time]time.Time{}}
+				l := &loop{t: t, path: filepath.Join(t.TempDir(), "delegate.db"), events: make(chan launchers.Event), clock: clock}
+				l.begin()
+				defer func() { l.stop() }()
+				var former []*session
+				for i, hosts := range []int{3, 4} {
+					s := &session{number: uint64(i + 1)}
+					former = append(former, s)
+					l.say(s, 1, &launcher.Hello{Version: 2, Speaks: []int{2}})
+					time.Sleep(2 * time.Second)
+					l.say(s, 2, &launcher.Subscribe{})
+					time.Sleep(2 * time.Second)
+					l.say(s, 3, &launcher.Request{View: last[*launcher.Change](s).View, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: hosts}}, Walltime: 100})
+					time.Sleep(5 * time.Second)
+				}
+				if last[*launcher.Go](former[0]) == nil || last[*launcher.Start](former[1]) != nil {
+					t.Fatalf("they heard %v and %v", former[0].heard, former[1].heard)
+				}
+				clock.set(by)
+				time.Sleep(5 * time.Second)
+				one, two := &session{number: 3}, &session{number: 4}
+				for i, s := range []*session{one, two} {
+					if !former[i].over() {
+						t.Errorf("session %d was not closed", i)
+					}
+					l.say(s, 1, &launcher.Hello{Version: 2, App: int64(i + 1)})
+				}
+				time.Sleep(5 * time.Second)
+				if w := last[*launcher.Welcome](two); w == nil || w.Tag != 1 || last[*launcher.Change](two) == nil || last[*launcher.Start](two) != nil {
+					t.Errorf("the one that waits heard %v", two.heard)
+				} else if est := last[*launcher.Change](two).Est - clock.Now().Unix(); est < 60 || est > 100 {
+					t.Errorf("it would start in %d s", est)
+				}
+				if last[*launcher.Go](one) == nil {
+					t.Errorf("the one that runs heard %v", one.heard)
+				}
+				time.Sleep(60 * time.Second) // 87 s of its 100 or so
+				if e := last[*launcher.End](one); e != nil {
+					t.Errorf("it was ended too early: %+v", e)
+				}
+				time.Sleep(30 * time.Second)
+				if e := last[*launcher.End](one); e == nil || e.Why != launcher.WhyOverrun {
+					t.Errorf("the one that ran heard %v", one.heard)
+				}
+				if c := last[*launcher.Change](two); c != nil {
+					l.say(two, 2, &launcher.Ack{View: c.View})
+				}
+				time.Sleep(40 * time.Second)
+				if last[*launcher.Go](two) == nil {
+					t.Errorf("the one that waited heard %v", two.heard)
+				}
+			})
+		})
+	}
 }

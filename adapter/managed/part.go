@@ -14,6 +14,7 @@ type Part struct {
 	Rank        core.Time // it goes before the jobs that were submitted after this second
 	Begin       core.Time // where it waits: not before; 0: at once
 	Margin      core.Time // seconds by which its limit is longer than its walltime
+	Unmade      bool      // its cluster is still to make its job: there is nothing to show
 	Ahead       bool      // where it waits: its nodes are reserved ahead, as those of others that wait
 }
 

@@ -130,7 +130,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	was := e.plan
 	e.plan = managed.Job{NamedBefore: was.NamedBefore, Course: was.Course, Seen: k.seen(e)}
 	e.plan.Key, e.plan.User, e.plan.Request = e.plan.Seen.Key, o.User, fmt.Sprintf("launch=%d", o.Application)
-	e.plan.Part = &managed.Part{Application: o.Application, Rank: o.Rank, Margin: max(0, o.Limit-o.Walltime)}
+	e.plan.Part = &managed.Part{Application: o.Application, Rank: o.Rank, Margin: max(0, o.Limit-o.Walltime), Unmade: e.job == nil}
 	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}
 	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
 	running := e.job != nil && e.job.State == adapter.Running

@@ -293,7 +293,11 @@ func (k *Keeper) tell(e *entry) error {
 	if e.job != nil {
 		key = e.job.Key
 	}
-	text := "the part of " + describe(e.order) + ": " + stands[e.said]
+	how := stands[e.said]
+	if e.order.Want == part.End && e.said != part.Over { // the newest reading may be of before its end
+		how = "is being ended"
+	}
+	text := "the part of " + describe(e.order) + ": " + how
 	if e.step.Note != "" {
 		text += ": " + e.step.Note
 	}
@@ -338,8 +342,10 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// Anew is for a clock that was set: what was put off may be done at once.
+// Anew is for a clock that was set: what was put off may be done at once, and boards are of the new clock's seconds.
 func (k *Keeper) Anew() {
+	k.read = 0
+	clear(k.due)
 	for _, e := range k.parts {
 		e.retry = time.Time{}
 	}

@@ -13,7 +13,7 @@ import (
 
 // Board is what a cluster has at one reading.
 type Board struct {
-	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); never before that of the board before
+	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); never before that of the board before, unless the clock was set
 	Hosts int       // nodes that an application may ask for: of the pool, and not out of service for long
 	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
 	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.

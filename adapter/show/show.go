@@ -46,6 +46,9 @@ type Show struct {
 func (s *Show) Write(v *plan.World) error {
 	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: []view.Job{}}
 	for _, r := range slices.Concat(v.Jobs, v.Parts) {
+		if r.Part != nil && r.Part.Unmade {
+			continue
+		}
 		view.Jobs = append(view.Jobs, JobOf(r))
 	}
 	if err := s.PutQueue(v, view.Jobs); err != nil {

@@ -1,4 +1,4 @@
-// Package sight is what of a cluster's occupation a launcher does not know yet.
+// Package sight is what launchers are told of clusters, and what of it one does not know yet.
 package sight
 
 import (

@@ -1,6 +1,8 @@
 package application
 
 import (
+	"time"
+
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -58,8 +60,8 @@ type (
 		Hosts       []Host
 	}
 	Stop struct{}
-	// Expect: Expired is to come in a while.
-	Expect struct{}
+	// Expect: Expired is to come after a while, and not before, whatever was expected.
+	Expect struct{ After time.Duration }
 	// Reconnect breaks the connection and makes another.
 	Reconnect struct{ Why error }
 	// Exit ends the launcher.

@@ -3,6 +3,7 @@ package application
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"accordion/core"
 	"accordion/core/mold"
@@ -55,6 +56,7 @@ type Launcher struct {
 	parts    []launcher.Names // what was granted
 	works    bool             // the work on this host has begun
 	telling  bool             // parts were sent, and are not answered
+	looks    int              // how often a cluster was looked for in vain
 	code     int              // the exit status, when leaving
 	said     string           // the last complaint, which is not repeated
 }
@@ -103,8 +105,11 @@ func (l *Launcher) Handle(e Event) []Act {
 	case Interrupted:
 		return l.interrupted()
 	case Expired:
-		if l.phase == leaving {
+		switch l.phase {
+		case leaving:
 			return l.exit(l.code)
+		case looking:
+			return []Act{Send{&launcher.List{}}}
 		}
 	case Lost:
 		return append(l.stop(), append([]Act{Say{e.Err.Error()}}, l.exit(1)...)...)
@@ -185,7 +190,7 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 		return nil
 	}
 	if len(all.All) == 0 {
-		return l.fail("the sidecar has no cluster for applications at present: try again later")
+		return l.lookAgain("the sidecar has no cluster for applications at present")
 	}
 	for _, p := range l.places {
 		if p.Cluster == "" && len(all.All) == 1 {
@@ -195,7 +200,7 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 		case p.Cluster == "":
 			return l.fail(fmt.Sprintf("there are several clusters: say which one, with --on %s='sbatch …'", all.All[0].Name))
 		case !known:
-			return l.fail(fmt.Sprintf("--on %s: there is no such cluster; there are %s", p.Cluster, nameList(all.All)))
+			return l.lookAgain(fmt.Sprintf("--on %s: the sidecar sees no such cluster; it sees %s", p.Cluster, nameList(all.All)))
 		}
 	}
 	var acts []Act
@@ -211,6 +216,21 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 		acts = []Act{l.subscribe()}
 	}
 	return acts
+}
+
+// A sidecar that has just begun has not read all of its clusters: it is asked so many times, with this between.
+const (
+	mostLooks  = 30
+	lookPeriod = time.Second
+)
+
+// lookAgain asks once more for the clusters, after a while; after mostLooks of them the application is given up.
+func (l *Launcher) lookAgain(why string) []Act {
+	why += ". A cluster that was not read yet is not seen"
+	if l.looks++; l.looks > mostLooks {
+		return l.fail(why + fmt.Sprintf(": it was asked for during %s", lookPeriod*mostLooks))
+	}
+	return append(l.complain(why+": it is asked for again"), Expect{lookPeriod})
 }
 
 // subscribe names the clusters and the batch jobs.

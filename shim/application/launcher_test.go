@@ -176,18 +176,26 @@ func TestTheUserLeaves(t *testing.T) {
 		turn{Interrupted{}, []string{"say interrupted: the application is withdrawn, its jobs end", "exit 130"}})
 }
 
+// inVain is how a launcher asks for a cluster that it is never shown.
+func inVain(all *launcher.Clusters, gone []string, why string) []turn {
+	why = "say " + why + ". A cluster that was not read yet is not seen: "
+	turns := []turn{hear(all, why+"it is asked for again", "expect")}
+	for range mostLooks - 1 {
+		turns = append(turns, turn{Expired{}, []string{"send list {}"}}, hear(all, "expect"))
+	}
+	return append(turns, turn{Expired{}, []string{"send list {}"}}, hear(all, append([]string{why + "it was asked for during 30s"}, gone...)...))
+}
+
 func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
 	gone := []string{"send done {Code:1}", "expect"}
 	for name, c := range map[string]struct {
 		places []Place
 		turns  []turn
 	}{
-		"no such cluster": {[]Place{{"x", true}}, []turn{
-			hear(both, append([]string{"say --on x: there is no such cluster; there are a, b"}, gone...)...)}},
+		"no such cluster": {[]Place{{"x", true}}, inVain(both, gone, "--on x: the sidecar sees no such cluster; it sees a, b")},
 		"one of several": {[]Place{{"", true}}, []turn{
 			hear(both, append([]string{"say there are several clusters: say which one, with --on a='sbatch …'"}, gone...)...)}},
-		"no cluster": {nil, []turn{
-			hear(&launcher.Clusters{}, append([]string{"say the sidecar has no cluster for applications at present: try again later"}, gone...)...)}},
+		"no cluster": {nil, inVain(&launcher.Clusters{}, gone, "the sidecar has no cluster for applications at present")},
 		"no job": {[]Place{{"a", true}}, []turn{
 			hear(both, "submit on a for 7"),
 			{Submitted{Cluster: "a", Err: errors.New("invalid partition")}, append([]string{"say invalid partition"}, gone...)}}},

@@ -145,7 +145,7 @@ func (l *Launcher) leave(code int) []Act {
 		return l.exit(code)
 	}
 	l.phase, l.code = leaving, code
-	return []Act{Send{&launcher.Done{Code: code}}, Expect{}}
+	return []Act{Send{&launcher.Done{Code: code}}, Expect{farewell}}
 }
 
 // fail withdraws the application.

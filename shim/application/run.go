@@ -189,7 +189,7 @@ func (d *driver) carry(act Act) {
 			go d.work.stop()
 		}
 	case Expect:
-		d.expire.Reset(farewell)
+		d.expire.Reset(a.After)
 	case Reconnect:
 		say(d.Err, a.Why.Error())
 		d.link.Has(0)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -224,6 +226,52 @@ func TestAJobThatCannotBeSubmitted(t *testing.T) {
 			if !strings.Contains(l.err.String(), c.want) {
 				t.Errorf("%s, want %s", l.err.String(), c.want)
 			}
+		})
+	}
+}
+
+// A sidecar that has just begun does not see all of its clusters yet.
+func TestALaunchAsksForItsClusterUntilItIsSeen(t *testing.T) {
+	only := &launcher.Clusters{All: both.All[:1]}
+	for name, c := range map[string]struct {
+		seen  time.Duration // when b is
+		all   *launcher.Clusters
+		want  string // what comes then
+		after time.Duration
+	}{
+		"soon":          {2 * time.Second, only, "subscribe", 2 * time.Second},
+		"none at first": {2 * time.Second, &launcher.Clusters{}, "subscribe", 2 * time.Second},
+		"never":         {time.Hour, only, "done", 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := start(t, "2x10s", Options{Work: []string{"true"}, Places: []Place{{Cluster: "b"}}})
+				p, _ := l.sidecar.Accept(t, welcome())
+				defer p.Close()
+				begun, m := time.Now(), p.Read()
+				for m != nil && (m.Type() == "list" || m.Type() == "ping") {
+					switch {
+					case m.Type() == "ping":
+						p.Send(&launcher.Pong{})
+					case time.Since(begun) < c.seen:
+						p.Send(c.all)
+					default:
+						p.Send(both)
+					}
+					m = p.Read()
+				}
+				if m == nil || m.Type() != c.want || time.Since(begun) != c.after {
+					t.Fatalf("%v after %s, want %s after %s; standard error:\n%s", m, time.Since(begun), c.want, c.after, l.err.String())
+				}
+				p.Okay()
+				if c.want == "subscribe" {
+					l.stop()
+					read[*launcher.Done](t, p)
+					p.Okay()
+				}
+				<-l.status
+				time.Sleep(time.Minute) // until the link is over
+			})
 		})
 	}
 }

@@ -1,0 +1,66 @@
+package applications
+
+import (
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/part"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+	"accordion/shim/wire/launcher"
+)
+
+// A cluster plans a part with all of its batch job's limit. An application that only its walltime lets fit before a local job's reservation
+// would be started, and refused, for ever.
+func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
+	const walltime = 60
+	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}
+	limit := walltime + s.BringUp + s.Guard
+	for name, c := range map[string]struct {
+		hole     core.Time
+		embedded bool
+		tries    int
+	}{
+		"walltime and bring-up":           {prepareWithin + walltime + s.BringUp, false, 0},
+		"not quite the limit":             {prepareWithin + limit - 1, false, 0},
+		"the limit":                       {prepareWithin + limit, false, 1},
+		"embedded, not the walltime":      {walltime - 1, true, 0},
+		"embedded, which needs no longer": {walltime, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := New(1000, []Cluster{{Name: "a", Speed: 1, Embedded: c.embedded}}, nil, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 4})
+			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
+			board := &part.Board{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(queue.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
+			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+			subscribe := &launcher.Subscribe{}
+			if !c.embedded {
+				key := adapter.Key{ID: 5, Submitted: 990}
+				board.Jobs = []part.Job{{Key: key, ID: 5, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}
+				subscribe.Jobs = []launcher.Part{{Cluster: "a", Job: 5}}
+			}
+			b.m.Step(1000, Shown{0, board})
+			b.carry()
+			b.says(1, "ann", subscribe)
+			b.says(1, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: walltime})
+			b.now += 2 // the next pass
+			b.carry()
+			a := b.m.byID[1]
+			if a == nil || a.Phase != waiting && a.Phase != preparing {
+				t.Fatalf("%+v, %v", a, b.said[1])
+			}
+			if a.Try != c.tries {
+				t.Errorf("%d tries, want %d; it would start at %d", a.Try, c.tries, m.estimate(a))
+			}
+			if m.Effects(); a.Try > 0 && m.clusters[0].orders[0].Limit > c.hole {
+				t.Errorf("its job may last %d s in a hole of %d s", m.clusters[0].orders[0].Limit, c.hole)
+			}
+		})
+	}
+}
