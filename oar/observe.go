@@ -57,15 +57,29 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	return &r.Job, nil
 }
 
+// hastenEvery is the least time between two words about a job that was released and has not begun.
+const hastenEvery = 2500 * time.Millisecond
+
 // hasten has OAR plan where a job runs and its first companions wait still: OAR 2.5 does not begin them before their job runs, and does not
-// look again when it does.
+// look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
+// SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
+	now := time.Now().UnixNano()
 	for _, r := range shown {
-		if r.OARState == "Running" && slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }) {
+		switch {
+		case r.OARState == "Running" && slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }):
 			s.server.Poke(server.Starts)
+		case !forgotten(r):
+		default:
+			if last := s.hastened.Load(); now-last >= int64(hastenEvery) && s.hastened.CompareAndSwap(last, now) {
+				s.server.Poke(server.Starts)
+			}
 		}
 	}
 }
+
+// forgotten says whether a job was released, and OAR has not planned it yet.
+func forgotten(r *observe.Job) bool { return r.Released && r.OARState == database.StateWaiting }
 
 // remind has OAR plan for the second in which the next advance reservation begins, of whatever queue: by itself it plans when
 // something happens, and else once a minute. What such a job begins late is taken from its walltime.

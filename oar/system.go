@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -45,6 +46,8 @@ type System struct {
 	read    *observe.Reader
 	reach   node.Remote
 	keeper  *cpuset.Keeper
+
+	hastened atomic.Int64 // when OAR was last told of a job that was released, Unix nanoseconds
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
