@@ -64,22 +64,31 @@ const hastenEvery = 2500 * time.Millisecond
 // look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
 // SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
-	now := time.Now().UnixNano()
+	now := time.Now()
+	last := time.Unix(0, s.hastened.Load())
 	for _, r := range shown {
-		switch {
-		case r.OARState == "Running" && slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }):
+		plan, slow := unplanned(r, now.Sub(last))
+		if slow {
+			last = now
+			s.hastened.Store(now.UnixNano())
+		}
+		if plan {
 			s.server.Poke(server.Starts)
-		case !forgotten(r):
-		default:
-			if last := s.hastened.Load(); now-last >= int64(hastenEvery) && s.hastened.CompareAndSwap(last, now) {
-				s.server.Poke(server.Starts)
-			}
 		}
 	}
 }
 
-// forgotten says whether a job was released, and OAR has not planned it yet.
-func forgotten(r *observe.Job) bool { return r.Released && r.OARState == database.StateWaiting }
+// unplanned says whether OAR is to plan again for a job as it is read, so long after it did so last for one that was only slow; and whether
+// this is one of those.
+func unplanned(r *observe.Job, since time.Duration) (plan, slow bool) {
+	switch {
+	case r.OARState == "Running":
+		return slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }), false
+	case r.Released && r.OARState == database.StateWaiting:
+		return since >= hastenEvery, since >= hastenEvery
+	}
+	return false, false
+}
 
 // remind has OAR plan for the second in which the next advance reservation begins, of whatever queue: by itself it plans when
 // something happens, and else once a minute. What such a job begins late is taken from its walltime.
