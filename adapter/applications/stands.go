@@ -108,6 +108,9 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == starting
+	if barrier {
+		in = 0 // nothing of its user's has run: there is nothing to clean up, and no part need come up any more
+	}
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
 		p.Ghost = 0

@@ -182,7 +182,7 @@ func settled(t *testing.T, labs *lab.TwoLabs) {
 func remains(t *testing.T, labs *lab.TwoLabs) string {
 	t.Helper()
 	out, errs, err := labs.Exec("root", "", "sh", "-c",
-		`squeue -h -o 'slurm %i %j %T %r %k'; scontrol -o show reservations | grep Name= ; accordion status --json | grep -o '"phase":[^,]*'; :`)
+		`squeue -h -o 'slurm %i %j %T %r %k'; scontrol -o show reservations | grep -o 'Name=accordion-app[^ ]*' ; accordion status --json | grep -o '"phase":[^,]*'; :`)
 	if err != nil {
 		t.Fatalf("looking at what is left: %v: %s", err, errs)
 	}
