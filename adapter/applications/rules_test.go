@@ -206,6 +206,19 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	}
 }
 
+// A part that is cancelled runs its EXIT trap, too: what that tells is no reason to take it for done.
+func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
+	for _, c := range []struct {
+		done bool
+		code int
+		own  bool
+	}{{false, 0, false}, {true, 0, false}, {true, 1, true}, {true, 128, true}, {true, 143, false}} {
+		if p := (&piece{Done: c.done, Code: c.code}); failing(p) != c.own {
+			t.Errorf("done %v with %d: its own failure: %v, want %v", c.done, c.code, !c.own, c.own)
+		}
+	}
+}
+
 // FuzzMachine lets anything happen in any order: nothing panics, nothing is due twice in a second, and records are always readable.
 func FuzzMachine(f *testing.F) {
 	for seed := range byte(8) {
