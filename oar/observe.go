@@ -57,14 +57,37 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	return &r.Job, nil
 }
 
+// hastenEvery is the least time between two words about a job that was released and has not begun.
+const hastenEvery = 2500 * time.Millisecond
+
 // hasten has OAR plan where a job runs and its first companions wait still: OAR 2.5 does not begin them before their job runs, and does not
-// look again when it does.
+// look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
+// SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
+	now := time.Now()
+	last := time.Unix(0, s.hastened.Load())
 	for _, r := range shown {
-		if r.OARState == "Running" && slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }) {
+		plan, slow := unplanned(r, now.Sub(last))
+		if slow {
+			last = now
+			s.hastened.Store(now.UnixNano())
+		}
+		if plan {
 			s.server.Poke(server.Starts)
 		}
 	}
+}
+
+// unplanned says whether OAR is to plan again for a job as it is read, so long after it did so last for one that was only slow; and whether
+// this is one of those.
+func unplanned(r *observe.Job, since time.Duration) (plan, slow bool) {
+	switch {
+	case r.OARState == "Running":
+		return slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }), false
+	case r.Released && r.OARState == database.StateWaiting:
+		return since >= hastenEvery, since >= hastenEvery
+	}
+	return false, false
 }
 
 // remind has OAR plan for the second in which the next advance reservation begins, of whatever queue: by itself it plans when

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"accordion/adapter"
 	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
@@ -178,6 +179,63 @@ func TestViewsAreQuiet(t *testing.T) {
 	}
 	if n := noisy(t, 2); n < 100 {
 		t.Errorf("only %d changes in ten minutes where views are not quiet: the test sees nothing", n)
+	}
+}
+
+// Who is ended while its parts come up has nothing to clean up: they end at once, and no more of them begin.
+func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
+	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
+	now, stand := core.Time(1000), part.Waiting
+	var orders [2][]part.Order
+	second := func(events ...Event) {
+		for i := range 2 {
+			b := &part.Board{Read: now, Hosts: 4, Jobs: []part.Job{{ID: 7, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}}
+			for _, o := range orders[i] {
+				b.Parts = append(b.Parts, part.Standing{Application: 1, Job: 7, Try: o.Try, Stand: stand, Nodes: []string{"n1"}})
+			}
+			events = append(events, Shown{i, b})
+		}
+		for _, e := range events {
+			m.Step(now, e)
+		}
+		m.Wake(now)
+		for _, o := range m.Effects().Ordered {
+			orders[o.Cluster] = o.All
+		}
+		now++
+	}
+	say := func(x launcher.Message) Heard { return Heard{Session: 1, User: "ann", Seq: 2, Message: x} }
+	second(say(&launcher.Hello{Version: 2, Speaks: []int{2}}))
+	second(say(&launcher.Subscribe{Jobs: []launcher.Part{{Cluster: "a", Job: 7}, {Cluster: "b", Job: 7}}}))
+	second(say(&launcher.Request{View: 1, Hosts: []launcher.Hosts{{C: 0, N: 1}, {C: 1, N: 1}}, Walltime: 60}))
+	stand = part.Prepared
+	for range 4 {
+		second()
+	}
+	if len(orders[0]) != 1 || orders[0][0].Want != part.Start {
+		t.Fatalf("it was not started: %v", orders[0])
+	}
+	second(Left{1})
+	for range 6 {
+		second()
+	}
+	for i, all := range orders {
+		if len(all) != 1 || all[0].Want != part.End {
+			t.Errorf("its launcher is dead for longer than the grace; cluster %d is to do %v", i, all)
+		}
+	}
+}
+
+// A part that is cancelled runs its EXIT trap, too: what that tells is no reason to take it for done.
+func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
+	for _, c := range []struct {
+		done bool
+		code int
+		own  bool
+	}{{false, 0, false}, {true, 0, false}, {true, 1, true}, {true, 128, true}, {true, 143, false}} {
+		if p := (&piece{Done: c.done, Code: c.code}); failing(p) != c.own {
+			t.Errorf("done %v with %d: its own failure: %v, want %v", c.done, c.code, !c.own, c.own)
+		}
 	}
 }
 

@@ -93,10 +93,14 @@ func (m *Machine) lookRunning(a *application, p *piece, s *part.Standing, over b
 	}
 	p.Over = true
 	m.store(a)
-	if p.Hosts > 0 && s != nil && s.Failed && !p.Done {
+	if p.Hosts > 0 && s != nil && s.Failed && !failing(p) {
 		m.end(a, launcher.WhyLost, p.Name+": "+why(s, "its job died"), endIn)
 	}
 }
+
+// failing says whether a part has told that it ends with a failure of its own. One that is cancelled while it does something runs its EXIT
+// trap, too: that tells of 0, which is not so, or of a signal.
+func failing(p *piece) bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
 // endIn is how long an application that is told its end may clean up, seconds.
 const endIn core.Time = 30
@@ -109,6 +113,9 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == starting
 	told := a.Phase != fresh || reason != "" // of one that came and went there is nothing to tell
+	if barrier {
+		in = 0 // nothing of its user's has run: there is nothing to clean up, and no part need come up any more
+	}
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
 		p.Ghost = 0

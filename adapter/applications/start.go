@@ -95,7 +95,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	a.Phase, a.Since, a.At, a.By = waiting, m.now, 0, 0
 	a.told, a.look = untold, true
 	a.Drop(a.Try)
-	if failed || m.allowance(a) > 0 { // each costs real clusters the same, whoever gave it up
+	if failed || m.extra(a, 1) > 0 { // each costs real clusters the same, whoever gave it up
 		a.Fail(m.now)
 	}
 	if failed {

@@ -60,6 +60,9 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	if e.step.Verb == Prepare {
 		return k.prepare(ctx, e, v)
 	}
+	if e.step.Verb == Ask {
+		return k.ask(ctx, e)
+	}
 	if e.job == nil {
 		return nil, nil
 	}
@@ -80,6 +83,26 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 		}
 	}
 	return nil, nil
+}
+
+// ask reads how a part ended that no reading shows any more. What the batch system has forgotten has not failed, for all that is known.
+func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
+	gone, why := e.memory.Gone, ""
+	return func() error {
+			ctx, cancel := context.WithTimeout(ctx, k.Acts.Deadline)
+			defer cancel()
+			j, err := k.Acts.System.Inspect(ctx, gone)
+			if errors.Is(err, adapter.ErrGone) {
+				return nil
+			}
+			if err == nil {
+				why = j.Why
+			}
+			return err
+		}, func() {
+			e.memory.Failed = e.memory.Failed || failed(why)
+			e.memory.Gone = adapter.Key{}
+		}
 }
 
 // prepare reserves nodes for a part and gives its job its size and limit. Where the batch system makes the job itself, that is first.

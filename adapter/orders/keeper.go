@@ -130,14 +130,17 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 		case e.job == nil:
 			if had != nil && e.memory.Ended == 0 {
 				e.memory.Ended = now
+				if had.State == adapter.Running {
+					e.memory.Gone = had.Key
+				}
 			}
 		case e.job.State == adapter.Running:
-			e.memory.Ran, e.memory.Began, e.memory.Ended = e.job.Nodes, e.job.Started, 0
+			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = e.job.Nodes, e.job.Started, 0, adapter.Key{}
 		case e.job.State == adapter.Pending:
 			if had == nil || had.Key != e.job.Key {
 				e.memory.Failed = false
 			}
-			e.memory.Ran, e.memory.Began, e.memory.Ended = nil, 0, 0
+			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = nil, 0, 0, adapter.Key{}
 		default:
 			if e.memory.Ended == 0 {
 				e.memory.Ended, e.memory.Failed = now, e.memory.Failed || failed(e.job.Why)

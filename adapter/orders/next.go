@@ -27,10 +27,11 @@ type Memory struct {
 	Nodes    []string // of that try
 	Refused  int      // the try that failed: Why
 	Why      string
-	Ran      []string  // where it ran
-	Began    core.Time // 0: it has not
-	Ended    core.Time // when it was seen to be over
-	Failed   bool      // it was ended, or ended with a failure
+	Ran      []string    // where it ran
+	Began    core.Time   // 0: it has not
+	Ended    core.Time   // when it was seen to be over
+	Failed   bool        // it was ended, or ended with a failure
+	Gone     adapter.Key // it ran, and is in no reading any more: how it ended has to be asked. Zero: it has not
 }
 
 // Verb is an act.
@@ -45,6 +46,7 @@ const (
 	Hold    Verb = "hold"
 	Detach  Verb = "detach"
 	End     Verb = "end" // with Why
+	Ask     Verb = "ask" // how the job ended that is gone
 )
 
 // Step is what is to be done about a part now, and how far it has come.
@@ -244,6 +246,14 @@ func (t try) run() Step {
 	case t.pending():
 		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: part.Starting}
 	}
+	return t.ended()
+}
+
+// ended is over, when it is known how: readings leave out what has ended, and do not say that it was cancelled.
+func (t try) ended() Step {
+	if t.m.Gone != (adapter.Key{}) {
+		return Step{Verb: Ask, Stand: part.Running, On: t.m.Ran}
+	}
 	return t.over()
 }
 
@@ -274,7 +284,7 @@ func (t try) end() Step {
 }
 
 func (t try) ghost() Step {
-	step := t.over()
+	step := t.ended()
 	if t.running() {
 		step = t.goesOn()
 	}

@@ -18,8 +18,14 @@ type TwoLabs struct {
 	Slurm int // how many nodes it has
 }
 
-// Two boots both for one test, with so many nodes each, and takes them down when the test ends; of the options it knows Users. Where one
-// of them cannot be had the test is skipped, or fails if OARRequired or SlurmRequired is set.
+// Delegate has the sidecar over both serve launchers: the text is its section [delegate] without the journal, " " for what holds unless
+// said.
+func Delegate(section string) Option {
+	return func(s *spec) { s.settings = append(s.settings, "TWO_LABS_DELEGATE="+section) }
+}
+
+// Two boots both for one test, with so many nodes each, and takes them down when the test ends; of the options it knows Users and Delegate.
+// Where one of them cannot be had the test is skipped, or fails if OARRequired or SlurmRequired is set.
 func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	t.Helper()
 	NeedSlurm(t)

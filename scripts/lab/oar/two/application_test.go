@@ -1,0 +1,202 @@
+package two_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// application is an `accordion launch` of alice's over both labs, in the background. What it leaves is in her directory: NAME.err with the
+// second before each line, NAME.status, and NAME.lines with "SECOND CLUSTER" for each part that was let through.
+type application struct {
+	*lab.TwoLabs
+	name string
+}
+
+// two is a selector, of a file of that name, that asks for two hosts of each.
+const two = `#!/bin/bash
+while read -r view; do
+	version=${view#*\"version\":}
+	echo "{\"version\":${version%%[,\}]*},\"request\":{\"oar\":2,\"slurm\":2},\"walltime\":60}"
+done
+`
+
+// launch begins an application whose parts do first before the barrier, and after behind it.
+func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *application {
+	t.Helper()
+	a := &application{labs, name}
+	a.write(t, "two", two)
+	a.write(t, name+".sh", fmt.Sprintf(`#!/bin/bash
+%s
+eval "$(accordion part)" || exit
+echo "$(date +%%s.%%N) $ACCORDION_PART" >>~/%s.lines
+%s
+`, first, name, after))
+	a.write(t, name+".launch", fmt.Sprintf(`
+accordion launch --model %s --on slurm='sbatch -p main %s.sh' --on oar='oarsub -q evolve ./%s.sh' >%s.out \
+	2> >(while IFS= read -r line; do echo "$EPOCHREALTIME $line"; done >%s.err) &
+echo $! >%s.pid
+wait $!
+echo $? >%s.status
+`, quoted(model), name, name, name, name, name, name))
+	labs.Run(t, "alice", "bash", "-c", "setsid bash "+name+".launch </dev/null >/dev/null 2>&1 &")
+	return a
+}
+
+func (a *application) write(t *testing.T, file, text string) {
+	t.Helper()
+	if _, errs, err := a.Exec("alice", text, "sh", "-c", "cat >"+file+" && chmod +x "+file); err != nil {
+		t.Fatalf("writing %s: %v: %s", file, err, errs)
+	}
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func (a *application) read(suffix string) string {
+	return strings.TrimSpace(a.File("alice", a.name+suffix))
+}
+
+// said awaits the n-th line with this text of the launch, and gives its second.
+func (a *application) said(t *testing.T, text string, n int) (second float64) {
+	t.Helper()
+	a.soon(t, time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
+		var all []float64
+		for line := range strings.Lines(a.File("alice", a.name+".err")) {
+			if at, said, _ := strings.Cut(line, " "); strings.HasSuffix(said, "\n") && strings.Contains(said, text) {
+				at, err := strconv.ParseFloat(at, 64)
+				if err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				all = append(all, at)
+			}
+		}
+		if len(all) < n {
+			return false
+		}
+		second = all[n-1]
+		return true
+	})
+	return second
+}
+
+// soon is Await that looks often, at what costs nothing to look at.
+func (a *application) soon(t *testing.T, patience time.Duration, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s in vain until %s; it said:\n%s\nlines:\n%s", patience, what, a.read(".err"), a.read(".lines"))
+		}
+	}
+}
+
+// job is the number of its first job on a cluster.
+func (a *application) job(t *testing.T, cluster string) string {
+	t.Helper()
+	for line := range strings.Lines(a.read(".out")) {
+		if f := strings.Fields(line); len(f) == 4 && f[0] == "job" && f[3] == cluster {
+			return f[1]
+		}
+	}
+	t.Fatalf("the launch printed no job on %s: %q", cluster, a.read(".out"))
+	return ""
+}
+
+// ends awaits the exit status of the launch.
+func (a *application) ends(t *testing.T, within time.Duration, status string) {
+	t.Helper()
+	a.soon(t, within, "the launch is over", func() bool { return a.read(".status") != "" })
+	if got := a.read(".status"); got != status {
+		t.Errorf("the launch ended with %s, want %s; it said:\n%s", got, status, a.read(".err"))
+	}
+}
+
+// ran judges what was let through: one part on each cluster, so many seconds apart at most.
+func (a *application) ran(t *testing.T, apart float64) {
+	t.Helper()
+	at, parts := a.lines(t)
+	slices.Sort(parts)
+	switch {
+	case !slices.Equal(parts, []string{"oar", "slurm"}):
+		t.Errorf("behind the barrier were %q, want oar and slurm, each once; the launch said:\n%s", parts, a.read(".err"))
+	case slices.Max(at)-slices.Min(at) > apart:
+		t.Errorf("the first lines are %.3f s apart, want %.3f s at most", slices.Max(at)-slices.Min(at), apart)
+	}
+}
+
+// unseen judges that none of the user's code ran.
+func (a *application) unseen(t *testing.T) {
+	t.Helper()
+	if _, parts := a.lines(t); len(parts) > 0 {
+		t.Errorf("behind the barrier were %q, want nobody; the launch said:\n%s", parts, a.read(".err"))
+	}
+}
+
+func (a *application) lines(t *testing.T) (at []float64, parts []string) {
+	t.Helper()
+	for line := range strings.Lines(a.read(".lines")) {
+		f := strings.Fields(line)
+		second, err := strconv.ParseFloat(f[0], 64)
+		if err != nil || len(f) != 2 {
+			t.Fatalf("%s.lines: %q", a.name, line)
+		}
+		at, parts = append(at, second), append(parts, f[1])
+	}
+	return at, parts
+}
+
+// kill ends the launch at once.
+func (a *application) kill(t *testing.T) {
+	t.Helper()
+	a.Run(t, "root", "kill", "-9", a.read(".pid"))
+}
+
+// settled demands that within two minutes nothing is left of applications, and ordinary jobs of all nodes run and end.
+func settled(t *testing.T, labs *lab.TwoLabs) {
+	t.Helper()
+	begun := time.Now()
+	slurm := labs.Sbatch(t, "bob", "echo ran", fmt.Sprintf("-N%d", labs.Slurm), "-t1")
+	oar := labs.Oarsub(t, "bob", "echo ran", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", labs.OAR))
+	left := ""
+	for time.Since(begun) < 2*time.Minute {
+		if left = remains(t, labs); left == "" {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if left != "" {
+		t.Fatalf("two minutes later there is still:\n%s", left)
+	}
+	for _, file := range []string{"slurm-" + slurm + ".out", "OAR." + oar + ".stdout"} {
+		if got := labs.File("bob", file); got != "ran\n" {
+			t.Errorf("%s says %q: an ordinary job did not run", file, got)
+		}
+	}
+}
+
+// remains is what there is of jobs and reservations on both, and of applications; "": nothing.
+func remains(t *testing.T, labs *lab.TwoLabs) string {
+	t.Helper()
+	out, errs, err := labs.Exec("root", "", "sh", "-c",
+		`squeue -h -o 'slurm %i %j %T %r %k'; scontrol -o show reservations | grep -o 'Name=accordion-app[^ ]*' ; accordion status --json | grep -o '"phase":[^,]*'; :`)
+	if err != nil {
+		t.Fatalf("looking at what is left: %v: %s", err, errs)
+	}
+	jobs := labs.SQL(t, "select job_id, state, queue_name, job_name from jobs where state not in ('Terminated', 'Error')")
+	return strings.TrimSpace(out + "\n" + jobs)
+}
+
+// fill has bob's jobs on all nodes of Slurm, until the function that it returns is called.
+func fill(t *testing.T, labs *lab.TwoLabs) (free func()) {
+	t.Helper()
+	id := labs.Sbatch(t, "bob", "sleep 300", fmt.Sprintf("-N%d", labs.Slurm), "-t2")
+	labs.Await(t, time.Minute, "Slurm is full", func() bool { return labs.Run(t, "root", "squeue", "-h", "-o%T", "-j", id) == "RUNNING" })
+	return func() {
+		t.Helper()
+		labs.Run(t, "bob", "scancel", id)
+	}
+}

@@ -1,0 +1,170 @@
+package two_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// shortly is the section [delegate] of stories in which something is waited for. OAR leaves 5 s between two passes.
+const shortly = "bring_up = \"20s\"\ngrace = \"8s\"\nanswer = \"10s\""
+
+// story is something that happens to an application, by name; both are as if nothing had happened, within two minutes.
+type story struct {
+	name string
+	run  func(t *testing.T, labs *lab.TwoLabs, name string)
+}
+
+// tell has stories happen, one after the other, on labs of their own.
+func tell(t *testing.T, stories ...story) {
+	t.Helper()
+	t.Parallel()
+	labs := lab.Two(t, 3, 3, lab.Users("alice", "bob"), lab.Delegate(shortly))
+	labs.Do(t, "serve")
+	for _, s := range stories {
+		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
+			s.run(t, labs, strings.ReplaceAll(s.name, " ", "-"))
+			settled(t, labs)
+		})
+		if t.Failed() {
+			labs.Do(t, "status") // else one fault is followed by many
+		}
+	}
+}
+
+// onBoth launches what needs two hosts of each, for a minute at most, and sleeps some seconds behind the barrier.
+func onBoth(t *testing.T, labs *lab.TwoLabs, name, sleeps string) *application {
+	t.Helper()
+	return launch(t, labs, name, "exec:./two", "", "sleep "+sleeps)
+}
+
+func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
+	killed := func(t *testing.T, labs *lab.TwoLabs) {
+		t.Helper()
+		labs.Do(t, "serve-stop", "--kill")
+		labs.Do(t, "serve")
+	}
+	tell(t,
+		story{"while it waits", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			free := fill(t, labs)
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "starts ", 1)
+			killed(t, labs)
+			a.said(t, "is there again", 1)
+			a.unseen(t)
+			free()
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"after commit", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "started on", 1)
+			killed(t, labs)
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "10")
+			a.said(t, "all parts run", 1)
+			killed(t, labs)
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, 5) // one may hear of it from the next
+		}},
+		story{"while slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			free := fill(t, labs)
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "starts ", 1)
+			labs.Do(t, "slurm", "ctl-stop")
+			labs.Do(t, "slurm", "ctl-start")
+			free()
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+	)
+}
+
+func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
+	tell(t,
+		story{"a part that is not ready in time", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e late ] || { touch late; sleep 300; }`, "sleep 1")
+			a.said(t, "is given up", 1)
+			a.unseen(t)
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"scancel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "started on", 1)
+			labs.Run(t, "alice", "scancel", a.job(t, "slurm"))
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"oardel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "started on", 1)
+			labs.Run(t, "alice", "oardel", a.job(t, "oar"))
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"scancel of a part after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "300")
+			a.said(t, "all parts run", 1)
+			labs.Run(t, "alice", "scancel", a.job(t, "slurm"))
+			a.said(t, "a part of it is lost", 1)
+			a.ends(t, 2*time.Minute, "1")
+			a.ran(t, .2)
+		}},
+		story{"oardel of a part after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "300")
+			a.said(t, "all parts run", 1)
+			labs.Run(t, "alice", "oardel", a.job(t, "oar"))
+			a.said(t, "a part of it is lost", 1)
+			a.ends(t, 2*time.Minute, "1")
+			a.ran(t, .2)
+		}},
+	)
+}
+
+func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
+	tell(t,
+		story{"while it waits", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			free := fill(t, labs)
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "starts ", 1)
+			a.kill(t)
+			labs.Await(t, 30*time.Second, "its jobs are gone", func() bool { return labs.Run(t, "root", "squeue", "-h", "-u", "alice") == "" })
+			free()
+			a.unseen(t)
+		}},
+		story{"between start and go", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "300")
+			a.said(t, "started on", 1)
+			a.kill(t)
+			labs.Await(t, 70*time.Second, "its jobs are gone", func() bool { return labs.Run(t, "root", "squeue", "-h", "-u", "alice") == "" })
+			if a.read(".lines") != "" { // where both were up within the grace
+				a.ran(t, .2)
+			}
+		}},
+		story{"a release that never starts", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "started on", 1)
+			labs.Run(t, "root", "scontrol", "hold", a.job(t, "slurm"))
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"its owner releases it", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			free := fill(t, labs)
+			a := onBoth(t, labs, name, "1")
+			a.said(t, "starts ", 1)
+			_, _, _ = labs.Exec("alice", "", "scontrol", "release", a.job(t, "slurm"))
+			_, _, _ = labs.Exec("alice", "", "oarresume", a.job(t, "oar"))
+			time.Sleep(3 * time.Second)
+			a.unseen(t)
+			free()
+			a.ends(t, 2*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+	)
+}
