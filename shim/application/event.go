@@ -1,6 +1,7 @@
 package application
 
 import (
+	"accordion/core/mold"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -56,6 +57,7 @@ type (
 	Work struct {
 		Application int64
 		Hosts       []Host
+		Parts       []mold.Part // the same, counted
 	}
 	Stop struct{}
 	// Expect: Expired is to come in a while.

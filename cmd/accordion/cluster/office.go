@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/launchers"
@@ -77,7 +76,7 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		<-ctx.Done()
 		return nil
 	}
-	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log, Meter: o.meter}
+	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard := guardOfParts
 	for i, p := range posts {
 		m := conf.All[i]
@@ -89,7 +88,8 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		options.Links = append(options.Links, delegate.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
 	}
 	s := o.settings
-	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard}
+	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
+		Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
 	return delegate.New(options).Run(ctx)
 }
