@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -43,7 +44,11 @@ func (l Live) configure(folder string) (string, error) {
 		path := filepath.Join(folder, name+".toml")
 		metrics := ""
 		if c == 0 {
-			metrics = "[metrics]\nlisten = \"127.0.0.1:0\"\n"
+			address, err := free()
+			if err != nil {
+				return "", err
+			}
+			metrics = fmt.Sprintf("[metrics]\nlisten = %q\n", address)
 		}
 		text := fmt.Sprintf("system = \"embedded\"\n[embedded]\nnodes = %d\npace = %d\n[journal]\npath = %q\n[session]\nsocket = %q\nmax_sessions = 100000\n[log]\nformat = \"json\"\n%s",
 			delegated.Hosts, l.Pace, filepath.Join(folder, name+".db"), filepath.Join(folder, name+".sock"), metrics)
@@ -54,6 +59,15 @@ func (l Live) configure(folder string) (string, error) {
 	}
 	path := filepath.Join(folder, "accordion.toml")
 	return path, os.WriteFile(path, list.Bytes(), 0o600)
+}
+
+// free is an address that nobody listens on. Somebody may come before the sidecar, which then says so and does not begin.
+func free() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("an address for the metrics: %w", err)
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // serve begins a sidecar over the clusters, and returns when it takes launchers.
