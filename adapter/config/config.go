@@ -70,6 +70,15 @@ type OAR struct {
 // Embedded is the batch system in the process.
 type Embedded struct {
 	Nodes int
+	Pace  int // seconds of its clock, and of the sidecar's, a second
+}
+
+// Pace is how many seconds of the cluster's clock pass in a second: 1 of every batch system but the embedded one.
+func (c Config) Pace() int {
+	if c.System == SystemEmbedded {
+		return max(1, c.Embedded.Pace)
+	}
+	return 1
 }
 
 // Plan says how jobs are planned.
@@ -164,7 +173,7 @@ func Default() Config {
 		System:   SystemSlurm,
 		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Growth: "auto", Clients: 60},
 		OAR:      OAR{Queue: "evolve", Timeout: 20 * time.Second},
-		Embedded: Embedded{Nodes: 16},
+		Embedded: Embedded{Nodes: 16, Pace: 1},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Policy: policy.Default, Sizes: policy.DefaultSizes, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},
 		Early:    Early{Advance: true},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},

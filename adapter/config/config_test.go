@@ -66,6 +66,7 @@ bin = "/opt/oar/bin"
 timeout = "8s"
 [embedded]
 nodes = 7
+pace = 3
 [plan]
 interval = "250ms"
 rest = "7s"
@@ -110,7 +111,7 @@ listen = "127.0.0.1:9820"
 	want := Config{Cluster: "c1", System: SystemEmbedded,
 		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
-		Embedded: Embedded{Nodes: 7},
+		Embedded: Embedded{Nodes: 7, Pace: 3},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Sizes: "load", Statistics: "/e/statistics.json", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Early:   Early{Advance: false},

@@ -227,6 +227,9 @@ var own = []struct {
 func (l *list) compare() {
 	for i := range l.All {
 		l.compareWithLaunchers(&l.All[i])
+		if pace, first := l.All[i].Config.Pace(), l.All[0].Config.Pace(); pace != first {
+			l.refuse(l.All[i].line, "[embedded] pace of %s comes to %d, and that of %s to %d: clusters that are served together have one clock", l.All[i].File, pace, l.All[0].File, first)
+		}
 		for j := range i {
 			m, before := &l.All[i], &l.All[j]
 			if name := m.Config.Cluster; name != "" && name == before.Config.Cluster {

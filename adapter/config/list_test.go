@@ -49,6 +49,22 @@ func TestTheExampleOfAListShowsEveryKey(t *testing.T) {
 	}
 }
 
+func TestClustersThatAreServedTogetherHaveOneClock(t *testing.T) {
+	paces := map[string]string{"/a": "system = \"embedded\"\n[embedded]\npace = 10", "/b": "system = \"embedded\"\n[embedded]\npace = 10", "/c": ""}
+	load := func(path string) (Config, error) {
+		c, err := Parse(path, paces[path])
+		c.Journal.Path, c.Session.Socket = path+".db", path+".sock"
+		return c, err
+	}
+	if _, err := ParseClusters("l.toml", "[[cluster]]\nconfig = \"/a\"\n[[cluster]]\nconfig = \"/b\"\n", load); err != nil {
+		t.Error(err)
+	}
+	_, err := ParseClusters("l.toml", "[[cluster]]\nconfig = \"/a\"\n[[cluster]]\nconfig = \"/c\"\n", load)
+	if want := "l.toml:3: [embedded] pace of /c comes to 1, and that of /a to 10: clusters that are served together have one clock"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func keysOf(clusters table[Member], links table[Link]) (all []string) {
 	for _, s := range clusters {
 		all = append(all, s.key)

@@ -52,6 +52,7 @@ var settings = table[Config]{
 	duration("oar", "timeout", time.Second, 5*time.Minute, "20s", func(c *Config) *time.Duration { return &c.OAR.Timeout }),
 
 	whole("embedded", "nodes", 1, 100_000, func(c *Config) *int { return &c.Embedded.Nodes }),
+	whole("embedded", "pace", 1, 1000, func(c *Config) *int { return &c.Embedded.Pace }),
 
 	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),

@@ -3,6 +3,7 @@ package application
 import (
 	"time"
 
+	"accordion/core/mold"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -58,6 +59,7 @@ type (
 	Work struct {
 		Application int64
 		Hosts       []Host
+		Parts       []mold.Part // the same, counted
 	}
 	Stop struct{}
 	// Expect: Expired is to come after a while, and not before, whatever was expected.

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/core/mold"
 	"accordion/shim/wire/launcher"
 )
 
@@ -46,12 +47,14 @@ func (l *Launcher) work() []Act {
 	}
 	l.works = true
 	var hosts []Host
+	var parts []mold.Part
 	for _, p := range l.parts {
+		parts = append(parts, mold.Part{Cluster: p.C, Hosts: len(p.Hosts)})
 		for _, name := range p.Hosts {
 			hosts = append(hosts, Host{l.names[p.C], name})
 		}
 	}
-	return []Act{Work{Application: l.app, Hosts: hosts}}
+	return []Act{Work{Application: l.app, Hosts: hosts, Parts: parts}}
 }
 
 // submits says whether the parts are batch jobs.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/mold"
 	"accordion/shim/link"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -25,6 +26,12 @@ type Options struct {
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // lines for programs, and for the user
 	Environ  []string  // of the work on this host
+
+	// Lasts, unless nil, is in place of Work: an application of an experiment does nothing for so many seconds of the sidecar's clock, which
+	// depend on what it got. Clusters are known by their numbers in messages.
+	Lasts func([]mold.Part) core.Time
+	// Welcomed, unless nil, is called when the sidecar welcomes the application for the first time.
+	Welcomed func()
 }
 
 // outage is how long an application that waits does without a sidecar; docs/launch.md says so.
@@ -69,6 +76,7 @@ type driver struct {
 	sent     map[int64]launcher.Message // what has no answer yet, by its number
 	events   chan Event                 // of submissions and of the work on this host
 	work     *work
+	pace     float64 // seconds of the sidecar's clock a second
 	expire   *time.Timer
 }
 
@@ -122,6 +130,10 @@ func (d *driver) event(e link.Event) Event {
 		return d.away(e)
 	case *launcher.Welcome:
 		d.session, d.sent = e.Session, map[int64]launcher.Message{}
+		if d.pace == 0 && d.Welcomed != nil {
+			d.Welcomed()
+		}
+		d.pace = max(1, m.Pace)
 	case *launcher.Okay:
 		return d.answer(m.To, nil)
 	case *launcher.Refuse:

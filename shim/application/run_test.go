@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/core"
+	"accordion/core/mold"
 	"accordion/shim/link/linktest"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -176,6 +178,33 @@ func TestALaunchOfWorkOnThisHost(t *testing.T) {
 	}
 	p.Okay()
 	l.ends(t, 4, "application 7\n7\na n1\na n2\n")
+}
+
+func TestAnApplicationOfAnExperimentTakesItsTimeAtTheSidecarsPace(t *testing.T) {
+	welcomed := 0
+	asked := make(chan []mold.Part, 1)
+	l := start(t, "2x10s", Options{
+		Welcomed: func() { welcomed++ },
+		Lasts:    func(parts []mold.Part) core.Time { asked <- parts; return 3600 * 24 }, // at a pace of 1 the test would last for a day
+	})
+	w := welcome()
+	w.Pace = 1e8
+	p, _ := l.sidecar.Accept(t, w)
+	read[*launcher.List](t, p)
+	p.Send(both)
+	read[*launcher.Subscribe](t, p)
+	p.Okay()
+	p.Send(both, empty(1, start7, 0))
+	read[*launcher.Request](t, p)
+	p.Send(grant(), &launcher.Go{At: start7, Hosts: grant().Hosts})
+	if d := read[*launcher.Done](t, p); d.Code != 0 {
+		t.Errorf("%+v", d)
+	}
+	p.Okay()
+	l.ends(t, 0, "application 7\n")
+	if diff := cmp.Diff([]mold.Part{{Cluster: 0, Hosts: 2}, {Cluster: 1, Hosts: 1}}, <-asked); diff != "" || welcomed != 1 {
+		t.Errorf("welcomed %d times; what it got: %s", welcomed, diff)
+	}
 }
 
 func TestAnInterruptedLaunch(t *testing.T) {

@@ -24,6 +24,10 @@ const stopPatience = 10 * time.Second
 
 // begin starts it. Its end is an event, its status the application's.
 func (d *driver) begin(a Work) {
+	if d.Lasts != nil {
+		d.rest(a)
+		return
+	}
 	var all []string
 	for _, h := range a.Hosts {
 		all = append(all, h.Cluster+" "+h.Name)
@@ -70,6 +74,13 @@ func (d *driver) begin(a Work) {
 			d.tell(Worked{Code: statusOf(err, d.Err)})
 		}
 	}()
+}
+
+// rest lets the time of an experiment's application go by.
+func (d *driver) rest(a Work) {
+	span := time.Duration(float64(d.Lasts(a.Parts)) / d.pace * float64(time.Second))
+	timer := time.AfterFunc(span, func() { d.tell(Worked{}) })
+	d.work = &work{stop: func() { timer.Stop() }}
 }
 
 // statusOf is the exit status of a program that has ended, as shells have it.

@@ -27,7 +27,11 @@ type Model struct {
 	work    float64   // of one that runs on several clusters: host-seconds at speed 1
 	rounds  float64   // its iterations
 	command []string  // of a program that selects
+	other   func() Chooser
 }
+
+// By is the model of which the caller knows the Chooser; make is called once for each application.
+func By(make func() Chooser) Model { return Model{other: make} }
 
 // errModel says that a model is of no kind that is known.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
@@ -106,6 +110,8 @@ func (m Model) Chooser() Chooser {
 	switch {
 	case m.command != nil:
 		return nil
+	case m.other != nil:
+		return m.other()
 	case m.choices != nil:
 		return newMoldable(m.choices)
 	}

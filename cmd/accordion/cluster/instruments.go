@@ -29,7 +29,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		if err != nil {
 			return nil, err
 		}
-		m := metrics.New(time.Now)
+		m := metrics.New(clockOf(conf).Now)
 		if applications != nil {
 			m.Serves(applications)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/launchers"
@@ -78,7 +77,7 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		<-ctx.Done()
 		return nil
 	}
-	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: adapter.Wall{}, Log: o.log, Meter: o.meter}
+	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range posts {
 		m := conf.All[i]
@@ -92,7 +91,8 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		options.Links = append(options.Links, delegate.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
 	}
 	s := o.settings
-	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard, PerUser: perUser}
+	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
+		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
 	return together(ctx, delegate.New(options).Run, func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) })
 }

@@ -103,7 +103,7 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 		return err
 	}
 	lease.Claim.Over = p.insist.takeOver
-	return s.wire(p, sidecar.Options{System: c.system, Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool)
+	return s.wire(p, sidecar.Options{System: c.system, Clock: clockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool)
 }
 
 // wire makes the sidecar and what stands around it.

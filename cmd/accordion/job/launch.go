@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -54,6 +55,10 @@ changes, when it starts, when a job is lost. The exit status is that of the firs
     2    the command line is wrong
     130  interrupted: the application is withdrawn, its jobs end
 
+--application FILE:LINE is for experiments (docs/delegated.md, Figure 12): an application of a jobs file, by the line's number, that does
+nothing for its run time, on clusters where the sidecar makes the parts itself. At the end a line says what the launcher used from its
+welcome on. --name and --connect go with it, nothing else.
+
 When the sidecar is restarted the launch comes back to it, with the same request and rank. docs/launch.md tells more.`,
 	}
 	model := c.Flags().String("model", "", "what the application wants: a `MODEL` as above")
@@ -61,18 +66,30 @@ When the sidecar is restarted the launch comes back to it, with the same request
 	most := c.Flags().String("most", "", "the largest walltime to ask for, a `duration` such as 2h")
 	on := c.Flags().StringArray("on", nil, "a cluster where it may run, `CLUSTER='COMMAND'`; once for each")
 	connect := c.Flags().String("connect", "", "the sidecar's socket or `HOST:PORT` (default as for accordion step)")
+	line := c.Flags().String("application", "", "for experiments: the application of a line of a jobs file, `FILE:LINE`")
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		o, err := launchOptions(*model, *name, *most)
-		if err == nil {
-			err = o.Arrange(*on, args, o.Model.Several())
+		var o application.Options
+		var err error
+		used := func(io.Writer) {}
+		switch {
+		case *line == "":
+			if o, err = launchOptions(*model, *name, *most); err == nil {
+				err = o.Arrange(*on, args, o.Model.Several())
+			}
+		case *model != "" || *most != "" || len(*on)+len(args) > 0:
+			err = errors.New("--application says all of an application: only --name and --connect go with it")
+		default:
+			o, used, err = lineOptions(*line, *name)
 		}
 		if err != nil {
 			return command.Usage(fmt.Errorf("launch: %w", err))
 		}
 		o.Dial = shim.Dialer(connecting(*connect))
 		o.Out, o.Err, o.Environ = cmd.OutOrStdout(), cmd.ErrOrStderr(), os.Environ()
-		if status := application.Run(cmd.Context(), o); status != 0 {
+		status := application.Run(cmd.Context(), o)
+		used(o.Out)
+		if status != 0 {
 			return command.ExitError{Status: status}
 		}
 		return nil

@@ -81,16 +81,17 @@ func delegatedCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "delegated [" + strings.Join(made, "|") + "]",
-		Short: "Delegated scheduling: Figures 7 to 11 and the claims of RR-7389",
+		Short: "Delegated scheduling: Figures 7 to 12 and the claims of RR-7389",
 		Long: `Run the experiments of Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), section 6: the batch system
 shows each application a view of what is free until when, and the application's launcher answers with a request. Without a
-name all figures are made but Figure 10, which takes minutes. claims holds each sentence of the paper against what came out.
+name all figures are made but Figure 10, which takes minutes. claims holds each sentence of the paper against what came out. fig12 is a command by
+itself: it runs processes.
 
 The log is LLNL-Atlas-2006-2.1-cln (scripts/fetch-traces atlas). The same seed gives the same figures on every machine, except
 for times. docs/delegated.md has the readings of the paper, and what its algorithms lack.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !slices.Contains(made, args[0]) {
-				return command.Usage(fmt.Errorf("paper delegated: %q is nothing that it makes; there are %s, jobs and run", strings.Join(args, " "), strings.Join(made, ", ")))
+				return command.Usage(fmt.Errorf("paper delegated: %q is nothing that it makes; there are %s, fig12, jobs and run", strings.Join(args, " "), strings.Join(made, ", ")))
 			}
 			return nil
 		},
@@ -128,7 +129,7 @@ for times. docs/delegated.md has the readings of the paper, and what its algorit
 		}
 		return show(cmd.OutOrStdout(), data, e, slices.Contains(args, "claims"), sensitivity, asJSON)
 	}
-	c.AddCommand(delegatedJobsCommand(), delegatedRunCommand())
+	c.AddCommand(delegatedJobsCommand(), delegatedRunCommand(), delegatedLiveCommand())
 	return c
 }
 

@@ -25,7 +25,7 @@ func Paper() *cobra.Command {
 		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures beside the published ones.
 
 evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.
-delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 11 and the claims.
+delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 12 and the claims.
 adaptive: Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), Figures 4 to 14 and the claims.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -36,6 +36,25 @@ func (e *LineError) Error() string {
 
 // Read reads a jobs file; the name is for messages. An error is a *LineError, or in's own.
 func Read(in io.Reader, name string) ([]Job, error) {
+	r, err := read(in, name)
+	return r.jobs, err
+}
+
+// ReadLine is the job of one line of a jobs file, counted from 1. Errors are those of Read.
+func ReadLine(in io.Reader, name string, line int) (Job, error) {
+	r, err := read(in, name)
+	if err != nil {
+		return Job{}, err
+	}
+	for i, l := range r.lines {
+		if l == line {
+			return r.jobs[i], nil
+		}
+	}
+	return Job{}, &LineError{name, line, "there is no job in this line", fmt.Sprintf("jobs are in lines %d to %d", r.lines[0], r.lines[len(r.lines)-1])}
+}
+
+func read(in io.Reader, name string) (reader, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	r := reader{name: name}
@@ -44,35 +63,35 @@ func Read(in io.Reader, name string) ([]Job, error) {
 		text := lines.Text()
 		switch {
 		case !utf8.ValidString(text):
-			return nil, r.wrong("bytes that are no text", "write the file in UTF-8")
+			return reader{}, r.wrong("bytes that are no text", "write the file in UTF-8")
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), "#"):
 			continue
 		case !r.begun && text != header:
-			return nil, r.wrong(fmt.Sprintf("the first line is %.80q", text), "it must be "+header)
+			return reader{}, r.wrong(fmt.Sprintf("the first line is %.80q", text), "it must be "+header)
 		case !r.begun:
 			r.begun = true
 			continue
 		case len(r.jobs) == MaxJobs:
-			return nil, r.wrong("one job too many", fmt.Sprintf("a file has at most %d", MaxJobs))
+			return reader{}, r.wrong("one job too many", fmt.Sprintf("a file has at most %d", MaxJobs))
 		}
 		job, err := r.job(text)
 		if err != nil {
-			return nil, err
+			return reader{}, err
 		}
-		r.jobs = append(r.jobs, job)
+		r.jobs, r.lines = append(r.jobs, job), append(r.lines, r.line)
 	}
 	r.line++
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, r.wrong("a line without end", fmt.Sprintf("a line has less than %d bytes", maxLine))
+		return reader{}, r.wrong("a line without end", fmt.Sprintf("a line has less than %d bytes", maxLine))
 	case err != nil:
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return reader{}, fmt.Errorf("reading %s: %w", name, err)
 	case !r.begun:
-		return nil, r.wrong("the file ends", "its first line must be "+header)
+		return reader{}, r.wrong("the file ends", "its first line must be "+header)
 	case len(r.jobs) == 0:
-		return nil, r.wrong("the file ends", "there must be at least one job")
+		return reader{}, r.wrong("the file ends", "there must be at least one job")
 	}
-	return r.jobs, nil
+	return r, nil
 }
 
 // reader is in the midst of a file.
@@ -81,6 +100,7 @@ type reader struct {
 	line   int
 	begun  bool
 	jobs   []Job
+	lines  []int // of the jobs
 	fields []string
 	err    error // the first thing wrong with the line
 }

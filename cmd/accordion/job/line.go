@@ -1,0 +1,87 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"accordion/core"
+	"accordion/core/mold"
+	"accordion/shim/application"
+	"accordion/shim/selector"
+	"accordion/traces/paper/delegated"
+)
+
+// lineOptions are of an application of an experiment: the job that a line of a jobs file describes, FILE:LINE. It runs where the sidecar
+// makes parts itself. Used is told, at the end, what processor time the launcher took from its welcome on, in seconds.
+func lineOptions(at, name string) (o application.Options, used func(io.Writer), err error) {
+	i := strings.LastIndexByte(at, ':')
+	line, err := strconv.Atoi(at[i+1:])
+	if i < 1 || err != nil || line < 1 {
+		return o, nil, fmt.Errorf("--application %s is not FILE:LINE: name a jobs file (docs/delegated.md) and one of its lines, counted from 1", core.Shown(at))
+	}
+	file, err := os.Open(at[:i])
+	if err != nil {
+		return o, nil, fmt.Errorf("--application: %w", err)
+	}
+	defer file.Close()
+	job, err := delegated.ReadLine(file, at[:i], line)
+	if err != nil {
+		return o, nil, fmt.Errorf("--application: %w", err)
+	}
+	if job.Delay != 0 {
+		return o, nil, fmt.Errorf("--application %s: its delay is %d s: only launchers that answer at once are made here", at, job.Delay)
+	}
+	o.Name, o.Lasts = name, job.Lasts
+	o.Model = selector.By(func() selector.Chooser { return &lineChooser{job: job} })
+	before := 0.0
+	o.Welcomed = func() { before = processorTime() }
+	return o, func(w io.Writer) { fmt.Fprintf(w, "used %.6f s of processor time\n", processorTime()-before) }, nil
+}
+
+// lineChooser chooses for a job of an experiment. Its clusters are those of the experiment, by their numbers.
+type lineChooser struct {
+	job      delegated.Job
+	launcher *delegated.Launcher
+	clusters int
+}
+
+var errNowhere = errors.New("it fits on no cluster")
+
+// Choose implements selector.Chooser. The largest walltime is not heeded: no flag goes with such a job.
+func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, error) {
+	n := 0
+	for _, seen := range s.Clusters {
+		n = max(n, seen.C+1)
+	}
+	if n > delegated.MaxClusters {
+		return selector.Answer{}, fmt.Errorf("there are %d clusters: such an application knows %d", n, delegated.MaxClusters)
+	}
+	if n != c.clusters {
+		c.launcher, c.clusters = delegated.NewLauncher(c.job, max(1, n)), n
+	}
+	view := make(mold.View, n)
+	for _, seen := range s.Clusters {
+		view[seen.C] = mold.Cluster{Hosts: seen.Hosts, Points: seen.Points}
+	}
+	found, err := c.launcher.Answer(view, s.Now)
+	if err == nil && !found.OK {
+		err = errNowhere
+	}
+	return selector.Answer{Hosts: append([]mold.Part(nil), found.Parts...), Walltime: found.Walltime}, err
+}
+
+// processorTime is what this process has used, in seconds.
+func processorTime() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0 // an experiment counts it, nothing depends on it
+	}
+	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
+}

@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"accordion/core"
+	"accordion/traces/files"
+	"accordion/traces/paper/delegated"
+)
+
+// The settings of the sidecar, in seconds of its clock: as in the other figures.
+const (
+	fairStart = 5
+	timer     = 1
+)
+
+// Live is what a run is made of.
+type Live struct {
+	Program  string // the path of accordion
+	Clusters int    // of delegated.Hosts each, 1 to delegated.MaxClusters
+	Pace     int    // seconds of the clusters' clock a second, 1 to 1000
+
+	// Done is told how many launchers are over, from one goroutine at a time. It may be nil.
+	Done func(launchers int)
+}
+
+// Counted is what a run came to.
+type Counted struct {
+	Bytes     int64            `json:"bytes"`     // of all messages, both ways, with the lengths of frames
+	Types     map[string]int64 `json:"types"`     // the same, by the type of message
+	Sidecar   float64          `json:"sidecar"`   // processor time from before the first launcher to the end of the last, seconds
+	Launchers float64          `json:"launchers"` // of all, from their welcomes on
+	Makespan  core.Time        `json:"makespan"`  // until the last launcher was over, seconds of the clusters' clock
+	Failed    int              `json:"failed"`    // launchers with another exit status than 0: most used up their walltime
+	Why       string           `json:"why,omitempty"`
+}
+
+// patience bounds what has to happen between the parts of a run: a sidecar that begins or ends, launchers that leave.
+const patience = time.Minute
+
+// Run runs the jobs once. It makes a folder of its own and takes it away, and ends all processes that it has begun, also when ctx ends.
+func (l Live) Run(ctx context.Context, jobs []delegated.Job) (c Counted, err error) {
+	if l.Clusters < 1 || l.Clusters > delegated.MaxClusters || l.Pace < 1 || l.Pace > 1000 {
+		return c, fmt.Errorf("%d clusters at a pace of %d: there are 1 to %d, at a pace of 1 to 1000", l.Clusters, l.Pace, delegated.MaxClusters)
+	}
+	simulated, err := l.setup().Run(jobs)
+	if err != nil {
+		return c, err
+	}
+	folder, err := os.MkdirTemp("", "accordion-fig12-")
+	if err != nil {
+		return c, err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "jobs")
+	if err := files.Save(files.File{Path: path, Write: func(w io.Writer) error { return delegated.Write(w, jobs) }}); err != nil {
+		return c, err
+	}
+	// Ten times as long as it should take: whatever hangs is ended.
+	most := patience + 10*time.Duration(simulated.Makespan)*time.Second/time.Duration(l.Pace)
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("the run was not over after %v", most))
+	defer cancel()
+	s, err := l.serve(ctx, folder)
+	if err != nil {
+		return c, cause(ctx, err)
+	}
+	defer func() { err = errors.Join(err, s.end()) }()
+	begun, err := s.used()
+	if err != nil {
+		return c, err
+	}
+	crew := crew{live: l, jobs: path, socket: s.socket}
+	start := time.Now()
+	crew.run(ctx, jobs)
+	c.Makespan = core.Time(time.Since(start).Seconds() * float64(l.Pace))
+	c.Launchers, c.Failed, c.Why = crew.seconds, crew.failed, crew.why
+	if ctx.Err() != nil {
+		return c, context.Cause(ctx)
+	}
+	ended, err := s.used()
+	if err != nil {
+		return c, err
+	}
+	c.Sidecar = ended - begun
+	c.Types, err = s.bytes(ctx)
+	for _, n := range c.Types {
+		c.Bytes += n
+	}
+	return c, err
+}
+
+func (l Live) setup() delegated.Setup {
+	return delegated.Setup{Clusters: l.Clusters, FairStart: fairStart, Timer: timer}
+}
+
+// cause is why ctx ended, where it has, else the error.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
