@@ -77,6 +77,7 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		<-ctx.Done()
 		return nil
 	}
+	defer o.end() // sessions that end have nobody to tell any more; the socket's server, which waits for them, would wait for ever
 	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range posts {
