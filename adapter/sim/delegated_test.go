@@ -109,7 +109,6 @@ type desk struct {
 	users    sync.WaitGroup
 	turns    int
 	went     int
-	closed   bool
 }
 
 // cable is one session: what is said to its peer.
