@@ -152,11 +152,11 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 	for i := range m.moldable {
 		wide, lasts := between(3, 6), between(2, 6)
 		all = append(all, &crowdJob{owner: crowdUsers[i%len(crowdUsers)], command: fmt.Sprintf("sleep %d", lasts),
-			options: []string{"-l", fmt.Sprintf("nodes=%d,walltime=0:0:20", wide), "-l", fmt.Sprintf("nodes=%d,walltime=0:0:35", wide/2)}})
+			options: []string{"-l", fmt.Sprintf("nodes=%d,walltime=0:0:40", wide), "-l", fmt.Sprintf("nodes=%d,walltime=0:1:10", wide/2)}})
 	}
 	for i := range m.rigid {
 		all = append(all, &crowdJob{owner: crowdUsers[i%len(crowdUsers)], command: fmt.Sprintf("sleep %d", between(1, 8)),
-			options: []string{"-l", fmt.Sprintf("nodes=%d,walltime=0:0:%d", between(1, 4), between(15, 25))}})
+			options: []string{"-l", fmt.Sprintf("nodes=%d,walltime=0:0:%d", between(1, 4), between(35, 45))}})
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for i, s := range all {
