@@ -17,7 +17,7 @@ var errSilent = fmt.Errorf("the sidecar said nothing for %v", dead)
 type VersionError struct{ Says string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the sidecar takes no launchers (it says: %s): ask the administrator for a release of accordion that speaks version %d of the protocol, the same as here", e.Says, launcher.Version)
+	return fmt.Sprintf("the sidecar takes no launchers (it says: %s): ask the administrator for a section [delegate] in its configuration, and where it is of an older release than this one for one that speaks version %d of the protocol", e.Says, launcher.Version)
 }
 
 // RefusedError is a hello that the sidecar refused.
