@@ -108,22 +108,6 @@ func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
 			a.ends(t, 2*time.Minute, "0")
 			a.ran(t, .2)
 		}},
-		story{"scancel of a part after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "300")
-			a.said(t, "all parts run", 1)
-			labs.Run(t, "alice", "scancel", a.job(t, "slurm"))
-			a.said(t, "a part of it is lost", 1)
-			a.ends(t, 2*time.Minute, "1")
-			a.ran(t, .2)
-		}},
-		story{"oardel of a part after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "300")
-			a.said(t, "all parts run", 1)
-			labs.Run(t, "alice", "oardel", a.job(t, "oar"))
-			a.said(t, "a part of it is lost", 1)
-			a.ends(t, 2*time.Minute, "1")
-			a.ran(t, .2)
-		}},
 	)
 }
 
