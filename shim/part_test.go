@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,24 +178,27 @@ func TestAPartWithoutASidecar(t *testing.T) {
 func TestAPartSaysThatItIsOver(t *testing.T) {
 	env := inSlurm(t)
 	s := linktest.New()
-	go func() {
+	var sidecar sync.WaitGroup
+	sidecar.Go(func() {
 		p, _ := s.Accept(t, &launcher.Welcome{Version: 2, App: 9})
 		if m, ok := p.Read().(*launcher.Done); !ok || m.Code != 3 {
 			t.Errorf("it says %+v", m)
 		}
 		p.Okay()
-	}()
+	})
 	if out := partDone(t.Context(), PartOptions{Getenv: env.lookup}, 3, s.Dial); out.Status != 0 || out.Text != "" {
 		t.Errorf("status %d: %s", out.Status, out.Says)
 	}
+	sidecar.Wait()
 	synctest.Test(t, func(t *testing.T) {
 		s := linktest.New()
-		go func() {
+		var sidecar sync.WaitGroup
+		defer sidecar.Wait()
+		sidecar.Go(func() {
 			p, _ := s.Accept(t, &launcher.Welcome{Version: 2, App: 9})
-			for p.Read() != nil { // and never says okay
-				p.Send(&launcher.Pong{})
+			for p.Read() != nil && p.Try(&launcher.Pong{}) == nil { // and never says okay
 			}
-		}()
+		})
 		begin := time.Now()
 		out := partDone(t.Context(), PartOptions{Getenv: env.lookup}, 3, s.Dial)
 		if waited := time.Since(begin); out.Status != StatusNoSidecar || waited < donePatience || waited > donePatience+10*time.Second {

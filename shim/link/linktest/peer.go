@@ -64,14 +64,19 @@ func (p *Peer) Read() launcher.Message {
 
 // Send sends messages.
 func (p *Peer) Send(all ...launcher.Message) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, m := range all {
-		p.seq++
-		if err := launcher.Write(p.conn, p.seq, m); err != nil {
+		if err := p.Try(m); err != nil {
 			p.t.Errorf("sending %s: %v", m.Type(), err)
 		}
 	}
+}
+
+// Try sends a message to who may have broken the connection.
+func (p *Peer) Try(m launcher.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seq++
+	return launcher.Write(p.conn, p.seq, m)
 }
 
 // Okay says okay to the last message that was read.
