@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,25 @@ func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *
 	}
 	write(runs, "")
 	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
+		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
+	}
+}
+
+func TestANodeThatWasSetFreeIsNotWaitedForWhileAJobEndsOnIt(t *testing.T) {
+	s, reconfigured := lossy(t, 0, true)
+	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "COMPLETING", Nodes: "n2"}
+	ends := filepath.Join(t.TempDir(), "ends")
+	if err := os.WriteFile(ends, []byte(p.Row("WORD")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\nscontrol() { " + filepath.Join(s.config.Bin, "scontrol") + " show node; }\n" +
+		"! scontrol | grep -q 'n2 State=IDLE' || sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" " + ends + "\n"
+	if err := os.WriteFile(filepath.Join(s.config.Bin, "squeue"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Mend(ctx, []string{"n2"}); err != nil || reconfigured() != 1 {
 		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
 	}
 }

@@ -42,8 +42,9 @@ const (
 
 // Mend waits until each of the nodes (nil: of the pool) is free or held by a job. A node that stays in use by nobody is set free by making
 // slurmctld read its configuration again, which rebuilds its books from the jobs it has (`scontrol reconfigure`, some
-// milliseconds; jobs do not notice).
+// milliseconds; jobs do not notice). Once that has helped it waits no longer for jobs that end: one may do so for minutes.
 func (s *System) Mend(ctx context.Context, nodes []string) error {
+	mended := false
 	for sightings := 0; ; {
 		snapshot, err := s.Observe(ctx)
 		if err != nil {
@@ -54,7 +55,7 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 			lost = hostlist.Within(lost, hostlist.Set(nodes))
 		}
 		switch sightings++; {
-		case len(lost) == 0 && !anyEnding(snapshot, nodes):
+		case len(lost) == 0 && (mended || !anyEnding(snapshot, nodes)):
 			return nil
 		case len(lost) == 0:
 			sightings = 0
@@ -62,6 +63,7 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 			if err := s.reconfigure(ctx); err != nil {
 				return fmt.Errorf("setting lost nodes %s free: %w", hostlist.Compact(lost), err)
 			}
+			mended = true
 		case sightings > 4*mendAfter:
 			return fmt.Errorf("nodes %s are in use by no job, also after `scontrol reconfigure`", hostlist.Compact(lost))
 		}
