@@ -75,6 +75,7 @@ type Part struct {
 	Cluster int        `json:"-"`
 	Name    string     `json:"cluster"`
 	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0: none, or the cluster makes it
+	Since   core.Time  `json:"since,omitempty"` // the second of that job's submission, when its cluster showed it
 	Hosts   int        `json:"hosts,omitempty"` // that the request in force asks for; 0: it does not use this cluster
 	Nodes   []string   `json:"nodes,omitempty"` // of the try
 	Drop    int        `json:"drop,omitempty"`  // this try is given up, and not seen undone yet
@@ -293,7 +294,7 @@ func (a *Application) Names(cluster int, name string, job core.JobID) {
 		p = &Part{Cluster: cluster, Name: name}
 		a.Parts = append(a.Parts, p)
 	}
-	p.Job, p.Lost, p.Drop, p.Kept, p.Over, p.There = job, 0, 0, 0, false, 0
+	p.Job, p.Since, p.Lost, p.Drop, p.Kept, p.Over, p.There = job, 0, 0, 0, 0, false, 0
 }
 
 // Part is an application's on a cluster; nil where it has none.

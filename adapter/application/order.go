@@ -12,7 +12,7 @@ const Leaving core.Time = 2
 // ok is false where it is nothing.
 func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o part.Order, ok bool) {
 	o = part.Order{
-		Application: a.ID, Job: p.Job, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
+		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
 		Limit: limit, At: core.Forever, By: a.By,
 	}
 	used := p.Hosts > 0

@@ -137,9 +137,15 @@ func (m *Machine) standing(a *application, p *piece) *part.Standing {
 	return nil
 }
 
-// listed says whether a board lists a part's job.
+// listed says whether a board lists a part's job, and remembers when that was submitted.
 func (m *Machine) listed(a *application, p *piece) bool {
-	return slices.ContainsFunc(m.clusters[p.Cluster].board.Jobs, func(j part.Job) bool {
-		return j.Application == a.ID && (j.ID == p.Job || m.clusters[p.Cluster].Embedded) && j.State != adapter.Done
-	})
+	for _, j := range m.clusters[p.Cluster].board.Jobs {
+		if j.Application == a.ID && (j.ID == p.Job || m.clusters[p.Cluster].Embedded) && j.State != adapter.Done {
+			if j.ID == p.Job {
+				p.Since = j.Key.Submitted
+			}
+			return true
+		}
+	}
+	return false
 }

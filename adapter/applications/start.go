@@ -126,7 +126,7 @@ func (m *Machine) look(a *application, i int) {
 	}
 	s := m.standing(a, p)
 	b := m.clusters[i].board
-	if s != nil && s.Stand != part.Over || m.listed(a, p) {
+	if m.listed(a, p) || s != nil && s.Stand != part.Over {
 		p.There = b.Read
 	}
 	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start

@@ -133,6 +133,8 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				if had.State == adapter.Running {
 					e.memory.Gone = had.Key
 				}
+			} else if k.missed(e) {
+				e.memory.Ended, e.memory.Gone = now, adapter.Key{ID: e.order.Job, Submitted: e.order.Submitted}
 			}
 		case e.job.State == adapter.Running:
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = e.job.Nodes, e.job.Started, 0, adapter.Key{}
@@ -143,8 +145,9 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = nil, 0, 0, adapter.Key{}
 		default:
 			if e.memory.Ended == 0 {
-				e.memory.Ended, e.memory.Failed = now, e.memory.Failed || failed(e.job.Why)
+				e.memory.Ended, e.memory.Gone = now, e.job.Key
 			}
+			e.memory.Failed = e.memory.Failed || failed(e.job.Why)
 		}
 		if !e.ordered && e.job == nil && !e.busy {
 			delete(k.parts, n)
@@ -164,6 +167,12 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 			}
 		}
 	}
+}
+
+// missed says whether a part that ran is over, and no reading of this sidecar's showed it: there was none meanwhile.
+func (k *Keeper) missed(e *entry) bool {
+	taken, _ := k.Epochs()
+	return e.ordered && e.memory.Ended == 0 && (e.order.Want == part.Run || e.order.Want == part.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
 // find is the job of a name; of several that the batch system made, one that is not over.
@@ -241,7 +250,7 @@ func (k *Keeper) sight(e *entry, v *plan.World) Sight {
 	taken, _ := k.Epochs()
 	s := Sight{Now: v.Now, Job: e.job}
 	if e.job != nil && e.job.State != adapter.Pending && e.job.State != adapter.Running {
-		s.Job, s.Gone = nil, true
+		s.Job, s.Gone, s.Ends = nil, true, true
 	}
 	s.Gone = s.Gone || s.Job == nil && taken.Shows(e.since) && taken.Shows(e.touched)
 	if r, there := k.Reserved(managed.PartReservation(e.order.Application)); there {

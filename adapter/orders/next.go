@@ -15,6 +15,7 @@ type Sight struct {
 	Now         core.Time
 	Job         *adapter.Job         // nil: there is none, or it was not seen yet
 	Gone        bool                 // there is none: a reading says so that began after the order came
+	Ends        bool                 // it is Gone but for its last seconds, in which batch systems do not say yet how it ended
 	Reservation *adapter.Reservation // of its start; nil: there is none
 	Ghost       *adapter.Reservation // the same of its ghost
 	Nodes       []string             // on which it may be prepared now; nil: Why not
@@ -31,7 +32,7 @@ type Memory struct {
 	Began    core.Time   // 0: it has not
 	Ended    core.Time   // when it was seen to be over
 	Failed   bool        // it was ended, or ended with a failure
-	Gone     adapter.Key // it ran, and is in no reading any more: how it ended has to be asked. Zero: it has not
+	Gone     adapter.Key // it ends or has ended, and how is to be asked when no reading shows it any more. Zero: that is known
 }
 
 // Verb is an act.
@@ -251,10 +252,13 @@ func (t try) run() Step {
 
 // ended is over, when it is known how: readings leave out what has ended, and do not say that it was cancelled.
 func (t try) ended() Step {
-	if t.m.Gone != (adapter.Key{}) {
-		return Step{Verb: Ask, Stand: part.Running, On: t.m.Ran}
+	switch {
+	case t.m.Failed || t.m.Gone == (adapter.Key{}):
+		return t.over()
+	case t.s.Ends:
+		return Step{Stand: part.Running, On: t.m.Ran}
 	}
-	return t.over()
+	return Step{Verb: Ask, Stand: part.Running, On: t.m.Ran}
 }
 
 func (t try) drop() Step {
@@ -313,7 +317,7 @@ func (t try) ghostNodes() []string {
 }
 
 // failures are in the words of batch systems for jobs that did not end by themselves, or not well.
-var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED"}
+var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED", "TO FRAG"}
 
 // failed says whether a job ended otherwise than by itself and well, by the batch system's word.
 func failed(why string) bool {

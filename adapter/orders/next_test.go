@@ -76,6 +76,8 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"run: it waits again", part.Run, Sight{Job: &loose}, ready, End, part.Starting, false},
 		{"run: it is gone", part.Run, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, part.Running, false},
 		{"run: it is gone, and nobody knows how", part.Run, Sight{Gone: true}, Memory{Ran: two, Ended: now}, Nothing, part.Over, false},
+		{"run: it ends", part.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Ended: now, Gone: runs.Key}, Nothing, part.Running, false},
+		{"run: it ends, and failed", part.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Failed: true, Gone: runs.Key}, Nothing, part.Over, false},
 		{"ghost: it is gone", part.Ghost, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, part.Running, false},
 		{"drop: held", part.Drop, Sight{Job: &held}, ready, Nothing, part.Waiting, false},
 		{"drop: held, reserved", part.Drop, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, part.Prepared, false},

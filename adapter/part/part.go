@@ -55,6 +55,7 @@ const (
 type Order struct {
 	Application int64
 	Job         core.JobID // 0: the cluster makes it at the start (adapter.Maker)
+	Submitted   core.Time  // the second of that job's submission; 0: not known
 	User        string
 	Want        Want
 	Try         int // which try to start this is, from 1; a standing names the try that it tells of

@@ -205,3 +205,39 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 	})
 }
+
+func TestAPartThatIsCancelledWhileNoSidecarLooksIsSaidToHaveFailed(t *testing.T) {
+	for name, end := range map[string]struct {
+		by     func(w *world, key adapter.Key)
+		failed bool
+	}{
+		"cancelled":       {func(w *world, key adapter.Key) { _ = w.Cancel(key) }, true},
+		"over by itself":  {func(*world, adapter.Key) { time.Sleep(time.Minute) }, false},
+		"still in epilog": {func(w *world, key adapter.Key) { _ = w.Cancel(key); w.serve(); time.Sleep(time.Second); w.halt() }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			delegated(t, embedded.Options{Nodes: 4, Epilog: 5 * time.Second}, func(w *world) {
+				key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 50})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := part.Order{
+					Application: 7, Job: key.ID, Submitted: key.Submitted, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 100, Limit: 150,
+				}
+				w.order(o, part.Prepared)
+				o.Want, o.By = part.Start, w.second()+150
+				w.order(o, part.Running)
+				o.Want = part.Run
+				w.order(o, part.Running)
+				w.halt()
+				end.by(w, key)
+				time.Sleep(20 * time.Second)
+				w.parts = part.NewMailbox()
+				w.serve()
+				if over := w.order(o, part.Over); over.Failed != end.failed {
+					t.Errorf("failed: %t, want %t: %+v", over.Failed, end.failed, over)
+				}
+			})
+		})
+	}
+}

@@ -94,16 +94,18 @@ func (a *application) soon(t *testing.T, patience time.Duration, what string, co
 	}
 }
 
-// job is the number of its first job on a cluster.
-func (a *application) job(t *testing.T, cluster string) string {
+// job is the number of its newest job on a cluster.
+func (a *application) job(t *testing.T, cluster string) (number string) {
 	t.Helper()
 	for line := range strings.Lines(a.read(".out")) {
 		if f := strings.Fields(line); len(f) == 4 && f[0] == "job" && f[3] == cluster {
-			return f[1]
+			number = f[1]
 		}
 	}
-	t.Fatalf("the launch printed no job on %s: %q", cluster, a.read(".out"))
-	return ""
+	if number == "" {
+		t.Fatalf("the launch printed no job on %s: %q", cluster, a.read(".out"))
+	}
+	return number
 }
 
 // ends awaits the exit status of the launch.

@@ -108,7 +108,31 @@ func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
 			a.ends(t, 2*time.Minute, "0")
 			a.ran(t, .2)
 		}},
+		story{"scancel of a part after go", cancelled("slurm", "scancel", false)},
+		story{"oardel of a part after go", cancelled("oar", "oardel", false)},
+		story{"oardel of a part while no sidecar runs", cancelled("oar", "oardel", true)},
 	)
+}
+
+// cancelled is an application of whose parts one is cancelled when all run: it ends, and says why.
+func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLabs, string) {
+	return func(t *testing.T, labs *lab.TwoLabs, name string) {
+		a := onBoth(t, labs, name, "300")
+		a.said(t, "all parts run", 1)
+		if unseen {
+			labs.Do(t, "serve-stop", "--kill")
+		}
+		labs.Run(t, "alice", command, a.job(t, cluster))
+		if unseen {
+			labs.Await(t, time.Minute, "OAR has ended it", func() bool {
+				return labs.SQL(t, "select state from jobs where state = 'Error' and job_id = "+a.job(t, cluster)) != ""
+			})
+			labs.Do(t, "serve")
+		}
+		a.said(t, "a part of it is lost", 1)
+		a.ends(t, 2*time.Minute, "1")
+		a.ran(t, .2)
+	}
 }
 
 func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
