@@ -1,6 +1,7 @@
 package two_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,8 +16,8 @@ import (
 
 func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 	tell(t,
-		story{"OAR stands still", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a, free := held(t, labs, name)
+		story{"OAR refuses", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindOAR(t, labs, name)
 			over := locked(t, labs)
 			free()
 			a.logged(t, "what=abort", ": oar: ")
@@ -26,9 +27,9 @@ func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 			a.ran(t, .2)
 		}},
 		story{"the sidecar is killed", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a, free := held(t, labs, name)
-			behind := onBoth(t, labs, name+"-behind", "1")
-			behind.said(t, "starts ", 1)
+			a, free := behindOAR(t, labs, name)
+			second := onBoth(t, labs, name+"-second", "1")
+			second.said(t, "starts ", 1)
 			over := locked(t, labs)
 			free()
 			a.logged(t, "accordion.slurm", "is prepared")
@@ -38,19 +39,19 @@ func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 			labs.Do(t, "serve")
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
-			behind.ends(t, 4*time.Minute, "0")
-			if first, second := a.said(t, "all parts run", 1), behind.said(t, "started on", 1); first > second {
-				t.Errorf("it was let through at %.3f, and who came behind it started at %.3f", first, second)
+			second.ends(t, 4*time.Minute, "0")
+			if first, next := a.said(t, "all parts run", 1), second.said(t, "started on", 1); first > next {
+				t.Errorf("it was let through at %.3f, and who came behind it started at %.3f", first, next)
 			}
 		}},
 		story{"slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a, free := held(t, labs, name)
+			a, free := behindOAR(t, labs, name)
 			over := locked(t, labs)
 			free()
 			a.logged(t, "accordion.slurm", "is prepared")
 			labs.Do(t, "slurm", "ctl-stop")
-			labs.Do(t, "slurm", "ctl-start")
 			over()
+			labs.Do(t, "slurm", "ctl-start")
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
@@ -84,7 +85,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			a.ran(t, .2)
 		}},
 		story{"a node of OAR does not answer at the start", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a, free := held(t, labs, name)
+			a, free := behindSlurm(t, labs, name)
 			labs.Do(t, "oar", "kill-node", "n1")
 			free()
 			a.ends(t, 4*time.Minute, "0")
@@ -96,7 +97,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Do(t, "oar", "node", "Alive", "n1")
 		}},
 		story{"a limit keeps a part from starting", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a, free := held(t, labs, name)
+			a, free := behindSlurm(t, labs, name)
 			labs.Run(t, "root", "sacctmgr", "-i", "modify", "user", "alice", "set", "GrpTRES=node=1")
 			free()
 			a.logged(t, "what=abort")
@@ -108,8 +109,8 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 	)
 }
 
-// held is an application that waits for nodes of Slurm, until the function that it returns is called.
-func held(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
+// behindSlurm is an application that waits for nodes of Slurm, until the function that it returns is called.
+func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
 	t.Helper()
 	free = fill(t, labs)
 	a = onBoth(t, labs, name, "1")
@@ -117,14 +118,28 @@ func held(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free fu
 	return a, free
 }
 
-// locked keeps OAR's tables from being written, until the function that it returns is called; the sidecar waits with what it does there.
+// behindOAR is the same for those of OAR, which are free as soon as their job is deleted.
+func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
+	t.Helper()
+	id := labs.Oarsub(t, "bob", "sleep 300", "-l", fmt.Sprintf("nodes=%d,walltime=0:5:0", labs.OAR))
+	labs.Await(t, time.Minute, "OAR is full", func() bool { return labs.SQL(t, "select state from jobs where job_id = "+id) == "Running" })
+	a = onBoth(t, labs, name, "1")
+	a.said(t, "starts ", 1)
+	return a, func() {
+		t.Helper()
+		labs.Run(t, "bob", "oardel", id)
+	}
+}
+
+// locked keeps the sizes and limits of OAR's jobs from being written, until the function that it returns is called: no part is prepared
+// there. Nobody waits for a lock for more than some seconds.
 func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- labs.Try("oar", "sql", "begin; lock table jobs in share mode; select pg_sleep(50); commit")
+		ended <- labs.Try("oar", "sql", "begin; lock table moldable_job_descriptions in share mode; select pg_sleep(58); commit")
 	}()
-	const holder = "from pg_stat_activity where query like '%lock table jobs%' and pid <> pg_backend_pid()"
+	const holder = "from pg_stat_activity where query like '%lock table moldable%' and pid <> pg_backend_pid()"
 	labs.Await(t, 10*time.Second, "OAR's tables are locked", func() bool { return labs.SQL(t, "select count(*) "+holder+" and wait_event = 'PgSleep'") == "1" })
 	return func() {
 		t.Helper()
