@@ -66,7 +66,7 @@ func (a *application) read(suffix string) string {
 // said awaits the n-th line with this text of the launch, and gives its second.
 func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	t.Helper()
-	a.soon(t, time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
+	a.soon(t, 3*time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
 		var all []float64
 		for line := range strings.Lines(a.File("alice", a.name+".err")) {
 			if at, said, _ := strings.Cut(line, " "); strings.HasSuffix(said, "\n") && strings.Contains(said, text) {

@@ -154,7 +154,7 @@ func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 func (a *application) logged(t *testing.T, texts ...string) {
 	t.Helper()
 	said := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		said = a.log(t)[a.began:]
 		for line := range strings.Lines(said) {
 			if !slices.ContainsFunc(texts, func(want string) bool { return !strings.Contains(line, want) }) {
@@ -162,7 +162,7 @@ func (a *application) logged(t *testing.T, texts ...string) {
 			}
 		}
 	}
-	t.Fatalf("waited a minute in vain for a line with %q in the sidecar's log, which says:\n%s", texts, said)
+	t.Fatalf("waited three minutes in vain for a line with %q in the sidecar's log, which says:\n%s", texts, said)
 }
 
 // log is that of the sidecar.
