@@ -132,6 +132,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 			}
 			return k.Acts.Prepare(ctx, key, r, shape)
 		}, func() {
+			k.Take(r) // again: a reading that began beside the acts may be of before them
 			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
 		}
 }

@@ -72,6 +72,30 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 	})
 }
 
+// A reading that begins while a part is being prepared is of before the reservation: what was done is truer than it.
+func TestAPartIsPreparedThoughItsReservationIsNotReadYet(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 8}, func(w *world) {
+		w.halt()
+		slow := &turns{System: w.System, under: map[string]int{}}
+		w.outer = slow
+		w.serve()
+		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := part.Order{Application: 7, Job: key.ID, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150}
+		if ready := w.order(o, part.Prepared); len(ready.Nodes) != 3 || slow.writes != 1 {
+			t.Errorf("it is prepared on %v, and %d reservations were written", ready.Nodes, slow.writes)
+		}
+		w.parts.Order(nil)
+		if err := w.Cancel(key); err != nil {
+			t.Error(err)
+		}
+		w.quiet(200)
+		time.Sleep(20 * time.Second)
+	})
+}
+
 // calls is how many for the reservation are under way.
 func (s *turns) calls(name string) int {
 	s.mu.Lock()
