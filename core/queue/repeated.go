@@ -76,7 +76,8 @@ type repeated struct {
 	slots   []slot
 	seen    int
 	later   core.Time
-	asOf    core.Time // when view was begun
+	asOf    core.Time     // when view was begun
+	front   profile.Front // of view, where nobody is guarded
 	memory  *profile.Profile
 	chooser mold.Chooser
 
@@ -287,6 +288,7 @@ func (s *repeated) keep(now core.Time) {
 	if s.view == nil || now < s.asOf || slices.ContainsFunc(s.slots, missed) {
 		s.renew(now)
 	}
+	s.front.Since(now)
 }
 
 // give gives so many jobs their places, not before an instant.
@@ -310,6 +312,7 @@ func (s *repeated) renew(now core.Time) {
 		s.memory.CopyFrom(empty)
 	}
 	s.view, s.asOf = s.memory, now
+	s.front.Forget(now)
 	if s.crowd != nil {
 		s.world = s.crowd.World(now)
 	}
@@ -344,8 +347,11 @@ func (s *repeated) room(j core.Job) *profile.Profile {
 
 // fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
 func (s *repeated) fit(now core.Time, j core.Job) (core.Planned, bool) {
+	if !s.guarded {
+		return s.chooser.BestBehind(&s.front, s.view, now, j)
+	}
 	p, ok := s.chooser.Best(s.room(j), now, j)
-	for ok && s.guarded {
+	for ok {
 		begin, clear := s.outlook.Clear(p, j.Margin)
 		if !clear || begin == p.Start {
 			return p, clear
