@@ -56,7 +56,14 @@ type Snapshot struct {
 // Molds is what the batch system goes by that chooses sizes itself (Job.Choices).
 type Molds struct {
 	Pause core.Time // seconds at the end of each size in which the job runs no more, and nobody else may
+	Reach []Reach   // of the jobs that it plans; nil: each may run on any node
 	Apart []Apart   // jobs that it plans and that are in no queue of ours, by number
+}
+
+// Reach is nodes on which some jobs may run. What none may reach is none of the machine that the batch system divides.
+type Reach struct {
+	Nodes []string
+	Jobs  []core.JobID
 }
 
 // Apart is a job that waits, as the batch system itself plans it, while no plan of ours sees it.

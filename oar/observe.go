@@ -35,6 +35,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		err = s.lengthen(ctx, shown)
 	}
 	if err == nil {
+		snapshot.Molds.Reach = s.read.Reach(ctx)
 		snapshot.Soft, err = s.read.Soft(ctx)
 	}
 	if err != nil {

@@ -39,9 +39,10 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	m.tellTaken(state, in)
 	m.tellRunning(all, in)
 	m.tellWaiting(state, all)
-	tell := v.explainer(m.Settings.Passes, nodes, waits)
+	tell, has := v.explainer(m.Settings.Passes, nodes, waits), m.most(in)
 	each := func(g queue.Given) {
 		if w, here := waits[g.Job]; here && w.moldsItself() {
+			g.Has = has[g.Job]
 			tell(g)
 		}
 	}
@@ -57,15 +58,39 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	}
 }
 
-// molded is the nodes on which the jobs may start that the batch system molds.
+// molded is the nodes on which the jobs may start that the batch system plans.
 func (m *machine) molded() func(node int) bool {
-	may := make([]bool, len(m.Nodes))
+	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.Molds.Reach
+	for _, p := range reach {
+		for _, name := range p.Nodes {
+			if i, here := m.Index[name]; here {
+				may[i] = true
+			}
+		}
+	}
 	for _, n := range m.Snapshot.Nodes {
 		if i, here := m.Index[n.Name]; here {
-			may[i] = n.Usable
+			may[i] = n.Usable && (may[i] || reach == nil)
 		}
 	}
 	return func(n int) bool { return may[n] }
+}
+
+// most is how many of these nodes jobs may have that may run on a part of them.
+func (m *machine) most(in func(node int) bool) map[core.JobID]int {
+	has := map[core.JobID]int{}
+	for _, p := range m.Snapshot.Molds.Reach {
+		n := 0
+		for _, name := range p.Nodes {
+			if i, here := m.Index[name]; here && in(i) {
+				n++
+			}
+		}
+		for _, id := range p.Jobs {
+			has[id] = max(has[id], n)
+		}
+	}
+	return has
 }
 
 // tellTaken tells a State of the batch system's policy what is taken of these nodes, whoever has it. Its crowd forgets that again.

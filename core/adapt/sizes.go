@@ -61,9 +61,10 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 		return false
 	}
 	s.dense = s.Steps[len(s.Steps)-1].Nodes-s.Steps[0].Nodes == len(s.Steps)-1
+	least := squared(s.Steps[0])
 	for i := range s.Steps {
-		if squared(s.Steps[i]).less(squared(s.Steps[s.ref])) {
-			s.ref = i
+		if one := squared(s.Steps[i]); one.less(least) {
+			s.ref, least = i, one
 		}
 	}
 	s.Nodes, s.Seconds = s.Steps[s.ref].Nodes, runs(s.Steps[s.ref].Duration, j.Pause)
@@ -108,15 +109,14 @@ func usable(ep core.EP) bool {
 
 // asListed takes the choices as they are, where they are in order and all of use.
 func (s *Sizes) asListed(choices []core.EP) bool {
+	steps := slices.Grow(s.Steps, len(choices))
 	for i, ep := range choices {
-		if !usable(ep) || ep[0].Nodes == 0 && len(choices) > 1 || i > 0 && (ep[0].Nodes <= choices[i-1][0].Nodes || ep[0].Duration > choices[i-1][0].Duration) {
+		if !usable(ep) || ep[0].Nodes == 0 && len(choices) > 1 || i > 0 && (ep[0].Nodes <= steps[i-1].Nodes || ep[0].Duration > steps[i-1].Duration) {
 			return false
 		}
+		steps = append(steps, ep[0])
 	}
-	s.Choices, s.Steps = choices, slices.Grow(s.Steps, len(choices))
-	for _, ep := range choices {
-		s.Steps = append(s.Steps, ep[0])
-	}
+	s.Choices, s.Steps = choices, steps
 	return true
 }
 

@@ -17,6 +17,9 @@ func Told(now core.Time, a core.Allocation) Changing {
 // Begun is an allocation that begins now, of which the world is told the first size.
 func Begun(a core.Allocation) Changing { return Changing{Allocation: a, told: a.EP.At(0)} }
 
+// ToCome says whether it lay in the future when we were told of it.
+func (r *Changing) ToCome() bool { return r.foreign }
+
 // Size is its size as the world knows it.
 func (r *Changing) Size() int { return r.told }
 

@@ -17,7 +17,12 @@ type Chooser struct {
 // Best is a job's earliest completion in a view, from now on and not before its Begin, with all that the algorithm does to
 // a place that it found. It is false when no choice fits.
 func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
-	p, ok := c.Earliest(view.Without(0, nil), now, j, endless)
+	return c.BestBehind(nil, view, now, j)
+}
+
+// BestBehind is Best with what is remembered of the view, if anything is.
+func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {
 		c.Improve(view, j, &p)
 	}
@@ -119,10 +124,14 @@ type family struct {
 	end       core.Time
 }
 
-// bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion.
+// bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion. It is false when none
+// completes as early as the best one so far.
 func (f *family) bound(lo, hi int) (core.Time, bool) {
-	d := f.choices[hi][0].Duration
-	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore, core.Forever)
+	d, until := f.choices[hi][0].Duration, core.Forever
+	if f.index >= 0 {
+		until = min(until, f.end-d+1)
+	}
+	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore, until)
 	return start + d, ok
 }
 

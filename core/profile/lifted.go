@@ -9,6 +9,7 @@ type Lifted struct {
 	profile *Profile
 	start   core.Time // of the place; endOfTime when there is none
 	ep      core.EP   // what is used there
+	front   *Front    // what is remembered of it; nil: nothing
 }
 
 // Without is the profile without what Add(start, ep) occupied: as it is where ep has no steps.
@@ -27,6 +28,8 @@ func (v *Lifted) Nodes() int { return v.profile.nodes }
 func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	p := v.profile
 	switch {
+	case v.front != nil:
+		return v.front.search(p, n, d, from, until)
 	case from >= until || n <= 0 || len(v.ep) == 0:
 		return p.Earlier(n, d, from, until)
 	case p.tree == nil:

@@ -54,7 +54,10 @@ var (
 // exceeds the machine (nodes were lost), nothing is free. An allocation that lay in the future when Running told of it
 // is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
 func (r Repeated) New(m core.Machine) State {
-	s := &repeated{policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()}}
+	s := &repeated{
+		policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()},
+		running: running{since: -core.Forever, asOf: -core.Forever},
+	}
 	if r.Sizing != nil {
 		s.crowd = crowd.New(m, r.Sizing, adapt.HalfReference)
 	}
@@ -68,15 +71,16 @@ type repeated struct {
 	policy  Repeated
 	machine core.Machine
 	queue   []asks
-	odd     int             // of these
-	begin   core.Time       // none of them has to wait for a later instant
-	running []held.Changing // in the order in which they came
+	odd     int       // of these
+	begin   core.Time // none of them has to wait for a later instant
+	running running
 
 	view    *profile.Profile
 	slots   []slot
 	seen    int
 	later   core.Time
-	asOf    core.Time // when view was begun
+	asOf    core.Time     // when view was begun
+	front   profile.Front // of view, where nobody is guarded
 	memory  *profile.Profile
 	chooser mold.Chooser
 
@@ -119,7 +123,7 @@ func (s *repeated) Running(now core.Time, a core.Allocation) {
 	r := held.Told(now, a)
 	s.forget(a.Job)
 	s.guard(a.Guard)
-	s.running = append(s.running, r)
+	s.running.begin(r)
 	if s.crowd != nil {
 		s.crowd.Running(now, a)
 	}
@@ -133,22 +137,17 @@ func (s *repeated) End(now core.Time, id core.JobID) {
 		s.view = nil
 	}
 	// A job that ends as promised has left the view already.
-	if i := s.find(id); i >= 0 && s.running[i].Allocation.End() <= now {
-		s.running = slices.Delete(s.running, i, i+1)
+	if i := s.running.find(id); i >= 0 && s.running.all[i].Allocation.End() <= now {
+		s.running.end(i)
 		return
 	}
 	s.forget(id)
 }
 
-// find is the index of a running job, −1 when it does not run.
-func (s *repeated) find(id core.JobID) int {
-	return slices.IndexFunc(s.running, func(r held.Changing) bool { return r.Job == id })
-}
-
 // forget takes a job out, with its place in the plan.
 func (s *repeated) forget(id core.JobID) {
-	if i := s.find(id); i >= 0 {
-		s.running = slices.Delete(s.running, i, i+1)
+	if i := s.running.find(id); i >= 0 {
+		s.running.end(i)
 		s.view = nil
 	}
 	if i := slices.IndexFunc(s.queue, func(a asks) bool { return a.ID == id }); i >= 0 {
@@ -172,18 +171,18 @@ func (s *repeated) Nodes(_ core.Time, m core.Machine) {
 // Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue. When it was not
 // called at the instant of a change, the change is reported late, at the size of this instant.
 func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
-	into = held.Resize(s.running, now, into)
+	into = s.running.resize(now, into)
 	s.planStarts(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start <= now {
 			r := held.Begun(p.Allocation)
-			s.running = append(s.running, r)
+			s.running.begin(r)
 			into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: r.Size(), Begins: true})
 			s.begins(now, p)
 		}
 	}
 	s.leave(now)
-	s.later = s.change(now)
+	s.later = s.running.next(now)
 	return into
 }
 
@@ -207,10 +206,7 @@ func (s *repeated) leave(now core.Time) {
 
 // Next implements State.
 func (s *repeated) Next(now core.Time) core.Time {
-	next := core.Forever
-	for i := range s.running {
-		next = min(next, s.running[i].Next(now))
-	}
+	next := s.running.next(now)
 	for i := range s.slots {
 		if p := &s.slots[i]; p.ok && p.Start > now {
 			next = min(next, p.Start)
@@ -221,8 +217,8 @@ func (s *repeated) Next(now core.Time) core.Time {
 
 // Promise implements Promiser.
 func (s *repeated) Promise(id core.JobID) (core.Allocation, bool) {
-	if i := s.find(id); i >= 0 {
-		return s.running[i].Allocation, true
+	if i := s.running.find(id); i >= 0 {
+		return s.running.all[i].Allocation, true
 	}
 	return core.Allocation{}, false
 }
@@ -249,7 +245,7 @@ func (s *repeated) Clone() State {
 		policy:  s.policy,
 		machine: s.machine,
 		queue:   slices.Clone(s.queue),
-		running: slices.Clone(s.running),
+		running: s.running.clone(),
 		odd:     s.odd,
 		begin:   s.begin,
 		slots:   slices.Clone(s.slots),
@@ -287,6 +283,7 @@ func (s *repeated) keep(now core.Time) {
 	if s.view == nil || now < s.asOf || slices.ContainsFunc(s.slots, missed) {
 		s.renew(now)
 	}
+	s.front.Since(now)
 }
 
 // give gives so many jobs their places, not before an instant.
@@ -303,27 +300,21 @@ func (s *repeated) give(now core.Time, jobs int) {
 
 // renew begins a new plan: the view of what runs.
 func (s *repeated) renew(now core.Time) {
-	empty := profile.New(s.machine.Nodes)
 	if s.memory == nil {
-		s.memory = empty
-	} else {
-		s.memory.CopyFrom(empty)
+		s.memory = new(profile.Profile)
 	}
+	s.running.occupy(s.memory, s.machine.Nodes, now)
 	s.view, s.asOf = s.memory, now
+	s.front.Forget(now)
 	if s.crowd != nil {
 		s.world = s.crowd.World(now)
 	}
 	s.slots, s.seen = slices.Grow(s.slots[:0], len(s.queue)), 0
-	for i := range s.running {
-		if a := &s.running[i].Allocation; a.End() > now {
-			s.view.Add(a.Start, a.EP)
-		}
-	}
 	if s.guarded {
 		if s.outlook == nil {
 			s.outlook = new(guard.Outlook)
 		}
-		s.outlook.Renew(now, s.view, held.Allocations(s.running))
+		s.outlook.Renew(now, s.view, held.Allocations(s.running.all))
 	}
 }
 
@@ -344,8 +335,11 @@ func (s *repeated) room(j core.Job) *profile.Profile {
 
 // fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
 func (s *repeated) fit(now core.Time, j core.Job) (core.Planned, bool) {
+	if !s.guarded {
+		return s.chooser.BestBehind(&s.front, s.view, now, j)
+	}
 	p, ok := s.chooser.Best(s.room(j), now, j)
-	for ok && s.guarded {
+	for ok {
 		begin, clear := s.outlook.Clear(p, j.Margin)
 		if !clear || begin == p.Start {
 			return p, clear

@@ -31,14 +31,20 @@ type Given struct {
 	Head  core.JobID   // whose factor it is: its own, or that of the head of the queue
 	By    *adapt.Sizes // that job's
 	Least int          // the number of a size below which it gets none: it was found a place on that before; 0: any
+	Has   int          // nodes of the machine that it may have at all; 0: any
 }
 
-// Range is the sizes that it may have by a factor, on a machine of so many nodes. It is false when the machine has none of them.
+// Range is the sizes that it may have by a factor, on a machine of so many nodes. Where none of these is to be had on the nodes that are
+// for it, it is the largest below them that is. It is false when the machine has none of them.
 func (g Given) Range(factor float64, machine int) (lo, hi int, ok bool) {
 	lo, hi, ok = g.Sizes.Range(factor, machine)
 	if ok && g.Least > lo {
 		lo = min(g.Least, g.Sizes.UpTo(machine))
 		hi = max(lo, hi)
+	}
+	if ok && g.Has > 0 && g.Sizes.Steps[hi].Nodes > g.Has {
+		hi = g.Sizes.UpTo(g.Has)
+		lo, ok = min(lo, hi), hi >= 0
 	}
 	return lo, hi, ok
 }

@@ -57,15 +57,6 @@ func (s *repeated) complete() {
 	}
 }
 
-// change is the first instant at which a job may begin that cannot now: something that runs changes, or ends.
-func (s *repeated) change(now core.Time) core.Time {
-	at := core.Forever
-	for i := range s.running {
-		at = min(at, s.running[i].Next(now))
-	}
-	return at
-}
-
 // freeNow tells whether there is room now.
 type freeNow struct {
 	view  *profile.Profile

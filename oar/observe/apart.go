@@ -2,23 +2,16 @@ package observe
 
 import (
 	"slices"
-	"strings"
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/oar/database"
-	"accordion/oar/pass"
 )
 
 // apart is the jobs of the queue that a pass plans and the sidecar does not: besteffort ones, and those that wait for another
 // job's end. One that the last pass refused, or the next one will, is none.
 func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
 	for _, r := range records {
-		planned := r.queue == o.queue && r.OARState == database.StateWaiting && !r.advance && !r.evolving() && r.Whole == 0
-		if !planned || !r.Blocked && !r.Besteffort() || strings.Contains(r.message, pass.Said) {
-			continue
-		}
-		if _, err := pass.ReadTypes(r.types); err != nil {
+		if !o.passed(r) || !r.Blocked && !r.Besteffort() {
 			continue
 		}
 		pause := o.db.Conf.SecurityTime

@@ -3,11 +3,13 @@
 //
 //	read := observe.New(tables, "evolve")
 //	err := db.AtOneInstant(ctx, func(tx *sql.Tx) (err error) { snapshot, jobs, err = read.Snapshot(ctx, tx); return err })
+//	snapshot.Molds.Reach = read.Reach(ctx)
 //
 //	observe.go       the snapshot, and one job
 //	job.go           a job; jobs.go: read from OAR's tables
 //	companions.go    an evolving job and its companions as one
 //	apart.go         jobs that only the pass plans
+//	reach.go         the hosts that jobs may have by their properties
 //	ends.go          why jobs have ended
 //	nodes.go         nodes, and what others have planned on them
 //	reservations.go  those of the sidecar
@@ -32,6 +34,7 @@ type Reader struct {
 	db     tables.Tables
 	queue  string
 	lately lately
+	reach
 }
 
 // New is a reader of the jobs of a queue.
@@ -54,6 +57,9 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 		return nil, nil, err
 	}
 	snapshot.Molds.Apart = o.apart(records)
+	if err := o.readWanted(ctx, tx, records); err != nil {
+		return nil, nil, err
+	}
 	ours, err := o.Reservations(ctx, tx, "")
 	if err != nil {
 		return nil, nil, err

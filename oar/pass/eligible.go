@@ -2,11 +2,8 @@ package pass
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"accordion/oar/database"
@@ -28,10 +25,7 @@ type eligible struct {
 	why       error
 }
 
-var (
-	errSlow = errors.New("it takes too long")
-	errOver = errors.New("there was no time left to look for them")
-)
+var errOver = errors.New("there was no time left to look for them")
 
 func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, error), patience time.Duration, over func() bool) *eligibility {
 	return &eligibility{ask: ask, patience: patience, over: over, found: map[string]eligible{}, slow: map[string]bool{}}
@@ -42,7 +36,7 @@ type wish struct{ user, text string }
 
 // wishOf is what a job and a part of its request together want of resources.
 func wishOf(w *waiting, g *group) wish {
-	return wish{w.user, condition(w.properties) + " AND " + condition(g.properties)}
+	return wish{w.user, database.Wanted(w.properties, g.properties)}
 }
 
 // all asks for what all jobs want, first for what most of them do: whoever writes what takes long does not take the time
@@ -77,45 +71,20 @@ func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
 		return known.resources, known.why
 	}
 	if e.slow[one.user] {
-		return nil, errSlow
+		return nil, database.ErrSlow
 	}
 	if e.over() {
 		return nil, errOver
 	}
 	ids, err := e.ask(ctx, one.text, e.patience)
-	if errors.Is(err, errSlow) {
+	if errors.Is(err, database.ErrSlow) {
 		e.slow[one.user] = true
 	}
 	e.found[one.text] = eligible{ids, err}
 	return ids, err
 }
 
-// condition is a user's text as a part of a condition.
-func condition(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return "(1 = 1)"
-	}
-	return "(" + text + ")"
-}
-
-// eligible asks the database, in a transaction that can change nothing and ends in time.
+// eligible asks the database.
 func (d store) eligible(ctx context.Context, text string, patience time.Duration) ([]int64, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
-	defer cancel()
-	tx, err := d.Users.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if _, err = tx.ExecContext(ctx, d.StatementLimit(patience)); err != nil {
-		return nil, fmt.Errorf("limiting the time of a request's properties: %w", err)
-	}
-	ids, err := database.Column[int64](ctx, tx, "properties", "SELECT resource_id FROM resources WHERE "+text)
-	switch {
-	case err == nil:
-		return ids, nil
-	case errors.Is(context.Cause(ctx), errSlow), d.Overran(err):
-		return nil, errSlow
-	}
-	return nil, errors.Unwrap(err)
+	return database.Eligible[int64](ctx, d.DB, "resource_id", text, patience)
 }

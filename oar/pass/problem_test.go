@@ -167,7 +167,7 @@ func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
 		asked = append(asked, text)
 		if strings.Contains(text, "slow") {
 			spent++
-			return nil, errSlow
+			return nil, database.ErrSlow
 		}
 		return []int64{1}, nil
 	}, time.Second, func() bool { return spent >= 2 })
@@ -186,7 +186,7 @@ func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
 	add("bob", "usual")
 	add("carol", "rare")
 	e.all(t.Context(), jobs)
-	for i, want := range []error{errSlow, errSlow, errSlow, errSlow, errSlow, errSlow, errOver, nil, nil, errOver} {
+	for i, want := range []error{database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, errOver, nil, nil, errOver} {
 		if _, err := e.of(t.Context(), wishOf(jobs[i], jobs[i].choices[0].groups[0])); !errors.Is(err, want) {
 			t.Errorf("%s's %q: %v, want %v", jobs[i].user, jobs[i].properties, err, want)
 		}

@@ -1,0 +1,44 @@
+package profile
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// Holding is so many nodes that are held until an instant.
+type Holding struct {
+	Until core.Time
+	Nodes int // above 0
+}
+
+// Hold makes p an idle machine of so many nodes but for those that are held from an instant on, the soonest that are given back first, in
+// p's own memory: as Add would, in one go. What is to be given back by then is not held.
+func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
+	p.nodes = max(nodes, 0)
+	p.fell()
+	l := &p.list
+	l.at, l.used = append(l.at[:0], -core.Forever), append(l.used[:0], 0)
+	first, _ := slices.BinarySearchFunc(all, from+1, func(h Holding, at core.Time) int { return int(max(-1, min(h.Until-at, 1))) })
+	all = all[first:]
+	used := 0
+	for i := range all {
+		used += all[i].Nodes
+	}
+	change := func(at core.Time) {
+		if last := len(l.at) - 1; l.at[last] == at {
+			l.used[last] = used
+		} else {
+			l.append(at, used)
+		}
+	}
+	change(max(from, -core.Forever))
+	for i := range all {
+		if all[i].Until >= core.Forever {
+			break // without end
+		}
+		used -= all[i].Nodes
+		change(all[i].Until)
+	}
+	p.index()
+}
