@@ -169,6 +169,7 @@ func (m *Machine) retry(a *application) {
 		if wrong := m.try(a); wrong != nil {
 			m.say(a.launcher, wrong.message(p.seq, a))
 		}
+		m.touch(a)
 	}
 }
 

@@ -19,6 +19,13 @@ type Seen struct {
 	Hosts  int
 	Info   Info
 	Points []profile.Point // its occupation; not changed once it is here
+
+	Version int64 // of Points and Hosts: what has the same is the same; 0: not known
+}
+
+// Same says at once that nothing is new of a cluster; false: Learn finds out.
+func (s *Seen) Same(newest Seen, now Info) bool {
+	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
 
 // Teller says of a cluster what a launcher has to be told in words.
@@ -49,6 +56,6 @@ func (s *Seen) Learn(c int, newest Seen, tell Teller, now core.Time) (launcher.C
 	if ch.Kind == 0 {
 		return ch, false
 	}
-	s.Known, s.Hosts, s.Points = true, newest.Hosts, points
+	s.Known, s.Hosts, s.Points, s.Version = true, newest.Hosts, points, newest.Version
 	return ch, true
 }
