@@ -54,7 +54,7 @@ func (m *Machine) auditRMS() string {
 	all, mine := 0, map[string]int{}
 	share := max(1, m.settings.Applications/4)
 	for _, a := range m.all {
-		in := a.Phase == subscribed || a.Phase == waiting
+		in := m.group(a) != outside
 		if in && m.settings.Applications > 0 {
 			in = all < m.settings.Applications && mine[a.User] < share
 			if a.Phase == waiting && in {

@@ -74,7 +74,7 @@ type application struct {
 	newest   []sight.Seen  // what the last pass showed, by cluster; nil: nothing since it joined
 	sent     []sight.Seen  // what the last view showed
 	acked    []sight.Seen  // what the last acknowledged view showed
-	linked   int           // how many clusters it knew when it was told of links
+	listed   []sight.Seen  // what the list of clusters told its launcher in this session, as long as no view has
 	pending  *pending      // a subscription or parts that wait for their jobs to be seen
 	look     bool          // its launcher is to be looked after: something may be new to it
 	moved    string        // what moved its estimate

@@ -27,10 +27,13 @@ const (
 	waits                // with one
 )
 
-func (a *application) group() group {
+// group: who sees no cluster yet is shown nothing. A view without any asks for what nobody can answer.
+func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case subscribed:
-		return watches
+		if slices.ContainsFunc(a.Parts, func(p *piece) bool { return m.clusters[p.Cluster].placed }) {
+			return watches
+		}
 	case waiting:
 		return waits
 	}
@@ -41,7 +44,7 @@ func (a *application) group() group {
 // nothing has changed there is nothing to tell, as long as the same ones wait.
 func (m *Machine) admit() {
 	for a := range m.touched {
-		if g := a.group(); g != a.stood {
+		if g := m.group(a); g != a.stood {
 			a.stood, m.regroup = g, true
 		}
 		if m.holders[a] || a.holds() {
@@ -192,9 +195,6 @@ func (m *Machine) pass() bool {
 	if m.rms.Counts().Passes == before {
 		return false
 	}
-	for _, c := range m.clusters {
-		c.placed = c.placed || c.board != nil
-	}
 	for _, a := range m.all {
 		if a.Phase != waiting {
 			continue
@@ -209,7 +209,24 @@ func (m *Machine) pass() bool {
 	for _, id := range m.take(messages) {
 		m.prepare(m.byID[int64(id)])
 	}
+	for i, c := range m.clusters {
+		if !c.placed && c.board != nil {
+			c.placed = true
+			m.reveal(i)
+		}
+	}
 	return true
+}
+
+// reveal shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
+func (m *Machine) reveal(i int) {
+	m.unsettled = true
+	for _, a := range m.all {
+		if a.Phase == subscribed && a.Part(i) != nil {
+			m.quit(a)
+			m.touch(a)
+		}
+	}
 }
 
 // take keeps what the RMS shows, and gives those that start.

@@ -173,7 +173,7 @@ func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	if hello.Have == 0 || hello.Have != a.Acked {
 		a.acked, a.told = nil, untold
 	}
-	a.sent, a.owes, a.linked = a.acked, 0, 0
+	a.sent, a.owes, a.listed = a.acked, 0, nil
 	m.stir(a)
 	switch {
 	case a.Phase.Started():

@@ -56,7 +56,7 @@ func (m *Machine) up(a *application) func(*piece) bool {
 // commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
 func (m *Machine) commit(a *application) {
 	if a.Phase, a.At, a.Since = starting, m.now, m.now; a.owes != 0 {
-		a.owes, a.acked = 0, nil // nobody waits for that; should it come to nothing, all is shown anew
+		a.owes, a.acked, a.listed = 0, nil, nil // nobody waits for that; should it come to nothing, all is shown anew
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)

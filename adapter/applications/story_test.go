@@ -75,7 +75,7 @@ func newStory(seed uint64, x mutant) *story {
 		s.wards = append(s.wards, &ward{name: c.Name, hosts: 1 + s.dice.IntN(8), embedded: c.Embedded, dice: s.dice})
 	}
 	for i := range 1 + s.dice.IntN(6) {
-		s.people = append(s.people, &person{story: s, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
+		s.people = append(s.people, &person{story: s, sizes: map[int]int{}, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
 	}
 	s.begin()
 	return s

@@ -102,7 +102,9 @@ func (m *Machine) change(a *application) {
 		c.Base = 0
 	}
 	next := make([]sight.Seen, len(m.clusters))
-	copy(next, a.acked)
+	if copy(next, a.acked); first {
+		copy(next, a.listed)
+	}
 	for i := range m.clusters {
 		if m.visible(a, i) && a.newest[i].Known {
 			if ch, news := next[i].Learn(i, a.newest[i], m.teller(a, i), m.now); news {

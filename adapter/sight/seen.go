@@ -15,7 +15,8 @@ type Info struct {
 
 // Seen is what a launcher knows of a cluster.
 type Seen struct {
-	Known  bool
+	Known  bool // its occupation, and what follows
+	Told   bool // only Info, and its links: they came with the list of clusters
 	Hosts  int
 	Info   Info
 	Points []profile.Point // its occupation; not changed once it is here
@@ -39,12 +40,12 @@ type Teller struct {
 func (s *Seen) Learn(c int, newest Seen, tell Teller, now core.Time) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: c, From: now, Steps: []int64{}}
 	points := Clip(newest.Points, newest.Hosts, now)
-	if !s.Known || s.Info != tell.Info {
+	if !s.Known && !s.Told || s.Info != tell.Info {
 		d := tell.Describe()
 		ch.Kind, ch.Info = ch.Kind|launcher.KindInfo, &d
 		s.Info = tell.Info
 	}
-	if !s.Known {
+	if !s.Known && !s.Told {
 		if links := tell.Links(); len(links) > 0 {
 			ch.Kind, ch.Links = ch.Kind|launcher.KindLinks, links
 		}
