@@ -1,6 +1,9 @@
 package applications
 
 import (
+	"cmp"
+	"slices"
+
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -14,6 +17,8 @@ func (m *Machine) greetPart(s *session, hello *launcher.Hello) *no {
 	}
 	s.app, s.part = a, p
 	m.sessions[s.id] = s
+	at, _ := slices.BinarySearchFunc(a.barriers, s.id, func(t *session, id uint64) int { return cmp.Compare(t.id, id) })
+	a.barriers = slices.Insert(a.barriers, at, s)
 	m.welcome(s)
 	return nil
 }
@@ -22,7 +27,7 @@ func (m *Machine) greetPart(s *session, hello *launcher.Hello) *no {
 func (m *Machine) partOf(user string, l *launcher.Part) (*application, *piece) {
 	for _, a := range m.all {
 		for _, p := range a.Parts {
-			if id := m.jobOf(a, p); a.User == user && p.Name == l.Cluster && id != 0 && int64(id) == l.Job && p.Lost == 0 {
+			if a.User == user && p.Name == l.Cluster && p.Lost == 0 && l.Job != 0 && int64(m.jobOf(a, p)) == l.Job {
 				return a, p
 			}
 		}
@@ -32,9 +37,9 @@ func (m *Machine) partOf(user string, l *launcher.Part) (*application, *piece) {
 
 // jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
 func (m *Machine) jobOf(a *application, p *piece) (id core.JobID) {
-	if c := m.clusters[p.Cluster]; c.Embedded && c.board != nil {
-		for _, j := range c.board.Jobs {
-			if j.Application == a.ID && j.User == a.User {
+	if c := m.clusters[p.Cluster]; c.Embedded {
+		for _, j := range c.jobs[a.ID] {
+			if j.User == a.User {
 				id = max(id, j.ID)
 			}
 		}
@@ -87,5 +92,6 @@ func (m *Machine) pay(a *application, p *piece, s *part.Standing) {
 	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == part.Ghosted || s.Stand == part.Over)) {
 		m.okay(m.sessions[p.Owed.Session], p.Owed.Seq)
 		p.Owed = nil
+		m.touch(a)
 	}
 }

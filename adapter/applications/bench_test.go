@@ -15,7 +15,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	for i := range 8 {
 		clusters = append(clusters, Cluster{Name: fmt.Sprint("c", i), Speed: 1, Embedded: true})
 	}
-	s := Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200}
+	s := Settings{FairStart: 5, Timer: 1, Answer: 1 << 20, Grace: 60, BringUp: 30, Applications: 200}
 	now := core.Time(1000)
 	m, err := New(now, clusters, nil, s, nil)
 	if err != nil {
@@ -56,7 +56,8 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	return m, now
 }
 
-// What one event costs beside so many applications: an acknowledgement, which changes nothing, a board, and a second with its pass.
+// What one event costs beside so many applications: an acknowledgement, which changes nothing, a board, a pass, and a
+// second in which nothing is due.
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{200, 2000} {
 		b.Run(fmt.Sprintf("ack/%d", n), func(b *testing.B) {
@@ -79,6 +80,15 @@ func BenchmarkStep(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
 				m.Step(now, Shown{0, &part.Board{Read: now, Hosts: 128}})
+				m.Effects()
+			}
+		})
+		b.Run(fmt.Sprintf("pass/%d", n), func(b *testing.B) {
+			m, now := crowd(b, n)
+			for b.Loop() {
+				now++
+				m.Step(now, Shown{0, &part.Board{Read: now, Hosts: 128}})
+				m.Wake(now)
 				m.Effects()
 			}
 		})

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"maps"
 	"slices"
 
 	"accordion/adapter"
@@ -22,22 +23,68 @@ func (m *Machine) show(i int, b *part.Board) {
 		return
 	}
 	fresh := c.board == nil || c.board.Hosts != b.Hosts
-	c.board, c.changed, m.unsettled = b, true, true
-	m.now = max(m.now, b.Read) // what the board knows of that second is not to be asked about an earlier one
-	c.lost = m.now > b.Read+unread
+	c.board, m.unsettled = b, true
+	c.index()
+	m.at(b.Read) // what the board knows of that second is not to be asked about an earlier one
+	m.lost(c, m.now > b.Read+unread)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
 		for j, d := range m.clusters {
 			hosts[j] = d.hosts()
 		}
 		must(m.rms.Resize(m.now, hosts))
+		m.moved = true
+		for _, a := range m.all { // a request that was too large may not be any more
+			m.touch(a)
+		}
 	}
 	m.local(i)
 	m.strays(i)
-	for _, a := range slices.Clone(m.all) {
+	for _, a := range m.concerned(i) {
 		m.look(a, i)
 		m.retry(a)
 	}
+}
+
+// index finds what a cluster's board says of an application.
+func (c *cluster) index() {
+	c.jobs, c.parts = map[int64][]part.Job{}, map[int64][]*part.Standing{}
+	for _, j := range c.board.Jobs {
+		c.jobs[j.Application] = append(c.jobs[j.Application], j)
+	}
+	for k := range c.board.Parts {
+		s := &c.board.Parts[k]
+		c.parts[s.Application] = append(c.parts[s.Application], s)
+	}
+}
+
+// concerned are the applications to which a cluster's board may be news, by rank. Those with a batch job there are all: it may be gone. Of those
+// whose part the cluster makes at their start it says something, or they hold hosts.
+func (m *Machine) concerned(i int) []*application {
+	c := m.clusters[i]
+	if !c.Embedded {
+		return slices.Clone(m.all)
+	}
+	all := maps.Clone(m.holders)
+	maps.Copy(all, m.touched) // what they hold may not be settled
+	maps.Copy(all, m.pending)
+	for id := range c.jobs {
+		if a := m.byID[id]; a != nil {
+			all[a] = true
+		}
+	}
+	for id := range c.parts {
+		if a := m.byID[id]; a != nil {
+			all[a] = true
+		}
+	}
+	return all.byRank()
+}
+
+// lost notes whether a cluster was not read for too long, or says what cannot be.
+func (m *Machine) lost(c *cluster, lost bool) {
+	m.moved = m.moved || c.lost != lost
+	c.lost = lost
 }
 
 // local tells the RMS what a cluster has of its own; nothing where that is not known.
@@ -52,7 +99,7 @@ func (m *Machine) local(i int) {
 		c.trouble = ""
 		return
 	}
-	c.lost = true
+	m.lost(c, true)
 	must(m.rms.Local(m.now, i, delegate.Local{}))
 	if why := err.Error(); why != c.trouble { // each board may say it again
 		c.trouble = why
@@ -78,7 +125,8 @@ func (m *Machine) clusterDeadline(c *cluster) core.Time {
 func (m *Machine) silence() {
 	for i, c := range m.clusters {
 		if c.board != nil && !c.lost && m.now > c.board.Read+unread {
-			c.lost, m.unsettled = true, true
+			m.lost(c, true)
+			m.unsettled = true
 			m.local(i)
 		}
 	}
@@ -99,6 +147,7 @@ func (m *Machine) strays(i int) {
 		}
 		now[j.ID] = since
 	}
+	c.changed = c.changed || len(c.strays)+len(now) > 0
 	c.strays = now
 }
 
@@ -128,9 +177,9 @@ func (m *Machine) claimed(i int, j part.Job) bool {
 
 // standing is what a board says of a part; nil: nothing.
 func (m *Machine) standing(a *application, p *piece) *part.Standing {
-	for k := range m.clusters[p.Cluster].board.Parts {
-		s := &m.clusters[p.Cluster].board.Parts[k]
-		if s.Application == a.ID && (s.Job == p.Job || m.clusters[p.Cluster].Embedded) {
+	c := m.clusters[p.Cluster]
+	for _, s := range c.parts[a.ID] {
+		if s.Job == p.Job || c.Embedded {
 			return s
 		}
 	}
@@ -139,10 +188,12 @@ func (m *Machine) standing(a *application, p *piece) *part.Standing {
 
 // listed says whether a board lists a part's job, and remembers when that was submitted.
 func (m *Machine) listed(a *application, p *piece) bool {
-	for _, j := range m.clusters[p.Cluster].board.Jobs {
-		if j.Application == a.ID && (j.ID == p.Job || m.clusters[p.Cluster].Embedded) && j.State != adapter.Done {
-			if j.ID == p.Job {
+	c := m.clusters[p.Cluster]
+	for _, j := range c.jobs[a.ID] {
+		if (j.ID == p.Job || c.Embedded) && j.State != adapter.Done {
+			if j.ID == p.Job && p.Since != j.Key.Submitted {
 				p.Since = j.Key.Submitted
+				m.touch(a)
 			}
 			return true
 		}

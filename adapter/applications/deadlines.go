@@ -1,8 +1,9 @@
 package applications
 
 import (
+	"container/heap"
 	"fmt"
-	"slices"
+	"maps"
 
 	kept "accordion/adapter/application"
 	"accordion/core"
@@ -12,14 +13,39 @@ import (
 // patience is how many times Answer a launcher may owe an answer.
 const patience = 10
 
-// deadlines does what the passing of time wants.
+// at goes on to a second, and notes what is due then. One that is past counts as the latest that was.
+func (m *Machine) at(now core.Time) {
+	if now > m.now {
+		m.now = now
+		for a := range m.undated { // it may have passed what was not in the agenda yet
+			m.touch(a)
+		}
+		m.plan()
+		for _, c := range m.clusters {
+			c.changed = c.changed || len(c.strays) > 0
+		}
+	}
+	for a := m.agenda.take(m.now); a != nil; a = m.agenda.take(m.now) {
+		m.touch(a)
+	}
+}
+
+// plan enters into the agenda what is not there.
+func (m *Machine) plan() {
+	for a := range m.undated {
+		m.agenda.put(a, m.deadline(a))
+	}
+	m.undated.clear()
+}
+
+// deadlines does what the passing of time wants, of applications of which something is due or may have changed.
 func (m *Machine) deadlines() {
 	m.silence()
 	m.unsettled = true
-	for _, c := range m.clusters {
-		c.changed = true
-	}
-	for _, a := range slices.Clone(m.all) {
+	maps.Copy(m.awaited, m.pending)
+	all := m.awaited.byRank()
+	m.awaited.clear()
+	for _, a := range all {
 		m.retry(a)
 		if reason := m.silent(a); reason != "" {
 			in := core.Time(0)
@@ -75,6 +101,66 @@ func (m *Machine) silent(a *application) string {
 		}
 	}
 	return ""
+}
+
+// agenda has the applications of which something will be due, the first of them first: a heap.
+type agenda []*application
+
+// first is when something is due; core.Forever: never.
+func (g agenda) first() core.Time {
+	if len(g) == 0 {
+		return core.Forever
+	}
+	return g[0].due
+}
+
+// put notes when something is due of an application; core.Forever: never.
+func (g *agenda) put(a *application, due core.Time) {
+	switch a.due = due; {
+	case due == core.Forever:
+		g.remove(a)
+	case a.slot >= 0:
+		heap.Fix(g, a.slot)
+	default:
+		heap.Push(g, a)
+	}
+}
+
+func (g *agenda) remove(a *application) {
+	if a.slot >= 0 {
+		heap.Remove(g, a.slot)
+	}
+}
+
+// take is an application of which something is due now, which is then in the agenda no more; nil: there is none.
+func (g *agenda) take(now core.Time) *application {
+	if g.first() > now || len(*g) == 0 {
+		return nil
+	}
+	return heap.Pop(g).(*application)
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (g agenda) Len() int           { return len(g) }
+func (g agenda) Less(i, j int) bool { return g[i].due < g[j].due }
+
+func (g agenda) Swap(i, j int) {
+	g[i], g[j] = g[j], g[i]
+	g[i].slot, g[j].slot = i, j
+}
+
+func (g *agenda) Push(x any) {
+	a := x.(*application)
+	a.slot = len(*g)
+	*g = append(*g, a)
+}
+
+func (g *agenda) Pop() any {
+	last := len(*g) - 1
+	a := (*g)[last]
+	a.slot, (*g)[last] = -1, nil
+	*g = (*g)[:last]
+	return a
 }
 
 // deadline is the next second at which something is due of an application.

@@ -3,6 +3,7 @@ package applications
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"accordion/adapter/part"
@@ -28,39 +29,61 @@ type Machine struct {
 	asleep    bool               // after a restart: no pass before all clusters are read, or grace is over
 	again     core.Time          // the next half minute, when what has no known end is looked at again; core.Forever: there is no such thing
 	unsettled bool               // the RMS does not know all that it should
+	regroup   bool               // who waits, or may, is somebody else than the RMS knows
+	moved     bool               // what applications hold, or a cluster's being lost, has changed since occupied was made
+	heldAt    core.Time          // when that was
+	shows     int64              // occupations that passes have shown
 
-	dirty map[*application]bool // to be stored
-	out   Effects
+	// An event costs what it touches: whoever has to look at applications looks at those of which something changed since he last did.
+	touched  some // not told to the RMS
+	awaited  some // not looked at by deadlines
+	undated  some // not in the agenda
+	unsorted some // whose orders may be others
+	stirred  some // whose launchers may have to be told something
+	pending  some // that wait for jobs to be seen
+	holders  some // that hold hosts, or may
+	dirty    some // to be stored
+	agenda   agenda
+	out      Effects
 }
 
 // cluster is one in its machine.
 type cluster struct {
 	Cluster
-	board   *part.Board // nil before the first
-	lost    bool        // not read for a minute
-	trouble string      // why its board cannot be used; "": it can
-	placed  bool        // a pass has placed what is there
-	changed bool        // its orders may have
+	board   *part.Board    // nil before the first
+	lost    bool           // not read for a minute
+	trouble string         // why its board cannot be used; "": it can
+	placed  bool           // a pass has placed what is there
+	changed bool           // its orders have, or a stray is due
+	ordered []*application // that it has an order about, by rank
 	orders  []part.Order
-	strays  map[core.JobID]core.Time // jobs that no application names: since when
+	jobs    map[int64][]part.Job       // of the board, by application
+	parts   map[int64][]*part.Standing // the same
+	strays  map[core.JobID]core.Time   // jobs that no application names: since when
 }
 
 // application is one in its machine.
 type application struct {
 	durable
 	launcher *session
-	away     core.Time    // since when there is no launcher
-	owes     core.Time    // since when a view is not acknowledged; 0: none is owed
-	owed     int64        // that view
-	told     core.Time    // the estimate that its launcher was told for the request in force; untold: none
-	joined   bool         // the RMS knows it
-	newest   []sight.Seen // what the last pass showed, by cluster; nil: nothing since it joined
-	sent     []sight.Seen // what the last view showed
-	acked    []sight.Seen // what the last acknowledged view showed
-	linked   int          // how many clusters it knew when it was told of links
-	pending  *pending     // a subscription or parts that wait for their jobs to be seen
-	look     bool         // its launcher is to be looked after: something may be new to it
-	moved    string       // what moved its estimate
+	away     core.Time     // since when there is no launcher
+	owes     core.Time     // since when a view is not acknowledged; 0: none is owed
+	owed     int64         // that view
+	told     core.Time     // the estimate that its launcher was told for the request in force; untold: none
+	joined   bool          // the RMS knows it
+	newest   []sight.Seen  // what the last pass showed, by cluster; nil: nothing since it joined
+	sent     []sight.Seen  // what the last view showed
+	acked    []sight.Seen  // what the last acknowledged view showed
+	listed   []sight.Seen  // what the list of clusters told its launcher in this session, as long as no view has
+	pending  *pending      // a subscription or parts that wait for their jobs to be seen
+	look     bool          // its launcher is to be looked after: something may be new to it
+	moved    string        // what moved its estimate
+	stood    group         // as admit knows it
+	estimate core.Time     // that its orders were made with
+	orders   []*part.Order // by cluster; nil: none
+	barriers []*session    // of its parts, by their numbers
+	due      core.Time     // its deadline, in the agenda
+	slot     int           // there; -1: it is in none
 }
 
 const untold core.Time = -1
@@ -75,7 +98,8 @@ func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []
 		s.Pace = 1
 	}
 	m := &Machine{links: links, settings: s, now: now, begun: now, again: core.Forever,
-		byID: map[int64]*application{}, sessions: map[uint64]*session{}, dirty: map[*application]bool{}}
+		byID: map[int64]*application{}, sessions: map[uint64]*session{}, moved: true,
+		touched: some{}, awaited: some{}, undated: some{}, unsorted: some{}, stirred: some{}, pending: some{}, holders: some{}, dirty: some{}}
 	for _, c := range clusters {
 		m.clusters = append(m.clusters, &cluster{Cluster: c, strays: map[core.JobID]core.Time{}, changed: true})
 	}
@@ -120,7 +144,7 @@ func (m *Machine) place(a *application) {
 
 // Step tells the machine what happened at a second. Seconds that go back count as the latest that was.
 func (m *Machine) Step(now core.Time, e Event) {
-	m.now = max(m.now, now)
+	m.at(now)
 	switch e := e.(type) {
 	case Heard:
 		m.hear(e)
@@ -134,7 +158,7 @@ func (m *Machine) Step(now core.Time, e Event) {
 
 // Wake does what is due at a second: deadlines, and a pass. It says whether there was one.
 func (m *Machine) Wake(now core.Time) (pass bool) {
-	m.now = max(m.now, now)
+	m.at(now)
 	m.deadlines()
 	pass = m.pass()
 	m.flush()
@@ -150,9 +174,8 @@ func (m *Machine) Next() core.Time {
 	default:
 		next = min(next, m.begun+m.settings.Grace)
 	}
-	for _, a := range m.all {
-		next = min(next, m.deadline(a))
-	}
+	m.plan()
+	next = min(next, m.agenda.first())
 	for _, c := range m.clusters {
 		next = min(next, m.clusterDeadline(c))
 	}
@@ -161,12 +184,14 @@ func (m *Machine) Next() core.Time {
 
 // Effects are what is to be done about all that happened since they were asked for last.
 func (m *Machine) Effects() Effects {
-	for _, a := range m.all { // by rank: the same effects in every run
-		if m.dirty[a] {
-			m.out.Stored = append(m.out.Stored, a.Record())
-		}
+	for _, a := range m.dirty.byRank() { // the same effects in every run
+		m.out.Stored = append(m.out.Stored, a.Record())
 	}
-	clear(m.dirty)
+	m.dirty.clear()
+	for a := range m.unsorted {
+		m.sort(a)
+	}
+	m.unsorted.clear()
 	for i, c := range m.clusters {
 		if c.changed {
 			c.changed = false
@@ -181,9 +206,7 @@ func (m *Machine) Effects() Effects {
 // store notes that an application's record is to be written, and that orders, and what the RMS is to know, may have changed.
 func (m *Machine) store(a *application) {
 	m.dirty[a], m.unsettled = true, true
-	for _, c := range m.clusters {
-		c.changed = true
-	}
+	m.touch(a)
 }
 
 // forget takes an application out for good.
@@ -191,12 +214,54 @@ func (m *Machine) forget(a *application) {
 	m.quit(a)
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
 	delete(m.byID, a.ID)
-	delete(m.dirty, a)
+	for _, s := range []some{m.touched, m.awaited, m.undated, m.unsorted, m.stirred, m.pending, m.holders, m.dirty} {
+		delete(s, a)
+	}
+	m.agenda.remove(a)
+	for i := range m.clusters {
+		m.setOrder(a, i, nil)
+	}
+	m.moved = true
 	m.out.Gone = append(m.out.Gone, a.ID)
-	for _, c := range m.clusters {
-		c.changed = true
+}
+
+// some are applications.
+type some map[*application]bool
+
+// byRank are they, in the order of their ranks.
+func (s some) byRank() []*application {
+	return slices.SortedFunc(maps.Keys(s), func(a, b *application) int { return a.Compare(&b.durable) })
+}
+
+// clear leaves none. What many have been in is made anew: a map that was large once takes long to walk over for ever.
+func (s *some) clear() {
+	const many = 64
+	if len(*s) > many {
+		*s = some{}
+		return
+	}
+	clear(*s)
+}
+
+// touch notes that something of an application may have changed.
+func (m *Machine) touch(a *application) {
+	if a == nil || m.byID[a.ID] != a {
+		return
+	}
+	m.touched[a], m.awaited[a], m.undated[a], m.unsorted[a] = true, true, true, true
+	if a.look {
+		m.stirred[a] = true
+	}
+	switch {
+	case a.pending != nil:
+		m.pending[a] = true
+	default:
+		delete(m.pending, a)
 	}
 }
+
+// stir has an application's launcher looked after: something may be new to it.
+func (m *Machine) stir(a *application) { a.look, m.stirred[a] = true, true }
 
 func (m *Machine) note(a *application, verb, text string) {
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: a.ID, Verb: verb, Text: text})

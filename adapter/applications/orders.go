@@ -7,17 +7,49 @@ import (
 	"accordion/core"
 )
 
+// sort finds the orders about an application.
+func (m *Machine) sort(a *application) {
+	a.estimate = m.estimate(a)
+	for _, p := range a.Parts {
+		o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), a.estimate)
+		if !ok || m.clusters[p.Cluster].Embedded && a.Unmade(p, o.Want) {
+			m.setOrder(a, p.Cluster, nil)
+			continue
+		}
+		m.setOrder(a, p.Cluster, &o)
+	}
+}
+
+// setOrder keeps the order about an application's part on a cluster, nil for none.
+func (m *Machine) setOrder(a *application, i int, o *part.Order) {
+	c := m.clusters[i]
+	if a.orders == nil && o == nil {
+		return
+	}
+	if a.orders == nil {
+		a.orders = make([]*part.Order, len(m.clusters))
+	}
+	old := a.orders[i]
+	if old == nil && o == nil || old != nil && o != nil && *old == *o {
+		return
+	}
+	a.orders[i], c.changed = o, true
+	at, _ := slices.BinarySearchFunc(c.ordered, a, func(b, a *application) int { return b.Compare(&a.durable) })
+	switch {
+	case old == nil:
+		c.ordered = slices.Insert(c.ordered, at, a)
+	case o == nil:
+		c.ordered = slices.Delete(c.ordered, at, at+1)
+	}
+}
+
 // order makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
 func (m *Machine) order(i int) {
-	all := []part.Order{} // not nil: that nothing is ordered is an order, too
-	for _, a := range m.all {
-		if p := a.Part(i); p != nil {
-			if o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), m.estimate(a)); ok && !(m.clusters[i].Embedded && a.Unmade(p, o.Want)) {
-				all = append(all, o)
-			}
-		}
-	}
 	c := m.clusters[i]
+	all := make([]part.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
+	for _, a := range c.ordered {
+		all = append(all, *a.orders[i])
+	}
 	if c.board != nil {
 		for _, j := range c.board.Jobs {
 			if since, stray := c.strays[j.ID]; stray && m.now >= since+unclaimed {

@@ -18,46 +18,104 @@ func (m *Machine) settle() {
 	m.occupy()
 }
 
-// admit tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share.
+// group is how an application stands to the RMS.
+type group int8
+
+const (
+	outside group = iota // it has nothing to do with it
+	watches              // it is shown views, and has no request
+	waits                // with one
+)
+
+// group: who sees no cluster yet is shown nothing. A view without any asks for what nobody can answer.
+func (m *Machine) group(a *application) group {
+	switch a.Phase {
+	case subscribed:
+		if slices.ContainsFunc(a.Parts, func(p *piece) bool { return m.clusters[p.Cluster].placed }) {
+			return watches
+		}
+	case waiting:
+		return waits
+	}
+	return outside
+}
+
+// admit tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share. Of whom
+// nothing has changed there is nothing to tell, as long as the same ones wait.
 func (m *Machine) admit() {
+	for a := range m.touched {
+		if g := m.group(a); g != a.stood {
+			a.stood, m.regroup = g, true
+		}
+		if m.holders[a] || a.holds() {
+			m.holders[a], m.moved = true, true
+		}
+	}
+	if m.regroup {
+		m.regroup = false
+		m.admitAnew()
+	} else {
+		for _, a := range m.touched.byRank() {
+			if a.joined {
+				m.tell(a)
+			}
+		}
+	}
+	m.touched.clear()
+}
+
+// admitAnew finds who may start, and tells the RMS of those who did not before, or do not any more.
+func (m *Machine) admitAnew() {
 	all, mine := 0, map[string]int{}
-	share := max(1, m.settings.Applications/4)
+	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
 	for _, a := range m.all {
-		in := a.Phase == subscribed || a.Phase == waiting
-		if in && m.settings.Applications > 0 {
-			in = all < m.settings.Applications && mine[a.User] < share
-			if a.Phase == waiting && in {
+		in := a.stood != outside
+		if in && most > 0 {
+			in = all < most && mine[a.User] < share
+			if in && a.stood == waits {
 				all++
 				mine[a.User]++
 			}
 		}
-		if !in {
+		switch {
+		case !in:
 			m.quit(a)
-			continue
+		case !a.joined || m.touched[a]:
+			m.tell(a)
 		}
-		id := core.JobID(a.ID)
-		if !a.joined {
-			a.joined, a.newest = true, make([]sight.Seen, len(m.clusters))
-			messages, err := m.rms.Join(m.now, id, a.Rank)
-			must(err)
-			m.take(messages)
-		}
-		if a.Phase != waiting {
-			continue
-		}
-		// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
-		// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
-		_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
-		from, keep := m.hold(a)
-		must(m.rms.Hold(m.now, id, from, keep))
 	}
+	m.regroup = false // of those who quit it is known
+}
+
+// tell tells the RMS of an application what it may not know.
+func (m *Machine) tell(a *application) {
+	id := core.JobID(a.ID)
+	m.unsorted[a] = true
+	if !a.joined {
+		a.joined, a.newest = true, make([]sight.Seen, len(m.clusters))
+		messages, err := m.rms.Join(m.now, id, a.Rank)
+		must(err)
+		m.take(messages)
+		if a.look {
+			m.stirred[a] = true
+		}
+	}
+	if a.Phase != waiting {
+		return
+	}
+	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
+	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
+	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
+	from, keep := m.hold(a)
+	must(m.rms.Hold(m.now, id, from, keep))
 }
 
 // quit takes an application out of the RMS.
 func (m *Machine) quit(a *application) {
 	if a.joined {
 		must(m.rms.Leave(m.now, core.JobID(a.ID)))
-		a.joined, a.newest = false, nil
+		a.joined, a.newest, m.regroup = false, nil, true
+		m.unsorted[a] = true
 	}
 }
 
@@ -76,12 +134,23 @@ func (m *Machine) hold(a *application) (from core.Time, keep bool) {
 	return from, keep || a.launcher == nil
 }
 
+// holds says whether an application's parts hold hosts, or may.
+func (a *application) holds() bool {
+	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *piece) bool { return p.Drop > 0 })
+}
+
 // occupy tells the RMS what the applications that have left it hold.
 func (m *Machine) occupy() {
-	var all []delegate.Stretch
-	m.again = core.Forever
+	if !m.moved && m.heldAt == m.now {
+		return
+	}
+	m.moved, m.heldAt, m.again = false, m.now, core.Forever
 	late := m.now - m.now%halfMinute + halfMinute
-	for _, a := range m.all {
+	var all []delegate.Stretch
+	for _, a := range m.holders.byRank() {
+		if !a.holds() {
+			delete(m.holders, a)
+		}
 		for _, p := range a.Parts {
 			hosts, until := a.Takes(p, m.now)
 			if hosts == 0 || m.clusters[p.Cluster].lost {
@@ -126,17 +195,38 @@ func (m *Machine) pass() bool {
 	if m.rms.Counts().Passes == before {
 		return false
 	}
-	for _, c := range m.clusters {
-		c.placed = c.placed || c.board != nil
-		c.changed = true // estimates
-	}
 	for _, a := range m.all {
-		a.look = a.look || a.Phase == waiting
+		if a.Phase != waiting {
+			continue
+		}
+		if a.look = true; a.listens() {
+			m.stirred[a] = true
+		}
+		if a.estimate != m.estimate(a) {
+			m.unsorted[a] = true
+		}
 	}
 	for _, id := range m.take(messages) {
 		m.prepare(m.byID[int64(id)])
 	}
+	for i, c := range m.clusters {
+		if !c.placed && c.board != nil {
+			c.placed = true
+			m.reveal(i)
+		}
+	}
 	return true
+}
+
+// reveal shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
+func (m *Machine) reveal(i int) {
+	m.unsettled = true
+	for _, a := range m.all {
+		if a.Phase == subscribed && a.Part(i) != nil {
+			m.quit(a)
+			m.touch(a)
+		}
+	}
 }
 
 // take keeps what the RMS shows, and gives those that start.
@@ -148,9 +238,10 @@ func (m *Machine) take(messages []delegate.Message) (starts []core.JobID) {
 		}
 		a := m.byID[int64(x.To)]
 		for _, c := range x.Changes {
-			a.newest[c.Cluster] = sight.Seen{Known: true, Hosts: c.Hosts, Points: c.Points}
+			m.shows++
+			a.newest[c.Cluster] = sight.Seen{Known: true, Hosts: c.Hosts, Points: c.Points, Version: m.shows}
 		}
-		a.look = true
+		m.stir(a)
 	}
 	return starts
 }

@@ -156,6 +156,13 @@ func (p *person) hear(x launcher.Message, closed bool) {
 		if p.committed[x.App] && (x.State == "waiting" || x.State == "request sent") {
 			p.fail("the start of application %d was decided, and its launcher finds it %s", x.App, x.State)
 		}
+	case *launcher.Clusters:
+		if p.stage == "there" { // of its subscription
+			p.sizes = map[int]int{}
+			for _, c := range x.All {
+				p.sizes[c.C] = c.Hosts
+			}
+		}
 	case *launcher.Okay:
 		if p.stage == "asks" {
 			p.stage = "there"
@@ -193,7 +200,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 // see makes a launcher's picture anew, and looks that it is what the machine means.
 func (p *person) see(x *launcher.Change) {
 	if x.Base == 0 {
-		p.has, p.sizes = map[int][]profile.Point{}, map[int]int{}
+		p.has = map[int][]profile.Point{}
 	} else if x.Base != p.view {
 		p.fail("view %d of application %d differs from %d, and its launcher has %d", x.View, p.app, x.Base, p.view)
 	}
@@ -202,6 +209,9 @@ func (p *person) see(x *launcher.Change) {
 	for _, c := range x.All {
 		if c.Info != nil {
 			p.sizes[c.C] = c.Info.Hosts
+		}
+		if _, told := p.sizes[c.C]; !told {
+			p.fail("application %d is shown cluster %d, and was never told what that is", p.app, c.C)
 		}
 		if c.Kind&launcher.KindOccupation == 0 {
 			continue

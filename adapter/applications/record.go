@@ -39,7 +39,7 @@ func (m *Machine) read(r Record) (*application, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &application{durable: *d}
+	a := &application{durable: *d, slot: -1}
 	switch {
 	case gone && (a.Phase == starting || a.Phase == running):
 		m.end(a, launcher.WhyLost, "a cluster of it was taken out of the configuration", 0)

@@ -14,14 +14,15 @@ func (m *Machine) ack(a *application, view int64) *no {
 	if view < 1 || view > a.View {
 		return refusal(launcher.CodeView, "view", "view %d was never shown; the last is %d", view, a.View)
 	}
-	a.acknowledge(view)
+	m.acknowledge(a, view)
 	return nil
 }
 
 // acknowledge notes that a launcher has seen a view: only now is it shown the next.
-func (a *application) acknowledge(view int64) {
+func (m *Machine) acknowledge(a *application, view int64) {
 	if a.owes != 0 && view == a.owed {
-		a.owes, a.Acked, a.acked, a.look = 0, view, a.sent, true
+		a.owes, a.Acked, a.acked = 0, view, a.sent
+		m.stir(a)
 	}
 }
 
@@ -55,8 +56,8 @@ func (m *Machine) request(s *session, l *launcher.Request) *no {
 	if changed && !first {
 		a.moved = "the launcher changed the request"
 	}
-	a.look = true
-	a.acknowledge(l.View)
+	m.stir(a)
+	m.acknowledge(a, l.View)
 	m.store(a)
 	return nil
 }

@@ -295,6 +295,9 @@ func FuzzMachine(f *testing.F) {
 			if m.Next() <= now || next()&1 == 0 {
 				m.Wake(now)
 			}
+			if wrong := m.audit(); wrong != "" {
+				t.Fatal(wrong)
+			}
 			if n := m.Next(); n < now {
 				t.Fatalf("due at %d, before %d", n, now)
 			}

@@ -1,7 +1,6 @@
 package applications
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -71,6 +70,7 @@ func (m *Machine) hear(e Heard) {
 		m.say(s, refusal(launcher.CodeState, "t", "this session has said hello").message(e.Seq, nil))
 		return
 	}
+	defer m.touch(s.app)
 	var wrong *no
 	if s.part != nil {
 		wrong = m.hearPart(s, e.Seq, e.Message)
@@ -151,7 +151,7 @@ func (m *Machine) enter(s *session, hello *launcher.Hello) *no {
 		return refusal(launcher.CodeFull, "", "you have %d applications, and may have %d at a time: let one end first", mine, m.settings.PerUser)
 	}
 	m.last++
-	a := &application{durable: durable{ID: m.last, User: s.user, Name: hello.Name, Phase: fresh, Tag: -1, Since: m.now}, told: untold}
+	a := &application{durable: durable{ID: m.last, User: s.user, Name: hello.Name, Phase: fresh, Tag: -1, Since: m.now}, told: untold, slot: -1}
 	m.byID[a.ID] = a
 	m.place(a)
 	m.out.Stored = append(m.out.Stored, Record{ID: counter, Data: fmt.Append(nil, m.last)})
@@ -173,7 +173,8 @@ func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	if hello.Have == 0 || hello.Have != a.Acked {
 		a.acked, a.told = nil, untold
 	}
-	a.sent, a.owes, a.linked, a.look = a.acked, 0, 0, true
+	a.sent, a.owes, a.listed = a.acked, 0, nil
+	m.stir(a)
 	switch {
 	case a.Phase.Started():
 		m.say(s, m.startOf(a))
@@ -196,6 +197,7 @@ func (m *Machine) attach(s *session, a *application) {
 	s.app, a.launcher, a.away = a, s, 0
 	m.sessions[s.id] = s
 	m.unsettled = true
+	m.touch(a)
 	m.welcome(s)
 }
 
@@ -213,25 +215,16 @@ func (m *Machine) leave(id uint64) {
 		return
 	}
 	delete(m.sessions, id)
+	a := s.app
 	if s.part != nil {
+		a.barriers = slices.DeleteFunc(a.barriers, func(t *session) bool { return s == t })
 		return
 	}
-	if a := s.app; a.launcher == s {
+	if a.launcher == s {
 		a.launcher, a.away, a.owes, a.pending = nil, m.now, 0, nil
 		m.unsettled = true
+		m.touch(a)
 	}
-}
-
-// barriers are the sessions of an application's parts.
-func (m *Machine) barriers(a *application) []*session {
-	var all []*session
-	for _, s := range m.sessions {
-		if s.part != nil && s.app == a {
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, func(s, t *session) int { return cmp.Compare(s.id, t.id) })
-	return all
 }
 
 // state is what launchers are told.

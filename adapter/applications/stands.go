@@ -2,6 +2,7 @@ package applications
 
 import (
 	"fmt"
+	"slices"
 
 	"accordion/adapter/part"
 	"accordion/core"
@@ -133,7 +134,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	default:
 		m.close(a.launcher, last)
 	}
-	for _, s := range m.barriers(a) {
+	for _, s := range slices.Clone(a.barriers) { // closing one takes it out
 		switch {
 		case barrier:
 			m.close(s, &launcher.Abort{Why: why})

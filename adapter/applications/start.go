@@ -2,6 +2,7 @@ package applications
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"accordion/adapter/part"
@@ -44,8 +45,8 @@ func (m *Machine) up(a *application) func(*piece) bool {
 		return func(p *piece) bool { return p.Runs }
 	}
 	ready := map[*piece]bool{}
-	for _, s := range m.sessions {
-		if s.ready && s.app == a {
+	for _, s := range a.barriers {
+		if s.ready {
 			ready[s.part] = true
 		}
 	}
@@ -55,7 +56,7 @@ func (m *Machine) up(a *application) func(*piece) bool {
 // commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
 func (m *Machine) commit(a *application) {
 	if a.Phase, a.At, a.Since = starting, m.now, m.now; a.owes != 0 {
-		a.owes, a.acked = 0, nil // nobody waits for that; should it come to nothing, all is shown anew
+		a.owes, a.acked, a.listed = 0, nil, nil // nobody waits for that; should it come to nothing, all is shown anew
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
@@ -74,7 +75,7 @@ func (m *Machine) release(a *application) {
 	m.store(a)
 	goes := m.goes(a)
 	m.say(a.launcher, goes)
-	for _, s := range m.barriers(a) {
+	for _, s := range a.barriers {
 		if s.ready {
 			m.say(s, goes)
 		}
@@ -93,7 +94,8 @@ func (m *Machine) goes(a *application) *launcher.Go {
 func (m *Machine) retreat(a *application, why string, failed bool) {
 	committed := a.Phase == starting
 	a.Phase, a.Since, a.At, a.By = waiting, m.now, 0, 0
-	a.told, a.look = untold, true
+	a.told = untold
+	m.stir(a)
 	a.Drop(a.Try)
 	if failed || m.extra(a, 1) > 0 { // each costs real clusters the same, whoever gave it up
 		a.Fail(m.now)
@@ -106,7 +108,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	if committed {
 		abort := &launcher.Abort{Why: why, Again: true}
 		m.say(a.launcher, abort)
-		for _, s := range m.barriers(a) {
+		for _, s := range slices.Clone(a.barriers) {
 			m.close(s, abort)
 		}
 	}

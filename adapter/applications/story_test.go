@@ -41,6 +41,7 @@ type story struct {
 	ranks     map[int64]core.Time
 	gone      map[int64]bool
 	committed map[int64]bool // applications whose start was decided, and neither given up nor over
+	audited   bool           // after each event, not only at the end of a second
 	calm      bool
 	tell      bool
 	went      int // applications that were let go
@@ -65,7 +66,7 @@ func (s *story) chance(percent int) bool { return !s.calm && s.dice.IntN(100) < 
 
 func newStory(seed uint64, x mutant) *story {
 	s := &story{mutant: x, dice: rand.New(rand.NewPCG(seed, 16)), now: 1000, journal: map[int64][]byte{}, peers: map[uint64]peer{},
-		ranks: map[int64]core.Time{}, gone: map[int64]bool{}, committed: map[int64]bool{}}
+		ranks: map[int64]core.Time{}, gone: map[int64]bool{}, committed: map[int64]bool{}, audited: seed%2 == 0}
 	s.settings = Settings{FairStart: s.dice.Int64N(6), Timer: 1, Answer: 5, Grace: 10 + s.dice.Int64N(20), BringUp: 15, Guard: 30,
 		Applications: 1 + s.dice.IntN(12)}
 	for i := range 1 + s.dice.IntN(3) {
@@ -74,7 +75,7 @@ func newStory(seed uint64, x mutant) *story {
 		s.wards = append(s.wards, &ward{name: c.Name, hosts: 1 + s.dice.IntN(8), embedded: c.Embedded, dice: s.dice})
 	}
 	for i := range 1 + s.dice.IntN(6) {
-		s.people = append(s.people, &person{story: s, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
+		s.people = append(s.people, &person{story: s, sizes: map[int]int{}, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
 	}
 	s.begin()
 	return s
@@ -130,14 +131,28 @@ func (s *story) send(session uint64, user string, x launcher.Message) {
 	if s.tell {
 		s.say("%d → %s", session, show(x))
 	}
-	s.m.Step(s.now, Heard{Session: session, User: user, Seq: 1, Message: x})
+	s.step(Heard{Session: session, User: user, Seq: 1, Message: x})
+}
+
+// step lets something happen to the machine, which then knows what all of its applications want.
+func (s *story) step(e Event) {
+	s.m.Step(s.now, e)
+	if s.audited {
+		s.audit()
+	}
+}
+
+func (s *story) audit() {
+	if wrong := s.m.audit(); wrong != "" {
+		s.fail("%s", wrong)
+	}
 }
 
 func (s *story) hangUp(session uint64) {
 	if s.peers[session] != nil {
 		delete(s.peers, session)
 		s.say("%d hangs up", session)
-		s.m.Step(s.now, Left{session})
+		s.step(Left{session})
 	}
 }
 
@@ -229,7 +244,7 @@ func (s *story) second() {
 			w.deaf = s.now + s.dice.Int64N(100)
 		}
 		if (s.calm || s.now >= w.deaf) && !s.chance(20) {
-			s.m.Step(s.now, Shown{i, w.board(s.now)})
+			s.step(Shown{i, w.board(s.now)})
 		}
 		s.carry()
 	}
@@ -251,6 +266,7 @@ func (s *story) second() {
 		}
 	}
 	s.carry()
+	s.audit()
 	for _, a := range s.m.all {
 		if r, ok := s.ranks[a.ID]; ok && a.Rank != r {
 			s.fail("application %d has rank %d, and had %d", a.ID, a.Rank, r)

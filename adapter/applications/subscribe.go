@@ -5,6 +5,7 @@ import (
 
 	"accordion/adapter"
 	kept "accordion/adapter/application"
+	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -132,6 +133,10 @@ func (m *Machine) try(a *application) *no {
 	m.okay(a.launcher, p.seq)
 	if p.subscribe != nil {
 		m.say(a.launcher, m.list(func(c int) bool { return m.visible(a, c) }))
+		a.listed = make([]sight.Seen, len(m.clusters))
+		for i, c := range m.clusters {
+			a.listed[i] = sight.Seen{Told: m.visible(a, i), Info: c.info()}
+		}
 	}
 	return nil
 }
@@ -169,6 +174,7 @@ func (m *Machine) retry(a *application) {
 		if wrong := m.try(a); wrong != nil {
 			m.say(a.launcher, wrong.message(p.seq, a))
 		}
+		m.touch(a)
 	}
 }
 

@@ -64,8 +64,10 @@ func (m *Machine) flush() {
 	if m.unsettled {
 		m.settle()
 	}
-	for _, a := range m.all {
-		if !a.look || a.launcher == nil || a.owes != 0 || a.newest == nil || a.Phase != subscribed && a.Phase != waiting {
+	all := m.stirred.byRank()
+	m.stirred.clear() // whatever keeps one of these from being told now stirs him when it ends
+	for _, a := range all {
+		if !a.look || !a.listens() || a.Phase != subscribed && a.Phase != waiting {
 			continue
 		}
 		if a.Phase == waiting && m.rms.State(core.JobID(a.ID)) == delegate.RequestSent {
@@ -75,6 +77,9 @@ func (m *Machine) flush() {
 		m.change(a)
 	}
 }
+
+// listens says whether an application's launcher may be shown a view.
+func (a *application) listens() bool { return a.launcher != nil && a.owes == 0 && a.newest != nil }
 
 // estimate is when an application's request would start; core.Forever: never, or there is none.
 func (m *Machine) estimate(a *application) core.Time {
@@ -87,12 +92,19 @@ func (m *Machine) estimate(a *application) core.Time {
 // change shows a launcher its newest view, if that says anything new.
 func (m *Machine) change(a *application) {
 	first := a.acked == nil
+	est := m.estimate(a)
+	tell := a.Phase == waiting && (a.told == untold || est > a.told || a.told == core.Forever && est < core.Forever)
+	if !first && !tell && !m.news(a) {
+		return
+	}
 	c := &launcher.Change{Now: m.now, Base: a.Acked, All: []launcher.ClusterChange{}}
 	if first {
 		c.Base = 0
 	}
 	next := make([]sight.Seen, len(m.clusters))
-	copy(next, a.acked)
+	if copy(next, a.acked); first {
+		copy(next, a.listed)
+	}
 	for i := range m.clusters {
 		if m.visible(a, i) && a.newest[i].Known {
 			if ch, news := next[i].Learn(i, a.newest[i], m.teller(a, i), m.now); news {
@@ -100,8 +112,6 @@ func (m *Machine) change(a *application) {
 			}
 		}
 	}
-	est := m.estimate(a)
-	tell := a.Phase == waiting && (a.told == untold || est > a.told || a.told == core.Forever && est < core.Forever)
 	if !first && !tell && len(c.All) == 0 {
 		return
 	}
@@ -116,6 +126,17 @@ func (m *Machine) change(a *application) {
 		a.told = est
 	}
 	m.say(a.launcher, c)
+	m.touch(a)
+}
+
+// news says whether a view may say anything that the last acknowledged one does not.
+func (m *Machine) news(a *application) bool {
+	for i := range m.clusters {
+		if a.newest[i].Known && !a.acked[i].Same(a.newest[i], m.clusters[i].info()) && m.visible(a, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // teller describes a cluster to an application's launcher.

@@ -15,10 +15,18 @@ type Info struct {
 
 // Seen is what a launcher knows of a cluster.
 type Seen struct {
-	Known  bool
+	Known  bool // its occupation, and what follows
+	Told   bool // only Info, and its links: they came with the list of clusters
 	Hosts  int
 	Info   Info
 	Points []profile.Point // its occupation; not changed once it is here
+
+	Version int64 // of Points and Hosts: what has the same is the same; 0: not known
+}
+
+// Same says at once that nothing is new of a cluster; false: Learn finds out.
+func (s *Seen) Same(newest Seen, now Info) bool {
+	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
 
 // Teller says of a cluster what a launcher has to be told in words.
@@ -32,12 +40,12 @@ type Teller struct {
 func (s *Seen) Learn(c int, newest Seen, tell Teller, now core.Time) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: c, From: now, Steps: []int64{}}
 	points := Clip(newest.Points, newest.Hosts, now)
-	if !s.Known || s.Info != tell.Info {
+	if !s.Known && !s.Told || s.Info != tell.Info {
 		d := tell.Describe()
 		ch.Kind, ch.Info = ch.Kind|launcher.KindInfo, &d
 		s.Info = tell.Info
 	}
-	if !s.Known {
+	if !s.Known && !s.Told {
 		if links := tell.Links(); len(links) > 0 {
 			ch.Kind, ch.Links = ch.Kind|launcher.KindLinks, links
 		}
@@ -49,6 +57,6 @@ func (s *Seen) Learn(c int, newest Seen, tell Teller, now core.Time) (launcher.C
 	if ch.Kind == 0 {
 		return ch, false
 	}
-	s.Known, s.Hosts, s.Points = true, newest.Hosts, points
+	s.Known, s.Hosts, s.Points, s.Version = true, newest.Hosts, points, newest.Version
 	return ch, true
 }

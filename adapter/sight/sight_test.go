@@ -9,6 +9,7 @@ import (
 	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/profile"
+	"accordion/shim/wire/launcher"
 )
 
 func drawPoints(t *rapid.T, now core.Time, label string) []profile.Point {
@@ -35,7 +36,7 @@ func used(points []profile.Point, t core.Time) (n int) {
 // Whoever knows the old occupation, and puts the difference in its place on [from, to), has the new one; and that is never longer than all of it.
 func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now := rapid.Int64Range(0, 20).Draw(t, "now")
+		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")
 		old := sight.Clip(drawPoints(t, now, "old"), 3, now)
 		fresh := sight.Clip(drawPoints(t, now, "new"), 3, now)
 		from, to, steps, differ := sight.Difference(old, fresh, now)
@@ -44,6 +45,10 @@ func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 		}
 		if len(steps) > 2*len(fresh) || to != 0 && len(steps) > 2*len(fresh)-2 {
 			t.Fatalf("%v is longer than the whole %v", steps, fresh)
+		}
+		_, _, whole, _ := sight.Difference(nil, fresh, now)
+		if d, w := inFrame(t, from, to, steps), inFrame(t, now, 0, whole); differ && d > w {
+			t.Fatalf("a difference of %d bytes is longer than the whole, of %d: %v on [%d, %d), %v", d, w, steps, from, to, whole)
 		}
 		var news []profile.Point
 		for i := 0; i < len(steps); i += 2 {
@@ -59,6 +64,15 @@ func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inFrame is how many bytes a message with so much news of a cluster has.
+func inFrame(t *rapid.T, from, to core.Time, steps []int64) int {
+	frame, err := launcher.Append(nil, 1, &launcher.Change{All: []launcher.ClusterChange{{Kind: launcher.KindOccupation, From: from, To: to, Steps: steps}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(frame)
 }
 
 func TestClip(t *testing.T) {

@@ -57,6 +57,7 @@ type Launcher struct {
 	works    bool             // the work on this host has begun
 	telling  bool             // parts were sent, and are not answered
 	looks    int              // how often a cluster was looked for in vain
+	blind    bool             // there was none when it subscribed, and no view came yet
 	code     int              // the exit status, when leaving
 	said     string           // the last complaint, which is not repeated
 }
@@ -110,6 +111,10 @@ func (l *Launcher) Handle(e Event) []Act {
 			return l.exit(l.code)
 		case looking:
 			return []Act{Send{&launcher.List{}}}
+		case subscribing, waiting:
+			if l.blind {
+				return l.fail(fmt.Sprintf("the sidecar has no cluster for applications: there was none during %s", mostLooks*lookPeriod))
+			}
 		}
 	case Lost:
 		return append(l.stop(), append([]Act{Say{e.Err.Error()}}, l.exit(1)...)...)
@@ -160,6 +165,10 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if l.phase == greeting {
 		l.app = w.App
 		l.tag = w.Tag
+		if len(l.places) == 0 { // any cluster will do: there is nothing to look for before
+			l.phase = subscribing
+			return []Act{Print{fmt.Sprintf("application %d", w.App)}, l.subscribe()}
+		}
 		l.phase = looking
 		return []Act{Print{fmt.Sprintf("application %d", w.App)}, Send{&launcher.List{}}}
 	}
@@ -186,6 +195,10 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 		l.names[c.C] = c.Name
 	}
 	l.view.Know(all)
+	if (l.phase == subscribing || l.phase == waiting) && l.view.Number == 0 && len(all.All) == 0 {
+		l.blind = true
+		return append(l.complain("the sidecar has no cluster for applications at present: its first view comes with one"), Expect{mostLooks * lookPeriod})
+	}
 	if l.phase != looking {
 		return nil
 	}
@@ -325,6 +338,7 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 		return []Act{Reconnect{err}}
 	}
 	l.again()
+	l.blind = false
 	if l.phase == subscribing { // its okay is on the way, or was lost
 		l.phase = waiting
 	}

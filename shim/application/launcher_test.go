@@ -195,7 +195,6 @@ func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
 		"no such cluster": {[]Place{{"x", true}}, inVain(both, gone, "--on x: the sidecar sees no such cluster; it sees a, b")},
 		"one of several": {[]Place{{"", true}}, []turn{
 			hear(both, append([]string{"say there are several clusters: say which one, with --on a='sbatch …'"}, gone...)...)}},
-		"no cluster": {nil, inVain(&launcher.Clusters{}, gone, "the sidecar has no cluster for applications at present")},
 		"no job": {[]Place{{"a", true}}, []turn{
 			hear(both, "submit on a for 7"),
 			{Submitted{Cluster: "a", Err: errors.New("invalid partition")}, append([]string{"say invalid partition"}, gone...)}}},
@@ -206,6 +205,25 @@ func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			play(t, NewLauncher(Settings{Places: c.places}), append([]turn{hear(welcome(), "print application 7", "send list {}")}, c.turns...)...)
 		})
+	}
+}
+
+const subscribesToAll = "send subscribe {Filter:{MinHosts:0 HostMem:0 TotalMem:0 Scratch:0 Arch: Attrs:map[] Clusters:[]} Most:0 Jobs:[]}"
+
+// Who takes any cluster asks for no list of them: the sidecar shows the first view when there is something to be seen.
+func TestWhereThereIsNoClusterYet(t *testing.T) {
+	for _, early := range []bool{true, false} { // the okay may be on its way
+		l := NewLauncher(Settings{})
+		turns := []turn{hear(&launcher.Clusters{}, "say the sidecar has no cluster for applications at present: its first view comes with one", "expect")}
+		if !early {
+			turns = append([]turn{okay(&launcher.Subscribe{})}, turns...)
+		}
+		play(t, l, append([]turn{hear(welcome(), "print application 7", subscribesToAll)}, turns...)...)
+		if early {
+			play(t, l, turn{Expired{}, []string{"say the sidecar has no cluster for applications: there was none during 30s", "send done {Code:1}", "expect"}})
+			continue
+		}
+		play(t, l, hear(both), hear(empty(1, start7, 0), "ask 1"), turn{Expired{}, nil})
 	}
 }
 
@@ -275,9 +293,9 @@ func TestWorkOnThisHost(t *testing.T) {
 	ready := func() *Launcher {
 		l := NewLauncher(Settings{})
 		play(t, l,
-			hear(welcome(), "print application 7", "send list {}"),
-			hear(both, "send subscribe {Filter:{MinHosts:0 HostMem:0 TotalMem:0 Scratch:0 Arch: Attrs:map[] Clusters:[]} Most:0 Jobs:[]}"),
+			hear(welcome(), "print application 7", subscribesToAll),
 			okay(&launcher.Subscribe{}),
+			hear(both),
 			hear(empty(1, start7, 0), "ask 1"))
 		return l
 	}

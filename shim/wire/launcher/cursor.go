@@ -84,6 +84,9 @@ func (c *cursor) check(head value, depth int) (why string) {
 				return "not msgpack, or a key that is no string"
 			}
 		}
+		if _, ok := c.small(); ok {
+			continue
+		}
 		v, ok := c.take()
 		if !ok {
 			return "it is not msgpack, or not whole"
@@ -105,6 +108,19 @@ func (c *cursor) next() value {
 func (c *cursor) leave(head value) { c.check(head, 0) }
 
 func (c *cursor) isNil() bool { return len(c.rest) > 0 && c.rest[0] == 0xc0 }
+
+// small reads an integer in one of the two forms that nearly all have, for profiles are long; false, and nothing is read: it is something else.
+func (c *cursor) small() (n int64, ok bool) {
+	switch r := c.rest; {
+	case len(r) > 0 && r[0] <= 0x7f:
+		c.rest = r[1:]
+		return int64(r[0]), true
+	case len(r) > 4 && r[0] == 0xce:
+		c.rest = r[5:]
+		return int64(binary.BigEndian.Uint32(r[1:])), true
+	}
+	return 0, false
+}
 
 // take reads one value; false when it is not msgpack or not whole.
 func (c *cursor) take() (value, bool) {

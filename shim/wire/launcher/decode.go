@@ -195,7 +195,9 @@ func (c *cursor) fillSlice(into reflect.Value, lists bool, path string) *FieldEr
 		case lists:
 			err = c.fillList(one, element(path, i))
 		case one.Kind() == reflect.Int64: // steps are many: no names for those that are right
-			if why := c.next().set(one); why != "" {
+			if n, ok := c.small(); ok {
+				one.SetInt(n)
+			} else if why := c.next().set(one); why != "" {
 				err = &FieldError{Field: element(path, i), Why: why}
 			}
 		default:

@@ -99,6 +99,12 @@ func appendValue(b []byte, v reflect.Value, lists bool) []byte {
 			return appendBytes(b, v.Bytes())
 		}
 		b = appendHead(b, 0x90, 0xdc, 15, v.Len())
+		if steps, is := v.Interface().([]int64); is { // they are many
+			for _, n := range steps {
+				b = appendInt(b, n)
+			}
+			return b
+		}
 		for i := range v.Len() {
 			if lists {
 				b = appendList(b, v.Index(i))

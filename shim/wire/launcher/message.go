@@ -95,8 +95,8 @@ type Cluster struct {
 type Link struct {
 	A         int   `codec:"a"`
 	B         int   `codec:"b"`
-	Latency   int64 `codec:"latency"`   // microseconds
-	Bandwidth int64 `codec:"bandwidth"` // Mbit/s; 0: not known
+	Latency   int64 `codec:"latency"`             // microseconds
+	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0: not known
 }
 
 // The kinds of a Change of one cluster; they may be added up.
