@@ -23,7 +23,7 @@ func goAbroad(t *testing.T) *abroad {
 	t.Helper()
 	controller, node := sealtest.Cable(t)
 	a := &abroad{node: node, address: controller.Address + ":6820"}
-	a.serving = newServing(t, 1, fmt.Sprintf("session.listen = %q\nsession.munge_socket = %q\n", a.address, controller.Munge))
+	a.serving = newServing(t, 1, 200, fmt.Sprintf("session.listen = %q\nsession.munge_socket = %q\n", a.address, controller.Munge))
 	a.command = func(words ...string) *exec.Cmd {
 		return controller.Command(context.Background(), 0, a.path("accordion"), words...)
 	}

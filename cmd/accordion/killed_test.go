@@ -234,7 +234,7 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	}
 	t.Logf("-accordion.seed=%d", seed)
 	large := kills + 3
-	g := &siege{serving: newServing(t, 2, ""), dice: rand.New(rand.NewPCG(seed, 0)), crew: map[string]*besieged{}}
+	g := &siege{serving: newServing(t, 2, 4*launchers, ""), dice: rand.New(rand.NewPCG(seed, 0)), crew: map[string]*besieged{}}
 	g.writeJobs(large, launchers-large)
 	g.start()
 	g.await("both clusters are read", g.read)

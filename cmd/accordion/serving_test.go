@@ -34,8 +34,8 @@ type serving struct {
 	used     time.Duration                   // of processor time, by those that are over
 }
 
-// newServing writes the configuration; more is put into that of the first cluster.
-func newServing(t testing.TB, clusters int, more string) *serving {
+// newServing writes the configuration; more is put into that of the first cluster. So many applications are considered in a pass, of one user a quarter.
+func newServing(t testing.TB, clusters, applications int, more string) *serving {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "serving") // short enough for sockets
 	if err != nil {
@@ -48,7 +48,7 @@ func newServing(t testing.TB, clusters int, more string) *serving {
 		}
 		os.RemoveAll(dir)
 	})
-	list := fmt.Sprintf("[delegate]\njournal = %q\nfair_start = \"1s\"\ntimer = \"1s\"\napplications = 100000\n", s.path("delegate.db"))
+	list := fmt.Sprintf("[delegate]\njournal = %q\nfair_start = \"1s\"\ntimer = \"1s\"\napplications = %d\n", s.path("delegate.db"), applications)
 	for c := range clusters {
 		name := "c" + strconv.Itoa(c+1)
 		text := fmt.Sprintf("system = \"embedded\"\nembedded.nodes = 128\njournal.path = %q\nsession.socket = %q\nsession.max_sessions = 8192\n",
