@@ -44,7 +44,11 @@ func ParseLaunch(text string) (application int64, err error) {
 // LaunchOf is the application that a delegated job is a part of. Such a job is no managed one: its size and limit are its launcher's, and
 // it holds all of its nodes to its end. Not ok: it is none, or its request cannot be read.
 func LaunchOf(j *Job) (application int64, ok bool) {
-	application, err := ParseLaunch(RequestOf(j))
+	request := RequestOf(j)
+	if !strings.HasPrefix(request, launchWord) { // most jobs: an error is not written for each
+		return 0, false
+	}
+	application, err := ParseLaunch(request)
 	return application, err == nil
 }
 

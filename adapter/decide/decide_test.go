@@ -97,6 +97,9 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		want   string
 	}{
 		{"it waits, and its nodes are free", waits(), nil, nil, "start, starting"},
+		{"… and its reservation ahead is just being written", waits(), nil, func(r *managed.Job, s *Situation) {
+			s.Tending = func(name string) bool { return name == r.Reservation(0) }
+		}, "nothing"},
 		{"… and is not ours yet", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Mark = "" }, "adopt"},
 		{"… and the batch system would not start it", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Blocked, r.Seen.Why = true, "Dependency" }, "waits: Dependency"},
 		{"… and can never run", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Unfit = "it is an array" }, "refuse, refused"},

@@ -43,6 +43,9 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if s.anyAsleep(c.Added(0)) {
 		return Decision{Waits: Booting}
 	}
+	if s.Tending(r.Reservation(0)) { // what is written ahead might be carried out last, with other nodes
+		return Decision{}
+	}
 	return s.start(r)
 }
 

@@ -32,6 +32,8 @@ func (s Situation) again(r *managed.Job) Decision {
 		}
 	case !s.idle(add) || r.Returned.Has(add, s.World.Now):
 		return Decision{Waits: "nodes that the batch system took from it when it lost its last seconds"}
+	case s.Tending(r.Reservation(r.Step)):
+		return Decision{}
 	}
 	reservation := adapter.Reservation{Name: r.Reservation(r.Step), Nodes: add, Start: s.World.Now, End: s.World.Now + plan.Expiry, User: r.User}
 	job := *r.Seen

@@ -88,7 +88,7 @@ func (s *System) with(key adapter.Key, state adapter.State, act func(*job) error
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snap *adapter.Snapshot
 	err := s.do(ctx, Call{Verb: "Observe"}, func() error {
-		snap = &adapter.Snapshot{At: s.now}
+		snap = &adapter.Snapshot{At: s.now, Nodes: make([]adapter.Node, 0, len(s.nodes)), Jobs: make([]adapter.Job, 0, len(s.jobs))}
 		for i := range s.nodes {
 			n := &s.nodes[i]
 			snap.Nodes = append(snap.Nodes, adapter.Node{Name: n.name, Usable: n.usable(), Lost: n.down, Idle: n.holder == nil, Why: n.why()})

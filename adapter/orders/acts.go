@@ -132,6 +132,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 			}
 			return k.Acts.Prepare(ctx, key, r, shape)
 		}, func() {
+			k.Take(r) // once more: a reading that began meanwhile may be of before it was written
 			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
 		}
 }

@@ -4,7 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/managed"
 	"accordion/adapter/part"
+	"accordion/adapter/plan"
 )
 
 // stopped is a clock that stands still.
@@ -42,5 +46,20 @@ func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
 	}
 	if e.retry = clock.at.Add(time.Second); k.Soon() {
 		t.Error("an act that is put off makes the batch system be read at once")
+	}
+}
+
+func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testing.T) {
+	begun, taken := managed.Epoch(3), managed.Epoch(0)
+	k := New(Options{
+		Clock: stopped{time.Unix(int64(now), 0)}, Acts: &act.Acts{}, Take: func(adapter.Reservation) { taken = begun },
+		Epochs: func() (managed.Epoch, managed.Epoch) { return begun, begun },
+	})
+	e := &entry{order: part.Order{Application: 7, Job: 5, Want: part.Prepare, Try: 1}, step: Step{Verb: Prepare, Nodes: []string{"n1"}}}
+	_, done := k.prepare(t.Context(), e, &plan.World{})
+	begun++ // another reading begins while it is written
+	done()
+	if begun.Shows(taken) || e.memory.Prepared != 1 {
+		t.Errorf("reading %d is taken to show what was written at %d; prepared: %d", begun, taken, e.memory.Prepared)
 	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Beside func(acts func() error, over func(error))
 	// Reserved is our reservation of the name as the batch system has it now.
 	Reserved func(name string) (adapter.Reservation, bool)
+	// Tending says whether a call for the reservation is under way. Another one beside it may come first, or last.
+	Tending func(name string) bool
 	// Take notes that acts write the reservation themselves.
 	Take func(adapter.Reservation)
 	// Epochs are those of the newest reading, and of the last that has begun.
@@ -220,6 +222,7 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 		switch {
 		case e.step.Verb == Nothing:
 			e.did, e.same = Nothing, 0
+		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // for its place in the plan, or no more
 		case k.fresh(e):
 			k.do(ctx, e, v)
 		}

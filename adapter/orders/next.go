@@ -66,10 +66,10 @@ type Step struct {
 
 // Next says what is to be done about an order.
 func Next(o part.Order, s Sight, m Memory) Step {
-	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
-		return Step{Stand: part.Waiting, Keep: true} // until a reading tells
-	}
 	t := try{o, s, m}
+	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
+		return t.unknown()
+	}
 	switch o.Want {
 	case part.Wait:
 		return t.wait()
@@ -128,9 +128,20 @@ func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 // ours says whether a job that waits is held by root, and marked.
 func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
+// unknown is what stands until a reading tells more.
+func (t try) unknown() Step {
+	if t.m.Ran != nil {
+		return Step{Stand: part.Running, On: t.m.Ran, Keep: true}
+	}
+	return Step{Stand: part.Waiting, Keep: true}
+}
+
 func (t try) over() Step {
-	note := t.m.Why
-	if t.m.Ended == 0 && note == "" {
+	note := ""
+	switch {
+	case t.m.Refused == t.o.Try:
+		note = t.m.Why
+	case t.m.Ended == 0:
 		note = "there is no such job"
 	}
 	return Step{Stand: part.Over, Note: note}

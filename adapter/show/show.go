@@ -37,7 +37,7 @@ type Show struct {
 	// GoneSince says whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool
 
-	shown   string // the view as last written
+	shown   view.Status // the view as last written
 	shownAt time.Time
 	past    past // what was shown and counted before
 }
@@ -61,19 +61,16 @@ func (s *Show) Write(v *plan.World) error {
 func (s *Show) Size() (entries, shown int) { return len(s.past.entries), len(s.past.queued.Jobs) }
 
 func (s *Show) putView(v *plan.World, view view.Status) error {
+	now := s.Clock.Now()
+	if view.Same(&s.shown) && now.Before(s.shownAt.Add(heartbeat)) {
+		return nil
+	}
+	view.At = v.Now
 	data, err := json.Marshal(view)
 	if err != nil {
 		return fmt.Errorf("journal: the view for status: %w", err)
 	}
-	now := s.Clock.Now()
-	if string(data) == s.shown && now.Before(s.shownAt.Add(heartbeat)) {
-		return nil
-	}
-	s.shown, s.shownAt = string(data), now
-	view.At = v.Now
-	if data, err = json.Marshal(view); err != nil {
-		return fmt.Errorf("journal: the view for status: %w", err)
-	}
+	s.shown, s.shownAt = view, now
 	return s.Journal.PutView(data)
 }
 

@@ -25,7 +25,7 @@ func newParts(s *Sidecar, m *part.Mailbox) *parts {
 	}
 	return &parts{ordered: m.Ordered(), keeper: orders.New(orders.Options{
 		Mailbox: m, Acts: s.crew.acts, Clock: s.notes.clock, Settings: s.settings,
-		Beside: s.crew.beside, Reserved: s.reservations.reserved, Take: s.reservations.take, Refresh: s.readings.refresh,
+		Beside: s.crew.beside, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
 		Epochs: func() (taken, begun managed.Epoch) { return s.readings.taken, s.readings.begun },
 		Tell: func(job adapter.Key, kind, text string, fields map[string]any) error {
 			s.notes.Info(text, "job", job.ID)

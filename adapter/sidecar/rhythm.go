@@ -33,21 +33,25 @@ type rhythm struct {
 	settings managed.Settings
 }
 
-// pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due.
-func (s *rhythm) pause() time.Duration {
+// pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due; reads says that
+// it is the reading alone. One that is under way wakes the loop when it comes, however late, and until then there is no next one.
+func (s *rhythm) pause() (lasts time.Duration, reads bool) {
 	now := s.notes.clock.Now()
 	wake := s.next(now)
+	if reads = !s.readings.underWay; !reads {
+		wake = now.Add(s.settings.Interval)
+	}
 	for _, r := range s.jobs.records {
 		if r.Busy != "" {
 			continue
 		}
 		for _, t := range s.moments(r) {
-			if t.After(now) && t.Before(wake) {
-				wake = t
+			if t.After(now) && !t.After(wake) {
+				wake, reads = t, false
 			}
 		}
 	}
-	return max(wake.Sub(now), 5*time.Millisecond)
+	return max(wake.Sub(now), 5*time.Millisecond), reads
 }
 
 // moments are the instants at which something may have to be done for the job though no reading came.

@@ -264,6 +264,37 @@ func TestASlowBatchSystemIsReadForAFifthOfItsTime(t *testing.T) {
 	}
 }
 
+func TestAPlanIsMadeOncePerReading(t *testing.T) {
+	for name, c := range map[string]struct {
+		slow time.Duration // one reading
+		most int           // plans in 100 seconds
+	}{
+		"all are prompt":              {0, 25},
+		"one takes as long as it may": {9 * time.Second, 35}, // a plan each second meanwhile, for what falls due by itself
+	} {
+		t.Run(name, func(t *testing.T) {
+			thrifty(t, slurmish, func(w *world, b *counted) {
+				w.halt()
+				plans := newCounter()
+				w.meter = plans
+				w.serve()
+				w.evolving("2x1h,4x10s", 10*time.Second)
+				w.at(200)
+				plans.with(func() { plans.cycles = 0 })
+				b.is(false, c.slow)
+				w.at(206)
+				b.is(false, 0)
+				w.at(300)
+				plans.with(func() {
+					if plans.cycles > c.most || plans.cycles < 18 {
+						t.Errorf("%d plans in 100 s, want at most %d", plans.cycles, c.most)
+					}
+				})
+			})
+		})
+	}
+}
+
 // paced is a batch system with an allowance: an act has to wait for it.
 type paced struct {
 	adapter.BatchSystem

@@ -120,10 +120,13 @@ func (s *Sidecar) Run(ctx context.Context) error {
 			s.readings.begin(calls)
 		}
 		news := func() error { return nil }
+		pause, reads := s.rhythm.pause()
+		woken := false
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.ticks.clock.After(s.lease.Pause(s.rhythm.pause())):
+		case <-s.ticks.clock.After(s.lease.Pause(pause)):
+			woken = true
 		case <-s.changes: // what there is to know of it, only a reading tells
 			s.readings.stale = true
 			continue
@@ -141,7 +144,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		if err == nil {
 			err = news()
 		}
-		if err == nil {
+		if err == nil && !(woken && reads && s.rhythm.due()) { // the plan is made of the reading that begins now
 			err = s.cycle(calls)
 		}
 		if err != nil {

@@ -19,15 +19,23 @@ import (
 )
 
 var (
-	partsFlag    = flag.Int("accordion.parts", 40, "how many stories of applications over two clusters to simulate")
+	partsFlag    = flag.Int("accordion.parts", 40, "how many stories of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
 	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one story of applications in full (test Part)")
 )
 
+// shares is how many stories of applications there are to be.
+func shares() int {
+	if *longFlag {
+		return 100_000
+	}
+	return *partsFlag
+}
+
 // TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
-// the orders is a simple script here. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
+// the orders is a simple script here, which does what no loop of applications would. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
 // an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
 func TestPartsOfApplications(t *testing.T) {
-	everySeed(*partsFlag, func(i int) {
+	everySeed(max(shares()/10, min(shares(), 40)), func(i int) {
 		seed := *fromFlag + uint64(i)
 		for _, wrong := range together(t, both(seed), false) {
 			t.Errorf("seed %d: %s", seed, wrong)
@@ -49,6 +57,9 @@ func TestPart(t *testing.T) {
 func shared(seed uint64, cluster int) *story {
 	s := tell(seed*2 + uint64(cluster))
 	s.paired, s.sqlite = false, false
+	if dice(s.seed).chance(500, "rest", cluster) { // as at a site
+		s.rest = 5 * time.Second
+	}
 	return s
 }
 
@@ -113,6 +124,7 @@ type script struct {
 	clusters []*world
 	all      []*application
 	crew     sync.WaitGroup // users
+	ordered  map[*world][]part.Order
 }
 
 // application is one, with a part on each of its clusters.
@@ -148,7 +160,7 @@ type grant struct {
 
 func newScript(seed uint64, clusters []*world) *script {
 	r := teller{rand.New(rand.NewPCG(seed, 0xde1e))}
-	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters}
+	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]part.Order{}}
 	for i := range r.between(1, 3) {
 		a := &application{
 			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.between(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
@@ -179,7 +191,10 @@ func (s *script) run() {
 			left = left || a.state != "gone"
 		}
 		for _, w := range s.clusters {
-			w.parts.Order(s.orders(w))
+			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // as the loop of applications gives them
+				s.ordered[w] = all
+				w.parts.Order(slices.Clone(all))
+			}
 		}
 	}
 	s.crew.Wait()
@@ -229,6 +244,9 @@ func (a *application) stand(stand ...part.Stand) (all, some bool) {
 	return all, some
 }
 
+// lateness is how long an application may wait, and be served: behind jobs that run on until their limits, one after the other.
+const lateness = 900 * time.Second
+
 // advance does the next thing about an application.
 func (s *script) advance(a *application) {
 	become := func(state string) {
@@ -245,7 +263,7 @@ func (s *script) advance(a *application) {
 		a.since = time.Now()
 	}
 	lasted := time.Since(a.since)
-	if late := time.Since(s.begin) > 300*time.Second; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
+	if late := time.Since(s.begin) > lateness; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
 		if late {
 			for _, p := range a.parts {
 				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.Board().Parts)

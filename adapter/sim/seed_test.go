@@ -18,7 +18,7 @@ var (
 	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
 	wholeFlag = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
 	sizesFlag = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
-	longFlag  = flag.Bool("accordion.long", false, "a million stories")
+	longFlag  = flag.Bool("accordion.long", false, "a million stories, and 100,000 of applications over two clusters")
 )
 
 // TestSeeds lets the stories of many seeds happen.

@@ -20,6 +20,7 @@ type story struct {
 	epilog   time.Duration
 	think    time.Duration // of the batch system's scheduler
 	interval time.Duration // of the sidecar's re-scheduling timer
+	rest     time.Duration // between its readings while nothing is due; 0: the same
 	paired   bool          // ordinary jobs first, using their limits to the second: compared with a world without managed jobs
 	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
 	advance  bool          // early applications may go on early

@@ -1,25 +1,30 @@
 # shellcheck shell=bash disable=SC2154
-# The sidecar in the lab's world: it finds OAR, its socket and its configuration where a site has them. Sourced by oar-lab.
+# The sidecar in the lab's world: it finds OAR, its socket and its configuration where a site has them. Sourced by oar-lab, and by two-labs,
+# which has its own write_config and sidecar_answers. Nothing here keeps the caller's lock on the lab (6).
 
 serve() {
 	if sidecar_runs; then
-		echo "oar-lab: the sidecar runs already"
+		echo "$me: the sidecar runs already"
 		return
 	fi
-	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
-	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
-	(inside /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1) ||
+	write_config
+	(inside timeout 60 /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1 6<&-) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
 	rm -f "$lab/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
 	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
 		/bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \
-		>>"$lab/log/accordion.log" 2>&1 </dev/null &
+		>>"$lab/log/accordion.log" 2>&1 </dev/null 6<&- &
 	disown
 	within 60 sidecar_answers || die "the sidecar does not answer: $(tail -n 5 "$lab/log/accordion.log")"
 	sidecar_runs || die "the sidecar ended at once: $(tail -n 5 "$lab/log/accordion.log")"
-	echo "oar-lab: the sidecar serves (log: $lab/log/accordion.log)"
+	echo "$me: the sidecar serves (log: $lab/log/accordion.log)"
+}
+
+write_config() {
+	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
+	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
 }
 
 # sidecar_config prints what differs from the defaults. Steps of a job in a lab may last some seconds only.
@@ -37,7 +42,7 @@ sidecar_config() {
 }
 
 # in_world COMMAND...: runs it there, with its output kept away.
-in_world() { (inside timeout 10 "$@" >/dev/null 2>&1); }
+in_world() { (inside timeout 10 "$@" >/dev/null 2>&1 6<&-); }
 
 # sidecar_runs: a process of that number does, and is the sidecar (numbers are used again).
 sidecar_runs() {
@@ -75,6 +80,6 @@ sidecar_status() {
 		echo "accordion does not run: see $lab/log/accordion.log"
 		return 1
 	else
-		echo "accordion is not started ('oar-lab serve')"
+		echo "accordion is not started ('$me serve')"
 	fi
 }

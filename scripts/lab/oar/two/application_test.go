@@ -15,7 +15,8 @@ import (
 // second before each line, NAME.status, and NAME.lines with "SECOND CLUSTER" for each part that was let through.
 type application struct {
 	*lab.TwoLabs
-	name string
+	name  string
+	began int // bytes of the sidecar's log before it
 }
 
 // two is a selector, of a file of that name, that asks for two hosts of each.
@@ -29,7 +30,8 @@ done
 // launch begins an application whose parts do first before the barrier, and after behind it.
 func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *application {
 	t.Helper()
-	a := &application{labs, name}
+	a := &application{TwoLabs: labs, name: name}
+	a.began = len(a.log(t))
 	a.write(t, "two", two)
 	a.write(t, name+".sh", fmt.Sprintf(`#!/bin/bash
 %s
@@ -64,7 +66,7 @@ func (a *application) read(suffix string) string {
 // said awaits the n-th line with this text of the launch, and gives its second.
 func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	t.Helper()
-	a.soon(t, time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
+	a.soon(t, 3*time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
 		var all []float64
 		for line := range strings.Lines(a.File("alice", a.name+".err")) {
 			if at, said, _ := strings.Cut(line, " "); strings.HasSuffix(said, "\n") && strings.Contains(said, text) {

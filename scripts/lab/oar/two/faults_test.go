@@ -55,21 +55,21 @@ func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
 			a.said(t, "is there again", 1)
 			a.unseen(t)
 			free()
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"after commit", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := onBoth(t, labs, name, "1")
 			a.said(t, "started on", 1)
 			killed(t, labs)
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"after go", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := onBoth(t, labs, name, "10")
 			a.said(t, "all parts run", 1)
 			killed(t, labs)
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, 5) // one may hear of it from the next
 		}},
 		story{"while slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
@@ -79,7 +79,7 @@ func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
 			labs.Do(t, "slurm", "ctl-stop")
 			labs.Do(t, "slurm", "ctl-start")
 			free()
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 	)
@@ -91,21 +91,21 @@ func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
 			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e late ] || { touch late; sleep 300; }`, "sleep 1")
 			a.said(t, "is given up", 1)
 			a.unseen(t)
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"scancel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := onBoth(t, labs, name, "1")
 			a.said(t, "started on", 1)
 			labs.Run(t, "alice", "scancel", a.job(t, "slurm"))
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"oardel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := onBoth(t, labs, name, "1")
 			a.said(t, "started on", 1)
 			labs.Run(t, "alice", "oardel", a.job(t, "oar"))
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"scancel of a part after go", cancelled("slurm", "scancel", false)},
@@ -130,7 +130,7 @@ func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLa
 			labs.Do(t, "serve")
 		}
 		a.said(t, "a part of it is lost", 1)
-		a.ends(t, 2*time.Minute, "1")
+		a.ends(t, 4*time.Minute, "1")
 		a.ran(t, .2)
 	}
 }
@@ -159,7 +159,7 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			a := onBoth(t, labs, name, "1")
 			a.said(t, "started on", 1)
 			labs.Run(t, "root", "scontrol", "hold", a.job(t, "slurm"))
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 		story{"its owner releases it", func(t *testing.T, labs *lab.TwoLabs, name string) {
@@ -171,7 +171,7 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			a.unseen(t)
 			free()
-			a.ends(t, 2*time.Minute, "0")
+			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
 	)

@@ -13,7 +13,8 @@ import (
 
 var long = flag.Bool("accordion.long", false, "start an application 20 times, and judge how long a start takes")
 
-// An application that wants all that it can have starts on both while a job grows on each and others come and go.
+// An application that wants two hosts of each starts on both while a job grows on each and others come and go, which begin as soon as they do
+// without it.
 func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	t.Parallel()
 	labs := lab.Two(t, 4, 4, lab.Users("alice", "bob"), lab.Delegate(" "))
@@ -22,15 +23,18 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	if *long {
 		times = 20
 	}
+	w := &others{TwoLabs: labs}
+	for n := range times {
+		w.come(t, fmt.Sprint("without", n))
+	}
+	alone := w.waited(t, times)
 	var took []float64
 	for n := range times {
-
 		if n%2 == 0 { // as long as two starts, about
 			labs.Sbatch(t, "bob", eachOnce, "--comment=ep=1x10s,2x20s")
 			labs.Oarsub(t, "bob", strings.ReplaceAll(eachOnce, "\n", ";"), "-q", "evolve", "-t", "ep=1x10s,2x20s")
 		}
-		labs.Sbatch(t, "bob", "sleep 5", "-N1", "-t1")
-		labs.Oarsub(t, "bob", "sleep 5", "-l", "nodes=1,walltime=0:1:0")
+		w.come(t, fmt.Sprint("beside", n))
 		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // a model may well do without one of them while jobs run there
 		a.ends(t, 4*time.Minute, "0")
 		a.ran(t, 0.2)
@@ -41,10 +45,57 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	if median, worst := took[len(took)/2], slices.Max(took); *long && (median >= 6 || worst >= 15) {
 		t.Errorf("from start to go it takes %.1f s (median) and %.1f s (worst), want 6 and 15 at most", median, worst)
 	}
+	for system, waits := range w.waited(t, times) {
+		// What waits comes before an application that is launched later. A pass of OAR's comes each 5 s at most.
+		t.Logf("ordinary jobs of %s waited %.1f s, without applications %.1f s", system, waits, alone[system])
+		if later := median(waits) - median(alone[system]); *long && later > 5 {
+			t.Errorf("ordinary jobs of %s begin %.1f s later beside applications", system, later)
+		}
+	}
 	settled(t, labs)
 
 	cem := launch(t, labs, "cem", "cem:work=120,iterations=10", "", "sleep 2") // on idle clusters all hosts of both are best
 	cem.ends(t, 2*time.Minute, "0")
 	cem.ran(t, 0.2)
 	settled(t, labs)
+}
+
+func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
+
+// others are ordinary jobs of one host, one on each system at a time. Each writes when it begins.
+type others struct {
+	*lab.TwoLabs
+	names []string
+	at    []float64 // when each was submitted
+}
+
+func (o *others) come(t *testing.T, name string) {
+	t.Helper()
+	for _, system := range []string{"slurm", "oar"} {
+		file := name + "." + system
+		script := "date +%s.%N >" + file + "; sleep 5"
+		o.names, o.at = append(o.names, file), append(o.at, float64(time.Now().UnixNano())/1e9)
+		if system == "slurm" {
+			o.Sbatch(t, "bob", script, "-N1", "-t1")
+		} else {
+			o.Oarsub(t, "bob", script, "-l", "nodes=1,walltime=0:1:0")
+		}
+	}
+}
+
+// waited awaits that the newest have begun, so many on each system, and says how long each waited, by system.
+func (o *others) waited(t *testing.T, times int) map[string][]float64 {
+	t.Helper()
+	all := map[string][]float64{}
+	for i := len(o.names) - 2*times; i < len(o.names); i++ {
+		began := 0.
+		o.Await(t, 2*time.Minute, o.names[i]+" begins", func() (ok bool) {
+			text := o.File("bob", o.names[i])
+			_, err := fmt.Sscanf(text, "%f\n", &began)
+			return err == nil && strings.HasSuffix(text, "\n")
+		})
+		_, system, _ := strings.Cut(o.names[i], ".")
+		all[system] = append(all[system], began-o.at[i])
+	}
+	return all
 }

@@ -1,0 +1,104 @@
+package sidecar_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/embedded"
+	"accordion/adapter/part"
+)
+
+// turns is a batch system that takes its time to write a reservation, and counts calls for one that another overtakes.
+type turns struct {
+	*embedded.System
+	mu     sync.Mutex
+	under  map[string]int // calls under way
+	overt  int
+	writes int
+}
+
+func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
+	s.mu.Lock()
+	s.writes++
+	if s.under[r.Name]++; s.under[r.Name] > 1 {
+		s.overt++
+	}
+	s.mu.Unlock()
+	time.Sleep(3 * time.Second)
+	s.mu.Lock()
+	s.under[r.Name]--
+	s.mu.Unlock()
+	return s.System.Reserve(ctx, r)
+}
+
+// A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
+// be carried out last, with other nodes.
+func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 8}, func(w *world) {
+		w.halt()
+		slow := &turns{System: w.System, under: map[string]int{}}
+		w.outer = slow
+		w.serve()
+		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := part.Order{
+			Application: 7, Job: key.ID, User: "ada", Want: part.Wait, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150, At: w.second() + 5,
+		}
+		w.order(o, part.Waiting)
+		for range 50 {
+			if time.Sleep(100 * time.Millisecond); slow.calls("accordion-app-7") > 0 {
+				break
+			}
+		}
+		if slow.calls("accordion-app-7") == 0 {
+			t.Fatal("no reservation is written ahead")
+		}
+		o.Want, o.Try = part.Prepare, 1
+		w.order(o, part.Prepared)
+		if slow.overt > 0 || slow.writes < 2 {
+			t.Errorf("of %d reservations written %d overtook another", slow.writes, slow.overt)
+		}
+		w.parts.Order(nil)
+		if err := w.Cancel(key); err != nil {
+			t.Error(err)
+		}
+		w.quiet(200)
+		time.Sleep(20 * time.Second)
+	})
+}
+
+// A reading that begins while a part is being prepared is of before the reservation: what was done is truer than it.
+func TestAPartIsPreparedThoughItsReservationIsNotReadYet(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 8}, func(w *world) {
+		w.halt()
+		slow := &turns{System: w.System, under: map[string]int{}}
+		w.outer = slow
+		w.serve()
+		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := part.Order{Application: 7, Job: key.ID, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150}
+		if ready := w.order(o, part.Prepared); len(ready.Nodes) != 3 || slow.writes != 1 {
+			t.Errorf("it is prepared on %v, and %d reservations were written", ready.Nodes, slow.writes)
+		}
+		w.parts.Order(nil)
+		if err := w.Cancel(key); err != nil {
+			t.Error(err)
+		}
+		w.quiet(200)
+		time.Sleep(20 * time.Second)
+	})
+}
+
+// calls is how many for the reservation are under way.
+func (s *turns) calls(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.under[name]
+}

@@ -1,0 +1,176 @@
+package two_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// What goes wrong between the decision to start an application and the word that lets its parts through.
+
+func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
+	tell(t,
+		story{"OAR refuses", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindOAR(t, labs, name)
+			over := locked(t, labs)
+			free()
+			a.logged(t, "what=abort", ": oar: ")
+			over()
+			a.unseen(t)
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"the sidecar is killed", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindOAR(t, labs, name)
+			second := onBoth(t, labs, name+"-second", "1")
+			second.said(t, "starts ", 1)
+			over := locked(t, labs)
+			free()
+			a.logged(t, "accordion.slurm", "is prepared")
+			labs.Do(t, "serve-stop", "--kill")
+			over()
+			a.unseen(t)
+			labs.Do(t, "serve")
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+			second.ends(t, 4*time.Minute, "0")
+			if first, next := a.said(t, "all parts run", 1), second.said(t, "started on", 1); first > next {
+				t.Errorf("it was let through at %.3f, and who came behind it started at %.3f", first, next)
+			}
+		}},
+		story{"slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindOAR(t, labs, name)
+			over := locked(t, labs)
+			free()
+			a.logged(t, "accordion.slurm", "is prepared")
+			labs.Do(t, "slurm", "ctl-stop")
+			over()
+			labs.Do(t, "slurm", "ctl-start")
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+	)
+}
+
+func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
+	// late is what a part under Slurm does while the other is up already
+	const late = `[ -z "$SLURM_JOB_ID" ] || sleep 5`
+	tell(t,
+		story{"the sidecar is killed between two ready", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := launch(t, labs, name, "exec:./two", late, "sleep 1")
+			a.said(t, "started on", 1)
+			a.logged(t, "accordion.slurm", "runs")
+			a.logged(t, "accordion.oar", "runs")
+			labs.Do(t, "serve-stop", "--kill")
+			a.unseen(t)
+			labs.Do(t, "serve")
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, 5) // one may hear of it from the next
+		}},
+		story{"a node of Slurm is lost", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e once ] || { touch once; sleep 60; }`, "sleep 1")
+			a.said(t, "started on", 1)
+			a.logged(t, "accordion.slurm", "runs")
+			labs.Run(t, "root", "scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=story")
+			a.said(t, "is lost", 1)
+			a.unseen(t)
+			_, _, _ = labs.Exec("root", "", "scontrol", "update", "NodeName=n1", "State=RESUME") // it may have come back by itself
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+		story{"a node of OAR does not answer at the start", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindSlurm(t, labs, name)
+			labs.Do(t, "oar", "kill-node", "n1")
+			free()
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+			if got := labs.SQL(t, "select distinct state from resources where network_address = 'n1'"); got != "Suspected" {
+				t.Errorf("n1 is %s in OAR: its dead node was not asked for", got)
+			}
+			labs.Do(t, "oar", "boot-node", "n1")
+			labs.Do(t, "oar", "node", "Alive", "n1")
+		}},
+		story{"a limit keeps a part from starting", func(t *testing.T, labs *lab.TwoLabs, name string) {
+			a, free := behindSlurm(t, labs, name)
+			labs.Run(t, "root", "sacctmgr", "-i", "modify", "user", "alice", "set", "GrpTRES=node=1")
+			free()
+			a.logged(t, "what=abort")
+			a.unseen(t)
+			labs.Run(t, "root", "sacctmgr", "-i", "modify", "user", "alice", "set", "GrpTRES=node=-1")
+			a.ends(t, 4*time.Minute, "0")
+			a.ran(t, .2)
+		}},
+	)
+}
+
+// behindSlurm is an application that waits for nodes of Slurm, until the function that it returns is called.
+func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
+	t.Helper()
+	free = fill(t, labs)
+	a = onBoth(t, labs, name, "1")
+	a.said(t, "starts ", 1)
+	return a, free
+}
+
+// behindOAR is the same for those of OAR, which are free as soon as their job is deleted.
+func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
+	t.Helper()
+	id := labs.Oarsub(t, "bob", "sleep 300", "-l", fmt.Sprintf("nodes=%d,walltime=0:5:0", labs.OAR))
+	labs.Await(t, time.Minute, "OAR is full", func() bool { return labs.SQL(t, "select state from jobs where job_id = "+id) == "Running" })
+	a = onBoth(t, labs, name, "1")
+	a.said(t, "starts ", 1)
+	return a, func() {
+		t.Helper()
+		labs.Run(t, "bob", "oardel", id)
+	}
+}
+
+// locked keeps the sizes and limits of OAR's jobs from being written, until the function that it returns is called: no part is prepared
+// there. Nobody waits for a lock for more than some seconds.
+func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- labs.Try("oar", "sql", "begin; lock table moldable_job_descriptions in share mode; select pg_sleep(58); commit")
+	}()
+	const holder = "from pg_stat_activity where query like '%lock table moldable%' and pid <> pg_backend_pid()"
+	labs.Await(t, 10*time.Second, "OAR's tables are locked", func() bool { return labs.SQL(t, "select count(*) "+holder+" and wait_event = 'PgSleep'") == "1" })
+	return func() {
+		t.Helper()
+		labs.SQL(t, "select pg_terminate_backend(pid) "+holder)
+		if err := <-ended; err == nil {
+			t.Error("OAR's tables were free again too early")
+		}
+	}
+}
+
+// logged awaits a line of the sidecar's log, since the launch began, with all of these texts.
+func (a *application) logged(t *testing.T, texts ...string) {
+	t.Helper()
+	said := ""
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		said = a.log(t)[a.began:]
+		for line := range strings.Lines(said) {
+			if !slices.ContainsFunc(texts, func(want string) bool { return !strings.Contains(line, want) }) {
+				return
+			}
+		}
+	}
+	t.Fatalf("waited three minutes in vain for a line with %q in the sidecar's log, which says:\n%s", texts, said)
+}
+
+// log is that of the sidecar.
+func (a *application) log(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(a.Dir, "log", "accordion.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
