@@ -106,8 +106,8 @@ func (m *Machine) check(a *application, l *launcher.Request) ([]mold.Part, *no) 
 			return nil, refusal(launcher.CodeCluster, "hosts", "application %d is not subscribed to cluster %s", a.ID, m.clusters[h.C].Name)
 		case slices.ContainsFunc(parts, func(p mold.Part) bool { return p.Cluster == h.C }):
 			return nil, refusal(launcher.CodeCluster, "hosts", "cluster %s is named twice", m.clusters[h.C].Name)
-		case h.N < 1 || h.N > m.clusters[h.C].hosts():
-			return nil, refusal(launcher.CodeHosts, "hosts", "1 to %d hosts can be had on cluster %s, not %d", m.clusters[h.C].hosts(), m.clusters[h.C].Name, h.N)
+		case h.N < 1 || h.N > m.clusters[h.C].most():
+			return nil, refusal(launcher.CodeHosts, "hosts", "1 to %d hosts can be had on cluster %s, not %d", m.clusters[h.C].most(), m.clusters[h.C].Name, h.N)
 		}
 		parts = append(parts, mold.Part{Cluster: h.C, Hosts: h.N})
 	}

@@ -2,6 +2,7 @@ package applications
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"accordion/adapter"
@@ -101,6 +102,9 @@ func TestAUsersShare(t *testing.T) {
 	b.wants(10, "bob", 4, 60)
 	if n := count[*launcher.Change](b.said[3]); n != 0 {
 		t.Errorf("one behind the share of its user was shown %d views", n)
+	}
+	if why := b.m.Snapshot().Applications[2].Why; !strings.Contains(why, "as many as a pass considers") {
+		t.Errorf("it is told to wait because %s", why)
 	}
 	b.now += 2
 	b.carry() // the first starts, and leaves its place to another of hers

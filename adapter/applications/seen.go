@@ -40,6 +40,8 @@ func (m *Machine) waitsFor(a *application) string {
 		return "its jobs are not seen yet"
 	case a.Phase == fresh:
 		return "it has not subscribed"
+	case a.Phase == subscribed && !a.joined && !m.asleep:
+		return "those before it, or others of its user, are as many as a pass considers"
 	case a.Phase == subscribed:
 		return "it has requested nothing"
 	case a.Phase == ending:

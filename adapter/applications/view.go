@@ -16,8 +16,17 @@ func (c *cluster) info() sight.Info {
 	return sight.Info{Hosts: c.board.Hosts, Cores: c.board.Cores, Memory: c.board.Memory, Arch: c.board.Arch}
 }
 
-// hosts is how many an application may ask for.
+// hosts is how many there are for applications, as far as is known.
 func (c *cluster) hosts() int { return c.info().Hosts }
+
+// most is how many an application may ask for. After a restart launchers are back before each cluster is read: what they want then is what was
+// right a moment ago, and waits for as many hosts.
+func (c *cluster) most() int {
+	if c.board == nil {
+		return core.MaxNodes
+	}
+	return c.hosts()
+}
 
 // visible says whether a launcher is shown a cluster. What it was shown once stays.
 func (m *Machine) visible(a *application, c int) bool {
@@ -73,6 +82,10 @@ func (m *Machine) flush() {
 		if a.Phase == waiting && m.rms.State(core.JobID(a.ID)) == delegate.RequestSent {
 			continue // the pass that places it will tell it its estimate, too
 		}
+		if !m.sees(a) {
+			m.stirred[a] = true // until it does
+			continue
+		}
 		a.look = false
 		m.change(a)
 	}
@@ -80,6 +93,17 @@ func (m *Machine) flush() {
 
 // listens says whether an application's launcher may be shown a view.
 func (a *application) listens() bool { return a.launcher != nil && a.owes == 0 && a.newest != nil }
+
+// sees says whether there is anything to show to an application. Right after a start there is not, before its clusters are read and placed: a launcher
+// that is shown nothing at all gives up, for it fits nowhere.
+func (m *Machine) sees(a *application) bool {
+	for i := range m.clusters {
+		if a.newest[i].Known && m.visible(a, i) {
+			return true
+		}
+	}
+	return false
+}
 
 // estimate is when an application's request would start; core.Forever: never, or there is none.
 func (m *Machine) estimate(a *application) core.Time {

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/adapter/application"
+	"accordion/traces/paper/delegated"
+)
+
+var (
+	long     = flag.Bool("accordion.long", false, "kill a sidecar of 200 launchers 20 times; measure one of 2,000")
+	seedFlag = flag.Uint64("accordion.seed", 0, "of the instants at which the sidecar is killed; 0: drawn")
+)
+
+// siege is a sidecar that is killed again and again while launchers wait, each a process. The first of them want all that there is for hours: one of
+// these runs, which is lost with the sidecar, the next one follows, and all others wait for the last of them.
+type siege struct {
+	*serving
+	dice  *rand.Rand
+	jobs  string
+	crew  map[string]*besieged // by name
+	known map[int64]application.Application
+}
+
+// besieged is a launcher.
+type besieged struct {
+	name    string
+	large   bool
+	begun   bool // the journal had it as begun when the sidecar was killed: it is lost
+	command *exec.Cmd
+	said    bytes.Buffer // both streams; to be read when it is over
+	over    chan struct{}
+}
+
+func (l *besieged) ended() bool {
+	select {
+	case <-l.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// launch begins the launcher of a line of the jobs file, counted from 0.
+func (g *siege) launch(line int, large bool) {
+	g.t.Helper()
+	l := &besieged{name: fmt.Sprint("job-", line), large: large, over: make(chan struct{})}
+	l.command = ours("launch", "--application", fmt.Sprintf("%s:%d", g.jobs, line+2), "--name", l.name, "--connect", g.socket())
+	l.command.Env = append(os.Environ(), "GOMAXPROCS=1")
+	l.command.Stdout, l.command.Stderr = &l.said, &l.said
+	if err := l.command.Start(); err != nil {
+		g.t.Fatal(err)
+	}
+	g.crew[l.name] = l
+	go func() {
+		l.command.Wait()
+		close(l.over)
+	}()
+}
+
+// writeJobs writes the jobs file: so many that want all of both clusters for an hour, and small ones that last a second.
+func (g *siege) writeJobs(large, small int) {
+	g.t.Helper()
+	var all []delegated.Job
+	for range large {
+		all = append(all, delegated.Job{Kind: delegated.CEM, Factor: 1, W: 2 * delegated.Hosts * 3600, Iterations: 1})
+	}
+	for i := range small {
+		hosts := 1 + i%3
+		all = append(all, delegated.Job{Kind: delegated.Rigid, Factor: 60, D1: float64(hosts), P: 1, Least: hosts, Most: hosts})
+	}
+	var text bytes.Buffer
+	if err := delegated.Write(&text, all); err != nil {
+		g.t.Fatal(err)
+	}
+	g.jobs = g.path("jobs")
+	g.write("jobs", text.String())
+}
+
+// back is how many launchers the sidecar that runs now has; of those that are not over.
+func (g *siege) back() (back, of int) {
+	for _, l := range g.crew {
+		if !l.ended() {
+			of++
+		}
+	}
+	for _, a := range g.snapshot().Applications {
+		if l := g.crew[a.Name]; a.Launcher && l != nil && !l.ended() {
+			back++
+		}
+	}
+	return back, of
+}
+
+// instant waits for a random one after the sidecar was begun: soon, or when a part of the launchers are back, and a moment after that. Now and then
+// it is one when all are back and what was lost with the one before is ended: then another takes its place, and launchers that are nowhere
+// for longer than a few seconds during two minutes, which give up, have been somewhere.
+func (g *siege) instant(kill int) {
+	if kill%5 == 0 {
+		g.await("what was lost is ended", g.ended)
+		g.allBack()
+	} else if share := g.dice.IntN(150); share <= 100 {
+		g.await(fmt.Sprintf("%d %% of the launchers are back", share), func() bool {
+			back, of := g.back()
+			return 100*back >= share*of
+		})
+	}
+	time.Sleep(time.Duration(g.dice.IntN(1000)) * time.Millisecond)
+}
+
+// ended says whether all are that ran when the sidecar was killed.
+func (g *siege) ended() bool {
+	for _, l := range g.crew {
+		if l.begun && !l.ended() {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *siege) allBack() {
+	g.t.Helper()
+	g.await("all launchers are back", func() bool {
+		back, of := g.back()
+		return back == of
+	})
+}
+
+// inspect looks at what the journal has, now that the sidecar is dead: everybody's rank, and request, as before.
+func (g *siege) inspect() {
+	g.t.Helper()
+	now := g.applications()
+	for id, a := range now {
+		old, known := g.known[id]
+		switch {
+		case g.crew[a.Name] == nil:
+			g.t.Errorf("application %d is called %q", id, a.Name)
+			continue
+		case !known:
+			g.t.Errorf("application %d of %s is new", id, a.Name)
+		case a.Rank != old.Rank:
+			g.t.Errorf("%s had the rank %d, and has %d", a.Name, old.Rank, a.Rank)
+		case a.Tag < old.Tag || a.Tag == old.Tag && !cmp.Equal(request(a), request(old)):
+			g.t.Errorf("%s had requested %v (tag %d), and now %v (tag %d)", a.Name, request(old), old.Tag, request(a), a.Tag)
+		}
+		if !a.Phase.Started() {
+			continue
+		}
+		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == application.Running // what was not let through is tried again
+		for _, b := range now {
+			if !b.Phase.Started() && b.Phase != application.Ending && b.Compare(&a) < 0 {
+				g.t.Errorf("%s has started, and %s, which waits, comes before it", a.Name, b.Name)
+			}
+		}
+	}
+	for id, a := range g.known {
+		if _, there := now[id]; !there && !g.crew[a.Name].begun {
+			g.t.Errorf("application %d of %s had not begun, and is gone", id, a.Name)
+		}
+	}
+	g.known = now
+}
+
+// request is what an application asks for.
+func request(a application.Application) map[string]int64 {
+	all := map[string]int64{"walltime": a.Walltime}
+	for _, p := range a.Parts {
+		if p.Hosts > 0 {
+			all[p.Name] = int64(p.Hosts)
+		}
+	}
+	return all
+}
+
+// waiting is how many have requested something, and one of them may have started.
+func (g *siege) waiting() (waiting, started int) {
+	for _, a := range g.snapshot().Applications {
+		switch application.Phase(a.Phase) {
+		case application.Waiting:
+			waiting++
+		case application.Running:
+			started++
+		}
+	}
+	return waiting, started
+}
+
+// reason is what a launcher says that was ended.
+var reason = regexp.MustCompile(`(?m)^accordion: (the application is ended: .*|its parts were over before its work was.*|the sidecar (refuses|has ended).*)$`)
+
+// judge says what became of a launcher, which is over.
+func (g *siege) judge(l *besieged) {
+	g.t.Helper()
+	status, said := l.command.ProcessState.ExitCode(), l.said.String()
+	again := strings.Contains(said, "the sidecar is there again")
+	switch {
+	case l.begun && l.large:
+		if whys := reason.FindAllString(said, -1); status != 1 || len(whys) != 1 {
+			g.t.Errorf("%s, which ran when the sidecar was killed, ended with status %d and gave %d reasons: %s", l.name, status, len(whys), said)
+		}
+	case l.begun:
+		g.t.Errorf("%s began before those of a better rank: %s", l.name, said)
+	case l.large:
+		if status != 130 || !again || !strings.Contains(said, "interrupted") {
+			g.t.Errorf("%s was interrupted, and ended with status %d: %s", l.name, status, said)
+		}
+	case status != 0 || !again || strings.Count(said, "accordion: it runs") != 1:
+		g.t.Errorf("%s should have run, and ended with status %d: %s", l.name, status, said)
+	}
+}
+
+// The sidecar is killed at random instants while launchers wait: each comes back with its rank and its request, or is told once why it does
+// not. At the end all run, or are withdrawn, and nothing is left.
+func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
+	launchers, kills := 40, 6
+	if *long {
+		launchers, kills = 200, 20
+	}
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-accordion.seed=%d", seed)
+	large := kills + 3
+	g := &siege{serving: newServing(t, 2, 4*launchers, ""), dice: rand.New(rand.NewPCG(seed, 0)), crew: map[string]*besieged{}}
+	g.writeJobs(large, launchers-large)
+	g.start()
+	g.await("both clusters are read", g.read)
+	for i := range large {
+		g.launch(i, true)
+	}
+	g.await("one that wants everything runs, the others wait", func() bool {
+		waiting, started := g.waiting()
+		return started == 1 && waiting == large-1
+	})
+	for i := range launchers - large {
+		g.launch(large+i, false)
+	}
+	g.await("all wait", func() bool {
+		waiting, _ := g.waiting()
+		return waiting == launchers-1
+	})
+	g.known = g.applications()
+	begun := time.Now()
+	for i := range kills {
+		if i > 0 {
+			g.instant(i)
+		}
+		g.kill()
+		g.inspect()
+		g.start()
+	}
+	g.await("what was lost is ended", g.ended)
+	g.allBack()
+	lasted := time.Since(begun)
+	for _, l := range g.crew {
+		if l.large && !l.ended() {
+			l.command.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	g.await("all launchers are over", func() bool {
+		_, of := g.back()
+		return of == 0
+	})
+	lost := 0
+	var used time.Duration
+	for _, l := range g.crew {
+		g.judge(l)
+		if l.begun {
+			lost++
+		}
+		used += l.command.ProcessState.UserTime() + l.command.ProcessState.SystemTime()
+	}
+	g.await("nothing is left", func() bool {
+		return len(g.applications()) == 0 && len(g.snapshot().Applications) == 0 && len(g.records("c1.db")) == 0 && len(g.records("c2.db")) == 0
+	})
+	g.end()
+	t.Logf("%d launchers, killed %d times in %v: %d ran then and were lost; processor time of the sidecars %v, of the launchers %v",
+		launchers, kills, lasted.Round(time.Second), lost, g.used.Round(time.Second/10), used.Round(time.Second/10))
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter/application"
+	"accordion/shim"
+	"accordion/shim/link"
+	"accordion/shim/wire/launcher"
+)
+
+// gathering are launchers of this process on a sidecar's socket. The first of them gets all hosts, the others wait with a request each.
+type gathering struct {
+	*serving
+	ctx context.Context
+	all sync.WaitGroup
+}
+
+// launch is a launcher until the gathering is over. It asks for hosts once, and acknowledges all views.
+func (g *gathering) launch(hosts []launcher.Hosts, walltime int64) {
+	where := func(name string) (string, bool) { return g.socket(), name == "ACCORDION_SOCKET" }
+	l := link.Open(g.ctx, link.Options{Dial: shim.Dialer(where), Hello: launcher.Hello{Name: "one of many"}})
+	g.all.Go(func() {
+		asked := false
+		for e := range l.Events() {
+			switch m := e.Message.(type) {
+			case *launcher.Welcome:
+				e.Session.Send(&launcher.Subscribe{})
+			case *launcher.Change:
+				l.Has(m.View)
+				if asked {
+					e.Session.Send(&launcher.Ack{View: m.View})
+					continue
+				}
+				e.Session.Send(&launcher.Request{View: m.View, Hosts: hosts, Walltime: walltime})
+				asked = true
+			case nil:
+				if g.ctx.Err() == nil {
+					g.t.Errorf("a launcher was left: %v", e.Err)
+				}
+			}
+		}
+	})
+}
+
+// settled says whether so many applications are there, with their views acknowledged, and at least so many of them wait with a request: those behind
+// what a pass considers are shown nothing yet.
+func (g *gathering) settled(all, waiting int) bool {
+	quiet := map[application.Phase]int{}
+	for _, a := range g.snapshot().Applications {
+		if a.Owes == 0 && a.Launcher {
+			quiet[application.Phase(a.Phase)]++
+		}
+	}
+	return quiet[application.Waiting] >= waiting && quiet[application.Waiting]+quiet[application.Subscribed] == all
+}
+
+var gauge = regexp.MustCompile(`(?m)^(go_memstats_\w+) (\S+)$`)
+
+// heap is what the process says of its memory, MiB by name.
+func heap(t *testing.T, address string) map[string]float64 {
+	t.Helper()
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]float64{}
+	for _, m := range gauge.FindAllSubmatch(page, -1) {
+		n, err := strconv.ParseFloat(string(m[2]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[string(m[1])] = n / (1 << 20)
+	}
+	return all
+}
+
+var programFlag = flag.String("accordion.program", "", "measure the memory of this `file` in place of the test binary, which is larger")
+
+// What `accordion serve` takes with launchers that wait on two clusters, each with a request of its own; of so many that are considered in a pass
+// the steps are in all views. It prints what docs/performance.md has:
+//
+//	go build -o /tmp/accordion ./cmd/accordion
+//	go test ./cmd/accordion -run MemoryOfASidecar -v -args -accordion.long -accordion.program=/tmp/accordion
+func TestMemoryOfASidecar(t *testing.T) {
+	for _, load := range []struct {
+		launchers, considered int
+		most                  float64 // MiB; 0: not judged
+	}{{200, 200, 50}, {2000, 200, 150}, {2000, 2000, 0}} {
+		t.Run(fmt.Sprintf("%d/%d", load.launchers, load.considered), func(t *testing.T) {
+			if load.launchers > 200 && !*long {
+				t.Skip("takes minutes: -accordion.long")
+			}
+			measure(t, load.launchers, load.considered, load.most)
+		})
+	}
+}
+
+func measure(t *testing.T, launchers, considered int, most float64) {
+	address := unused(t)
+	s := newServing(t, 2, 4*considered, fmt.Sprintf("metrics.listen = %q\n", address)) // all are of one user
+	if *programFlag != "" {
+		s.command = func(words ...string) *exec.Cmd {
+			c := ours(words...)
+			c.Path = *programFlag
+			return c
+		}
+	}
+	s.start()
+	s.await("both clusters are read", s.read)
+	empty := s.memory("VmRSS")
+	ctx, over := context.WithCancel(context.Background())
+	g := &gathering{serving: s, ctx: ctx}
+	defer g.all.Wait()
+	defer over() // before the sidecar is killed
+	g.launch([]launcher.Hosts{{C: 0, N: 128}, {C: 1, N: 128}}, 100_000)
+	s.await("the first runs", func() bool {
+		all := s.snapshot().Applications
+		return len(all) == 1 && application.Phase(all[0].Phase) == application.Running
+	})
+	begun := time.Now()
+	for i := range launchers - 1 {
+		g.launch([]launcher.Hosts{{C: i % 2, N: 1 + i%100}}, int64(600+37*i))
+	}
+	s.await("all wait", func() bool { return g.settled(launchers-1, min(launchers-1, considered)) })
+	took := time.Since(begun)
+	resident, file, h := s.memory("VmRSS"), s.memory("RssFile"), heap(t, address)
+	t.Logf("%d launchers, %d of them in a pass, all there after %v: resident %.0f MiB (%.0f of it the program's file; at most %.0f; %.0f without launchers), heap %.0f MiB, stacks %.1f MiB",
+		launchers, considered, took.Round(time.Second), resident, file, s.memory("VmHWM"), empty, h["go_memstats_heap_inuse_bytes"], h["go_memstats_stack_inuse_bytes"])
+	if *programFlag == "" {
+		resident += released - file - slack
+	}
+	if most > 0 && resident > most {
+		t.Errorf("%.0f MiB are resident, at most %.0f may be", resident, most)
+	}
+}
+
+// Of a test binary more of the file is resident than of the program, which has so many MiB; and a machine that does much else collects garbage late.
+const released, slack = 36, 10
+
+// unused is an address that nobody listens on.
+func unused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
