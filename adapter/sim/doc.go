@@ -33,7 +33,7 @@
 // sidecar, which keeps none.
 //
 // Applications that have parts on two such clusters have stories of their own (parts_test.go, delegated_test.go, -accordion.parts=N,
-// -accordion.partseed=4711), of which ./scripts/test tells 4,000: besides all this, no part runs without an order to start it, nor on other nodes than were
+// -accordion.partseed=4711), of which ./scripts/test tells 3,500: besides all this, no part runs without an order to start it, nor on other nodes than were
 // prepared for it, and nothing is left of parts when their orders are gone.
 //
 // # What cannot be demanded

@@ -149,10 +149,27 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
 	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
 	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // it did, and was forgiven what no sidecar saw
+	case r.Why == "TIMEOUT" && w.unattended(r): // nobody was there to see it through
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
 		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)
 	}
+}
+
+// stint is how long a sidecar lived.
+type stint struct{ from, to time.Time }
+
+// unattended says whether no sidecar lived for two readings in the last minute of a job, or since it began.
+func (w *world) unattended(r embedded.Record) bool {
+	from := r.End.Add(-time.Minute)
+	if from.Before(r.Start) {
+		from = r.Start
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !slices.ContainsFunc(w.stints, func(s stint) bool {
+		return s.to.After(from) && s.from.Before(r.End) && s.to.Sub(s.from) > 2*w.story.interval
+	})
 }
 
 // away says whether, while the job ran, a sidecar began or the batch system could not be read.

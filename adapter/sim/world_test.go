@@ -62,6 +62,7 @@ type world struct {
 	keys     map[string]adapter.Key
 	restarts []time.Time // of the batch system
 	orphans  []orphan    // reservations of sidecars that died
+	stints   []stint     // of sidecars
 	quiet    bool        // the batch system does not answer
 }
 
@@ -250,7 +251,11 @@ func (w *world) live(ctx context.Context) {
 		w.mu.Unlock()
 		w.note("a sidecar begins")
 		w.mourn()
+		begun := time.Now()
 		err := w.run(ctx, l, nth)
+		w.mu.Lock()
+		w.stints = append(w.stints, stint{begun, time.Now()})
+		w.mu.Unlock()
 		if !l.over() {
 			if err != nil {
 				w.blame("the sidecar stopped: %v", err)
