@@ -104,7 +104,7 @@ func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []
 		m.clusters = append(m.clusters, &cluster{Cluster: c, strays: map[core.JobID]core.Time{}, changed: true})
 	}
 	m.rms = delegate.New(make([]int, len(clusters)), delegate.Options{
-		Timer: s.Timer, TellEstimates: true, Limit: s.Applications,
+		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
 	}, &delegate.Indexed{})
 	for _, r := range records {
 		if r.ID == counter {

@@ -48,6 +48,10 @@ type Options struct {
 	// as in the paper.
 	TellEstimates bool
 
+	// Watch shows changed views also to applications that have no request: a launcher that found nothing for it in its first view may
+	// find it in a later one. In the paper each has a request as soon as it has a view.
+	Watch bool
+
 	// EarlyGhosts ends ghosts before their time: in the first pass before which nobody has sent a request since the last, as
 	// then all have answered, if they answer at once. Launchers that take their time may come too late: the RMS cannot tell
 	// one that is thinking from one that has nothing new to say.

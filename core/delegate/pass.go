@@ -74,7 +74,7 @@ func (r *RMS) pass() {
 		case a.waits() && r.within(considered):
 			considered++
 			r.schedule(a)
-		case a.state == Submitted && !a.viewed && r.within(considered):
+		case a.state == Submitted && (r.options.Watch || !a.viewed) && r.within(considered):
 			r.show(a, core.Forever)
 		case a.state == Waiting: // behind the limit
 			a.estimate = core.Forever
