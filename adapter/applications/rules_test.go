@@ -323,3 +323,45 @@ func FuzzMachine(f *testing.F) {
 		}
 	})
 }
+
+func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T) {
+	const clusters = 4
+	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
+		var all []Cluster
+		for i := range clusters {
+			all = append(all, Cluster{Name: string(rune('a' + i)), Speed: 1, Embedded: true})
+		}
+		m, err := New(1000, all, nil, Settings{Timer: 1, Answer: 30, Grace: 60, Applications: 8}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+		b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+		b.says(1, "ann", &launcher.Subscribe{})
+		told := map[[2]int]int{}
+		for i, c := range order {
+			b.m.Step(b.now, Shown{c, &part.Board{Read: b.now, Hosts: 4}})
+			for range 3 {
+				b.now++
+				b.carry()
+			}
+			b.says(1, "ann", &launcher.Ack{View: int64(i + 1)})
+		}
+		for _, x := range b.said[1] {
+			if change, ok := x.(*launcher.Change); ok {
+				for _, c := range change.All {
+					for _, l := range c.Links {
+						told[[2]int{l.A, l.B}]++
+					}
+				}
+			}
+		}
+		for a := range clusters {
+			for c := a + 1; c < clusters; c++ {
+				if n := told[[2]int{a, c}]; n != 1 {
+					t.Errorf("read in the order %v, the link from %d to %d was told %d times", order, a, c, n)
+				}
+			}
+		}
+	}
+}

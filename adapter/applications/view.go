@@ -42,7 +42,7 @@ func (m *Machine) list(told func(int) bool) *launcher.Clusters {
 	for i := range m.clusters {
 		if told(i) {
 			out.All = append(out.All, m.describe(i))
-			out.Links = append(out.Links, m.linksOf(i, told)...)
+			out.Links = append(out.Links, m.linksOf(i, func(j int) bool { return j < i && told(j) })...)
 		}
 	}
 	return out
@@ -54,13 +54,13 @@ func (m *Machine) describe(i int) launcher.Cluster {
 		Attrs: maps.Clone(c.Attrs)}
 }
 
-// linksOf is what lies between a cluster and those before it.
-func (m *Machine) linksOf(i int, told func(int) bool) []launcher.Link {
+// linksOf is what lies between a cluster and others.
+func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
 	var out []launcher.Link
-	for j := range i {
-		if told(j) {
+	for j := range m.clusters {
+		if j != i && to(j) {
 			l := sight.Between(m.links, m.clusters[j].place(), m.clusters[i].place())
-			out = append(out, launcher.Link{A: j, B: i, Latency: l.Latency, Bandwidth: l.Bandwidth})
+			out = append(out, launcher.Link{A: min(i, j), B: max(i, j), Latency: l.Latency, Bandwidth: l.Bandwidth})
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func (m *Machine) change(a *application) {
 	}
 	for i := range m.clusters {
 		if m.visible(a, i) && a.newest[i].Known {
-			if ch, news := next[i].Learn(i, a.newest[i], m.teller(a, i), m.now); news {
+			if ch, news := next[i].Learn(i, a.newest[i], m.teller(a, i, next), m.now); news {
 				c.All = append(c.All, ch)
 			}
 		}
@@ -163,11 +163,14 @@ func (m *Machine) news(a *application) bool {
 	return false
 }
 
-// teller describes a cluster to an application's launcher.
-func (m *Machine) teller(a *application, i int) sight.Teller {
+// teller describes a cluster to an application's launcher, which knows those that it has seen. Of clusters that are new together the later one
+// has the links.
+func (m *Machine) teller(a *application, i int, seen []sight.Seen) sight.Teller {
 	return sight.Teller{
 		Info:     m.clusters[i].info(),
 		Describe: func() launcher.Cluster { return m.describe(i) },
-		Links:    func() []launcher.Link { return m.linksOf(i, func(j int) bool { return m.visible(a, j) }) },
+		Links: func() []launcher.Link {
+			return m.linksOf(i, func(j int) bool { return seen[j].Known || seen[j].Told || j < i && m.visible(a, j) })
+		},
 	}
 }
