@@ -59,17 +59,16 @@ func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 }
 
 func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
-	// late is what a part under Slurm does while the other is up already
-	const late = `[ -z "$SLURM_JOB_ID" ] || sleep 5`
 	tell(t,
 		story{"the sidecar is killed between two ready", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := launch(t, labs, name, "exec:./two", late, "sleep 1")
+			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || until [ -e come ]; do sleep 0.1; done`, "sleep 1")
 			a.said(t, "started on", 1)
 			a.logged(t, "accordion.slurm", "runs")
 			a.logged(t, "accordion.oar", "runs")
 			labs.Do(t, "serve-stop", "--kill")
 			a.unseen(t)
 			labs.Do(t, "serve")
+			a.write(t, "come", "")
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, 5) // one may hear of it from the next
 		}},
