@@ -1,119 +1,158 @@
 package patient
 
 import (
-	"cmp"
-	"slices"
-
 	"accordion/core"
 	"accordion/core/held"
 	"accordion/core/profile"
 )
 
-// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
-// instant of a change, the change is reported late, at the size of this instant.
-func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
-	into = held.Resize(s.running, now, into)
-	for _, p := range s.pass(now, nil) {
-		into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: p.EP.At(0), Begins: true})
+// Starts is that of queue.State.
+func (s *quick) Starts(now core.Time, into []core.Start) []core.Start {
+	s.advance(now)
+	into = s.resize(now, into)
+	s.grow(now)
+	begins := s.placed(now)
+	if s.stale {
+		s.renew(now)
+	}
+	if s.turned || s.freed || begins || now >= s.wakes {
+		return s.pass(now, into)
+	}
+	return s.scan(now, s.seenDue, s.seen, into)
+}
+
+// advance goes on to an instant: what has ended by then is free.
+func (s *quick) advance(now core.Time) {
+	if now < s.asOf {
+		s.runs.Back()
+		s.stale = true
+	}
+	s.asOf = now
+	if n := len(s.runs.List); n > 0 && s.runs.List[n-1].End <= now {
+		s.free += s.runs.Pass(now)
+		s.turned, s.stairs = true, s.stairs[:0]
+	}
+}
+
+// resize reports those whose size has changed.
+func (s *quick) resize(now core.Time, into []core.Start) []core.Start {
+	s.changing = s.changing[:0]
+	for i, at := range s.nexts {
+		if at <= now || s.stale {
+			s.changing = append(s.changing, s.others[i])
+		}
+	}
+	if len(s.changing) == 0 {
+		return into
+	}
+	s.turned, s.stairs = true, s.stairs[:0]
+	into = held.Resize(s.changing, now, into)
+	k := 0
+	for i, at := range s.nexts {
+		if at <= now || s.stale {
+			s.others[i], s.nexts[i] = s.changing[k], s.changing[k].Next(now)
+			k++
+		}
 	}
 	return into
 }
 
-// pass starts what fits now, and makes the reservations anew.
-func (s *state) pass(now core.Time, into []core.Planned) []core.Planned {
-	s.renew(now)
-	s.places = s.places[:0]
-	candidates := make([]*waiter, len(s.waiting))
-	for i := range s.waiting {
-		candidates[i] = &s.waiting[i]
-	}
-	slices.SortStableFunc(candidates, func(a, b *waiter) int {
-		if a.due > now && b.due > now {
-			return 0
-		}
-		return cmp.Compare(a.due, b.due)
-	})
-	begun := len(into)
-	for _, w := range candidates {
-		if p, ok := s.now(now, w.Job); ok {
-			s.occupy(&p, now)
-			s.running = append(s.running, held.Begun(p.Allocation))
-			into = append(into, p)
-			continue
-		}
-		if w.due > now || len(s.places) >= s.policy.Reservations {
-			continue
-		}
-		if p, ok := s.fit(now, w.Job); ok {
-			s.occupy(&p, max(now, w.Begin))
-			s.places = append(s.places, p)
+// grow has those be due that have become it.
+func (s *quick) grow(now core.Time) {
+	for len(s.ages) > 0 && s.ages[0].due <= now {
+		if i := s.young.at(s.ages.pop().came); i >= 0 {
+			w := s.young.remove(i)
+			if s.young.jobs == 0 {
+				s.seen = 0
+			}
+			if !s.due.byDue(w) || len(s.places) < s.policy.Reservations {
+				s.turned = true
+			}
 		}
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool {
-		return slices.ContainsFunc(into[begun:], func(p core.Planned) bool { return p.Job == w.ID })
-	})
-	return into
 }
 
-// renew makes the view of what runs.
-func (s *state) renew(now core.Time) {
+// renew makes everything anew but who waits and what runs. Nobody has a reservation.
+func (s *quick) renew(now core.Time) {
+	s.stale, s.freed, s.turned = false, true, true
+	s.drop(false)
+	s.free = s.machine.Nodes
+	for _, h := range s.runs.List {
+		s.free -= h.Nodes
+	}
+	if !s.viewed {
+		return
+	}
 	s.view.CopyFrom(profile.New(s.machine.Nodes))
-	for i := range s.running {
-		if a := &s.running[i].Allocation; a.End() > now {
+	for _, h := range s.runs.List {
+		s.view.Change(now, h.End, h.Nodes)
+	}
+	for i := range s.others {
+		if a := &s.others[i].Allocation; a.End() > now {
 			s.view.Add(a.Start, a.EP)
 		}
 	}
-	if s.guarded {
-		s.outlook.Renew(now, s.view, held.Allocations(s.running))
-	}
 }
 
-// now is the place of a job that begins now: of its choices that do, the one that completes first.
-func (s *state) now(now core.Time, j core.Job) (best core.Planned, found bool) {
-	if j.Begin > now {
-		return best, false
-	}
-	for i := range j.Choices {
-		one := j
-		one.Choices = j.Choices[i : i+1]
-		p, ok := s.chooser.Earliest(s.room(j).Without(0, nil), now, one, now+one.Choices[0].Total()+1)
-		if ok && s.guarded {
-			begin, clear := s.outlook.Clear(p, j.Margin)
-			ok = clear && begin == now
+// drop takes all reservations back, and where viewed out of the view.
+func (s *quick) drop(viewed bool) {
+	for i := range s.places {
+		if viewed {
+			s.view.Remove(s.places[i].Start, s.places[i].EP)
 		}
-		if p.Choice = i; ok && (!found || p.End() < best.End() || p.End() == best.End() && p.EP.Peak() < best.EP.Peak()) {
-			best, found = p, true
+		if k := s.due.find(s.places[i].Job); k >= 0 {
+			s.due.list[k].has = false
 		}
 	}
-	return best, found
+	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 }
 
-// room is the view into which a job is fitted.
-func (s *state) room(j core.Job) *profile.Profile {
-	if s.guarded && j.Guard <= 0 {
-		return s.outlook.Taken()
-	}
-	return s.view
-}
-
-// fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
-func (s *state) fit(now core.Time, j core.Job) (core.Planned, bool) {
-	p, ok := s.chooser.Best(s.room(j), now, j)
-	for ok && s.guarded {
-		begin, clear := s.outlook.Clear(p, j.Margin)
-		if !clear || begin == p.Start {
-			return p, clear
+// pass looks at all that wait.
+func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
+	s.view.Forget(now)
+	if s.freed {
+		s.times++
+		if len(s.places) > 0 && !s.stays(now) {
+			s.drop(s.viewed)
 		}
-		j.Begin = begin
-		p, ok = s.chooser.Best(s.room(j), now, j)
 	}
-	return p, ok
+	s.due.tidy()
+	s.young.tidy()
+	s.turned, s.freed, s.wakes = false, false, core.Forever
+	for i := 0; i < len(s.places); {
+		if p := s.places[i]; p.Start <= now {
+			into = s.enter(now, i, into)
+		} else {
+			i++
+		}
+	}
+	return s.scan(now, s.due.first, s.young.first, into)
 }
 
-// occupy enters a place, and says when it begins at the earliest.
-func (s *state) occupy(p *core.Planned, notBefore core.Time) {
-	s.view.Add(p.Start, p.EP)
-	if s.guarded {
-		s.outlook.Occupy(p, notBefore)
+// placed says whether somebody who has a place may begin now. One whose place was missed has none any more; and one with several
+// profiles is looked at anew each time, for another profile may begin before the one that he has the place for.
+func (s *quick) placed(now core.Time) bool {
+	begins := false
+	for i := range s.places {
+		at := s.places[i].Start
+		begins = begins || at <= now
+		s.stale = s.stale || at < now
 	}
+	s.freed = s.freed || s.several
+	return begins
+}
+
+// stays says whether there is no better place for the only reservation.
+func (s *quick) stays(now core.Time) bool {
+	return false
+}
+
+// enter starts number i of those with a reservation, in its place.
+func (s *quick) enter(now core.Time, i int, into []core.Start) []core.Start {
+	p := s.places[i]
+	s.places = append(s.places[:i], s.places[i+1:]...)
+	if s.viewed {
+		s.view.Remove(p.Start, p.EP) // it is entered again
+	}
+	return s.start(now, &s.due, s.due.find(p.Job), p.Choice, into)
 }

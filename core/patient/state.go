@@ -1,106 +1,79 @@
 package patient
 
 import (
-	"slices"
-
 	"accordion/core"
-	"accordion/core/guard"
-	"accordion/core/held"
-	"accordion/core/mold"
-	"accordion/core/profile"
 	"accordion/core/queue"
 )
 
-// state is the state of EASY.
+// state is the state of EASY: quick as long as no job has a guard, plain from then on.
 type state struct {
-	policy  EASY
-	machine core.Machine
-	waiting []waiter        // in the order of the queue
-	running []held.Changing // in the order in which they came
-	places  []core.Planned  // the reservations, as of the last pass
-
-	guarded bool // a job has, or had, a guard
-	view    *profile.Profile
-	outlook guard.Outlook // beside view, where guarded
-	chooser mold.Chooser
-}
-
-// waiter is a job that waits.
-type waiter struct {
-	core.Job
-	due core.Time
+	quick *quick // nil from then on
+	plain *plain // nil until then
 }
 
 func newState(p EASY, m core.Machine) *state {
 	p.Reservations = max(p.Reservations, 1)
-	return &state{policy: p, machine: m, view: profile.New(0)}
+	m.Nodes = max(m.Nodes, 0)
+	return &state{quick: newQuick(p, m)}
+}
+
+// is is the one that there is.
+func (s *state) is() queue.State {
+	if s.quick != nil {
+		return s.quick
+	}
+	return s.plain
+}
+
+// guards is told of a guard.
+func (s *state) guards(guard core.Time) {
+	if guard > 0 && s.quick != nil {
+		s.plain, s.quick = s.quick.plain(), nil
+	}
 }
 
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
-func (s *state) Submit(_ core.Time, j core.Job) {
-	s.guarded = s.guarded || j.Guard > 0
-	s.waiting = append(s.waiting, waiter{j, s.policy.due(j)})
+func (s *state) Submit(now core.Time, j core.Job) {
+	s.guards(j.Guard)
+	s.is().Submit(now, j)
 }
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.
 func (s *state) Running(now core.Time, a core.Allocation) {
-	r := held.Told(now, a)
-	s.End(now, a.Job)
-	s.guarded = s.guarded || a.Guard > 0
-	s.running = append(s.running, r)
+	s.guards(a.Guard)
+	s.is().Running(now, a)
 }
 
 // End implements queue.State. It is nothing when the job is unknown.
-func (s *state) End(_ core.Time, id core.JobID) {
-	s.running = slices.DeleteFunc(s.running, func(r held.Changing) bool { return r.Job == id })
-	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.ID == id })
-	s.places = slices.DeleteFunc(s.places, func(p core.Planned) bool { return p.Job == id })
-}
+func (s *state) End(now core.Time, id core.JobID) { s.is().End(now, id) }
 
 // Nodes implements queue.State.
-func (s *state) Nodes(_ core.Time, m core.Machine) { s.machine = m }
+func (s *state) Nodes(now core.Time, m core.Machine) {
+	m.Nodes = max(m.Nodes, 0)
+	s.is().Nodes(now, m)
+}
+
+// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
+// instant of a change, the change is reported late, at the size of this instant.
+func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
+	return s.is().Starts(now, into)
+}
 
 // Next implements queue.State.
-func (s *state) Next(now core.Time) core.Time {
-	next := core.Forever
-	for i := range s.running {
-		next = min(next, s.running[i].Next(now))
-	}
-	for i := range s.places {
-		if at := s.places[i].Start; at > now {
-			next = min(next, at)
-		}
-	}
-	for i := range s.waiting {
-		if at := s.waiting[i].Begin; at > now {
-			next = min(next, at)
-		}
-	}
-	return next
-}
+func (s *state) Next(now core.Time) core.Time { return s.is().Next(now) }
 
 // Promise implements queue.Promiser.
 func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
-	for i := range s.running {
-		if s.running[i].Job == id {
-			return s.running[i].Allocation, true
-		}
-	}
-	return core.Allocation{}, false
+	return s.is().(queue.Promiser).Promise(id)
 }
 
 // Plan implements queue.State: what starts now, and the reservations.
-func (s *state) Plan(now core.Time) core.Plan {
-	c := s.copy()
-	return core.Plan{Jobs: append(c.pass(now, nil), c.places...)}
-}
+func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
 
 // Clone implements queue.State.
-func (s *state) Clone() queue.State { return s.copy() }
-
-func (s *state) copy() *state {
-	return &state{
-		policy: s.policy, machine: s.machine, waiting: slices.Clone(s.waiting), running: slices.Clone(s.running),
-		places: slices.Clone(s.places), guarded: s.guarded, view: profile.New(0),
+func (s *state) Clone() queue.State {
+	if s.quick != nil {
+		return &state{quick: s.quick.copy()}
 	}
+	return &state{plain: s.plain.copy()}
 }
