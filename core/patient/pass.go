@@ -142,9 +142,28 @@ func (s *quick) placed(now core.Time) bool {
 	return begins
 }
 
-// stays says whether there is no better place for the only reservation.
+// stays says whether the only reservation's job has no better place, and does not begin now.
 func (s *quick) stays(now core.Time) bool {
-	return false
+	if len(s.places) != 1 || s.several {
+		return false
+	}
+	p := &s.places[0]
+	switch nodes, length := p.EP[0].Nodes, p.EP[0].Duration; {
+	case !s.viewed && nodes <= s.free:
+		return false
+	case !s.viewed:
+		p.Start, s.beside = s.enough(nodes)
+		s.stairs = s.stairs[:0]
+		return true
+	case len(p.EP) == 1:
+		lifted := s.view.Without(p.Start, p.EP)
+		_, better := lifted.FirstFit(nodes, length, max(now, s.begin), p.Start)
+		return !better
+	}
+	j := core.Job{ID: p.Job, Begin: s.begin, Choices: s.only[:]}
+	s.only[0] = p.EP
+	_, better := s.chooser.Earliest(s.view.Without(p.Start, p.EP), now, j, p.End())
+	return !better
 }
 
 // enter starts number i of those with a reservation, in its place.

@@ -42,6 +42,8 @@ type quick struct {
 
 	places  []core.Planned // the reservations
 	several bool           // one of them has several profiles
+	begin   core.Time      // the last one must not begin before
+	only    [1]core.EP     // memory
 	beside  int            // where not viewed: nodes that are free beside it from its begin on
 
 	viewed  bool
@@ -115,7 +117,16 @@ func (s *quick) waits(now core.Time, j core.Job, due core.Time, came uint32) {
 // nodes.
 func asked(j core.Job, machine int) (want, bool) {
 	w := want{length: core.Forever, id: j.ID, nodes: hole - 1}
-	fits := false
+	if len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0 {
+		step := j.Choices[0][0]
+		if !runnable(j.Choices[0]) || step.Nodes > machine {
+			return w, false
+		}
+		w.nodes, w.length = int32(step.Nodes), step.Duration
+		return w, true
+	}
+	shape, fits := j, false
+	w.shape = &shape
 	for _, ep := range j.Choices {
 		if !runnable(ep) || ep.Peak() > machine {
 			continue
@@ -129,9 +140,6 @@ func asked(j core.Job, machine int) (want, bool) {
 			length += step.Duration
 		}
 		w.nodes, w.length = min(w.nodes, int32(first)), min(w.length, length)
-	}
-	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 || j.Begin != 0 || j.Margin != 0 {
-		w.shape = &j
 	}
 	return w, fits
 }

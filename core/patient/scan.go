@@ -132,7 +132,9 @@ func (s *quick) reserve(now core.Time, w *want) {
 			return
 		}
 		s.view.Add(p.Start, p.EP)
-		s.several = s.several || w.shape != nil && len(w.shape.Choices) > 1
+		if s.begin = 0; w.shape != nil {
+			s.begin, s.several = w.shape.Begin, s.several || len(w.shape.Choices) > 1
+		}
 	} else {
 		p.Job, p.EP = w.id, core.EP{{Duration: w.length, Nodes: int(w.nodes)}}
 		if p.Start, s.beside = s.enough(int(w.nodes)); p.Start >= core.Forever {
