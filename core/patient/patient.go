@@ -9,7 +9,8 @@
 // promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting; EASY of
 // core/queue sees a job as its peak.
 //
-// Files: patient.go says what the policies are; state.go is told what happens; pass.go starts jobs.
+// Files: patient.go says what the policies are; plain.go does it in so many words, and is for where jobs have guards; quick.go is told what
+// happens, pass.go and scan.go start jobs, ranks.go lists them; state.go chooses between the two.
 package patient
 
 import (

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -94,4 +95,67 @@ func TestOnALogReservationsForAllWithoutPatienceAreRepeated(t *testing.T) {
 		jobs = 0
 	}
 	same(t, evolves(t, "KTH-SP2-1996-2.1-cln", jobs), patient.EASY{Reservations: patient.All}, queue.Repeated{})
+}
+
+// The page on which the policies were found gives, against EASY, the geometric means over two shapes, either --same and three seeds: of the mean
+// wait, the mean bounded slowdown and the longest wait. Its program is another one.
+func TestOnRealLogsEverybodyWaitsAsMuchLessThanUnderEASYAsTheirFinderSays(t *testing.T) {
+	type means [3]float64
+	seeds := uint64(1)
+	if *long {
+		seeds = 3
+	}
+	for _, c := range []struct {
+		log              string
+		oldest, patience means
+	}{
+		{"KTH-SP2-1996-2.1-cln", means{0.57, 0.48, 0.95}, means{0.49, 0.39, 0.92}},
+		{"SDSC-SP2-1998-4.2-cln", means{0.48, 0.43, 0.66}, means{0.45, 0.40, 0.68}},
+		{"CTC-SP2-1996-3.1-cln", means{0.35, 0.32, 0.48}, means{0.31, 0.28, 0.52}},
+	} {
+		t.Run(c.log, func(t *testing.T) {
+			selected, err := workload.Selection{}.Select(realLog(t, c.log))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sums [2]means
+			cases := 0.0
+			for seed := uint64(1); seed <= seeds; seed++ {
+				for _, how := range []workload.WhatIf{
+					{Shape: workload.Mountain, Same: workload.SamePeak}, {Shape: workload.Mountain, Same: workload.SameArea},
+					{Shape: workload.RampUp, Same: workload.SamePeak}, {Shape: workload.RampUp, Same: workload.SameArea},
+				} {
+					w := selected.Workload
+					w.Jobs = slices.Clone(w.Jobs)
+					how.Evolving, how.Seed = 0.3, seed
+					how.Apply(&w)
+					measured := func(p queue.Policy) means {
+						m := replay.Measure(w, replay.Run(w, p))
+						return means{m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max}
+					}
+					easy := measured(queue.EASY{})
+					for i, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}} {
+						for k, v := range measured(p) {
+							sums[i][k] += math.Log(v / easy[k])
+						}
+					}
+					cases++
+				}
+			}
+			near := 0.03
+			if !*long {
+				near = 0.12 // a third of the cases
+			}
+			for i, want := range []means{c.oldest, c.patience} {
+				var got means
+				for k := range got {
+					got[k] = math.Exp(sums[i][k] / cases)
+					if math.Abs(got[k]-want[k]) > near {
+						t.Errorf("%s: %.3f, want %.2f within %.2f", []string{"wait", "slowdown", "longest wait"}[k], got[k], want[k], near)
+					}
+				}
+				t.Logf("%s: wait %.3f (%.2f), slowdown %.3f (%.2f), longest wait %.3f (%.2f)", []string{"easy-evolving", "patient"}[i], got[0], want[0], got[1], want[1], got[2], want[2])
+			}
+		})
+	}
 }
