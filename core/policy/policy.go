@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"accordion/core"
@@ -75,7 +76,7 @@ func Names() []string {
 	for i, e := range table {
 		all[i] = e.shown()
 	}
-	return append(all, sizedNames()...)
+	return slices.Concat(all, patientNames(), sizedNames())
 }
 
 // LiveNames are the names of those that plan a live cluster.
@@ -95,7 +96,7 @@ func Help() string {
 	for _, e := range table {
 		text.WriteString(line(e.shown(), e.help))
 	}
-	return text.String() + sizedHelp()
+	return text.String() + patientHelp() + sizedHelp()
 }
 
 // line is one of help.
@@ -117,6 +118,9 @@ func Named(name string, order queue.Order) (Policy, error) {
 			}
 		}
 		return Policy{name, e.make(a, order), e.asRequested}, nil
+	}
+	if made, err := patientNamed(name, order); made != nil || err != nil {
+		return Policy{Name: name, Policy: made}, err
 	}
 	if made, err := sizedNamed(name, order); made != nil || err != nil {
 		return Policy{Name: name, Policy: made}, err

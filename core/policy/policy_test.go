@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
-	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy+SIZING, repeated+SIZING, " +
+	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy-evolving[:rN], patient[:PATIENCE][:xN][:rN], easy+SIZING, repeated+SIZING, " +
 		"traditional[:top], scojo-p[:nonpredictive][:top], cirne-berman[:opt][:top], share[:PATIENCE]"
 	for name, want := range map[string]string{
 		"esay":         `policy "esay" is not one of ` + known + `; did you mean easy?`,
@@ -20,6 +20,7 @@ func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
 		"evolving":     `policy "evolving" is not one of ` + known + `; did you mean evolving:ALG?`,
 		"evolvin:2X+c": `policy "evolvin:2X+c" is not one of ` + known + `; did you mean evolving:ALG?`,
 		"priority":     `policy "priority" is not one of ` + known,
+		"patience":     `policy "patience" is not one of ` + known + `; did you mean patient?`,
 	} {
 		if _, err := Named(name, queue.FirstCome); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", name, err, want)

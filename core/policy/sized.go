@@ -105,6 +105,9 @@ func written() []string {
 			}
 		}
 	}
+	for _, p := range patients {
+		all = append(all, p.name)
+	}
 	return all
 }
 
@@ -129,7 +132,7 @@ func sizedHelp() string {
 func sizedNamed(name string, order queue.Order) (queue.Policy, error) {
 	made, err := parseSized(name)
 	if made != nil && order != queue.FirstCome {
-		return nil, fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
+		return nil, ownOrder(name, order)
 	}
 	return made, err
 }

@@ -1,0 +1,177 @@
+package patient
+
+import (
+	"accordion/core"
+	"accordion/core/held"
+	"accordion/core/profile"
+)
+
+// Starts is that of queue.State.
+func (s *quick) Starts(now core.Time, into []core.Start) []core.Start {
+	s.advance(now)
+	into = s.resize(now, into)
+	s.grow(now)
+	begins := s.placed(now)
+	if s.stale {
+		s.renew(now)
+	}
+	if s.turned || s.freed || begins || now >= s.wakes {
+		return s.pass(now, into)
+	}
+	return s.scan(now, s.seenDue, s.seen, into)
+}
+
+// advance goes on to an instant: what has ended by then is free.
+func (s *quick) advance(now core.Time) {
+	if now < s.asOf {
+		s.runs.Back()
+		s.stale = true
+	}
+	s.asOf = now
+	if n := len(s.runs.List); n > 0 && s.runs.List[n-1].End <= now {
+		s.free += s.runs.Pass(now)
+		s.turned, s.stairs = true, s.stairs[:0]
+	}
+}
+
+// resize reports those whose size has changed.
+func (s *quick) resize(now core.Time, into []core.Start) []core.Start {
+	s.changing = s.changing[:0]
+	for i, at := range s.nexts {
+		if at <= now || s.stale {
+			s.changing = append(s.changing, s.others[i])
+		}
+	}
+	if len(s.changing) == 0 {
+		return into
+	}
+	s.turned, s.stairs = true, s.stairs[:0]
+	into = held.Resize(s.changing, now, into)
+	k := 0
+	for i, at := range s.nexts {
+		if at <= now || s.stale {
+			s.others[i], s.nexts[i] = s.changing[k], s.changing[k].Next(now)
+			k++
+		}
+	}
+	return into
+}
+
+// grow has those be due that have become it.
+func (s *quick) grow(now core.Time) {
+	for len(s.ages) > 0 && s.ages[0].due <= now {
+		if i := s.young.at(s.ages.pop().came); i >= 0 {
+			w := s.young.remove(i)
+			if s.young.jobs == 0 {
+				s.seen = 0
+			}
+			if !s.due.byDue(w) || len(s.places) < s.policy.Reservations {
+				s.turned = true
+			}
+		}
+	}
+}
+
+// renew makes everything anew but who waits and what runs. Nobody has a reservation.
+func (s *quick) renew(now core.Time) {
+	s.stale, s.freed, s.turned = false, true, true
+	s.drop(false)
+	s.free = s.machine.Nodes
+	for _, h := range s.runs.List {
+		s.free -= h.Nodes
+	}
+	if !s.viewed {
+		return
+	}
+	s.view.CopyFrom(profile.New(s.machine.Nodes))
+	for _, h := range s.runs.List {
+		s.view.Change(now, h.End, h.Nodes)
+	}
+	for i := range s.others {
+		if a := &s.others[i].Allocation; a.End() > now {
+			s.view.Add(a.Start, a.EP)
+		}
+	}
+}
+
+// drop takes all reservations back, and where viewed out of the view.
+func (s *quick) drop(viewed bool) {
+	for i := range s.places {
+		if viewed {
+			s.view.Remove(s.places[i].Start, s.places[i].EP)
+		}
+		if k := s.due.find(s.places[i].Job); k >= 0 {
+			s.due.list[k].has = false
+		}
+	}
+	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
+}
+
+// pass looks at all that wait.
+func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
+	s.view.Forget(now)
+	if s.freed {
+		s.times++
+		if len(s.places) > 0 && !s.stays(now) {
+			s.drop(s.viewed)
+		}
+	}
+	s.due.tidy()
+	s.young.tidy()
+	s.turned, s.freed, s.wakes = false, false, core.Forever
+	for i := 0; i < len(s.places); {
+		if p := s.places[i]; p.Start <= now {
+			into = s.enter(now, i, into)
+		} else {
+			i++
+		}
+	}
+	return s.scan(now, s.due.first, s.young.first, into)
+}
+
+// placed says whether somebody who has a place may begin now. One whose place was missed has none any more; and one with several
+// profiles is looked at anew each time, for another profile may begin before the one that he has the place for.
+func (s *quick) placed(now core.Time) bool {
+	begins := false
+	for i := range s.places {
+		at := s.places[i].Start
+		begins = begins || at <= now
+		s.stale = s.stale || at < now
+	}
+	s.freed = s.freed || s.several
+	return begins
+}
+
+// stays says whether the only reservation's job has no better place, and does not begin now.
+func (s *quick) stays(now core.Time) bool {
+	if len(s.places) != 1 || s.several {
+		return false
+	}
+	p := &s.places[0]
+	switch nodes, length := p.EP[0].Nodes, p.EP[0].Duration; {
+	case !s.viewed && nodes <= s.free:
+		return false
+	case !s.viewed:
+		p.Start, s.beside = s.enough(nodes)
+		s.stairs = s.stairs[:0]
+		return true
+	case len(p.EP) == 1:
+		lifted := s.view.Without(p.Start, p.EP)
+		_, better := lifted.FirstFit(nodes, length, max(now, s.begin), p.Start)
+		return !better
+	}
+	j := core.Job{ID: p.Job, Begin: s.begin, Choices: s.only[:]}
+	s.only[0] = p.EP
+	_, better := s.chooser.Earliest(s.view.Without(p.Start, p.EP), now, j, p.End())
+	return !better
+}
+
+// enter starts number i of those with a reservation, in its place.
+func (s *quick) enter(now core.Time, i int, into []core.Start) []core.Start {
+	p := s.places[i]
+	s.places = append(s.places[:i], s.places[i+1:]...)
+	if s.viewed {
+		s.view.Remove(p.Start, p.EP) // it is entered again
+	}
+	return s.start(now, &s.due, s.due.find(p.Job), p.Choice, into)
+}

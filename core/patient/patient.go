@@ -1,0 +1,69 @@
+// Package patient is EASY back-filling for jobs whose size changes over their life: rigid, moldable and evolving ones together.
+// A job starts when its profile fits beside what runs; a few that have waited longest have a reservation, and all others none.
+//
+//	state := patient.EASY{Factor: 2, Most: 24 * 3600}.New(core.Machine{Nodes: 100})
+//	state.Submit(now, core.Job{ID: 1, Submit: now, Choices: []core.EP{{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}}})
+//	starts := state.Starts(now, nil)
+//
+// As in core/queue's Repeated the promise of what has started is never touched, no step is expanded, and nodes of a job whose
+// promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting; EASY of
+// core/queue sees a job as its peak.
+//
+// Files: patient.go says what the policies are; plain.go does it in so many words, and is for where jobs have guards; quick.go is told what
+// happens, pass.go and scan.go start jobs, ranks.go lists them; state.go chooses between the two.
+package patient
+
+import (
+	"math"
+
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// EASY starts the jobs that fit now, and gives a reservation to those that do not and are due: at the first second at which they
+// fit beside what runs and the reservations before them. A job is due once it has waited Factor times its request, or Most, whichever
+// is less, counted from its submission (core.Job.Submit). Those that are due go first, in the order in which they became due; then
+// all others, in the order of the Submit calls. A job that never fits the machine is passed over.
+//
+// Of several profiles a job has the one that completes first among those that begin now; its reservation is for the one that
+// completes first at all. Of equals it is the one with the fewest nodes (at its peak), then the one named first. Guards and margins
+// (core.Job) are kept as Repeated keeps them.
+//
+// With one reservation nobody starves: its place never moves back while the machine keeps its nodes, so that a job that fits the
+// machine waits until it is due, and then for those due before it, one place after the other.
+//
+// The zero value has no patience and one reservation: the oldest waiting job has it, as in EASY.
+type EASY struct {
+	Factor       int64     // a job is due once it has waited so many times its request; 0: at once
+	Most         core.Time // and at most so long, in seconds; 0: at once
+	Reservations int       // at a time; 0 is 1
+}
+
+// All is more reservations than there ever are jobs. Without patience that is core/queue's Repeated, but for moldable jobs: one
+// of those that begins now does not wait for a size that ends sooner.
+const All = math.MaxInt
+
+var (
+	_ queue.Policy   = EASY{}
+	_ queue.Promiser = (*state)(nil)
+)
+
+// New is the state of a machine without jobs. A node count below 0 is 0.
+//
+// What is told by Running is taken as it is; an allocation that lay in the future then is somebody else's: Starts does not report
+// it. Where what runs exceeds the machine (nodes were lost), nothing is free. Plan has what starts now and the reservations; the
+// EPs in it share memory with the jobs' choices: read only.
+func (p EASY) New(m core.Machine) queue.State { return newState(p, m) }
+
+// due is when a job becomes due.
+func (p EASY) due(j core.Job) core.Time {
+	request := core.Forever
+	for _, ep := range j.Choices {
+		request = min(request, ep.Total())
+	}
+	patience := p.Most
+	if request = max(request, 0); p.Factor <= 0 || request <= p.Most/p.Factor {
+		patience = max(p.Factor, 0) * request
+	}
+	return j.Submit + min(max(patience, 0), core.Forever)
+}

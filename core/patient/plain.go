@@ -1,0 +1,222 @@
+package patient
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/guard"
+	"accordion/core/held"
+	"accordion/core/mold"
+	"accordion/core/profile"
+	"accordion/core/queue"
+)
+
+// plain is the definition in so many words: it makes everything anew at each pass, and remembers nothing but what runs. It is for
+// where jobs have guards; what is quick without them does the same (quick).
+type plain struct {
+	policy  EASY
+	machine core.Machine
+	waiting []waiter        // in the order of the queue
+	running []held.Changing // in the order in which they came
+	places  []core.Planned  // the reservations, as of the last pass
+
+	guarded bool // a job has, or had, a guard
+	view    *profile.Profile
+	outlook guard.Outlook // beside view, where guarded
+	chooser mold.Chooser
+}
+
+// waiter is a job that waits.
+type waiter struct {
+	core.Job
+	due  core.Time
+	came uint32 // its rank, where it is not told by the place in a list
+}
+
+func newPlain(p EASY, m core.Machine) *plain {
+	return &plain{policy: p, machine: m, view: profile.New(0)}
+}
+
+// waits puts a job behind all others.
+func (s *plain) waits(j core.Job, due core.Time) {
+	s.guarded = s.guarded || j.Guard > 0
+	s.waiting = append(s.waiting, waiter{Job: j, due: due})
+}
+
+// Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
+func (s *plain) Submit(_ core.Time, j core.Job) {
+	s.waits(j, s.policy.due(j))
+}
+
+// Running implements queue.State. It replaces what was known of the job, running or waiting.
+func (s *plain) Running(now core.Time, a core.Allocation) {
+	r := held.Told(now, a)
+	s.End(now, a.Job)
+	s.guarded = s.guarded || a.Guard > 0
+	s.running = append(s.running, r)
+}
+
+// End implements queue.State. It is nothing when the job is unknown.
+func (s *plain) End(_ core.Time, id core.JobID) {
+	s.running = slices.DeleteFunc(s.running, func(r held.Changing) bool { return r.Job == id })
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.ID == id })
+	s.places = slices.DeleteFunc(s.places, func(p core.Planned) bool { return p.Job == id })
+}
+
+// Nodes implements queue.State.
+func (s *plain) Nodes(_ core.Time, m core.Machine) { s.machine = m }
+
+// Next implements queue.State.
+func (s *plain) Next(now core.Time) core.Time {
+	next := core.Forever
+	for i := range s.running {
+		next = min(next, s.running[i].Next(now))
+	}
+	for i := range s.places {
+		if at := s.places[i].Start; at > now {
+			next = min(next, at)
+		}
+	}
+	for i := range s.waiting {
+		if at := s.waiting[i].Begin; at > now {
+			next = min(next, at)
+		}
+	}
+	return next
+}
+
+// Promise implements queue.Promiser.
+func (s *plain) Promise(id core.JobID) (core.Allocation, bool) {
+	for i := range s.running {
+		if s.running[i].Job == id {
+			return s.running[i].Allocation, true
+		}
+	}
+	return core.Allocation{}, false
+}
+
+// Plan implements queue.State: what starts now, and the reservations.
+func (s *plain) Plan(now core.Time) core.Plan {
+	c := s.copy()
+	return core.Plan{Jobs: append(c.pass(now, nil), c.places...)}
+}
+
+// Clone implements queue.State.
+func (s *plain) Clone() queue.State { return s.copy() }
+
+func (s *plain) copy() *plain {
+	return &plain{
+		policy: s.policy, machine: s.machine, waiting: slices.Clone(s.waiting), running: slices.Clone(s.running),
+		places: slices.Clone(s.places), guarded: s.guarded, view: profile.New(0),
+	}
+}
+
+// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
+// instant of a change, the change is reported late, at the size of this instant.
+func (s *plain) Starts(now core.Time, into []core.Start) []core.Start {
+	into = held.Resize(s.running, now, into)
+	for _, p := range s.pass(now, nil) {
+		into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: p.EP.At(0), Begins: true})
+	}
+	return into
+}
+
+// pass starts what fits now, and makes the reservations anew.
+func (s *plain) pass(now core.Time, into []core.Planned) []core.Planned {
+	s.renew(now)
+	s.places = s.places[:0]
+	candidates := make([]*waiter, len(s.waiting))
+	for i := range s.waiting {
+		candidates[i] = &s.waiting[i]
+	}
+	slices.SortStableFunc(candidates, func(a, b *waiter) int {
+		if a.due > now && b.due > now {
+			return 0
+		}
+		return cmp.Compare(a.due, b.due)
+	})
+	begun := len(into)
+	for _, w := range candidates {
+		if p, ok := s.now(now, w.Job); ok {
+			s.occupy(&p, now)
+			s.running = append(s.running, held.Begun(p.Allocation))
+			into = append(into, p)
+			continue
+		}
+		if w.due > now || len(s.places) >= s.policy.Reservations {
+			continue
+		}
+		if p, ok := s.fit(now, w.Job); ok {
+			s.occupy(&p, max(now, w.Begin))
+			s.places = append(s.places, p)
+		}
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool {
+		return slices.ContainsFunc(into[begun:], func(p core.Planned) bool { return p.Job == w.ID })
+	})
+	return into
+}
+
+// renew makes the view of what runs.
+func (s *plain) renew(now core.Time) {
+	s.view.CopyFrom(profile.New(s.machine.Nodes))
+	for i := range s.running {
+		if a := &s.running[i].Allocation; a.End() > now {
+			s.view.Add(a.Start, a.EP)
+		}
+	}
+	if s.guarded {
+		s.outlook.Renew(now, s.view, held.Allocations(s.running))
+	}
+}
+
+// now is the place of a job that begins now: of its choices that do, the one that completes first.
+func (s *plain) now(now core.Time, j core.Job) (best core.Planned, found bool) {
+	if j.Begin > now {
+		return best, false
+	}
+	for i := range j.Choices {
+		one := j
+		one.Choices = j.Choices[i : i+1]
+		p, ok := s.chooser.Earliest(s.room(j).Without(0, nil), now, one, now+one.Choices[0].Total()+1)
+		if ok && s.guarded {
+			begin, clear := s.outlook.Clear(p, j.Margin)
+			ok = clear && begin == now
+		}
+		if p.Choice = i; ok && (!found || p.End() < best.End() || p.End() == best.End() && p.EP.Peak() < best.EP.Peak()) {
+			best, found = p, true
+		}
+	}
+	return best, found
+}
+
+// room is the view into which a job is fitted.
+func (s *plain) room(j core.Job) *profile.Profile {
+	if s.guarded && j.Guard <= 0 {
+		return s.outlook.Taken()
+	}
+	return s.view
+}
+
+// fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
+func (s *plain) fit(now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := s.chooser.Best(s.room(j), now, j)
+	for ok && s.guarded {
+		begin, clear := s.outlook.Clear(p, j.Margin)
+		if !clear || begin == p.Start {
+			return p, clear
+		}
+		j.Begin = begin
+		p, ok = s.chooser.Best(s.room(j), now, j)
+	}
+	return p, ok
+}
+
+// occupy enters a place, and says when it begins at the earliest.
+func (s *plain) occupy(p *core.Planned, notBefore core.Time) {
+	s.view.Add(p.Start, p.EP)
+	if s.guarded {
+		s.outlook.Occupy(p, notBefore)
+	}
+}

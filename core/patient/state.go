@@ -1,0 +1,79 @@
+package patient
+
+import (
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// state is the state of EASY: quick as long as no job has a guard, plain from then on.
+type state struct {
+	quick *quick // nil from then on
+	plain *plain // nil until then
+}
+
+func newState(p EASY, m core.Machine) *state {
+	p.Reservations = max(p.Reservations, 1)
+	m.Nodes = max(m.Nodes, 0)
+	return &state{quick: newQuick(p, m)}
+}
+
+// is is the one that there is.
+func (s *state) is() queue.State {
+	if s.quick != nil {
+		return s.quick
+	}
+	return s.plain
+}
+
+// guards is told of a guard.
+func (s *state) guards(guard core.Time) {
+	if guard > 0 && s.quick != nil {
+		s.plain, s.quick = s.quick.plain(), nil
+	}
+}
+
+// Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
+func (s *state) Submit(now core.Time, j core.Job) {
+	s.guards(j.Guard)
+	s.is().Submit(now, j)
+}
+
+// Running implements queue.State. It replaces what was known of the job, running or waiting.
+func (s *state) Running(now core.Time, a core.Allocation) {
+	s.guards(a.Guard)
+	s.is().Running(now, a)
+}
+
+// End implements queue.State. It is nothing when the job is unknown.
+func (s *state) End(now core.Time, id core.JobID) { s.is().End(now, id) }
+
+// Nodes implements queue.State.
+func (s *state) Nodes(now core.Time, m core.Machine) {
+	m.Nodes = max(m.Nodes, 0)
+	s.is().Nodes(now, m)
+}
+
+// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
+// instant of a change, the change is reported late, at the size of this instant.
+func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
+	return s.is().Starts(now, into)
+}
+
+// Next implements queue.State.
+func (s *state) Next(now core.Time) core.Time { return s.is().Next(now) }
+
+// Promise implements queue.Promiser.
+func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
+	return s.is().(queue.Promiser).Promise(id)
+}
+
+// Plan implements queue.State: what starts now, and the reservations.
+func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
+
+// Clone implements queue.State.
+func (s *state) Clone() queue.State {
+	if s.quick != nil {
+		return &state{quick: s.quick.copy()}
+	}
+	return &state{plain: s.plain.copy()}
+}

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/patient"
+	"accordion/core/queue"
+)
+
+// patients are the EASY for evolving jobs, in which a few that have waited long have a reservation. Its order is its own.
+var patients = []struct {
+	name    string
+	options []string // that may follow, each behind a colon
+	help    string
+	policy  patient.EASY
+}{
+	{"easy-evolving", []string{reservations},
+		"EASY back-filling of jobs as they evolve: who fits starts, and the oldest that does not has a reservation", patient.EASY{}},
+	{"patient", []string{patience, factor, reservations},
+		"the same, and a job has it once it has waited twice its request, or 24 h; PATIENCE and N instead", patient.EASY{Factor: 2, Most: 24 * 3600}},
+}
+
+// The options of patients beside patience: how many times its request a job waits, and how many have a reservation.
+const (
+	factor       = "xN"
+	reservations = "rN"
+)
+
+// everybody is the number of reservations that is no number.
+const everybody = "all"
+
+// patientNames are the names for messages and help.
+func patientNames() []string {
+	var all []string
+	for _, p := range patients {
+		name := p.name
+		for _, o := range p.options {
+			name += "[:" + o + "]"
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// patientHelp is a line for each.
+func patientHelp() string {
+	var text strings.Builder
+	for _, p := range patients {
+		text.WriteString(line(p.name, p.help))
+	}
+	return text.String()
+}
+
+// patientNamed is the policy of a name among those here; nil when there is none.
+func patientNamed(name string, order queue.Order) (queue.Policy, error) {
+	words := strings.Split(name, ":")
+	for _, p := range patients {
+		if p.name != words[0] {
+			continue
+		}
+		made, set := p.policy, map[string]bool{}
+		for _, word := range words[1:] {
+			option := readPatience(&made, word)
+			if !slices.Contains(p.options, option) {
+				return nil, fmt.Errorf("policy %s: %s is not one of %s: a duration above 0 such as 12h, x2 and r1, or r%s", core.Shown(name), core.Shown(word), strings.Join(p.options, ", "), everybody)
+			}
+			if set[option] {
+				return nil, fmt.Errorf("policy %s: %s is a second %s", core.Shown(name), core.Shown(word), option)
+			}
+			set[option] = true
+		}
+		if order != queue.FirstCome {
+			return nil, ownOrder(name, order)
+		}
+		return made, nil
+	}
+	return nil, nil
+}
+
+// readPatience reads one option, and says which it is; "" when it is none.
+func readPatience(p *patient.EASY, word string) string {
+	const most = 1_000_000
+	number := func(text string) (int, bool) {
+		n, err := strconv.Atoi(text)
+		return n, err == nil && n >= 1 && n <= most
+	}
+	if text, is := strings.CutPrefix(word, factor[:1]); is {
+		if n, ok := number(text); ok {
+			p.Factor = int64(n)
+			return factor
+		}
+		return ""
+	}
+	if text, is := strings.CutPrefix(word, reservations[:1]); is {
+		n, ok := number(text)
+		if text == everybody {
+			n, ok = patient.All, true
+		}
+		if p.Reservations = n; ok {
+			return reservations
+		}
+		return ""
+	}
+	if d, ok := core.ParseDuration(word); ok && d > 0 {
+		p.Most = d
+		return patience
+	}
+	return ""
+}
+
+// ownOrder is why a policy takes no --order.
+func ownOrder(name string, order queue.Order) error {
+	return fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
+}

@@ -1,0 +1,161 @@
+package replay_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/patient"
+	"accordion/core/queue"
+	"accordion/traces/replay"
+	"accordion/traces/workload"
+)
+
+// seen is a policy that is given every job as its peak for its whole time.
+type seen struct{ queue.Policy }
+
+func (p seen) New(m core.Machine) queue.State { return peaks{p.Policy.New(m)} }
+
+type peaks struct{ queue.State }
+
+func (s peaks) Submit(now core.Time, j core.Job) {
+	ep := j.Choices[0]
+	j.Choices = []core.EP{{{Duration: ep.Total(), Nodes: ep.Peak()}}}
+	s.State.Submit(now, j)
+}
+
+// same compares two policies start by start.
+func same(t *testing.T, w workload.Workload, a, b queue.Policy) {
+	t.Helper()
+	x, y := replay.Run(w, a), replay.Run(w, b)
+	starts := func(r replay.Result) (all []core.Time) {
+		for _, o := range r.Outcomes {
+			all = append(all, o.Start)
+		}
+		return all
+	}
+	if !slices.Equal(starts(x), starts(y)) {
+		t.Errorf("mean waits of %.2f s and %.2f s, and other starts", meanWait(w, x), meanWait(w, y))
+	}
+}
+
+// evolves is a whole log with 30 % evolving jobs.
+func evolves(t *testing.T, name string, jobs int) workload.Workload {
+	t.Helper()
+	s, err := workload.Selection{Limit: jobs}.Select(realLog(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mountains.Apply(&s.Workload)
+	return s.Workload
+}
+
+func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *testing.T) {
+	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
+		t.Run(name, func(t *testing.T) {
+			w := evolves(t, name, 0)
+			same(t, w, seen{patient.EASY{}}, queue.EASY{})
+			for i := range w.Jobs {
+				w.Jobs[i].Choices = nil
+			}
+			same(t, w, patient.EASY{}, queue.EASY{})
+		})
+	}
+}
+
+// plainly is a policy whose state was told of a guard, of nobody's: it makes everything anew at each event, as the definition does.
+type plainly struct{ queue.Policy }
+
+func (p plainly) New(m core.Machine) queue.State {
+	s := p.Policy.New(m)
+	s.Running(-core.Forever, core.Allocation{Job: -1, Start: -core.Forever, EP: core.EP{{Duration: 1}}, Guard: 1})
+	return s
+}
+
+func TestOnWholeLogsTheQuickWayStartsAsThePlainOne(t *testing.T) {
+	jobs := 3000
+	if *long {
+		jobs = 0
+	}
+	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
+		t.Run(name, func(t *testing.T) {
+			w := evolves(t, name, jobs)
+			for _, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}, {Factor: 1, Most: 6 * 3600, Reservations: 3}} {
+				same(t, w, p, plainly{p})
+			}
+		})
+	}
+}
+
+// Repeated takes minutes for a whole log, so that it is asked for one only where there is time.
+func TestOnALogReservationsForAllWithoutPatienceAreRepeated(t *testing.T) {
+	jobs := 3000
+	if *long {
+		jobs = 0
+	}
+	same(t, evolves(t, "KTH-SP2-1996-2.1-cln", jobs), patient.EASY{Reservations: patient.All}, queue.Repeated{})
+}
+
+// The page on which the policies were found gives, against EASY, the geometric means over two shapes, either --same and three seeds: of the mean
+// wait, the mean bounded slowdown and the longest wait. Its program is another one.
+func TestOnRealLogsEverybodyWaitsAsMuchLessThanUnderEASYAsTheirFinderSays(t *testing.T) {
+	type means [3]float64
+	seeds := uint64(1)
+	if *long {
+		seeds = 3
+	}
+	for _, c := range []struct {
+		log              string
+		oldest, patience means
+	}{
+		{"KTH-SP2-1996-2.1-cln", means{0.57, 0.48, 0.95}, means{0.49, 0.39, 0.92}},
+		{"SDSC-SP2-1998-4.2-cln", means{0.48, 0.43, 0.66}, means{0.45, 0.40, 0.68}},
+		{"CTC-SP2-1996-3.1-cln", means{0.35, 0.32, 0.48}, means{0.31, 0.28, 0.52}},
+	} {
+		t.Run(c.log, func(t *testing.T) {
+			selected, err := workload.Selection{}.Select(realLog(t, c.log))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sums [2]means
+			cases := 0.0
+			for seed := uint64(1); seed <= seeds; seed++ {
+				for _, how := range []workload.WhatIf{
+					{Shape: workload.Mountain, Same: workload.SamePeak}, {Shape: workload.Mountain, Same: workload.SameArea},
+					{Shape: workload.RampUp, Same: workload.SamePeak}, {Shape: workload.RampUp, Same: workload.SameArea},
+				} {
+					w := selected.Workload
+					w.Jobs = slices.Clone(w.Jobs)
+					how.Evolving, how.Seed = 0.3, seed
+					how.Apply(&w)
+					measured := func(p queue.Policy) means {
+						m := replay.Measure(w, replay.Run(w, p))
+						return means{m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max}
+					}
+					easy := measured(queue.EASY{})
+					for i, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}} {
+						for k, v := range measured(p) {
+							sums[i][k] += math.Log(v / easy[k])
+						}
+					}
+					cases++
+				}
+			}
+			near := 0.03
+			if !*long {
+				near = 0.12 // a third of the cases
+			}
+			for i, want := range []means{c.oldest, c.patience} {
+				var got means
+				for k := range got {
+					got[k] = math.Exp(sums[i][k] / cases)
+					if math.Abs(got[k]-want[k]) > near {
+						t.Errorf("%s: %.3f, want %.2f within %.2f", []string{"wait", "slowdown", "longest wait"}[k], got[k], want[k], near)
+					}
+				}
+				t.Logf("%s: wait %.3f (%.2f), slowdown %.3f (%.2f), longest wait %.3f (%.2f)", []string{"easy-evolving", "patient"}[i], got[0], want[0], got[1], want[1], got[2], want[2])
+			}
+		})
+	}
+}
