@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,17 +20,17 @@ import (
 // TestApplicationsOverTwoClusters: the same as TestPartsOfApplications, but who gives the orders is the loop of applications, with
 // launchers and barriers. It is killed as well.
 func TestApplicationsOverTwoClusters(t *testing.T) {
-	went := 0
+	var went atomic.Int64
 	everySeed(shares(), func(i int) {
 		seed := *fromFlag + uint64(i)
 		wrong, n := delegated(t, seed, false)
 		for _, w := range wrong {
 			t.Errorf("seed %d: %s", seed, w)
 		}
-		went += n
+		went.Add(int64(n))
 	})
-	t.Logf("%d applications were let go", went)
-	if went == 0 {
+	t.Logf("%d applications were let go", went.Load())
+	if went.Load() == 0 {
 		t.Error("no application was let go: the stories tell nothing")
 	}
 }
