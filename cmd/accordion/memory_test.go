@@ -73,7 +73,8 @@ var gauge = regexp.MustCompile(`(?m)^(go_memstats_\w+) (\S+)$`)
 // heap is what the process says of its memory, MiB by name.
 func heap(t *testing.T, address string) map[string]float64 {
 	t.Helper()
-	answer, err := http.Get("http://" + address + "/metrics")
+	c := &http.Client{Timeout: time.Minute}
+	answer, err := c.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
