@@ -185,11 +185,12 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	start := reservation("accordion-start", "n1", "n3")
 	later := start // in which it cannot begin before all is done twice: its owner has let it go
 	later.Start += 120
-	for _, r := range []adapter.Reservation{later, start} {
-		w.ok(w.sys.Reserve(w.ctx, r))
+	for range 2 {
+		w.ok(w.sys.Reserve(w.ctx, later))
 		w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 2, Limit: 190}))
-		w.ok(w.sys.Attach(w.ctx, key, r.Name))
+		w.ok(w.sys.Attach(w.ctx, key, later.Name))
 	}
+	w.ok(w.sys.Reserve(w.ctx, start)) // from here on it may start at any moment
 	w.ok(w.sys.Release(w.ctx, key))
 	j = w.await(key, adapter.Running)
 	if !slices.Equal(j.Nodes, start.Nodes) || j.Want != 2 || j.Tasks != 4 || j.Limit != 240 || j.Started == 0 {
