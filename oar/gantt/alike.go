@@ -47,7 +47,8 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 		has := make(Set, len(usable))
 		for _, l := range n.Layers {
 			for _, host := range l.Nodes {
-				has.Join(tree.children[host].all)
+				part := tree.children[host]
+				part.of(has).Join(part.words)
 			}
 		}
 		names[int64(n.Job)] = has
@@ -128,10 +129,10 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	h := hosts{parts: len(tree.children), of: make([]int, 64*len(usable))}
 	own := make([][]place.Claim, len(tree.children))
 	for host, part := range tree.children {
-		for r := range part.all.All() {
+		for r := range part.all() {
 			h.of[r] = host + 1
 		}
-		if !usable.Holds(part.all) {
+		if !part.of(usable).Holds(part.words) {
 			own[host] = append(own[host], place.Claim{Node: host, From: now, To: core.Forever})
 			h.lost = append(h.lost, host)
 		}
@@ -151,7 +152,7 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	for host, claims := range own {
 		for _, c := range joined(claims) {
 			h.claims = append(h.claims, c)
-			if usable.Holds(tree.children[host].all) {
+			if part := tree.children[host]; part.of(usable).Holds(part.words) {
 				c.Node = 1
 				h.busy = append(h.busy, c)
 			}

@@ -32,8 +32,9 @@ func (c *Calendar) Take(what Set, from, to core.Time) {
 	if to < core.Forever {
 		end = c.cut(to)
 	}
+	first, last := what.span() // the others stay as they are
 	for ; i < end; i++ {
-		c.slots[i].free.Drop(what)
+		c.slots[i].free[first:last].Drop(what[first:last])
 	}
 }
 
@@ -89,7 +90,7 @@ func (s *search) reset(c Choice) {
 	}
 	clear(s.eligible)
 	for _, g := range c.Groups {
-		s.eligible.Join(g.Tree.all)
+		g.Tree.of(s.eligible).Join(g.Tree.words)
 	}
 }
 

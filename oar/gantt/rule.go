@@ -123,7 +123,7 @@ func within(usable Set, jobs []Job) Set {
 			for _, g := range c.Groups {
 				if !seen[g.Tree] {
 					seen[g.Tree] = true
-					some.Join(g.Tree.all)
+					g.Tree.of(some).Join(g.Tree.words)
 				}
 			}
 		}

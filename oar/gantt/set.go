@@ -39,6 +39,18 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
+// span is the words in which there are resources: from first to before last.
+func (s Set) span() (first, last int) {
+	last = len(s)
+	for last > 0 && s[last-1] == 0 {
+		last--
+	}
+	for first < last && s[first] == 0 {
+		first++
+	}
+	return first, last
+}
+
 // Keep leaves in the set what is in t too.
 func (s Set) Keep(t Set) {
 	for i, w := range t {

@@ -1,5 +1,11 @@
 package gantt
 
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
 // How many of a level a request wants, other than a number.
 const (
 	AllOfThem = -1 // every one that there is, whether it can be used at present or not: the request waits for the last
@@ -14,22 +20,52 @@ type Property []int32
 // Tree is the hierarchy of the resources that a request may have: switches, their hosts, their cores, as the request
 // names the levels. It is made once and never changed.
 type Tree struct {
-	all      Set // what is below it
+	stretch  // what is below it
 	children []*Tree
-	size     int // resources below it
-	smallest int // resources below the smallest child; 1 where there is none
+	size     int  // resources below it
+	smallest int  // resources below the smallest child; 1 where there is none
+	singles  bool // each child is one resource, and they stand in the resources' order
+}
+
+// stretch is a set of resources that lie near to each other, as those of a host do: of a large cluster's sets only these words are looked
+// at.
+type stretch struct {
+	first int // number of the first word
+	words Set
+}
+
+// of is the same words of a set.
+func (p *stretch) of(s Set) Set { return s[p.first : p.first+len(p.words)] }
+
+// all goes through the resources, in their order.
+func (p *stretch) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for r := range p.words.All() {
+			if !yield(64*p.first + r) {
+				return
+			}
+		}
+	}
+}
+
+// add puts a resource behind all others.
+func (p *stretch) add(r int) {
+	if len(p.words) == 0 {
+		p.first = r / 64
+	}
+	for len(p.words) <= r/64-p.first {
+		p.words = append(p.words, 0)
+	}
+	p.words.Add(r - 64*p.first)
 }
 
 // NewTree arranges the eligible resources in levels, the outermost first. Resources that lack one of the properties are
 // not in it. Parts stand in the order of their first resources.
 func NewTree(eligible Set, levels ...Property) *Tree {
-	t := &Tree{all: make(Set, len(eligible))}
-	copy(t.all, eligible)
+	t := new(Tree)
 	for r := range eligible.All() {
-		for _, of := range levels {
-			if of[r] < 0 {
-				t.all[r/64] &^= 1 << (r % 64)
-			}
+		if !slices.ContainsFunc(levels, func(of Property) bool { return of[r] < 0 }) {
+			t.add(r)
 		}
 	}
 	t.divide(levels)
@@ -37,20 +73,20 @@ func NewTree(eligible Set, levels ...Property) *Tree {
 }
 
 func (t *Tree) divide(levels []Property) {
-	t.size, t.smallest = t.all.Len(), 1
+	t.size, t.smallest = t.words.Len(), 1
 	if len(levels) == 0 {
 		return
 	}
 	parts := map[int32]*Tree{}
-	for r := range t.all.All() {
+	for r := range t.all() {
 		of := levels[0][r]
 		part, known := parts[of]
 		if !known {
-			part = &Tree{all: make(Set, len(t.all))}
+			part = new(Tree)
 			parts[of] = part
 			t.children = append(t.children, part)
 		}
-		part.all.Add(r)
+		part.add(r)
 	}
 	for i, part := range t.children {
 		part.divide(levels[1:])
@@ -58,6 +94,7 @@ func (t *Tree) divide(levels []Property) {
 			t.smallest = part.size
 		}
 	}
+	t.singles = len(levels) == 1 && len(t.children) == t.size
 }
 
 // Group is one part of a request: so many of each level of a tree, and all resources of those in the last level.
@@ -72,15 +109,18 @@ func (g Group) pick(free, taken Set) bool { return pick(g.Tree, g.Counts, free, 
 
 func pick(t *Tree, counts []int, free, taken Set) bool {
 	if len(counts) == 0 {
-		if t.size == 0 || !free.Holds(t.all) {
+		if t.size == 0 || !t.of(free).Holds(t.words) {
 			return false
 		}
-		taken.Join(t.all)
+		t.of(taken).Join(t.words)
 		return true
 	}
 	need, most := wanted(counts[0], len(t.children))
 	if need > len(t.children) {
 		return false
+	}
+	if t.singles {
+		return t.pickSingles(need, most, t.of(free), t.of(taken))
 	}
 	found := 0
 	for i, child := range t.children {
@@ -94,7 +134,25 @@ func pick(t *Tree, counts []int, free, taken Set) bool {
 	if found >= need {
 		return true
 	}
-	taken.Drop(t.all)
+	t.of(taken).Drop(t.words)
+	return false
+}
+
+// pickSingles is pick where each child is a resource, on the tree's own words.
+func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
+	found := 0
+	for i, w := range t.words {
+		w &= free[i]
+		for n := bits.OnesCount64(w); found+n > most; n-- {
+			w &^= 1 << (63 - bits.LeadingZeros64(w)) // the last one
+		}
+		taken[i] |= w
+		found += bits.OnesCount64(w)
+	}
+	if found >= need {
+		return true
+	}
+	taken.Drop(t.words)
 	return false
 }
 
