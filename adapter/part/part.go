@@ -20,7 +20,7 @@ type Board struct {
 	Local delegate.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has come
-	// Cores, Memory (MiB) and Arch are of the weakest host; 0 and "" where they are not known.
+	// Cores, Memory (MiB) and Arch are of the weakest host; 0 and "" where they are not known, Arch also where hosts differ.
 	Cores  int
 	Memory int64
 	Arch   string

@@ -43,6 +43,29 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 	return delegate.Local{State: state, Waiting: v.ranked(due)}, hosts
 }
 
+// Weakest is what each of the nodes has that are there for applications: processors, MiB, and the architecture of them all. 0 and "" where that
+// is not known of one, and "" where they differ. One whose architecture is not known yet, as after a restart of the batch system, counts for none.
+func (v *World) Weakest() (cores int, memory int64, arch string) {
+	first, mixed := true, false
+	for i, n := range v.Snapshot.Nodes {
+		if v.lost[i] {
+			continue
+		}
+		if first {
+			cores, memory, first = n.Cores, n.Memory, false
+		}
+		cores, memory = min(cores, n.Cores), min(memory, n.Memory)
+		mixed = mixed || arch != "" && n.Arch != "" && n.Arch != arch
+		if n.Arch != "" {
+			arch = n.Arch
+		}
+	}
+	if mixed {
+		arch = ""
+	}
+	return cores, memory, arch
+}
+
 // quietClaims is what others than managed jobs occupy. What may end at any moment ends at a half minute.
 func (v *World) quietClaims() []place.Claim {
 	soon := v.Now + max(settling, v.Settings.StartLead+1)

@@ -86,3 +86,30 @@ func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
 		t.Errorf("%d hosts, of which 8 are free from %d on; %d wait: %+v", hosts, at, len(l.Waiting), l.Waiting)
 	}
 }
+
+func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
+	thin, fat, arm := adapter.Node{Cores: 8, Memory: 64_000, Arch: "x86_64"}, adapter.Node{Cores: 64, Memory: 32_000, Arch: "x86_64"}, adapter.Node{Cores: 96, Memory: 96_000, Arch: "aarch64"}
+	silent := adapter.Node{Cores: 8, Memory: 64_000}
+	for name, test := range map[string]struct {
+		nodes []adapter.Node
+		want  adapter.Node
+	}{
+		"nothing is known":           {[]adapter.Node{{}, {}}, adapter.Node{}},
+		"two kinds":                  {[]adapter.Node{thin, fat}, adapter.Node{Cores: 8, Memory: 32_000, Arch: "x86_64"}},
+		"two architectures":          {[]adapter.Node{thin, arm, thin}, adapter.Node{Cores: 8, Memory: 64_000}},
+		"one has not spoken yet":     {[]adapter.Node{silent, thin}, thin},
+		"of one nothing is known":    {[]adapter.Node{fat, {}}, adapter.Node{Arch: "x86_64"}},
+		"out of service, none of it": {[]adapter.Node{fat, {Cores: 1, Memory: 1, Arch: "i386", Lost: true, Why: "DOWN"}}, fat},
+	} {
+		s := sceneOf(len(test.nodes), nil)
+		for i, n := range test.nodes {
+			n.Name, n.Usable, n.Idle = s.Snapshot.Nodes[i].Name, !n.Lost, !n.Lost
+			s.Snapshot.Nodes[i] = n
+		}
+		s.OutOfService = func(n adapter.Node) bool { return n.Lost }
+		v := Make(s.Input)
+		if cores, memory, arch := v.Weakest(); cores != test.want.Cores || memory != test.want.Memory || arch != test.want.Arch {
+			t.Errorf("%s: %d cores, %d MiB, %q", name, cores, memory, arch)
+		}
+	}
+}

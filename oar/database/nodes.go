@@ -13,6 +13,20 @@ import (
 // OnHost is true of a resource that is a part of a node.
 const OnHost = "r.type = 'default' AND r.network_address <> ''"
 
+// Properties are the names of all columns of resources: OAR's own, and the site's properties.
+func Properties(ctx context.Context, from Querier) ([]string, error) {
+	rows, err := from.QueryContext(ctx, "SELECT r.* FROM resources r WHERE 1 = 0")
+	if err != nil {
+		return nil, fmt.Errorf("reading the properties of resources: %w", err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err == nil {
+		err = rows.Err()
+	}
+	return names, err
+}
+
 // Resources gives the numbers of the resources that belong to hosts, host by host.
 func (d *DB) Resources(ctx context.Context, from Querier, hosts []string) ([]int64, error) {
 	if len(hosts) == 0 {

@@ -12,6 +12,7 @@
 //	reach.go         the hosts that jobs may have by their properties
 //	ends.go          why jobs have ended
 //	nodes.go         nodes, and what others have planned on them
+//	strength.go      what each node has, as the site's properties tell
 //	reservations.go  those of the sidecar
 package observe
 
@@ -48,6 +49,9 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	}
 	nodes, err := o.Nodes(ctx, tx)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.tellStrengths(ctx, tx, nodes); err != nil {
 		return nil, nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s AND %s) AND %s",

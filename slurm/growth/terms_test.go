@@ -17,7 +17,7 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 	const base = "--no-shell --no-bell --chdir=/ --partition=main,other --job-name=accordion-%s-46 --nodes=%d --nodelist=%s "
 	const whose = " --qos=normal --account=physics --reservation=accordion-46-2"
 	site := Site{Memory: true}
-	own := output.Node{Effective: 8, Memory: 4000}
+	own := output.Node{Effective: 8, Real: 4000}
 	for _, test := range []struct {
 		name string
 		a    Allocation

@@ -43,7 +43,7 @@ type Node struct {
 	CPUs      int    // CPUTot: all that it has
 	Effective int    // CPUEfctv: those of them that jobs may have; before 22.05 all
 	allocated int    // CPUAlloc: those that jobs have; one that is suspended has none
-	Memory    int64  // RealMemory, MB: all that it has
+	Real      int64  // RealMemory, MB: all that it has
 	reserved  int64  // MemSpecLimit, MB: of it, what jobs cannot have
 	GRES      string // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
 	available string // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
@@ -101,6 +101,9 @@ func ParseInventory(out string) (Inventory, error) {
 	return in, nil
 }
 
+// unconfigured is the RealMemory, in MB, of a node of which slurm.conf says none: it means nothing.
+const unconfigured = 1
+
 // parseNode reads a line of `show node`. A number that cannot be read is 0. What follows the state may be another's words.
 func parseNode(line string) Node {
 	var n Node
@@ -113,6 +116,8 @@ func parseNode(line string) Node {
 		switch key {
 		case "NodeName":
 			n.Name = strings.Clone(value) // it may be kept for long, and the list must not
+		case "Arch":
+			n.Arch = strings.Clone(value)
 		case "CPUTot":
 			n.CPUs = e.Count(key, value)
 		case "CPUEfctv":
@@ -120,7 +125,7 @@ func parseNode(line string) Node {
 		case "CPUAlloc":
 			n.allocated = e.Count(key, value)
 		case "RealMemory":
-			n.Memory = e.Memory(key, value)
+			n.Real = e.Memory(key, value)
 		case "MemSpecLimit":
 			n.reserved = e.Memory(key, value)
 		case "Gres":
@@ -135,6 +140,9 @@ func parseNode(line string) Node {
 	}
 	if n.Effective == 0 {
 		n.Effective = n.CPUs
+	}
+	if n.Cores = n.Effective; n.Real > unconfigured {
+		n.Memory = max(n.Free(), 0)
 	}
 	n.Why = state
 	n.Usable, n.Idle = nodeState(state)

@@ -89,9 +89,12 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 		if p := in.Partitions[1]; p.Exclusive || p.OverSubscribe != "NO" {
 			t.Errorf("%s: %+v", release, p)
 		}
-		if n := in.Nodes[0]; n.CPUs != 4 || n.Effective != 4 || n.allocated != 4 || n.Memory != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
+		if n := in.Nodes[0]; n.CPUs != 4 || n.Effective != 4 || n.allocated != 4 || n.Real != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
 			n.Idle || !n.Usable || n.power != Awake {
 			t.Errorf("%s: %+v", release, n)
+		}
+		if n := in.Nodes[0].Node; n.Cores != 4 || n.Memory != 1000 || n.Arch != "x86_64" {
+			t.Errorf("%s: launchers are told of %d cores, %d MiB, %q", release, n.Cores, n.Memory, n.Arch)
 		}
 		// A job that is suspended has the node, and Slurm says that it is idle.
 		if n := in.Nodes[4]; n.allocated != 0 || !n.Idle {
@@ -109,6 +112,18 @@ func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 		n := parseNode("NodeName=n5 Arch=x86_64 CoresPerSocket=1  " + allocated + " CPUEfctv=2 CPUTot=2 CPULoad=22.60 RealMemory=4000 AllocMem=0 State=IDLE ThreadsPerCore=1")
 		if n.Idle != idle || !n.Usable {
 			t.Errorf("%s: %+v", allocated, n)
+		}
+	}
+}
+
+func TestWhatANodeHasForJobsIsKnownOrSaidNotToBe(t *testing.T) {
+	for line, want := range map[string]adapter.Node{
+		"NodeName=n5 Arch=aarch64 CPUEfctv=126 CPUTot=128 RealMemory=256000 MemSpecLimit=6000 State=IDLE": {Cores: 126, Memory: 250_000, Arch: "aarch64"},
+		"NodeName=n5 Arch=x86_64 CPUTot=4 RealMemory=1 State=IDLE":                                        {Cores: 4, Arch: "x86_64"}, // slurm.conf does not say
+		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                               {Cores: 4, Memory: 100},    // it has not yet spoken
+	} {
+		if n := parseNode(line); n.Cores != want.Cores || n.Memory != want.Memory || n.Arch != want.Arch {
+			t.Errorf("%s: %d cores, %d MiB, %q", line, n.Cores, n.Memory, n.Arch)
 		}
 	}
 }

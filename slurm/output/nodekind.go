@@ -21,7 +21,7 @@ func (n *Node) kind() string {
 }
 
 // Free is the memory that jobs may have, in MB.
-func (n *Node) Free() int64 { return n.Memory - n.reserved }
+func (n *Node) Free() int64 { return n.Real - n.reserved }
 
 // build is what the nodes of one managed job must have in common where they are made whole by asking for all of their CPUs
 // and memory.

@@ -45,7 +45,7 @@ func (in Inventory) Least(nodes []string) Node {
 		if least.Name == "" {
 			least = n
 		}
-		least.Effective, least.Memory, least.reserved = min(least.Effective, n.Effective), min(least.Free(), n.Free()), 0
+		least.Effective, least.Real, least.reserved = min(least.Effective, n.Effective), min(least.Free(), n.Free()), 0
 	}
 	return least
 }

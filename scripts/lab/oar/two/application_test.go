@@ -19,9 +19,10 @@ type application struct {
 	began int // bytes of the sidecar's log before it
 }
 
-// two is a selector, of a file of that name, that asks for two hosts of each.
+// two is a selector, of a file of that name, that asks for two hosts of each. The view that it saw last is in two.view.
 const two = `#!/bin/bash
 while read -r view; do
+	echo "$view" >two.view
 	version=${view#*\"version\":}
 	echo "{\"version\":${version%%[,\}]*},\"request\":{\"oar\":2,\"slurm\":2},\"walltime\":60}"
 done

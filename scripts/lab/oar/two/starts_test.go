@@ -1,6 +1,7 @@
 package two_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"slices"
@@ -56,11 +57,36 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 		}
 	}
 	settled(t, labs)
+	described(t, labs)
 
 	cem := launch(t, labs, "cem", "cem:work=120,iterations=10", "", "sleep 2") // on idle clusters all hosts of both are best
 	cem.ends(t, 2*time.Minute, "0")
 	cem.ran(t, 0.2)
 	settled(t, labs)
+}
+
+// described judges what launchers were told of the hosts: Slurm says all of it, and the lab's OAR has properties for cores alone.
+func described(t *testing.T, labs *lab.TwoLabs) {
+	t.Helper()
+	type cluster struct {
+		Name, Arch string
+		Cores, Mem int
+	}
+	var view struct{ Clusters []cluster }
+	text := labs.File("alice", "two.view")
+	if err := json.Unmarshal([]byte(text), &view); err != nil {
+		t.Fatalf("a launcher saw %q: %v", text, err)
+	}
+	told := map[string]cluster{}
+	for _, c := range view.Clusters {
+		told[c.Name] = c
+	}
+	if c := told["slurm"]; c.Cores == 0 || c.Mem == 0 || c.Arch == "" {
+		t.Errorf("of Slurm's hosts launchers are told %+v, want cores, memory and architecture", c)
+	}
+	if c := told["oar"]; c.Cores != 1 || c.Mem != 0 || c.Arch != "" {
+		t.Errorf("of OAR's hosts launchers are told %+v, want the one core that each has", c)
+	}
 }
 
 func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
