@@ -273,6 +273,7 @@ type process struct {
 	went  core.Time // 0: it stands at the barrier
 	need  core.Time
 	bare  bool // it has no barrier: its application has one part
+	stood bool // it has said that it stands at the barrier
 	left  bool // it said done
 	since core.Time
 }
@@ -304,6 +305,7 @@ func (p *process) second() {
 	case p.peers[p.id] == nil:
 		p.id = p.connect(p, p.bed.user, &launcher.Hello{Version: 2, Speaks: []int{2}, Part: &launcher.Part{Cluster: p.ward.name, Job: int64(p.bed.id)}})
 		if p.went == 0 {
+			p.stood = true
 			p.send(p.id, p.bed.user, &launcher.Ready{Job: int64(p.bed.id)})
 		}
 	case p.went != 0 && p.now > p.went+p.need:
@@ -335,7 +337,7 @@ func (p *process) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// first looks, at the first line of a part, that no other part of its application is missing.
+// first looks, at the first line of a part, that all other parts of its application have come to the barrier.
 func (p *process) first() {
 	a := p.m.byID[p.bed.app]
 	if a == nil {
@@ -352,7 +354,7 @@ func (p *process) first() {
 		w := p.wards[q.Cluster]
 		up := w.embedded
 		for _, b := range w.jobs {
-			up = up || b.app == a.ID && (b.running || b.over && b.process != nil) && (w.embedded || b.process != nil && !b.process.bare)
+			up = up || b.app == a.ID && (b.running || b.over && b.process != nil) && (w.embedded || b.process != nil && b.process.stood)
 		}
 		if !up {
 			p.fail("user code runs in application %d on %s, and its part on %s is not up", a.ID, p.ward.name, w.name)

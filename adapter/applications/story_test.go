@@ -23,7 +23,7 @@ var (
 )
 
 // mutant is something left out, so that the stories are seen to find it.
-type mutant struct{ barrier, commit bool }
+type mutant struct{ barrier, ready, commit bool }
 
 // story is some applications on some wards, drawn by a seed, in which everything goes wrong.
 type story struct {
@@ -252,11 +252,10 @@ func (s *story) second() {
 		p.second()
 		s.carry()
 	}
-	if s.barrier { // mutant: nobody is waited for
-		for _, a := range s.m.all {
-			if a.Phase == starting {
-				s.m.release(a)
-			}
+	for _, a := range s.m.all {
+		runs := func(p *piece) bool { return p.Runs }
+		if a.Phase == starting && (s.barrier || s.ready && a.Each(runs)) { // mutants: nobody is waited for; nobody at the barrier is
+			s.m.release(a)
 		}
 	}
 	if s.m.Next() <= s.now {
@@ -372,6 +371,7 @@ func TestMutantsAreFound(t *testing.T) {
 		mutant
 	}{
 		{"without the barrier", "is not up", mutant{barrier: true}},
+		{"without a word of those who stand at the barrier", "is not up", mutant{ready: true}},
 		{"without the record of the commit", "was decided", mutant{commit: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,144 @@
+package sidecar_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/delegate"
+	"accordion/adapter/embedded"
+	"accordion/adapter/launchers"
+	"accordion/shim/wire/launcher"
+)
+
+// waiter is the session of a launcher that asks once for hosts, more than there ever are, and acknowledges each view at once.
+type waiter struct {
+	number uint64
+	said   chan launcher.Message
+	events chan<- launchers.Event
+	seq    int64
+	views  []time.Time // when each came
+	est    int64       // of the newest
+}
+
+func (a *waiter) Number() uint64 { return a.number }
+
+func (a *waiter) User() launchers.User {
+	return launchers.User{Name: fmt.Sprint("u", a.number%5), Cluster: "a"}
+}
+
+func (a *waiter) Send(m launcher.Message) { a.said <- m }
+
+func (a *waiter) Close(m launcher.Message) {
+	if m != nil {
+		a.Send(m)
+	}
+}
+
+func (a *waiter) say(m launcher.Message) {
+	a.seq++
+	a.events <- launchers.Event{Session: a, Seq: a.seq, Message: m}
+}
+
+// run speaks until ctx ends.
+func (a *waiter) run(ctx context.Context, t *testing.T, hosts int, walltime int64) {
+	a.say(&launcher.Hello{Version: 2, Speaks: []int{2}})
+	for {
+		var m launcher.Message
+		select {
+		case m = <-a.said:
+		case <-ctx.Done():
+			return
+		}
+		switch m := m.(type) {
+		case *launcher.Welcome:
+			a.say(&launcher.Subscribe{})
+		case *launcher.Change:
+			if a.views = append(a.views, time.Now()); len(a.views) == 1 {
+				a.say(&launcher.Request{View: m.View, Hosts: []launcher.Hosts{{C: 0, N: hosts}}, Walltime: walltime})
+				continue
+			}
+			a.est = m.Est
+			a.say(&launcher.Ack{View: m.View})
+		case *launcher.Okay, *launcher.Clusters:
+		default:
+			t.Errorf("launcher %d is told %s: %+v", a.number, m.Type(), m)
+			return
+		}
+	}
+}
+
+// launching has so many launchers wait on the world's cluster while it does something, and gives what they were told.
+func (w *world) launching(n int, do func()) (all []*waiter) {
+	w.t.Helper()
+	j, err := delegate.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	events := make(chan launchers.Event)
+	loop := delegate.New(delegate.Options{
+		Clusters: []delegate.Cluster{{Name: "a", Speed: 1, Mailbox: w.parts, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
+		Settings: delegate.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second},
+	})
+	life, end := context.WithCancel(w.t.Context())
+	ended := make(chan error)
+	go func() { ended <- loop.Run(life) }()
+	waiting, leave := context.WithCancel(w.t.Context())
+	var left sync.WaitGroup
+	for i := range n {
+		a := &waiter{number: uint64(i + 1), said: make(chan launcher.Message, 100), events: events}
+		all = append(all, a)
+		left.Go(func() { a.run(waiting, w.t, 5+i, int64(600+37*i)) })
+	}
+	do()
+	leave()
+	left.Wait()
+	end()
+	if err := <-ended; err != nil {
+		w.t.Error(err)
+	}
+	if err := j.Close(); err != nil {
+		w.t.Error(err)
+	}
+	return all
+}
+
+// A machine on which nothing happens tells launchers little: what has no known end there, such as jobs that are past their limits and their guard and
+// that nobody ends, is one thing to all of them for half a minute.
+func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
+	const jobs, waiting, minutes = 60, 50, 3
+	delegated(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *world) {
+		for range jobs {
+			if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 60, Runs: 7200}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2*time.Minute - time.Duration(w.second()%60)*time.Second)
+		var from time.Time
+		all := w.launching(waiting, func() {
+			time.Sleep(time.Minute) // all have asked
+			from = time.Now()
+			time.Sleep(minutes * time.Minute)
+		})
+		for _, a := range all {
+			var came [minutes]int
+			for _, at := range a.views {
+				if since := at.Sub(from); since >= 0 && since < minutes*time.Minute {
+					came[int(since/time.Minute)]++
+				}
+			}
+			for minute, n := range came {
+				if n > 2 || n == 0 { // none: the test sees nothing
+					t.Errorf("launcher %d has %d views in minute %d, want one or two", a.number, n, minute)
+				}
+			}
+			if a.est == 0 {
+				t.Errorf("launcher %d is not told when its request would start: it is not planned", a.number)
+			}
+		}
+	})
+}
