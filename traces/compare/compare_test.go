@@ -156,3 +156,53 @@ func TestEveryMetricHasAFiniteValueAndAPlace(t *testing.T) {
 		seen[line.Name] = true
 	}
 }
+
+// one is the metrics of one kind of jobs.
+func one(kinds ...replay.Kind) replay.Metrics { return replay.Metrics{ByKind: kinds} }
+
+func TestWhoLosesIsSaid(t *testing.T) {
+	evolving := func(wait, slowdown float64) replay.Kind { return replay.Kind{Kind: "evolving", Jobs: 3, Waiting: wait, Slowdown: slowdown} }
+	rigid := func(wait, slowdown float64) replay.Kind { return replay.Kind{Kind: "rigid", Jobs: 3, Waiting: wait, Slowdown: slowdown} }
+	for _, c := range []struct {
+		what    string
+		metrics []replay.Metrics
+		want    string
+	}{
+		{"one policy", []replay.Metrics{one(rigid(100, 2))}, ""},
+		{"all gain", []replay.Metrics{one(evolving(100, 2), rigid(100, 2)), one(evolving(50, 1), rigid(90, 2))},
+			"Who loses in the mean, against a: under b nobody loses.\n"},
+		{"less than counts", []replay.Metrics{one(rigid(1000, 2)), one(rigid(1004, 2.009))}, "Who loses in the mean, against a: under b nobody loses.\n"},
+		{"others wait", []replay.Metrics{one(evolving(100, 2), rigid(100, 2)), one(evolving(50, 1), rigid(160, 2))},
+			"Who loses in the mean, against a: under b other jobs wait 1m00s longer.\n"},
+		{"all are slowed down", []replay.Metrics{one(rigid(0, 1)), one(rigid(0, 1)), one(rigid(30, 4))},
+			"Who loses in the mean, against a: under b nobody loses; under c jobs wait 30s longer and are slowed down 4.00 times instead of 1.00.\n"},
+		{"both", []replay.Metrics{one(evolving(10, 2), rigid(10, 2)), one(evolving(20, 2), rigid(30, 2))},
+			"Who loses in the mean, against a: under b evolving jobs wait 10s longer, other jobs wait 20s longer.\n"},
+	} {
+		if got := Losers([]string{"a", "b", "c"}, c.metrics); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestSharesStandBesideEachOther(t *testing.T) {
+	with := func(mean float64, kinds ...replay.Kind) replay.Metrics {
+		m := one(kinds...)
+		m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max = mean, 2, 100
+		return m
+	}
+	evolving, rigid := replay.Kind{Kind: "evolving", Jobs: 1, Waiting: 10, Slowdown: 2}, replay.Kind{Kind: "rigid", Jobs: 1, Waiting: 40, Slowdown: 2}
+	fewer := evolving
+	fewer.Waiting = 4
+	got := Shares([]string{"easy", "ours"}, []Case{
+		{Share: 0, Seed: 1, Metrics: []replay.Metrics{with(40, rigid), with(30, rigid)}},
+		{Share: .3, Seed: 1, Metrics: []replay.Metrics{with(40, evolving, rigid), with(20, fewer, rigid)}},
+		{Share: .3, Seed: 2, Metrics: []replay.Metrics{with(40, evolving, rigid), with(22, fewer, rigid)}},
+	})
+	plain := strings.Join(strings.Fields(got), " ")
+	for _, line := range []string{"evolving │ 0 % │ 30 % │", "mean wait │ 40s │ 40s │", "mean wait │ -25.0 % │ -47.5 % ± 31.8 │", "evolving jobs: wait │ │ -60.0 % │", "other jobs: slowdown │ │ +0.0 % │"} {
+		if !strings.Contains(plain, line) {
+			t.Errorf("the table has no line %q:\n%s", line, got)
+		}
+	}
+}

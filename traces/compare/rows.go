@@ -5,6 +5,7 @@ import (
 
 	"accordion/traces/replay"
 	"accordion/traces/report"
+	"accordion/traces/workload"
 )
 
 // Metric is one line of the table.
@@ -16,32 +17,52 @@ type Metric struct {
 	Better report.Better
 	Of     func(*replay.Metrics) float64 // in the unit: shares from 0 to 1
 
-	mixed bool // only where some jobs are moldable, and others are not
+	says func(*replay.Metrics) bool // whether it says something of a workload; nil: always
 }
 
 // Lines are those of the metrics that say something of a workload.
 func Lines(m *replay.Metrics) []Metric {
-	if m.Moldable > 0 && m.Moldable < m.Jobs {
-		return Metrics
-	}
-	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.mixed })
+	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.says != nil && !line.says(m) })
+}
+
+// mixed is a workload in which some jobs are moldable, and others are not.
+func mixed(m *replay.Metrics) bool { return m.Moldable > 0 && m.Moldable < m.Jobs }
+
+// has is workloads with jobs of a kind, and of others.
+func has(kind workload.Kind) func(*replay.Metrics) bool {
+	return func(m *replay.Metrics) bool { return len(m.ByKind) > 1 && m.Of(kind).Jobs > 0 }
+}
+
+// waits and slowdown are means of the jobs of a kind.
+func waits(kind workload.Kind) func(*replay.Metrics) float64 {
+	return func(m *replay.Metrics) float64 { return m.Of(kind).Waiting }
+}
+
+func slowdown(kind workload.Kind) func(*replay.Metrics) float64 {
+	return func(m *replay.Metrics) float64 { return m.Of(kind).Slowdown }
 }
 
 // Metrics are the lines of the table, in its order.
 var Metrics = []Metric{
-	{"Waiting", "Mean wait", "from submission to start", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, false},
-	{"Waiting", "Median wait", "half of the jobs wait no longer", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Median }, false},
-	{"Waiting", "95 % wait at most", "the 95th percentile of the waits", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.P95 }, false},
-	{"Waiting", "Longest wait", "", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Max }, false},
-	{"In the system", "Mean turnaround", "from submission to end", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Turnaround.Mean }, false},
-	{"In the system", "… of moldable jobs", "does it pay to say that one is?", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.MoldableTurnaround }, true},
-	{"In the system", "… of the others", "", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.OtherTurnaround }, true},
-	{"In the system", "Mean bounded slowdown", "turnaround / run time (of moldable jobs the log's), runs below 10 s counted as 10 s; at least 1", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, false},
-	{"In the system", "Median bounded slowdown", "", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.Median }, false},
-	{"In the system", "95 % bounded slowdown at most", "", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.P95 }, false},
-	{"Machine", "Makespan", "from the first submission to the last end", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return float64(m.Makespan) }, false},
-	{"Machine", "Node-hours", "held by all jobs together", report.NodeSeconds, report.Lower, func(m *replay.Metrics) float64 { return m.HeldArea }, false},
-	{"Machine", "Utilisation", "nodes held, of machine × makespan", report.Share, report.Neither, func(m *replay.Metrics) float64 { return m.Utilisation / 100 }, false},
-	{"Machine", "Effective utilisation", "nodes needed for the work done (of moldable jobs the log's work), of machine × makespan", report.Share, report.Higher, func(m *replay.Metrics) float64 { return m.EffectiveUtilisation / 100 }, false},
-	{"Machine", "Waste", "held for nothing, in percent of what was needed; below 0 where moldable jobs needed less than in the log", report.Share, report.Lower, func(m *replay.Metrics) float64 { return m.Waste / 100 }, false},
+	{"Waiting", "Mean wait", "from submission to start", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
+	{"Waiting", "Median wait", "half of the jobs wait no longer", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Median }, nil},
+	{"Waiting", "95 % wait at most", "the 95th percentile of the waits", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.P95 }, nil},
+	{"Waiting", "Longest wait", "", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Max }, nil},
+	{"In the system", "Mean turnaround", "from submission to end", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Turnaround.Mean }, nil},
+	{"In the system", "… of moldable jobs", "does it pay to say that one is?", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.MoldableTurnaround }, mixed},
+	{"In the system", "… of the others", "", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.OtherTurnaround }, mixed},
+	{"In the system", "Mean bounded slowdown", "turnaround / run time (of moldable jobs the log's), runs below 10 s counted as 10 s; at least 1", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, nil},
+	{"In the system", "Median bounded slowdown", "", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.Median }, nil},
+	{"In the system", "95 % bounded slowdown at most", "", report.Number, report.Lower, func(m *replay.Metrics) float64 { return m.Slowdown.P95 }, nil},
+	{"By kind", "Evolving jobs: mean wait", "does it pay to tell one's profile?", report.Seconds, report.Lower, waits(workload.Evolving), has(workload.Evolving)},
+	{"By kind", "Evolving jobs: slowdown", "mean bounded slowdown", report.Number, report.Lower, slowdown(workload.Evolving), has(workload.Evolving)},
+	{"By kind", "Moldable jobs: mean wait", "", report.Seconds, report.Lower, waits(workload.Moldable), has(workload.Moldable)},
+	{"By kind", "Moldable jobs: slowdown", "mean bounded slowdown", report.Number, report.Lower, slowdown(workload.Moldable), has(workload.Moldable)},
+	{"By kind", "Other jobs: mean wait", "those that are on one size for their whole life", report.Seconds, report.Lower, waits(workload.Rigid), has(workload.Rigid)},
+	{"By kind", "Other jobs: slowdown", "mean bounded slowdown", report.Number, report.Lower, slowdown(workload.Rigid), has(workload.Rigid)},
+	{"Machine", "Makespan", "from the first submission to the last end", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return float64(m.Makespan) }, nil},
+	{"Machine", "Node-hours", "held by all jobs together", report.NodeSeconds, report.Lower, func(m *replay.Metrics) float64 { return m.HeldArea }, nil},
+	{"Machine", "Utilisation", "nodes held, of machine × makespan", report.Share, report.Neither, func(m *replay.Metrics) float64 { return m.Utilisation / 100 }, nil},
+	{"Machine", "Effective utilisation", "nodes needed for the work done (of moldable jobs the log's work), of machine × makespan", report.Share, report.Higher, func(m *replay.Metrics) float64 { return m.EffectiveUtilisation / 100 }, nil},
+	{"Machine", "Waste", "held for nothing, in percent of what was needed; below 0 where moldable jobs needed less than in the log", report.Share, report.Lower, func(m *replay.Metrics) float64 { return m.Waste / 100 }, nil},
 }

@@ -39,6 +39,8 @@ type Metrics struct {
 	MoldableTurnaround float64 `json:"moldable_turnaround"`
 	OtherTurnaround    float64 `json:"other_turnaround"`
 
+	ByKind []Kind `json:"by_kind"` // evolving, moldable, rigid jobs; a kind of which none began is left out
+
 	Figures
 	BySize   []Class `json:"by_size"`   // of the nodes that jobs asked for: their peak
 	ByLength []Class `json:"by_length"` // of their run time in the log
@@ -50,6 +52,16 @@ type Figures struct {
 	Waiting    Distribution `json:"waiting"`          // from submission to start
 	Turnaround Distribution `json:"turnaround"`       // from submission to end
 	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time (Outcome.Slowdown), runs below 10 s counted as 10 s; at least 1
+}
+
+// Kind is the jobs that tell as much of what they need. The means are of those that began, in seconds.
+type Kind struct {
+	Kind        string  `json:"kind"` // workload.Kinds
+	Jobs        int     `json:"jobs"`
+	Waiting     float64 `json:"waiting"`
+	LongestWait float64 `json:"longest_wait"`
+	Turnaround  float64 `json:"turnaround"`
+	Slowdown    float64 `json:"bounded_slowdown"`
 }
 
 // Distribution tells how values are spread. A quantile is the least value that so many percent of the values do not exceed.
@@ -119,7 +131,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 	m := Metrics{Trace: w.Name, Policy: r.Policy, Nodes: w.Machine.Nodes, Jobs: len(w.Jobs)}
 	var (
 		all     samples
-		apart   [2][]float64 // turnarounds of moldable jobs, and of others
+		kinds   [len(workload.Kinds)]samples
 		sizes   = make([]samples, len(SizeClasses.Names))
 		lengths = make([]samples, len(LengthClasses.Names))
 	)
@@ -133,11 +145,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 		m.HeldArea += held
 		m.WorkedArea += float64(j.Need())
 		all.add(j, o, held)
-		kind := 1
-		if j.Kind() == workload.Moldable {
-			kind = 0
-		}
-		apart[kind] = append(apart[kind], float64(o.End-j.Submit))
+		kinds[j.Kind()].add(j, o, held)
 		sizes[SizeClasses.Of(int64(j.Size))].add(j, o, held)
 		lengths[LengthClasses.Of(j.Run)].add(j, o, held)
 	}
@@ -153,12 +161,38 @@ func Measure(w workload.Workload, r Result) Metrics {
 	if m.WorkedArea > 0 {
 		m.Waste = 100 * (m.HeldArea - m.WorkedArea) / m.WorkedArea
 	}
-	m.MoldableTurnaround, m.OtherTurnaround = mean(apart[0]), mean(apart[1])
+	m.MoldableTurnaround = mean(kinds[workload.Moldable].turnarounds)
+	m.OtherTurnaround = mean(slices.Concat(kinds[workload.Evolving].turnarounds, kinds[workload.Rigid].turnarounds))
+	m.ByKind = byKind(kinds[:])
 	m.Figures = all.figures()
 	m.BySize = SizeClasses.measure(sizes)
 	m.ByLength = LengthClasses.measure(lengths)
 	m.Weeks = weeks(w, r, m.FirstSubmit, m.LastEnd)
 	return m
+}
+
+// byKind is the kinds of which jobs began.
+func byKind(of []samples) []Kind {
+	all := []Kind{}
+	for _, kind := range []workload.Kind{workload.Evolving, workload.Moldable, workload.Rigid} {
+		if s := &of[kind]; len(s.waits) > 0 {
+			all = append(all, Kind{
+				Kind: kind.String(), Jobs: len(s.waits), Waiting: mean(s.waits), LongestWait: slices.Max(s.waits),
+				Turnaround: mean(s.turnarounds), Slowdown: mean(s.slowdowns),
+			})
+		}
+	}
+	return all
+}
+
+// Of is the jobs of a kind; zero where none began.
+func (m *Metrics) Of(kind workload.Kind) Kind {
+	for _, k := range m.ByKind {
+		if k.Kind == kind.String() {
+			return k
+		}
+	}
+	return Kind{Kind: kind.String()}
 }
 
 // count notes what kind of job it is, and when it ended.

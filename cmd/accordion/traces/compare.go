@@ -26,7 +26,10 @@ first policy. The policies see the same jobs: those that do not know evolving or
 
 ` + policyHelp + `
 
-With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".`,
+With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".
+
+With --shares or --seeds it replays the log several times, and prints one table of how far the policies are from the first one, all jobs and those
+that tell their profiles and the others apart: what a policy does where 0% evolve it does by itself, the rest is what the profiles tell.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return command.Usage(fmt.Errorf("compare: name one workload log, or - for standard input; there are %d arguments", len(args)))
@@ -38,13 +41,16 @@ With -o DIR it writes report.html, and for each policy a folder with the files o
 	f.register(c)
 	c.Flags().StringSliceVar(&f.names, "policies", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
+	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
+	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
 	return c
 }
 
 type compareFlags struct {
 	workloadFlags
-	names []string
-	out   string
+	names, shares []string
+	seeds         int
+	out           string
 }
 
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
@@ -57,6 +63,9 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	policies, err := f.policies(f.names...)
 	if err != nil {
 		return err
+	}
+	if f.seeds != 1 || len(f.shares) > 0 {
+		return f.side(cmd, path, policies)
 	}
 	w, err := f.load(cmd, path)
 	if err != nil {
@@ -76,7 +85,7 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	for i := range runs {
 		metrics[i] = runs[i].Metrics
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true))
+	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true)+compare.Losers(f.names, metrics))
 	return err
 }
 

@@ -67,30 +67,39 @@ type selectedLog struct {
 	notes    []report.Note // for the report
 }
 
-// load reads a log, or standard input where the path is -. Its errors are the user's.
+// load reads a log, or standard input where the path is -, with the jobs that evolve or are moldable. Its errors are the user's.
 func (f *workloadFlags) load(cmd *cobra.Command, path string) (*selectedLog, error) {
+	w, whatIf, err := f.read(cmd, path)
+	if err == nil {
+		w.supposed = whatIf.Apply(&w.Workload)
+	}
+	return w, err
+}
+
+// read is load, with the jobs as the log has them.
+func (f *workloadFlags) read(cmd *cobra.Command, path string) (*selectedLog, workload.WhatIf, error) {
 	selection, whatIf, err := f.parse(cmd)
 	if err != nil {
-		return nil, command.Usage(err)
+		return nil, whatIf, command.Usage(err)
 	}
 	log, err := openLog(cmd, path, f.strict)
 	if err != nil {
-		return nil, err
+		return nil, whatIf, err
 	}
 	for _, line := range log.Warnings.Lines() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", line)
 	}
 	if f.window != "" {
 		if selection.Window, err = workload.ParseWindow(f.window, &log.Header); err != nil {
-			return nil, command.Usage(fmt.Errorf("--window: %w", err))
+			return nil, whatIf, command.Usage(fmt.Errorf("--window: %w", err))
 		}
 	}
 	selected, err := selection.Select(log)
 	if err != nil {
-		return nil, command.Usage(err)
+		return nil, whatIf, command.Usage(err)
 	}
 	w := &selectedLog{
-		log: log, Selected: selected, supposed: whatIf.Apply(&selected.Workload),
+		log: log, Selected: selected,
 		notes: []report.Note{{Name: "Command", Text: "accordion " + strings.Join(os.Args[1:], " ")}},
 	}
 	if n := w.LeftOut.Total(); n > 0 {
@@ -99,7 +108,7 @@ func (f *workloadFlags) load(cmd *cobra.Command, path string) (*selectedLog, err
 	for _, line := range log.Warnings.Lines() {
 		w.notes = append(w.notes, report.Note{Name: "Mended", Text: line})
 	}
-	return w, nil
+	return w, whatIf, nil
 }
 
 // parse reads the flags but for the window, which may be written in dates that only the log can tell.

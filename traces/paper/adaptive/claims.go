@@ -3,6 +3,8 @@ package adaptive
 import (
 	"fmt"
 	"math"
+
+	"accordion/traces/interval"
 )
 
 // Verdict is what becomes of a claim.
@@ -52,30 +54,22 @@ func when(holds bool) Verdict {
 	return Not
 }
 
-// slack is the half of an interval, where there is one.
-func (e estimate) slack() float64 {
-	if math.IsNaN(e.half) {
-		return 0
-	}
-	return e.half
-}
-
 // near is for a printed number: within the interval, or 10 % of the number where that is more.
 func near(printed float64) rule {
 	return rule{"interval, or 10 %", printed, func(e estimate) Verdict {
-		return when(math.Abs(e.mean-printed) <= max(e.slack(), 0.1*math.Abs(printed)))
+		return when(math.Abs(e.Mean-printed) <= max(e.Slack(), 0.1*math.Abs(printed)))
 	}}
 }
 
 // exactly is for a printed number that must be met.
 func exactly(printed, off float64) rule {
-	return rule{fmt.Sprintf("within %g", off), printed, func(e estimate) Verdict { return when(math.Abs(e.mean-printed) <= off) }}
+	return rule{fmt.Sprintf("within %g", off), printed, func(e estimate) Verdict { return when(math.Abs(e.Mean-printed) <= off) }}
 }
 
 // between is for a printed range.
 func between(low, high float64) rule {
 	return rule{fmt.Sprintf("%g to %g", low, high), (low + high) / 2, func(e estimate) Verdict {
-		return when(e.mean >= low-e.slack() && e.mean <= high+e.slack())
+		return when(e.Mean >= low-e.Slack() && e.Mean <= high+e.Slack())
 	}}
 }
 
@@ -170,16 +164,16 @@ func (d *Data) across(id string, over, under setting, r reading, q quantity, a a
 
 // row is one of values, a seed each.
 func (d *Data) row(id string, s setting, r reading, metric string, class int, values []float64, by rule) Row {
-	e := estimated(values)
+	e := interval.Of(values)
 	row := Row{
 		ID: id, Workload: s.String(), Moldable: s.moldable, Reading: string(r), Metric: metric, Class: classNames[class],
-		Mean: e.mean, Seeds: len(values), Verdict: by.judge(e), four: mean(values[:min(4, len(values))]), rule: by.words,
+		Mean: e.Mean, Seeds: len(values), Verdict: by.judge(e), four: mean(values[:min(4, len(values))]), rule: by.words,
 	}
 	if !math.IsNaN(by.printed) {
 		row.Printed = &by.printed
 	}
-	if !math.IsNaN(e.half) {
-		row.Half = &e.half
+	if !math.IsNaN(e.Half) {
+		row.Half = &e.Half
 	}
 	return row
 }

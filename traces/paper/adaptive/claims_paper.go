@@ -159,7 +159,7 @@ func (d *Data) variants() []Row {
 		}
 		all = append(all, d.across("8.scojo", w1Some, w1, r, response(0), scojo, near(.96)), d.across("8.cirne", w1Some, w1, r, response(0), cirne, near(1.05)))
 	}
-	worse := rule{"worse than with .90: the interval is above 1", math.NaN(), func(e estimate) Verdict { return when(e.mean-e.slack() > 1) }}
+	worse := rule{"worse than with .90: the interval is above 1", math.NaN(), func(e estimate) Verdict { return when(e.Mean-e.Slack() > 1) }}
 	for _, other := range []approach{"ideal .7", "ideal .8", "ideal 1"} {
 		all = append(all, d.ratio("9."+string(other), w1, printed, response(0), other, scojo, worse))
 	}
@@ -236,7 +236,7 @@ func (d *Data) curve() []Row {
 
 // What we claim of our rule against SCOJO-P.
 var (
-	better   = rule{"better: the interval is below 1", math.NaN(), func(e estimate) Verdict { return when(e.mean+e.slack() < 1) }}
+	better   = rule{"better: the interval is below 1", math.NaN(), func(e estimate) Verdict { return when(e.Mean+e.Slack() < 1) }}
 	notWorse = words("not worse: the interval is not above 1", 0, 1)
 )
 

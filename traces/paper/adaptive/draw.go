@@ -42,9 +42,9 @@ func (d *Data) draw(f figure, w io.Writer) error {
 		b := bars{}
 		for g := range f.groups {
 			e := d.bar(f, a, g)
-			b.Values = append(b.Values, e.mean)
-			b.halves = append(b.halves, e.slack())
-			top = math.Max(top, e.mean+e.slack())
+			b.Values = append(b.Values, e.Mean)
+			b.halves = append(b.halves, e.Slack())
+			top = math.Max(top, e.Mean+e.Slack())
 		}
 		drawn, err := plotter.NewBarChart(b.Values, width)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/traces/interval"
 )
 
 // shown are the approaches of every figure.
@@ -85,7 +87,7 @@ func (d *Data) figures() []figure {
 
 // bar is one bar: a mean over the seeds, with its interval.
 func (d *Data) bar(f figure, a approach, group int) estimate {
-	return estimated(d.values(f.setting, a, quantity{of: func(r *result) float64 { return f.of(r, group) }}))
+	return interval.Of(d.values(f.setting, a, quantity{of: func(r *result) float64 { return f.of(r, group) }}))
 }
 
 // Rows are the bars of the figures that were made. The paper prints no values of them.
@@ -117,7 +119,7 @@ func (d *Data) Text() string {
 		for g, group := range f.groups {
 			row := table.Row{group}
 			for _, a := range shown {
-				row = append(row, d.bar(f, a, g).String())
+				row = append(row, said(d.bar(f, a, g)))
 			}
 			t.AppendRow(append(row, "no printed value"))
 		}
@@ -137,10 +139,10 @@ func newTable() table.Writer {
 	return t
 }
 
-// String is the mean with its interval.
-func (e estimate) String() string {
-	if math.IsNaN(e.half) {
-		return digits(e.mean)
+// said is the mean with its interval.
+func said(e estimate) string {
+	if math.IsNaN(e.Half) {
+		return digits(e.Mean)
 	}
-	return digits(e.mean) + " ± " + digits(e.half)
+	return digits(e.Mean) + " ± " + digits(e.Half)
 }

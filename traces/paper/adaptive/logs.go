@@ -190,6 +190,6 @@ func (u *logRun) to(id string, other *replay.Metrics, metric int, by rule) Row {
 	ratio := m.of(&u.metrics) / m.of(other)
 	return Row{
 		ID: id, Workload: u.log.Name, Moldable: u.moldable, Metric: m.name, Class: classNames[all], Mean: ratio, Seeds: 1,
-		four: ratio, Verdict: by.judge(estimate{ratio, math.NaN()}), rule: by.words,
+		four: ratio, Verdict: by.judge(estimate{Mean: ratio, Half: math.NaN()}), rule: by.words,
 	}
 }

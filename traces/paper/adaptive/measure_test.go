@@ -83,19 +83,3 @@ func TestAResponseIsInTheCategoryWhoseBoundItReaches(t *testing.T) {
 		}
 	}
 }
-
-// Values of Student's distribution as tables print them (95 %, two-sided).
-func TestIntervalsAreStudents(t *testing.T) {
-	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 19: 2.093, 30: 2.042, 999: 1.962} {
-		if got := student(freedom); math.Abs(got-want) > 0.001 {
-			t.Errorf("with %d degrees of freedom %v, want %v", freedom, got, want)
-		}
-	}
-	e := estimated([]float64{1, 2, 3, 4}) // variance 5/3
-	if want := 3.182 * math.Sqrt(5./3/4); e.mean != 2.5 || math.Abs(e.half-want) > 0.001 {
-		t.Errorf("%+v, want 2.5 ± %v", e, want)
-	}
-	if e := estimated([]float64{7}); e.mean != 7 || !math.IsNaN(e.half) || e.slack() != 0 {
-		t.Errorf("of one value: %+v", e)
-	}
-}

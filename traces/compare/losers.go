@@ -1,0 +1,63 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"accordion/traces/replay"
+	"accordion/traces/workload"
+)
+
+// What is less than this does not count as a loss: of the first policy's value, seconds of a mean wait, and a slowdown.
+const (
+	lossShare    = .005
+	lossSeconds  = 1
+	lossSlowdown = .01
+)
+
+// Losers says in one sentence whose jobs are worse off, in their mean wait or mean bounded slowdown, than under the first policy. The names
+// are beside the metrics. It is empty where there is one policy only.
+func Losers(names []string, metrics []replay.Metrics) string {
+	var said []string
+	for i := 1; i < len(metrics); i++ {
+		who := losers(&metrics[i], &metrics[0])
+		if len(who) == 0 {
+			who = []string{"nobody loses"}
+		}
+		said = append(said, "under "+names[i]+" "+strings.Join(who, ", "))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Who loses in the mean, against " + names[0] + ": " + strings.Join(said, "; ") + ".\n"
+}
+
+// losers is which kinds of jobs lose, and what.
+func losers(m, first *replay.Metrics) (who []string) {
+	for _, was := range first.ByKind {
+		jobs := was.Kind + " jobs"
+		switch {
+		case len(first.ByKind) == 1:
+			jobs = "jobs"
+		case was.Kind == workload.Rigid.String():
+			jobs = "other jobs"
+		}
+		for _, is := range m.ByKind {
+			if is.Kind != was.Kind {
+				continue
+			}
+			longer, slower := is.Waiting-was.Waiting, is.Slowdown-was.Slowdown
+			var loss []string
+			if longer > max(lossSeconds, lossShare*was.Waiting) {
+				loss = append(loss, "wait "+seconds(longer)+" longer")
+			}
+			if slower > max(lossSlowdown, lossShare*was.Slowdown) {
+				loss = append(loss, fmt.Sprintf("are slowed down %s times instead of %s", decimal(is.Slowdown), decimal(was.Slowdown)))
+			}
+			if len(loss) > 0 {
+				who = append(who, jobs+" "+strings.Join(loss, " and "))
+			}
+		}
+	}
+	return who
+}

@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/traces/interval"
+	"accordion/traces/replay"
+	"accordion/traces/report"
+	"accordion/traces/workload"
+)
+
+// Case is one workload of several that differ in which of their jobs evolve, under each policy.
+type Case struct {
+	Share   float64          // of the jobs that evolve, 0 to 1
+	Seed    uint64           // which drew them
+	Metrics []replay.Metrics // beside the policies
+}
+
+// shown is a row of the table of shares.
+type shown struct {
+	name string
+	unit report.Unit
+	of   func(*replay.Metrics) float64
+	says func(*replay.Metrics) bool
+}
+
+// overall and byKind are the rows: of all jobs, and of those that tell their profiles and the others.
+var (
+	overall = []shown{
+		{"mean wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
+		{"bounded slowdown", report.Number, func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, nil},
+		{"longest wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Max }, nil},
+	}
+	byKind = []shown{
+		{"evolving jobs: wait", report.Seconds, waits(workload.Evolving), has(workload.Evolving)},
+		{"evolving jobs: slowdown", report.Number, slowdown(workload.Evolving), has(workload.Evolving)},
+		{"other jobs: wait", report.Seconds, waits(workload.Rigid), has(workload.Rigid)},
+		{"other jobs: slowdown", report.Number, slowdown(workload.Rigid), has(workload.Rigid)},
+	}
+)
+
+// Shares is a table for a terminal with a column for each share: what the first policy comes to, and how far the others are from it on the
+// same jobs, in percent. Of several seeds it is their mean, with half of its 95 % interval. What a policy does where nobody evolves it does by
+// itself; the rest is the profiles'.
+func Shares(names []string, cases []Case) string {
+	var shares []float64
+	of := map[float64][]Case{}
+	for _, c := range cases {
+		if len(of[c.Share]) == 0 {
+			shares = append(shares, c.Share)
+		}
+		of[c.Share] = append(of[c.Share], c)
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	header, columns := table.Row{"evolving"}, []table.ColumnConfig{{Number: 1}}
+	for i, share := range shares {
+		header = append(header, fmt.Sprintf("%g %%", math.Round(1e4*share)/100))
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(columns)
+	for i, name := range names {
+		t.AppendSeparator()
+		t.AppendRow(table.Row{name})
+		rows := overall
+		if i > 0 {
+			rows = slices.Concat(overall, byKind)
+		}
+		for _, r := range rows {
+			row, says := table.Row{"  " + r.name}, false
+			for _, share := range shares {
+				cell := r.cell(of[share], i)
+				row, says = append(row, cell), says || cell != ""
+			}
+			if says {
+				t.AppendRow(row)
+			}
+		}
+	}
+	return t.Render() + "\n"
+}
+
+// cell is what a policy comes to with the jobs of one share; empty where that says nothing.
+func (r shown) cell(cases []Case, policy int) string {
+	var values []float64
+	for i := range cases {
+		m, first := &cases[i].Metrics[policy], &cases[i].Metrics[0]
+		switch {
+		case r.says != nil && !r.says(first):
+		case policy == 0:
+			values = append(values, r.of(first))
+		case r.of(first) != 0:
+			values = append(values, 100*(r.of(m)/r.of(first)-1))
+		case r.of(m) == 0:
+			values = append(values, 0)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	e := interval.Of(values)
+	switch half := e.Slack(); {
+	case policy > 0 && half < .05: // nothing was drawn
+		return fmt.Sprintf("%+.1f %%", e.Mean)
+	case policy == 0 && half > 0:
+		return value(r.unit, e.Mean) + " ± " + value(r.unit, half)
+	case policy == 0:
+		return value(r.unit, e.Mean)
+	default:
+		return fmt.Sprintf("%+.1f %% ± %.1f", e.Mean, half)
+	}
+}
