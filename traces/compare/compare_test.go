@@ -161,8 +161,12 @@ func TestEveryMetricHasAFiniteValueAndAPlace(t *testing.T) {
 func one(kinds ...replay.Kind) replay.Metrics { return replay.Metrics{ByKind: kinds} }
 
 func TestWhoLosesIsSaid(t *testing.T) {
-	evolving := func(wait, slowdown float64) replay.Kind { return replay.Kind{Kind: "evolving", Jobs: 3, Waiting: wait, Slowdown: slowdown} }
-	rigid := func(wait, slowdown float64) replay.Kind { return replay.Kind{Kind: "rigid", Jobs: 3, Waiting: wait, Slowdown: slowdown} }
+	evolving := func(wait, slowdown float64) replay.Kind {
+		return replay.Kind{Kind: "evolving", Jobs: 3, Waiting: wait, Slowdown: slowdown}
+	}
+	rigid := func(wait, slowdown float64) replay.Kind {
+		return replay.Kind{Kind: "rigid", Jobs: 3, Waiting: wait, Slowdown: slowdown}
+	}
 	for _, c := range []struct {
 		what    string
 		metrics []replay.Metrics
