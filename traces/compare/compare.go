@@ -64,13 +64,17 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 	return runs, nil
 }
 
-// Once is Replay under one policy that measures nothing.
-func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Result, error) {
-	var result replay.Result
-	if err := until(ctx, func() { result = replay.Run(w, p) }); err != nil {
-		return replay.Result{}, err
+// Once is one replay that is placed and not measured.
+func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Result, *replay.Placement, error) {
+	var (
+		result replay.Result
+		placed *replay.Placement
+		err    error
+	)
+	if stopped := until(ctx, func() { result, placed, err = replay.RunPlaced(w, p) }); stopped != nil {
+		return replay.Result{}, nil, stopped
 	}
-	return result, nil
+	return result, placed, err
 }
 
 // until does the work and returns when it is done, or with an error as soon as the context ends; then the work goes on, for

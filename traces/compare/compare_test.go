@@ -54,7 +54,7 @@ func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
 	if runs, err := Replay(ctx, three, policies(t, "easy"), nil); !errors.Is(err, context.Canceled) || runs != nil {
 		t.Errorf("%d runs, error %v", len(runs), err)
 	}
-	if result, err := Once(ctx, three, policies(t, "easy")[0]); !errors.Is(err, context.Canceled) || result.Outcomes != nil {
+	if result, _, err := Once(ctx, three, policies(t, "easy")[0]); !errors.Is(err, context.Canceled) || result.Outcomes != nil {
 		t.Errorf("%d outcomes, error %v", len(result.Outcomes), err)
 	}
 }
@@ -75,12 +75,12 @@ func TestAComparisonIsInterruptedWhileAPolicyThinks(t *testing.T) {
 
 func TestOnceIsReplayUnderOnePolicy(t *testing.T) {
 	for _, p := range policies(t, "fcfs", "easy") {
-		result, err := Once(context.Background(), three, p)
+		result, placed, err := Once(context.Background(), three, p)
 		runs, err2 := Replay(context.Background(), three, []policy.Policy{p}, nil)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
-		if replay.Measure(three, result).Waiting != runs[0].Metrics.Waiting || result.Policy != p.Name {
+		if replay.Measure(three, result).Waiting != runs[0].Metrics.Waiting || result.Policy != p.Name || placed.Job(0).String() != "0-2" {
 			t.Errorf("%s: once %+v, otherwise %+v", p.Name, result, runs[0].Result)
 		}
 	}

@@ -23,15 +23,54 @@ func Run(w workload.Workload, p queue.Policy) Result { return RunWatched(w, p, n
 
 // RunWatched is Run that tells from time to time how many jobs are over, for a progress bar.
 func RunWatched(w workload.Workload, p queue.Policy, watch func(over int)) Result {
-	e := engine{
+	e := newEngine(w, p)
+	e.watch = watch
+	e.run()
+	return e.result(p)
+}
+
+// RunPlaced is Run and Place, beside each other: jobs have their nodes while later ones are still planned.
+func RunPlaced(w workload.Workload, p queue.Policy) (Result, *Placement, error) {
+	const batch, ahead = 1 << 10, 16
+	e := newEngine(w, p)
+	begun, placed := make(chan []int32, ahead), make(chan struct{})
+	placer := newPlacer(w, e.outcomes) // it looks at jobs that began, which are not changed any more
+	go func() {
+		defer close(placed)
+		for jobs := range begun {
+			for _, job := range jobs {
+				placer.begin(job)
+			}
+		}
+	}()
+	some := make([]int32, 0, batch)
+	e.begun = func(job int32) {
+		if some = append(some, job); len(some) == batch {
+			begun <- some
+			some = make([]int32, 0, batch)
+		}
+	}
+	e.run()
+	begun <- some
+	close(begun)
+	<-placed
+	placement, err := placer.placed()
+	return e.result(p), placement, err
+}
+
+func newEngine(w workload.Workload, p queue.Policy) *engine {
+	e := &engine{
 		jobs:     w.Jobs,
 		state:    p.New(w.Machine),
 		outcomes: make([]Outcome, len(w.Jobs)),
 		asAsked:  policy.RigidOnly(p),
-		watch:    watch,
 	}
 	e.promiser, _ = e.state.(queue.Promiser)
-	e.run()
+	return e
+}
+
+// result is what came of the run.
+func (e *engine) result(p queue.Policy) Result {
 	result := Result{Outcomes: e.outcomes}
 	if named, ok := p.(fmt.Stringer); ok {
 		result.Policy = named.String()
@@ -54,6 +93,7 @@ type engine struct {
 	order  uint32       // starts so far
 	over   int
 	watch  func(over int)
+	begun  func(job int32) // nil, or told of each job that began, when its outcome is there
 }
 
 // run goes from event to event until there is none.
@@ -135,6 +175,9 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 	}
 	e.ends.push(end{at: o.End, order: e.order, seat: seat})
 	e.order++
+	if e.begun != nil {
+		e.begun(i)
+	}
 }
 
 // choose finds out when a job with choices will end in the one that it got, and what it holds until then.

@@ -59,38 +59,11 @@ type Placement struct {
 // Place gives every job of a result its nodes. It fails when jobs together hold more nodes than the machine has, which
 // no result of Run does.
 func Place(w workload.Workload, r Result) (*Placement, error) {
-	p := &Placement{fixed: make([]stored, len(w.Jobs)), evolved: map[int][]Stretch{}}
-	var (
-		free  = newFreeNodes(w.Machine.Nodes)
-		holds = map[int32][]Span{} // what evolving jobs hold, in the order in which it came
-		taken []Span               // memory
-	)
-	for c := range inOrder(changes(w, r)) {
-		var (
-			i       = int(c.job)
-			evolves = r.Outcomes[i].Held != nil
-			held    = holds[c.job]
-			more    = int(c.nodes) - Nodes(held).Count()
-		)
-		switch {
-		case c.grow && more > free.count:
-			return nil, overbooked(w, c, free.count)
-		case !evolves && c.grow:
-			taken = free.take(more, taken[:0])
-			p.fixed[i] = p.spans.store(taken)
-		case !evolves:
-			for _, s := range p.spans.at(p.fixed[i]) {
-				free.put(s)
-			}
-		case c.grow:
-			holds[c.job] = free.take(more, held)
-			p.resized(i, c.at, holds[c.job])
-		default:
-			holds[c.job] = free.drop(held, -more)
-			p.resized(i, c.at, holds[c.job])
-		}
+	p := newPlacer(w, r.Outcomes)
+	for _, job := range byStart(r.Outcomes) {
+		p.begin(job)
 	}
-	return p, nil
+	return p.placed()
 }
 
 func overbooked(w workload.Workload, c change, free int) error {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -296,27 +297,20 @@ func TestNodesAreWrittenAsIntervals(t *testing.T) {
 	}
 }
 
-// Times of millions of years and thousands of changes do not fit into a word together: then the other sorting is used.
-func TestChangesAreInOrderHoweverFarTheyAreApart(t *testing.T) {
+// Times of millions of years and thousands of jobs do not fit into a word together: then the other sorting is used.
+func TestJobsAreInOrderHoweverFarTheyAreApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]core.Time{100, 1 << 40, 1 << 61}).Draw(t, "far")
-		var all []change
-		for job := range rapid.IntRange(0, 30).Draw(t, "changes") {
-			all = append(all, change{at: rapid.Int64Range(0, 3).Draw(t, "at") * (far / 3), job: int32(job), grow: rapid.Bool().Draw(t, "grow")})
-		}
-		want := slices.Clone(all)
-		slices.SortStableFunc(want, func(a, b change) int {
-			switch {
-			case a.at != b.at:
-				return int(max(-1, min(1, a.at-b.at)))
-			case a.grow != b.grow && b.grow:
-				return -1
-			case a.grow != b.grow:
-				return 1
+		var all []Outcome
+		var want []int32
+		for job := range rapid.IntRange(0, 30).Draw(t, "jobs") {
+			all = append(all, Outcome{Start: rapid.Int64Range(-1, 3).Draw(t, "at") * (far / 3)})
+			if all[job].Start >= 0 {
+				want = append(want, int32(job))
 			}
-			return 0
-		})
-		if got := slices.Collect(inOrder(all)); !slices.Equal(got, want) {
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return cmp.Compare(all[a].Start, all[b].Start) })
+		if got := byStart(all); !slices.Equal(got, want) {
 			t.Fatalf("sorted %v, want %v", got, want)
 		}
 	})

@@ -26,16 +26,15 @@ const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_res
 // evolving one, whose allocated resources are all nodes that it ever held: which ones when is in steps.csv. What a job that
 // never began has not got is empty.
 func WriteJobs(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
-	w := bufio.NewWriterSize(out, 1<<16)
-	w.WriteString(jobsHeader)
-	name := quoted(s.Name)
-	var row []byte
-	for _, i := range inLogOrder(s) {
-		row = appendJob(row[:0], &s.Jobs[i], r.Outcomes[i], name)
-		row = append(p.Job(i).Append(row), '\n')
-		w.Write(row) // an error stays with the writer
+	if _, err := io.WriteString(out, jobsHeader); err != nil {
+		return err
 	}
-	return w.Flush()
+	name, order := quoted(s.Name), inLogOrder(s)
+	return writeRows(out, len(order), func(rows []byte, k int) []byte {
+		i := order[k]
+		rows = appendJob(rows, &s.Jobs[i], r.Outcomes[i], name)
+		return append(p.Job(i).Append(rows), '\n')
+	})
 }
 
 // appendJob appends a row up to the allocated resources.

@@ -34,7 +34,9 @@ func ReadFile(path string, o Options) (*Log, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a workload log in it", path)
 	}
-	return read(NewReader(file, path, o), LogName(path), info.Size())
+	in := NewReader(file, path, o)
+	in.beside = true // a file keeps nobody waiting, as standard input may
+	return read(in, LogName(path), info.Size())
 }
 
 // Read reads a whole log, gzipped or not. The name, of a file or "standard input", is for messages.
@@ -49,6 +51,7 @@ func LogName(path string) string {
 
 // read reads all jobs; size is that of the file, 0 when it is not known.
 func read(in *Reader, name string, size int64) (*Log, error) {
+	defer in.close()
 	log := &Log{Name: name}
 	for {
 		if len(log.Records) == cap(log.Records) {

@@ -39,6 +39,8 @@ type Reader struct {
 
 	in      io.Reader
 	unzip   *gzip.Reader // nil: plain text
+	beside  bool         // it is unpacked in a goroutine of its own, until close
+	ahead   *ahead       // nil: it is not
 	name    string
 	options Options
 
@@ -206,5 +208,16 @@ func (r *Reader) open() error {
 		return fmt.Errorf("%s: a compressed file without a whole beginning: %w", r.name, err)
 	}
 	r.in, r.unzip = unzip, unzip
+	if r.beside {
+		r.ahead = newAhead(unzip)
+		r.in = r.ahead
+	}
 	return nil
+}
+
+// close ends what goes on beside.
+func (r *Reader) close() {
+	if r.ahead != nil {
+		r.ahead.Close()
+	}
 }

@@ -137,13 +137,9 @@ func (r *replayFlags) one(cmd *cobra.Command, w *selectedLog, policy []policy.Po
 // only writes jobs.csv to standard output: nothing is measured.
 func (r *replayFlags) only(cmd *cobra.Command, w *selectedLog, p policy.Policy) error {
 	w.log = nil // a log is larger than what is replayed of it
-	result, err := compare.Once(cmd.Context(), w.Workload, p)
+	result, placed, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
 		return fmt.Errorf("replaying %s: %w", w.Name, err)
-	}
-	placed, err := replay.Place(w.Workload, result)
-	if err != nil {
-		return err
 	}
 	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
 }

@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"accordion/core"
+	"accordion/traces/workload"
+)
+
+// placer names nodes second by second, told of jobs in the order in which they begin.
+type placer struct {
+	workload workload.Workload
+	outcomes []Outcome // of the jobs that began
+
+	placement *Placement
+	free      *freeNodes
+	holds     map[int32][]Span // what evolving jobs hold, in the order in which it came
+	taken     []Span           // memory
+	err       error            // the first
+
+	now   core.Time
+	takes []change // at now: made after what is freed then
+	later changes  // from now on
+}
+
+func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
+	return &placer{
+		workload: w, outcomes: outcomes, free: newFreeNodes(w.Machine.Nodes), holds: map[int32][]Span{},
+		placement: &Placement{fixed: make([]stored, len(w.Jobs)), evolved: map[int][]Stretch{}},
+	}
+}
+
+// begin notes a job that begins, at the second of the one before it or later.
+func (p *placer) begin(job int32) {
+	o := &p.outcomes[job]
+	p.until(o.Start)
+	p.now = o.Start
+	if o.Held == nil {
+		p.takes = append(p.takes, change{o.Start, job, int32(o.Nodes(&p.workload.Jobs[job])), true})
+		p.later.push(change{o.End, job, 0, false})
+		return
+	}
+	at, had := o.Start, 0
+	for _, s := range o.Held {
+		if s.Nodes != had && s.Duration > 0 {
+			p.later.push(change{at, job, int32(s.Nodes), s.Nodes > had})
+			had = s.Nodes
+		}
+		at += s.Duration
+	}
+	if had > 0 {
+		p.later.push(change{o.End, job, 0, false})
+	}
+}
+
+// until makes all changes before a second.
+func (p *placer) until(end core.Time) {
+	for {
+		at := p.now
+		if len(p.takes) == 0 {
+			if len(p.later) == 0 {
+				return
+			}
+			at = p.later[0].at
+		}
+		if at >= end {
+			return
+		}
+		p.second(at)
+	}
+}
+
+// second makes all changes of the first second in which there are any.
+func (p *placer) second(at core.Time) {
+	for len(p.later) > 0 && p.later[0].at == at {
+		if c := p.later.pop(); c.grow {
+			p.takes = append(p.takes, c)
+		} else {
+			p.change(c)
+		}
+	}
+	slices.SortFunc(p.takes, func(a, b change) int { return cmp.Compare(a.job, b.job) })
+	for _, c := range p.takes {
+		p.change(c)
+	}
+	p.takes = p.takes[:0]
+}
+
+// placed is what came of it, when all jobs began.
+func (p *placer) placed() (*Placement, error) {
+	p.until(math.MaxInt64)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.placement, nil
+}
+
+// change gives a job so many nodes.
+func (p *placer) change(c change) {
+	if p.err != nil {
+		return
+	}
+	var (
+		i       = int(c.job)
+		evolves = p.outcomes[i].Held != nil
+		held    = p.holds[c.job]
+		more    = int(c.nodes) - Nodes(held).Count()
+	)
+	switch {
+	case c.grow && more > p.free.count:
+		p.err = overbooked(p.workload, c, p.free.count)
+	case !evolves && c.grow:
+		p.taken = p.free.take(more, p.taken[:0])
+		p.placement.fixed[i] = p.placement.spans.store(p.taken)
+	case !evolves:
+		for _, s := range p.placement.spans.at(p.placement.fixed[i]) {
+			p.free.put(s)
+		}
+	case c.grow:
+		p.holds[c.job] = p.free.take(more, held)
+		p.placement.resized(i, c.at, p.holds[c.job])
+	default:
+		p.holds[c.job] = p.free.drop(held, -more)
+		p.placement.resized(i, c.at, p.holds[c.job])
+	}
+}
+
+// change is one job's number of nodes from one second on.
+type change struct {
+	at    core.Time
+	job   int32
+	nodes int32 // from at on; 0: it ends, or holds none for a while
+	grow  bool  // it takes nodes
+}
+
+// before says which of two comes first: at one second what frees nodes.
+func (c *change) before(o *change) bool { return c.at < o.at || c.at == o.at && !c.grow && o.grow }
+
+// changes is a heap of them, the first at its top.
+type changes []change
+
+func (h *changes) push(c change) {
+	*h = append(*h, c)
+	all := *h
+	i := len(all) - 1
+	for i > 0 && c.before(&all[(i-1)/2]) {
+		all[i] = all[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	all[i] = c
+}
+
+func (h *changes) pop() change {
+	all := *h
+	first, last := all[0], all[len(all)-1]
+	all = all[:len(all)-1]
+	*h = all
+	i := 0
+	for below := 1; below < len(all); below = 2*i + 1 {
+		if below+1 < len(all) && all[below+1].before(&all[below]) {
+			below++
+		}
+		if !all[below].before(&last) {
+			break
+		}
+		all[i] = all[below]
+		i = below
+	}
+	if len(all) > 0 {
+		all[i] = last
+	}
+	return first
+}
+
+// byStart are the jobs that began, by their starts, then as they stand. Where time and place fit in a word, as in every log of a
+// few decades, words are sorted: that takes a third of the time.
+func byStart(outcomes []Outcome) []int32 {
+	jobs := make([]int32, 0, len(outcomes))
+	first, last := core.Forever, -core.Forever
+	for i := range outcomes {
+		if at := outcomes[i].Start; at >= 0 {
+			jobs = append(jobs, int32(i))
+			first, last = min(first, at), max(last, at)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	place := bits.Len(uint(len(outcomes) - 1))
+	if bits.Len64(uint64(last-first))+place > 64 {
+		slices.SortStableFunc(jobs, func(a, b int32) int { return cmp.Compare(outcomes[a].Start, outcomes[b].Start) })
+		return jobs
+	}
+	keys := make([]uint64, len(jobs))
+	for k, i := range jobs {
+		keys[k] = uint64(outcomes[i].Start-first)<<place | uint64(i)
+	}
+	slices.Sort(keys)
+	for k, key := range keys {
+		jobs[k] = int32(key & (1<<place - 1))
+	}
+	return jobs
+}

@@ -1,0 +1,54 @@
+package replay
+
+import (
+	"io"
+	"runtime"
+	"sync"
+)
+
+// rowsOfPiece is how many rows are made by one goroutine at a time: some hundred kilobytes.
+const rowsOfPiece = 1 << 12
+
+// writeRows writes rows 0 to n-1, each appended to others by row, which is called from several goroutines: while some rows are
+// written the next ones are made.
+func writeRows(out io.Writer, n int, row func(rows []byte, k int) []byte) error {
+	pieces := (n + rowsOfPiece - 1) / rowsOfPiece
+	makers := min(pieces, runtime.GOMAXPROCS(0))
+	var (
+		made   = make([]chan []byte, makers) // maker m makes each makers-th piece, from m on
+		again  = make([]chan []byte, makers) // memory
+		failed = make(chan struct{})
+		all    sync.WaitGroup
+	)
+	defer all.Wait()
+	for m := range makers {
+		made[m], again[m] = make(chan []byte, 1), make(chan []byte, 3)
+		all.Go(func() {
+			for piece := m; piece < pieces; piece += makers {
+				var rows []byte
+				select {
+				case rows = <-again[m]:
+				default:
+				}
+				for k := piece * rowsOfPiece; k < min(n, (piece+1)*rowsOfPiece); k++ {
+					rows = row(rows, k)
+				}
+				select {
+				case made[m] <- rows:
+				case <-failed:
+					return
+				}
+			}
+		})
+	}
+	for piece := range pieces {
+		m := piece % makers
+		rows := <-made[m]
+		if _, err := out.Write(rows); err != nil {
+			close(failed)
+			return err
+		}
+		again[m] <- rows[:0]
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package swf
+
+import "io"
+
+// ahead reads from another reader in a goroutine of its own, a few blocks ahead: of a compressed log the next lines are unpacked while
+// these are read. Close it, and it reads no more.
+type ahead struct {
+	full   chan block // blocks that were read
+	empty  chan []byte
+	closed chan struct{}
+	ended  chan struct{} // the goroutine's end
+	now    block         // that is being taken
+}
+
+// block is what one reading gave.
+type block struct {
+	memory, rest []byte
+	err          error // after the rest
+}
+
+func newAhead(in io.Reader) *ahead {
+	const blocks, size = 4, 128 << 10
+	a := &ahead{full: make(chan block, blocks), empty: make(chan []byte, blocks), closed: make(chan struct{}), ended: make(chan struct{})}
+	for range blocks {
+		a.empty <- make([]byte, size)
+	}
+	go a.fill(in)
+	return a
+}
+
+// fill reads until an error, or until nobody wants more.
+func (a *ahead) fill(in io.Reader) {
+	defer close(a.ended)
+	for {
+		var memory []byte
+		select {
+		case memory = <-a.empty:
+		case <-a.closed:
+			return
+		}
+		n, err := filled(in, memory)
+		select {
+		case a.full <- block{memory, memory[:n], err}:
+		case <-a.closed:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// filled reads as much as there is room for, and keeps the reader's own word for its end.
+func filled(in io.Reader, memory []byte) (n int, err error) {
+	for n < len(memory) && err == nil {
+		var more int
+		more, err = in.Read(memory[n:])
+		n += more
+	}
+	return n, err
+}
+
+// Read implements io.Reader.
+func (a *ahead) Read(into []byte) (int, error) {
+	for len(a.now.rest) == 0 {
+		if a.now.err != nil {
+			return 0, a.now.err
+		}
+		if a.now.memory != nil {
+			a.empty <- a.now.memory
+		}
+		a.now = <-a.full
+	}
+	n := copy(into, a.now.rest)
+	a.now.rest = a.now.rest[n:]
+	return n, nil
+}
+
+// Close ends the goroutine, and waits for what it is reading.
+func (a *ahead) Close() {
+	close(a.closed)
+	<-a.ended
+}
