@@ -74,6 +74,7 @@ func serve(ctx context.Context, conf config.Clusters, p *post) error {
 		return err
 	}
 	defer s.close()
+	thrifty()
 	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*post{p}) })
 }
 

@@ -86,6 +86,7 @@ func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
 		}
 		return err
 	}
+	thrifty()
 	return together(ctx, func(ctx context.Context) error {
 		errs := make([]error, len(posts))
 		atOnce(len(posts), func(i int) { errs[i] = posts[i].keep(ctx, begun[i]) })
