@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
 )
 
 // Whatever a peer sends after a good hello, cut into pieces anyhow: it gets messages and nothing else, the loop gets only what is a
@@ -35,14 +36,35 @@ func FuzzASession(f *testing.F) {
 	f.Add(all[:len(all)-3], byte(5))
 	f.Add(bytes.Repeat(frame(f, 2, &launcher.Pong{}), 300), byte(0))
 	f.Fuzz(func(t *testing.T, sent []byte, piece byte) {
-		synctest.Test(t, func(t *testing.T) { fuzzed(t, sent, int(piece)) })
+		synctest.Test(t, func(t *testing.T) { fuzzed(t, sent, int(piece), 0) })
+	})
+}
+
+// The same where frames are packed.
+func FuzzAPackedSession(f *testing.F) {
+	var p packed.Packer
+	var all []byte
+	for i, m := range []launcher.Message{
+		&launcher.Subscribe{Most: 5}, &launcher.Ack{View: 1}, &launcher.Request{View: 1, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 60}, &launcher.Ping{},
+	} {
+		all = append(all, p.Pack(frame(f, int64(i+2), m))...)
+	}
+	f.Add(all, byte(0))
+	f.Add(append(all, frame(f, 6, &launcher.Ping{})...), byte(3))
+	f.Add(all[:len(all)-2], byte(0))
+	f.Add(raw("\xc1"), byte(1))
+	f.Add(raw("\xc1\xff\xff"), byte(0))
+	var bomb packed.Packer
+	f.Add(bomb.Pack(raw("\xdb\x00\x0f\x00\x00"+strings.Repeat("0", 0xf0000))), byte(0))
+	f.Fuzz(func(t *testing.T, sent []byte, piece byte) {
+		synctest.Test(t, func(t *testing.T) { fuzzed(t, sent, int(piece), packed.Version) })
 	})
 }
 
 // fuzzed is a session of a peer who sends such bytes, so many at once (0: all), and then waits for the end.
-func fuzzed(t *testing.T, sent []byte, piece int) {
+func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
-	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2}))
+	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))
 	of := s.event().Session
 	of.Send(&launcher.Welcome{Version: 2})
 
@@ -74,7 +96,7 @@ func fuzzed(t *testing.T, sent []byte, piece int) {
 func hears(t *testing.T, p *peer) {
 	over := false
 	for {
-		m, seq, err := launcher.Read(p.conn, launcher.MostToClient)
+		m, seq, err := p.message()
 		if errors.Is(err, io.EOF) {
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
 )
 
 // line is one session: its reader is whoever calls serve, its writer a goroutine of its own.
@@ -24,10 +25,12 @@ type line struct {
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn    // proves the first frame; nil where the kernel tells who is at the other end
-	in     *bufio.Reader // of what comes after the first
-	stream *seal.Stream  // over in; over TCP not before both keys are known
+	sealed *seal.Conn       // proves the first frame; nil where the kernel tells who is at the other end
+	in     *bufio.Reader    // of what comes after the first
+	stream *seal.Stream     // over in; over TCP not before both keys are known
+	unpack *packed.Unpacker // nil: the peer packs nothing
 	out    *outgoing
+	pack   packed.Packer // the writer's
 	wrote  chan struct{} // closed when the writer has returned
 	may    allowance
 }
@@ -67,6 +70,13 @@ func (l *line) knows(hello *launcher.Hello, cluster string) {
 		hello.Part.Cluster = cluster
 	}
 	l.out.part = hello.Part.Cluster
+}
+
+// packs agrees to packed frames where the peer knows them.
+func (l *line) packs(hello *launcher.Hello) {
+	if hello.Deflate >= packed.Version {
+		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
+	}
 }
 
 // seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
@@ -118,11 +128,14 @@ func (l *line) write() {
 		write = l.writeFirst
 	}
 	for {
-		w, by, ok := l.out.next()
+		w, ok := l.out.next()
 		if !ok {
 			return
 		}
-		l.conn.SetWriteDeadline(by)
+		if w.packs {
+			w.frame = l.pack.Pack(w.frame)
+		}
+		l.out.writeBy()
 		if err := write(w.frame); err != nil {
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				err = errReadsNothing
@@ -257,7 +270,7 @@ type said struct {
 
 // greet reads the first frame.
 func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
-	m, r := l.parse(first)
+	m, r := l.parse(first, len(first))
 	if r != nil {
 		return nil, m, r
 	}
@@ -270,17 +283,25 @@ func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
 
 // heard reads a later frame.
 func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
-	m, r := l.parse(frame)
+	sent := len(frame)
+	if l.unpack != nil {
+		var err error
+		if frame, err = l.unpack.Unpack(frame, launcher.MostToServer); err != nil {
+			l.server.meter.Frame(In, "", sent)
+			return said{}, launcher.Refusal(err)
+		}
+	}
+	m, r := l.parse(frame, sent)
 	if _, again := m.Message.(*launcher.Hello); r == nil && again {
 		r = &launcher.Refuse{To: m.seq, Code: launcher.CodeState, Text: "hello is the first message of a session, and of no other use"}
 	}
 	return m, r
 }
 
-// parse reads a frame, or says why it is nothing that a launcher or a part may say.
-func (l *line) parse(frame []byte) (said, *launcher.Refuse) {
+// parse reads a frame for which so many bytes were sent, or says why it is nothing that a launcher or a part may say.
+func (l *line) parse(frame []byte, sent int) (said, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
-	l.server.meter.Frame(In, typeOf(m, err), len(frame))
+	l.server.meter.Frame(In, typeOf(m, err), sent)
 	if err != nil {
 		return said{}, launcher.Refusal(err)
 	}

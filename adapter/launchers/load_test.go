@@ -13,14 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/session"
+	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
 )
 
 // crowd is many launchers of one user on the socket, all welcomed.
 type crowd struct {
 	mu       sync.Mutex
-	peers    []net.Conn
+	peers    []*bare
 	sessions []Session
+}
+
+// bare is a connection of one of them, who reads what is packed.
+type bare struct {
+	net.Conn
+	packs  bool
+	unpack packed.Unpacker
 }
 
 // gather lets n launchers come. They are bare connections: what they cost is little beside the server's end.
@@ -28,12 +37,13 @@ func (s *served) gather(t testing.TB, n int) *crowd {
 	t.Helper()
 	c := &crowd{}
 	c.alive(t)
-	hello := frame(t, 1, &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "one of many"})
+	hello := frame(t, 1, &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "one of many", Deflate: packed.Version})
 	for range n {
-		conn, err := net.Dial("unix", s.path)
+		socket, err := net.Dial("unix", s.path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		conn := &bare{Conn: socket}
 		t.Cleanup(func() { conn.Close() })
 		if _, err := conn.Write(hello); err != nil {
 			t.Fatal(err)
@@ -77,12 +87,23 @@ func (c *crowd) alive(t testing.TB) {
 }
 
 // receive is a peer's next message that is no ping.
-func receive(t testing.TB, conn net.Conn) launcher.Message {
+func receive(t testing.TB, conn *bare) launcher.Message {
 	for {
-		m, _, err := launcher.Read(conn, launcher.MostToClient)
+		frame, err := wire.ReadUpTo(conn, launcher.MostToClient)
+		if err == nil && conn.packs {
+			frame, err = conn.unpack.Unpack(frame, launcher.MostToClient)
+		}
 		if err != nil {
 			t.Error(err)
 			return &launcher.End{Why: err.Error()}
+		}
+		m, _, err := launcher.Decode(frame)
+		if err != nil {
+			t.Error(err)
+			return &launcher.End{Why: err.Error()}
+		}
+		if w, is := m.(*launcher.Welcome); is {
+			conn.packs = w.Deflate > 0
 		}
 		if m.Type() != "ping" {
 			return m

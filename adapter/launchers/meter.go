@@ -11,7 +11,7 @@ const (
 
 // Meter counts frames. It is called from many goroutines and must not block.
 type Meter interface {
-	// Frame: one went, of so many bytes, its length included, its proof not. Type is its message's, "unknown" when it has one that we do
+	// Frame: one went, of so many bytes as it was sent, packed or not, its length included, its proof not. Type is its message's, "unknown" when it has one that we do
 	// not know, "" when it is no message.
 	Frame(d Direction, typ string, bytes int)
 }

@@ -15,6 +15,7 @@ type outgoing struct {
 	conn net.Conn
 	key  []byte // goes into the welcome; nil: none
 	part string // the cluster of a part, which goes into the welcome; "": a launcher
+	pack int    // how frames are packed, which goes into the welcome and begins after it; 0: not at all
 
 	mu       sync.Mutex
 	queue    []written
@@ -32,6 +33,7 @@ type outgoing struct {
 type written struct {
 	typ   string
 	frame []byte
+	packs bool // it is to be packed
 }
 
 func newOutgoing(conn net.Conn) *outgoing {
@@ -61,10 +63,11 @@ func (o *outgoing) put(m launcher.Message, last bool) {
 }
 
 func (o *outgoing) add(m launcher.Message) error {
+	packs := o.welcomed && o.pack != 0
 	if w, is := m.(*launcher.Welcome); is {
 		o.welcomed = true
 		full := *w
-		full.Key, full.Cluster = o.key, o.part
+		full.Key, full.Cluster, full.Deflate = o.key, o.part, o.pack
 		m = &full
 	}
 	frame, err := launcher.Append(nil, o.sent+1, m)
@@ -75,37 +78,44 @@ func (o *outgoing) add(m launcher.Message) error {
 		return errReadsNothing
 	}
 	o.sent++
-	o.queue = append(o.queue, written{typ: m.Type(), frame: frame})
+	o.queue = append(o.queue, written{typ: m.Type(), frame: frame, packs: packs})
 	o.bytes += len(frame)
 	return nil
 }
 
-// next waits for the next frame to write and says until when it must be; false when there will be none.
-func (o *outgoing) next() (w written, by time.Time, ok bool) {
+// next waits for the next frame to write; false when there will be none.
+func (o *outgoing) next() (w written, ok bool) {
 	for {
-		if w, by, ok, closing := o.take(); ok || closing {
-			return w, by, ok
+		if w, ok, closing := o.take(); ok || closing {
+			return w, ok
 		}
 		<-o.wake
 	}
 }
 
-func (o *outgoing) take() (w written, by time.Time, ok, closing bool) {
+func (o *outgoing) take() (w written, ok, closing bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
 		o.queue = nil // what has drained holds no memory
-		return w, by, false, o.closing
+		return w, false, o.closing
 	}
 	w = o.queue[0]
 	o.queue[0] = written{}
 	o.queue = o.queue[1:]
 	o.bytes -= len(w.frame)
-	by = time.Now().Add(writtenIn)
+	return w, true, false
+}
+
+// writeBy lets what is written from now on take its time. It is asked for when the frame is ready: packing it is not the peer's to answer for.
+func (o *outgoing) writeBy() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	by := time.Now().Add(writtenIn)
 	if o.closing && o.by.Before(by) {
 		by = o.by
 	}
-	return w, by, true, false
+	o.conn.SetWriteDeadline(by)
 }
 
 // stop closes the connection at once: the peer is gone, or is to be.

@@ -14,7 +14,9 @@ import (
 	"go.uber.org/goleak"
 
 	"accordion/adapter/session"
+	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,9 +65,11 @@ func (s *side) connect(ctx context.Context, uid uint32, first []byte) *peer {
 }
 
 // open is a session that was greeted and welcomed.
-func (s *side) open() (*peer, Session) {
+func (s *side) open() (*peer, Session) { return s.greet(launcher.Hello{Version: launcher.Version}) }
+
+func (s *side) greet(hello launcher.Hello) (*peer, Session) {
 	s.t.Helper()
-	p := s.connect(context.Background(), 1001, frame(s.t, 1, &launcher.Hello{Version: launcher.Version}))
+	p := s.connect(context.Background(), 1001, frame(s.t, 1, &hello))
 	e := s.event()
 	e.Session.Send(&launcher.Welcome{Version: launcher.Version, App: 1, Pace: 1})
 	if _, is := p.read().(*launcher.Welcome); !is {
@@ -105,6 +109,10 @@ type peer struct {
 	conn net.Conn
 	seq  int64 // sent
 	got  int64 // received
+
+	packs  bool // as the welcome said
+	pack   packed.Packer
+	unpack packed.Unpacker
 }
 
 func frame(t testing.TB, seq int64, m launcher.Message) []byte {
@@ -119,7 +127,27 @@ func frame(t testing.TB, seq int64, m launcher.Message) []byte {
 func (p *peer) send(m launcher.Message) {
 	p.t.Helper()
 	p.seq++
-	p.write(frame(p.t, p.seq, m))
+	b := frame(p.t, p.seq, m)
+	if p.packs {
+		b = p.pack.Pack(b)
+	}
+	p.write(b)
+}
+
+// message is what comes next.
+func (p *peer) message() (launcher.Message, int64, error) {
+	b, err := wire.ReadUpTo(p.conn, launcher.MostToClient)
+	if err == nil && p.packs {
+		b, err = p.unpack.Unpack(b, launcher.MostToClient)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	m, seq, err := launcher.Decode(b)
+	if w, is := m.(*launcher.Welcome); is {
+		p.packs = w.Deflate > 0
+	}
+	return m, seq, err
 }
 
 func (p *peer) write(b []byte) {
@@ -134,7 +162,7 @@ func (p *peer) write(b []byte) {
 func (p *peer) read() launcher.Message {
 	p.t.Helper()
 	p.conn.SetReadDeadline(time.Now().Add(time.Hour))
-	m, seq, err := launcher.Read(p.conn, launcher.MostToClient)
+	m, seq, err := p.message()
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe):
 		return nil

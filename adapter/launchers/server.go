@@ -75,6 +75,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
 		l.knows(hello, e.cluster)
+		l.packs(hello)
 		refuse = l.seal(hello, m.seq)
 	}
 	if refuse == nil {

@@ -106,7 +106,7 @@ func write(s *Session, signs <-chan launcher.Message) {
 func read(s *Session, arrivals chan<- arrival[launcher.Message], done <-chan struct{}) {
 	for {
 		a := arrival[launcher.Message]{}
-		frame, err := s.stream.ReadFrame(launcher.MostToClient)
+		frame, err := s.read()
 		if err == nil {
 			a.message, a.seq, err = launcher.Decode(frame)
 		}

@@ -13,6 +13,7 @@ import (
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
 )
 
 // Session is one connection, after its welcome.
@@ -20,8 +21,12 @@ type Session struct {
 	conn   net.Conn
 	stream *seal.Stream
 
+	packs  bool            // both ways
+	unpack packed.Unpacker // the reader's
+
 	mu   sync.Mutex // the caller sends, and the link its pings
-	seq  int64      // of the last message that was sent
+	pack packed.Packer
+	seq  int64 // of the last message that was sent
 	over bool
 }
 
@@ -40,6 +45,9 @@ func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	if err != nil {
 		return 0, err // nothing was sent: the connection goes on
 	}
+	if s.packs {
+		frame = s.pack.Pack(frame)
+	}
 	s.conn.SetWriteDeadline(time.Now().Add(writing))
 	if err := s.stream.WriteFrame(frame); err != nil {
 		s.over = true
@@ -48,6 +56,15 @@ func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	}
 	s.seq++
 	return s.seq, nil
+}
+
+// read is the next frame, as the peer made it. One goroutine reads.
+func (s *Session) read() ([]byte, error) {
+	frame, err := s.stream.ReadFrame(launcher.MostToClient)
+	if err != nil || !s.packs {
+		return frame, err
+	}
+	return s.unpack.Unpack(frame, launcher.MostToClient)
 }
 
 // Close ends this connection, and the link makes another: for a caller who does not understand what he was sent.
@@ -88,7 +105,7 @@ func (l *Link) greet(ctx context.Context) (*Session, arrival[*launcher.Welcome],
 
 func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error) {
 	hello := l.options.Hello
-	hello.Version, hello.Speaks, hello.Key = launcher.Version, []int{launcher.Version}, nil
+	hello.Version, hello.Speaks, hello.Key, hello.Deflate = launcher.Version, []int{launcher.Version}, nil, packed.Version
 	if hello.Part == nil {
 		hello.App, hello.Have = l.app, l.has.Load()
 	}
@@ -115,7 +132,7 @@ func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error
 	if err != nil {
 		return nil, none, err
 	}
-	s := &Session{conn: conn, stream: seal.Plain(conn), seq: 1}
+	s := &Session{conn: conn, stream: seal.Plain(conn), seq: 1, packs: welcome.message.Deflate != 0}
 	if proved {
 		if s.stream, err = sealed.Stream(key, welcome.message.Key); err != nil {
 			return nil, none, err
@@ -146,6 +163,9 @@ func welcomed(frame []byte) (arrival[*launcher.Welcome], error) {
 	case *launcher.Welcome:
 		if m.Version != launcher.Version {
 			return none, &VersionError{Says: fmt.Sprintf("version %d", m.Version)}
+		}
+		if m.Deflate < 0 || m.Deflate > packed.Version {
+			return none, fmt.Errorf("the sidecar packs frames by way %d, and was told of %d", m.Deflate, packed.Version)
 		}
 		return arrival[*launcher.Welcome]{message: m, seq: seq}, nil
 	case *launcher.Refuse:

@@ -86,7 +86,8 @@ func (m *Hello) check() *Problem {
 	p := first(
 		atMost(MostName, len(m.Name), CodeSize, "name", "bytes"),
 		atLeast(0, m.App, CodeUnknown, "app"),
-		atLeast(0, m.Have, CodeView, "have"))
+		atLeast(0, m.Have, CodeView, "have"),
+		atLeast(0, int64(m.Deflate), CodeFrame, "deflate"))
 	if p != nil || m.Part == nil {
 		return p
 	}

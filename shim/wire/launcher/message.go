@@ -20,11 +20,12 @@ type Message interface {
 type Hello struct {
 	Version int    `codec:"v"`
 	Speaks  []int  `codec:"speaks"`
-	Name    string `codec:"name,omitempty"` // of the application, at most 64 bytes
-	App     int64  `codec:"app,omitempty"`  // come back to this application
-	Have    int64  `codec:"have,omitempty"` // the last view that it has whole; 0: none
-	Part    *Part  `codec:"part,omitempty"` // it is a part's barrier
-	Key     []byte `codec:"key,omitempty"`  // X25519 public key, on TCP
+	Name    string `codec:"name,omitempty"`    // of the application, at most 64 bytes
+	App     int64  `codec:"app,omitempty"`     // come back to this application
+	Have    int64  `codec:"have,omitempty"`    // the last view that it has whole; 0: none
+	Part    *Part  `codec:"part,omitempty"`    // it is a part's barrier
+	Key     []byte `codec:"key,omitempty"`     // X25519 public key, on TCP
+	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing frames that it knows (packed.Version); 0: none
 }
 
 // Part is a batch job of an application on a cluster, both as their users call them. In lists it is [cluster, job]. A job does not know
@@ -48,6 +49,7 @@ type Welcome struct {
 	Answer  int64   `codec:"answer"`
 	Cluster string  `codec:"cluster,omitempty"` // to a part: the name of its cluster
 	Key     []byte  `codec:"key,omitempty"`
+	Deflate int     `codec:"deflate,omitempty"` // how the frames of this session are packed, both ways, from the next one on; 0: not at all
 }
 
 // Subscribe says which clusters a launcher wants to see, and which batch jobs wait there for its parts.

@@ -12,10 +12,11 @@ import (
 const patience = 10 * time.Second
 
 // Client is a server for one launcher, which is to subscribe to the embedded clusters a and b of 8 hosts, to make one request at its first
-// view and to keep to it, and to say done after its start. The error says what was not as docs/protocol.md has it.
-func Client(conn net.Conn) error {
+// view and to keep to it, and to say done after its start. It packs frames where it may and the client can read them. The error says what
+// was not as docs/protocol.md has it.
+func Client(conn net.Conn, packs bool) error {
 	defer conn.Close()
-	g := &game{conn: conn}
+	g := &game{conn: conn, packs: packs}
 	for _, act := range []func() error{g.greet, g.subscribe, g.views, g.start} {
 		if err := act(); err != nil {
 			return err
@@ -30,6 +31,8 @@ type game struct {
 	sent, heard int64
 	pinged      bool // no pong yet
 	asked       message
+	packs       bool
+	out, in     *past // nil: nothing is packed
 }
 
 // What the clusters are called in the session.
@@ -41,9 +44,14 @@ const second = 1_000_000
 func (g *game) send(kind string, more ...any) error {
 	g.sent++
 	all := append(fields{"x-later", fields{"y", list{1.5, raw("\xc0"), raw("\xd5\x07ab")}}, "s", wide(g.sent), "t", kind}, more...)
+	body := pack(nil, all)
+	if g.out != nil && g.sent%5 != 0 { // one that is not packed may come at any time
+		body = g.out.pack(body)
+	} else if g.out != nil {
+		g.out.add(body)
+	}
 	g.conn.SetWriteDeadline(time.Now().Add(patience))
-	_, err := g.conn.Write(frame(pack(nil, all)))
-	if err != nil {
+	if _, err := g.conn.Write(frame(body)); err != nil {
 		return fmt.Errorf("the client does not take %s: %w", kind, err)
 	}
 	return nil
@@ -53,7 +61,7 @@ func (g *game) send(kind string, more ...any) error {
 func (g *game) next() (message, error) {
 	for {
 		g.conn.SetReadDeadline(time.Now().Add(patience))
-		m, err := read(g.conn, 64<<10)
+		m, err := read(g.conn, 64<<10, g.in)
 		if err != nil {
 			return nil, fmt.Errorf("after %d messages: %w", g.heard, err)
 		}
@@ -92,10 +100,19 @@ func (g *game) greet() error {
 	if m.int("v") != 2 || len(speaks) == 0 || len(name) > 64 || m["app"] != nil && m.int("app") != 0 || m["part"] != nil {
 		return fmt.Errorf("the hello of a new application is %v", m)
 	}
-	return errors.Join(
-		g.send("welcome", "v", 2, "app", wide(7), "state", "submitted", "now", second, "pace", 1, "tag", -1,
-			"grace", 60, "timer", 1, "fair", big(5), "answer", 30),
-		g.ping())
+	welcome := fields{"v", 2, "app", wide(7), "state", "submitted", "now", second, "pace", 1, "tag", -1,
+		"grace", 60, "timer", 1, "fair", big(5), "answer", 30}
+	g.packs = g.packs && m.int("deflate") > 0
+	if g.packs {
+		welcome = append(welcome, "deflate", 1)
+	}
+	if err := g.send("welcome", welcome...); err != nil {
+		return err
+	}
+	if g.packs {
+		g.out, g.in = newPast(), newPast()
+	}
+	return g.ping()
 }
 
 func (g *game) ping() error {

@@ -68,20 +68,24 @@ func application(ctx context.Context, dial func(context.Context) (net.Conn, erro
 }
 
 func TestTheGoClientConforms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		judged := make(chan error, 1)
-		err := application(t.Context(), func(context.Context) (net.Conn, error) {
-			near, far := net.Pipe()
-			go func() { judged <- conformance.Client(far) }()
-			return near, nil
+	for name, packs := range map[string]bool{"packed": true, "not packed": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				judged := make(chan error, 1)
+				err := application(t.Context(), func(context.Context) (net.Conn, error) {
+					near, far := net.Pipe()
+					go func() { judged <- conformance.Client(far, packs) }()
+					return near, nil
+				})
+				if err != nil {
+					t.Errorf("the client: %v", err)
+				}
+				if err := <-judged; err != nil {
+					t.Error(err)
+				}
+			})
 		})
-		if err != nil {
-			t.Errorf("the client: %v", err)
-		}
-		if err := <-judged; err != nil {
-			t.Error(err)
-		}
-	})
+	}
 }
 
 func TestThePythonClientConforms(t *testing.T) {
@@ -99,7 +103,7 @@ func TestThePythonClientConforms(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = conformance.Client(conn)
+			err = conformance.Client(conn, true) // it does not ask for it
 		}
 		judged <- err
 	}()

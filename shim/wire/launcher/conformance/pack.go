@@ -71,8 +71,8 @@ func (m message) kind() string { s, _ := m["t"].(string); return s }
 
 func (m message) int(key string) int64 { n, _ := m[key].(int64); return n }
 
-// read takes one frame.
-func read(r io.Reader, most uint32) (message, error) {
+// read takes one frame. In is what went before; nil where nothing is packed.
+func read(r io.Reader, most uint32, in *past) (message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, err
@@ -84,6 +84,12 @@ func read(r io.Reader, most uint32) (message, error) {
 	body := make([]byte, n)
 	if _, err := io.ReadFull(r, body); err != nil {
 		return nil, err
+	}
+	if in != nil {
+		var err error
+		if body, err = in.unpack(body, int(most)); err != nil {
+			return nil, err
+		}
 	}
 	h := new(codec.MsgpackHandle)
 	h.WriteExt, h.RawToString, h.SignedInteger = true, true, true

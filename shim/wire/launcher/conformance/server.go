@@ -40,7 +40,10 @@ func (e exchange) play(serve func(net.Conn)) error {
 	c.call()
 	defer func() { c.leave() }()
 	for i, step := range e.steps {
-		if err := step(c); err != nil {
+		switch err := step(c); {
+		case errors.Is(err, errPlain):
+			return nil
+		case err != nil:
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
@@ -64,6 +67,11 @@ type caller struct {
 	app   int64
 	view  int64
 	names map[string]int64 // of clusters
+
+	offered bool  // the hello did
+	deflate int64 // the welcome's
+	out, in *past // nil: nothing is packed
+	bare    bool  // the next frame is not
 }
 
 // call makes a connection, after which the former one is left.
@@ -75,6 +83,7 @@ func (c *caller) call() {
 		c.serve(far)
 	}()
 	c.conn, c.done, c.s = near, done, 0
+	c.offered, c.deflate, c.out, c.in = false, 0, nil, nil
 }
 
 func (c *caller) leave() {
@@ -98,7 +107,8 @@ func say(kind string, more func(*caller) fields) step {
 		if more != nil {
 			all = append(all, more(c)...)
 		}
-		return c.write(frame(pack(nil, all)))
+		c.offered = c.offered || kind == "hello" && slices.Contains(all, any("deflate"))
+		return c.write(c.sent(pack(nil, all)))
 	}
 }
 
@@ -111,7 +121,7 @@ func bytesOf(b []byte) step { return func(c *caller) error { return c.write(b) }
 func body(v any) step {
 	return func(c *caller) error {
 		c.s++
-		return c.write(frame(pack(nil, v)))
+		return c.write(c.sent(pack(nil, v)))
 	}
 }
 
@@ -119,7 +129,7 @@ func body(v any) step {
 func (c *caller) take(kinds ...string) (message, error) {
 	for {
 		c.conn.SetReadDeadline(time.Now().Add(patience))
-		m, err := read(c.conn, 4<<20)
+		m, err := read(c.conn, 4<<20, c.in)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("instead of %s: %w", kinds, err)
@@ -145,7 +155,9 @@ func hear(kind string) step {
 			if app := m.int("app"); m.int("v") != 2 || app < 1 || c.app != 0 && app != c.app {
 				return fmt.Errorf("the welcome is %v", m)
 			}
-			c.app = m.int("app")
+			if c.app, c.deflate = m.int("app"), m.int("deflate"); c.deflate != 0 && !c.offered {
+				return fmt.Errorf("frames are to be packed, and nobody asked for it: %v", m)
+			}
 		case "clusters":
 			return c.know(m)
 		case "change":
@@ -220,7 +232,7 @@ func refused(code, field string) step {
 // older reads a refusal in version 1's words.
 func older(c *caller) error {
 	c.conn.SetReadDeadline(time.Now().Add(patience))
-	m, err := read(c.conn, 64<<10)
+	m, err := read(c.conn, 64<<10, nil)
 	if err == nil && (m["status"] != "refused" || m.int("v") != 1 || m["t"] != nil) {
 		err = fmt.Errorf("the answer is %v", m)
 	}

@@ -12,6 +12,7 @@ import (
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/launcher/conformance"
+	"accordion/shim/wire/packed"
 )
 
 // small is a server that gives everything that is asked for at once: the table is judged by it, and it by the table.
@@ -30,6 +31,8 @@ type talk struct {
 	view   int64
 	begun  bool
 	closed bool
+	unpack *packed.Unpacker // nil: nothing is packed
+	pack   packed.Packer
 }
 
 func (s *small) serve(conn net.Conn) {
@@ -62,7 +65,10 @@ func (s *small) serve(conn net.Conn) {
 		if t.closed {
 			return
 		}
-		if frame, err = wire.ReadUpTo(conn, launcher.MostToServer); err != nil {
+		if frame, err = wire.ReadUpTo(conn, launcher.MostToServer); err == nil && t.unpack != nil {
+			frame, err = t.unpack.Unpack(frame, launcher.MostToServer)
+		}
+		if err != nil {
 			if r := launcher.Refusal(err); r != nil {
 				t.refuse(r)
 			}
@@ -73,7 +79,14 @@ func (s *small) serve(conn net.Conn) {
 
 func (t *talk) send(m launcher.Message) {
 	t.seq++
-	launcher.Write(t.conn, t.seq, m)
+	frame, err := launcher.Append(nil, t.seq, m)
+	if err != nil {
+		panic(err)
+	}
+	if t.unpack != nil && m.Type() != "welcome" {
+		frame = t.pack.Pack(frame)
+	}
+	t.conn.Write(frame)
 }
 
 func (t *talk) refuse(r *launcher.Refuse) {
@@ -117,7 +130,11 @@ func (t *talk) hello(m *launcher.Hello, seq int64) {
 		t.apps++
 		m.App = t.apps
 	}
-	t.send(&launcher.Welcome{Version: 2, App: m.App, Tag: -1})
+	welcome := &launcher.Welcome{Version: 2, App: m.App, Tag: -1}
+	if m.Deflate > 0 {
+		welcome.Deflate, t.unpack = packed.Version, new(packed.Unpacker)
+	}
+	t.send(welcome)
 	if back {
 		t.look()
 	}

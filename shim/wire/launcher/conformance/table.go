@@ -83,7 +83,7 @@ func deep(n int) any {
 }
 
 func exchanges() []exchange {
-	return slices.Concat(greetings(), frames(), lives(), lies())
+	return slices.Concat(greetings(), frames(), lives(), lies(), deflated())
 }
 
 func greetings() []exchange {
