@@ -1,6 +1,7 @@
 package two_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -94,24 +95,25 @@ func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
-		story{"scancel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "1")
-			a.said(t, "started on", 1)
-			labs.Run(t, "alice", "scancel", a.job(t, "slurm"))
-			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, .2)
-		}},
-		story{"oardel of a part before go", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "1")
-			a.said(t, "started on", 1)
-			labs.Run(t, "alice", "oardel", a.job(t, "oar"))
-			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, .2)
-		}},
+		story{"scancel of a part before go", cancelledBefore("slurm", "scancel", "OAR_JOB_ID")},
+		story{"oardel of a part before go", cancelledBefore("oar", "oardel", "SLURM_JOB_ID")},
 		story{"scancel of a part after go", cancelled("slurm", "scancel", false)},
 		story{"oardel of a part after go", cancelled("oar", "oardel", false)},
 		story{"oardel of a part while no sidecar runs", cancelled("oar", "oardel", true)},
 	)
+}
+
+// cancelledBefore is an application of whose parts one is cancelled before the other one, whose job has that variable, is ready: it is submitted
+// again, and all is well.
+func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLabs, string) {
+	return func(t *testing.T, labs *lab.TwoLabs, name string) {
+		a := launch(t, labs, name, "exec:./two", fmt.Sprintf(`[ -z "$%s" ] || until [ -e %s.cancelled ]; do sleep .1; done`, other, name), "sleep 1")
+		a.said(t, "started on", 1)
+		labs.Run(t, "alice", command, a.job(t, cluster))
+		a.write(t, name+".cancelled", "")
+		a.ends(t, 4*time.Minute, "0")
+		a.ran(t, .2)
+	}
 }
 
 // cancelled is an application of whose parts one is cancelled when all run: it ends, and says why.
