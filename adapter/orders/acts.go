@@ -119,7 +119,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 	shape := adapter.Shape{Nodes: o.Hosts, On: nodes, Limit: o.Limit}
 	v.Take(nodes, e.plan.ID)
 	k.Take(r)
-	e.writing, e.at = nodes, v.Now
+	e.writing, e.wrote, e.at = nodes, o.Try, v.Now
 	maker, makes := k.Acts.System.(adapter.Maker)
 	return func() (err error) {
 			if key.ID == 0 {
@@ -202,9 +202,10 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p.Promise, p.Meant, p.Voice = []core.Time{until}, until, managed.SilentVoice
 }
 
-// reservedFor is the nodes that are reserved for a part's start: prepared, or being so.
+// reservedFor is the nodes that are reserved for a part's start: prepared, or being so. What is still being written for a try that was given
+// up is not: others may have got these nodes since.
 func (k *Keeper) reservedFor(e *entry) []string {
-	if e.writing != nil {
+	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing
 	}
 	r, there := k.Reserved(managed.PartReservation(e.order.Application))

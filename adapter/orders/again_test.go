@@ -63,3 +63,20 @@ func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testi
 		t.Errorf("reading %d is taken to show what was written at %d; prepared: %d", begun, taken, e.memory.Prepared)
 	}
 }
+
+// A try may be given up while it is still being written. Its nodes may be another's by the time of the next.
+func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
+	for _, c := range []struct {
+		wrote int
+		want  managed.Phase
+	}{{5, managed.Starting}, {4, managed.Waiting}} {
+		k := New(Options{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: []string{"n1"}}, true }})
+		e := &entry{
+			order: part.Order{Application: 1, Job: 7, Want: part.Prepare, Try: 5, Hosts: 1, Walltime: 60, Limit: 90},
+			job:   &adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending}, busy: true, writing: []string{"n1"}, wrote: c.wrote,
+		}
+		if planned := k.planOf(e, now); !planned || e.plan.Phase != c.want {
+			t.Errorf("in try 5, while nodes for try %d are being written, it is %s in the plan, planned: %t", c.wrote, e.plan.Phase, planned)
+		}
+	}
+}

@@ -66,7 +66,8 @@ type entry struct {
 	touched managed.Epoch // of the last act
 	busy    bool
 	at      core.Time // when it was prepared
-	writing []string  // nodes that are being prepared
+	writing []string  // nodes that are being prepared…
+	wrote   int       // …for this try
 	retry   time.Time
 	fails   int
 	did     Verb       // last, with success; Nothing: since then nothing was needed
