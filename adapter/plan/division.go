@@ -31,6 +31,9 @@ func newDivision(nodes []adapter.Node) *division {
 		k := d.byName[n.Kind]
 		if k == nil {
 			k = &kind{name: n.Kind, build: n.Build}
+			if i == 0 { // most pools are of one kind
+				k.nodes = make([]int, 0, len(nodes))
+			}
 			d.byName[n.Kind] = k
 			d.kinds = append(d.kinds, k)
 		}
@@ -154,6 +157,9 @@ func (d *division) needs(w Waiter, before []Waiter) []*kind {
 
 // machines is the parts of the sight: the whole of it where nobody tells its nodes apart.
 func (d *division) machines(v *World) []*machine {
+	if len(d.kinds) > 0 && !slices.ContainsFunc(d.kinds, func(k *kind) bool { return k.root() != d.kinds[0].root() }) {
+		return []*machine{d.whole(v)}
+	}
 	var all []*machine
 	byRoot := map[*kind]*machine{}
 	members := map[*machine][]int{}
@@ -172,6 +178,17 @@ func (d *division) machines(v *World) []*machine {
 		m.World = v.part(members[m])
 	}
 	return all
+}
+
+// whole is a machine of all nodes. What it has of the sight is the sight's own, and not to be changed.
+func (d *division) whole(v *World) *machine {
+	m := &machine{kinds: make(map[string]bool, len(d.kinds)), World: &World{
+		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, taken: v.taken, claims: v.claims,
+	}}
+	for _, k := range d.kinds {
+		m.kinds[k.name] = true
+	}
+	return m
 }
 
 // part is what of the sight concerns the nodes, by their indices: without jobs.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
@@ -123,9 +125,12 @@ type Size struct {
 
 // explain tells of each moldable job that waits why it has that size: of managed ones, and of those that the batch system molds.
 func (v *World) explain(m *machine) {
-	waits := map[core.JobID]Waiter{}
-	for _, w := range m.Queue {
-		waits[w.Job.ID] = w
+	var waits map[core.JobID]Waiter // of nobody where all have one size
+	if slices.ContainsFunc(m.Queue, func(w Waiter) bool { return len(w.Job.Choices) > 1 || w.moldsItself() }) {
+		waits = make(map[core.JobID]Waiter, len(m.Queue))
+		for _, w := range m.Queue {
+			waits[w.Job.ID] = w
+		}
 	}
 	v.explainPlanned(m, waits)
 	v.explainPassed(m, waits)

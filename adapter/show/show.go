@@ -44,7 +44,7 @@ type Show struct {
 
 // Write writes what `accordion status`, queue and explain show, when it changed.
 func (s *Show) Write(v *plan.World) error {
-	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: []view.Job{}}
+	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: make([]view.Job, 0, len(v.Jobs)+len(v.Parts))}
 	for _, r := range slices.Concat(v.Jobs, v.Parts) {
 		if r.Part != nil && r.Part.Unmade {
 			continue

@@ -76,7 +76,7 @@ func crowdedOn(b testing.TB, size size, j act.Journal) *Sidecar {
 // (BenchmarkParse in slurm) and without acts. The bound is 250 ms for all of it; measured 2026-11 on two cores: see
 // docs/performance.md.
 func BenchmarkCycle(b *testing.B) {
-	for _, size := range []size{{2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
+	for _, size := range []size{{8, 4, 64}, {2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
 		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
 			s := crowded(b, size)
 			b.ReportAllocs()
