@@ -30,14 +30,6 @@ func (a *Acts) Unreserve(ctx context.Context, job adapter.Key, name string) erro
 	return a.do(ctx, job, "unreserve", map[string]any{"reservation": name}, func(ctx context.Context) error { return a.System.Unreserve(ctx, name) })
 }
 
-// StartOn lets a waiting job begin: reservation, size and limit, release.
-func (a *Acts) StartOn(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
-	if err := a.Prepare(ctx, job, r, shape); err != nil {
-		return err
-	}
-	return a.Launch(ctx, job, r.Name)
-}
-
 // Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not tie the job to the reservation.
 func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
 	if err := a.Reserve(ctx, job, r); err != nil {

@@ -88,6 +88,9 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		r.Asks = &managed.Question{At: time.Unix(now, 0), Request: wire.Request{}}
 		return r
 	}
+	forgot := runs(0, now)
+	forgot.Nodes, forgot.Again, forgot.Since = []string{"n1"}, []string{"n1", "n2"}, now
+	forgot.Seen.Nodes = forgot.Nodes
 	ordinary := adapter.Job{Key: adapter.Key{ID: 3}, State: adapter.Running, Nodes: []string{"n3", "n4", "n5", "n6", "n7"}, Limit: 50, Started: now - 60}
 	for _, c := range []struct {
 		name   string
@@ -106,6 +109,7 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"it runs, in the middle of its step", runs(0, now+50), nil, nil, "nothing"},
 		{"it asks, early", asks(runs(0, now+50)), nil, nil, "waits: step 1 is over; the next is planned for " + time.Unix(now+50, 0).Format(time.TimeOnly)},
 		{"it asks, in time", asks(runs(0, now)), nil, nil, "resize"},
+		{"… and the batch system has forgotten a node of it", asks(forgot), nil, nil, "resize"},
 		{"… for fewer nodes", asks(runs(1, now-100)), nil, nil, "resize"},
 		{"… and two others are being resized", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Resizes = AtOnce }, "waits: other resizes come first"},
 		{"… and the batch system would resize wrongly", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Trapped = s.Now.Add(time.Second) }, "waits: other resizes come first"},

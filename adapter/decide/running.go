@@ -35,7 +35,7 @@ func (s Situation) running(r *managed.Job) Decision {
 	if d, spoken := s.speak(r); spoken {
 		return d
 	}
-	if r.Again != nil && (r.Asks == nil || late < 0) {
+	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // the plan names what it gets beside the nodes that it had
 		return s.again(r)
 	}
 	switch {
@@ -52,6 +52,9 @@ func (s Situation) running(r *managed.Job) Decision {
 	}
 	return s.resize(r)
 }
+
+// grows says whether the next step needs more nodes than the job holds.
+func grows(r *managed.Job) bool { return !r.Final() && r.EP()[r.Step+1].Nodes > len(r.Nodes) }
 
 const othersFirst = "other resizes come first"
 

@@ -72,6 +72,7 @@ func (s Situation) start(r *managed.Job) Decision {
 		Idle: abandoned,
 	}
 	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit}
+	told := false // the batch system may have heard that it is to begin
 	return Decision{
 		Change: func(r *managed.Job) {
 			r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
@@ -83,10 +84,16 @@ func (s Situation) start(r *managed.Job) Decision {
 		Reserves: &reservation, Takes: nodes,
 		Do: &Operation{
 			Verb: "start",
-			Acts: func(ctx context.Context, a *act.Acts) error { return a.StartOn(ctx, key, reservation, shape) },
+			Acts: func(ctx context.Context, a *act.Acts) error {
+				if err := a.Prepare(ctx, key, reservation, shape); err != nil {
+					return err
+				}
+				told = true
+				return a.Launch(ctx, key, reservation.Name)
+			},
 			Done: func(now time.Time) Outcome { r.Released = now; return Outcome{} },
 			Undo: func(r *managed.Job) {
-				if r.Phase == managed.Starting {
+				if r.Phase == managed.Starting && !told { // else only a reading tells whether it begins: until then nobody else gets its nodes
 					r.BackToQueue()
 				}
 			},

@@ -73,6 +73,21 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	return nil
 }
 
+// concludeAll takes in how acts ended: these, and all that have ended meanwhile. One plan is enough for all of them, where many were begun
+// at once.
+func (s *Sidecar) concludeAll(c conclusion) error {
+	for {
+		if err := s.conclude(c); err != nil {
+			return err
+		}
+		select {
+		case c = <-s.crew.finished:
+		default:
+			return nil
+		}
+	}
+}
+
 // conclude takes in how acts ended.
 func (s *Sidecar) conclude(c conclusion) error {
 	if broken := act.Broken(c.err); broken != nil {
@@ -159,7 +174,9 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	if op.Undo == nil {
 		return nil
 	}
-	op.Undo(r)
+	if op.Undo(r); r.Phase == managed.Starting {
+		r.Retry = s.jobs.later(straggles)
+	}
 	return s.jobs.save(r)
 }
 

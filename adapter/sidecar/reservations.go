@@ -32,6 +32,7 @@ type tended struct {
 	busy        bool // a call is under way
 	at          managed.Epoch
 	retry       time.Time // not before, after a refusal
+	unsure      time.Time // until then a call that was given up may still be carried out
 }
 
 // calls is how many reservations may be written at once.
@@ -122,8 +123,11 @@ func (s *reservations) ours() []string {
 	return all
 }
 
-// busy says whether a call for the reservation is under way.
-func (s *reservations) busy(name string) bool { return s.tending[name].busy }
+// busy says whether a call for the reservation is under way, or may be though it was given up.
+func (s *reservations) busy(name string) bool {
+	t := s.tending[name]
+	return t.busy || s.notes.clock.Now().Before(t.unsure)
+}
 
 // mayTend says whether a call for the reservation may begin now.
 func (s *reservations) mayTend(name string) bool {
@@ -140,7 +144,7 @@ func (s *reservations) mayTend(name string) bool {
 // anew is for a clock that was set: what was refused may be tried at once.
 func (s *reservations) anew() {
 	for name, t := range s.tending {
-		t.retry = time.Time{}
+		t.retry, t.unsure = time.Time{}, time.Time{}
 		s.tending[name] = t
 	}
 }
@@ -168,6 +172,9 @@ func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb str
 	s.crew.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
+// straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.
+const straggles = 5 * time.Second
+
 // settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
 func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	t := tended{reservation: r, gone: verb == "unreserve", at: s.readings.begun}
@@ -181,7 +188,11 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	} else {
 		s.notes.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))
 	}
-	s.tending[r.Name] = tended{retry: s.jobs.later(pause)}
+	t = tended{retry: s.jobs.later(pause)}
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.unsure = s.jobs.later(straggles)
+	}
+	s.tending[r.Name] = t
 	s.readings.refresh()
 }
 

@@ -136,7 +136,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case r := <-s.lease.Answered:
 			news = func() error { return s.lease.Hear(r) }
 		case c := <-s.crew.finished:
-			news = func() error { return s.conclude(c) }
+			news = func() error { return s.concludeAll(c) }
 		case call := <-s.calls:
 			news = func() error { s.hear(call); return nil }
 		}

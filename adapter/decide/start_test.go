@@ -1,0 +1,55 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/journal"
+	"accordion/adapter/managed"
+)
+
+// failing is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
+type failing struct {
+	adapter.BatchSystem
+	act.Journal
+	verb string
+}
+
+func (f failing) call(verb string) error {
+	if verb == f.verb {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (f failing) Reserve(context.Context, adapter.Reservation) error      { return f.call("reserve") }
+func (f failing) Shape(context.Context, adapter.Key, adapter.Shape) error { return f.call("shape") }
+func (f failing) Attach(context.Context, adapter.Key, string) error       { return f.call("attach") }
+func (f failing) Release(context.Context, adapter.Key) error              { return f.call("release") }
+func (failing) Begin(journal.Intent) (int64, error)                       { return 1, nil }
+func (failing) Finish(int64, time.Time, error) error                      { return nil }
+
+// Whoever does not know whether a job begins gives its nodes to nobody else.
+func TestAStartOfWhichNobodyKnowsWhetherItArrivedKeepsItsNodes(t *testing.T) {
+	for verb, want := range map[string]managed.Phase{
+		"reserve": managed.Waiting, "shape": managed.Waiting, "attach": managed.Starting, "release": managed.Starting,
+	} {
+		r := waits()
+		d := about(r, pool(*r.Seen), nil)
+		d.Change(r)
+		f := failing{verb: verb}
+		acts := &act.Acts{System: f, Journal: f, Meter: act.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		if err := d.Do.Acts(t.Context(), acts); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("%s: %v", verb, err)
+		}
+		if d.Do.Undo(r); r.Phase != want || (want == managed.Starting) != (len(r.Nodes) == 2) {
+			t.Errorf("after the answer to %s was lost it is %s on %v, want %s", verb, r.Phase, r.Nodes, want)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package sidecar
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+)
+
+// What is written for a reservation while an older call for it may still be carried out would be undone by that.
+func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testing.T) {
+	for err, want := range map[error]bool{context.DeadlineExceeded: true, adapter.ErrBusy: false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := New(Options{Journal: mute{}}).reservations
+			s.settle(adapter.Reservation{Name: "accordion-app-1"}, "reserve", err)
+			if got := s.busy("accordion-app-1"); got != want {
+				t.Errorf("after %v it is under way: %t", err, got)
+			}
+			time.Sleep(straggles)
+			if s.busy("accordion-app-1") {
+				t.Errorf("%v after %v it is still under way", straggles, err)
+			}
+		})
+	}
+}
