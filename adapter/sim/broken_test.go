@@ -137,7 +137,7 @@ func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
 					}
 					stories = append(stories, s)
 				}
-				if strings.Contains(strings.Join(together(t, stories, false), "\n"), c.found) {
+				if strings.Contains(strings.Join(together(t, stories, false, &tally{}), "\n"), c.found) {
 					return
 				}
 			}

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -8,7 +11,16 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/applications"
 	"accordion/adapter/part"
+	"accordion/adapter/view"
+	"accordion/core"
 	"accordion/shim/wire/launcher"
+)
+
+// Short spans, in seconds, as everywhere in stories: what matters is their order.
+const (
+	answer  = 5
+	grace   = 20
+	bringUp = 20
 )
 
 // deadly is at how many of a thousand turns the loop of applications is killed.
@@ -26,16 +38,28 @@ type desk struct {
 	peers    map[uint64]*cable
 	last     uint64
 	in       chan func()
+	ended    chan struct{}
 	users    sync.WaitGroup
 	turns    int
 	writes   int // of its journal
-	went     int
+	tally    *tally
+	stood    map[stood]bool
+	ranks    map[int64]core.Time // of applications, as the journal had them first
 }
 
 // cable is one session: what is said to its peer.
 type cable struct {
 	id   uint64
+	user *user
+	part stood // a part's
+	seq  int64 // of its peer's last word
 	said chan launcher.Message
+}
+
+// stood is a batch job that said at the barrier that it is ready.
+type stood struct {
+	cluster string
+	job     core.JobID
 }
 
 func (d *desk) names() (all []applications.Cluster) {
@@ -61,7 +85,7 @@ func (d *desk) start() {
 	}
 	slices.SortFunc(all, func(a, b applications.Record) int { return int(a.ID - b.ID) })
 	m, err := applications.New(time.Now().Unix(), d.names(), nil, applications.Settings{
-		FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 40, Guard: 30, Applications: 20, Pace: 1,
+		FairStart: 5, Timer: 1, Answer: answer, Grace: grace, BringUp: bringUp, Guard: 30, Applications: 20, Pace: 1,
 	}, all)
 	if err != nil {
 		d.clusters[0].blame("the loop of applications does not begin: %v", err)
@@ -92,9 +116,9 @@ func (d *desk) run(over <-chan struct{}) {
 		d.wait()
 		select {
 		case <-over:
-			if left := len(d.machine.Snapshot().Applications); left == 0 || time.Since(d.begin) > lateness {
-				if left > 0 {
-					d.clusters[0].blame("%d applications are left: %+v", left, d.machine.Snapshot().Applications)
+			if left := d.left(); left == "" || time.Since(d.begin) > lateness {
+				if left != "" {
+					d.clusters[0].blame("there are left: %s", left)
 				}
 				for _, w := range d.clusters {
 					w.parts.Order(nil)
@@ -104,6 +128,25 @@ func (d *desk) run(over <-chan struct{}) {
 		default:
 		}
 	}
+}
+
+// left is what is left of applications: they, and jobs that were submitted for them.
+func (d *desk) left() (left string) {
+	for _, a := range d.machine.Snapshot().Applications {
+		left += fmt.Sprintf("application %+v; ", a)
+	}
+	for c, w := range d.clusters { // a board may be of before they were submitted
+		snapshot, err := w.system.Observe(context.Background())
+		if err != nil {
+			return err.Error()
+		}
+		for i := range snapshot.Jobs {
+			if j := &snapshot.Jobs[i]; adapter.IsPart(j) {
+				left += fmt.Sprintf("job %d on %s; ", j.ID, clusterName(c))
+			}
+		}
+	}
+	return left
 }
 
 // wait lets something happen: a word of a launcher or a part, a new board, or a second at which something falls due.
@@ -117,12 +160,13 @@ func (d *desk) wait() {
 	case <-d.clusters[1].parts.Shown():
 	case <-time.After(due):
 	}
-	time.Sleep(d.dice.span(time.Millisecond, 100*time.Millisecond, "turn", d.turns)) // what comes together is taken together
+	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // what comes together is taken together
 }
 
 // die is kill -9: another begins with the journal alone, and everybody has to come back.
 func (d *desk) die(when string) {
 	d.note("the loop of applications is killed %s", when)
+	d.tally.add("the loop of applications begins again", 1)
 	for id, p := range d.peers {
 		close(p.said)
 		delete(d.peers, id)
@@ -150,6 +194,7 @@ func (d *desk) carry() {
 	}
 	for _, r := range e.Stored {
 		d.records[r.ID] = r.Data
+		d.judgeRank(r)
 	}
 	for _, id := range e.Gone {
 		delete(d.records, id)
@@ -159,8 +204,9 @@ func (d *desk) carry() {
 	}
 	for _, n := range e.Notes {
 		d.note("application %d: %s: %s", n.Application, n.Verb, n.Text)
+		d.tally.add("application: "+n.Verb, 1)
 		if n.Verb == "go" {
-			d.went++
+			d.judgeGo(n.Application)
 		}
 	}
 	for _, o := range e.Ordered {
@@ -186,35 +232,87 @@ func (d *desk) carry() {
 	}
 }
 
+// judgeGo: no user code on a lone part. All have come to the barrier before any is let through.
+func (d *desk) judgeGo(id int64) {
+	for _, a := range d.machine.Snapshot().Applications {
+		if a.ID != id {
+			continue
+		}
+		parts := slices.DeleteFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Hosts == 0 })
+		for _, p := range parts {
+			made := d.makes >= 0 && p.Cluster == clusterName(d.makes)
+			if len(parts) > 1 && !made && !d.stood[stood{p.Cluster, p.Job}] {
+				d.clusters[0].blame("application %d was let through, and its part on %s, job %d, was not at the barrier", id, p.Cluster, p.Job)
+			}
+		}
+	}
+}
+
+// judgeRank: an application keeps its rank, whoever was killed.
+func (d *desk) judgeRank(r applications.Record) {
+	var a struct { // of application.Application
+		Rank core.Time `json:"rank"`
+	}
+	if json.Unmarshal(r.Data, &a) != nil || a.Rank == 0 {
+		return // the counter, or it has none yet
+	}
+	if first, known := d.ranks[r.ID]; known && first != a.Rank {
+		d.clusters[0].blame("application %d had rank %d, and has %d", r.ID, first, a.Rank)
+	}
+	d.ranks[r.ID] = a.Rank
+}
+
+// tell has the loop do something; when it has ended, nothing.
+func (d *desk) tell(f func()) {
+	select {
+	case d.in <- f:
+	case <-d.ended:
+	}
+}
+
 // connect begins a session.
-func (d *desk) connect(user string, hello launcher.Message) *cable {
-	p := &cable{said: make(chan launcher.Message, 200)}
+func (d *desk) connect(u *user, hello launcher.Message) *cable {
+	p := &cable{user: u, said: make(chan launcher.Message, 200)}
 	ready := make(chan struct{})
-	d.in <- func() {
+	d.tell(func() {
 		d.last++
 		p.id = d.last
 		d.peers[p.id] = p
 		close(ready)
+	})
+	select {
+	case <-ready:
+	case <-d.ended:
 	}
-	<-ready
-	d.send(p, user, hello)
+	d.send(p, hello)
 	return p
 }
 
-func (d *desk) send(p *cable, user string, x launcher.Message) {
-	d.in <- func() {
-		if d.peers[p.id] != nil {
-			d.machine.Step(time.Now().Unix(), applications.Heard{Session: p.id, User: user, Seq: 1, Message: x})
+// send says something, and gives its number.
+func (d *desk) send(p *cable, x launcher.Message) int64 {
+	p.seq++
+	seq := p.seq
+	d.tell(func() {
+		if d.peers[p.id] == nil {
+			return
 		}
-	}
+		if hello, ok := x.(*launcher.Hello); ok && hello.Part != nil {
+			p.part = stood{hello.Part.Cluster, core.JobID(hello.Part.Job)}
+		}
+		if _, ready := x.(*launcher.Ready); ready {
+			d.stood[p.part] = true
+		}
+		d.machine.Step(time.Now().Unix(), applications.Heard{Session: p.id, User: p.user.name, Seq: seq, Message: x})
+	})
+	return seq
 }
 
 // hangUp ends a session.
 func (d *desk) hangUp(p *cable) {
-	d.in <- func() {
+	d.tell(func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)
 			d.machine.Step(time.Now().Unix(), applications.Left{Session: p.id})
 		}
-	}
+	})
 }

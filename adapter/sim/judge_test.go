@@ -10,7 +10,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
-	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
@@ -28,7 +27,12 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 
 // judgeView: no node in two jobs, in what status shows.
 func (w *world) judgeView(data []byte) {
-	var view view.Status
+	var view struct { // of view.Status
+		Jobs []struct {
+			ID    core.JobID `json:"id"`
+			Nodes string     `json:"nodes"`
+		} `json:"jobs"`
+	}
 	if err := json.Unmarshal(data, &view); err != nil {
 		w.blame("view: %v", err)
 		return

@@ -20,6 +20,7 @@ type memory struct {
 	mu      sync.Mutex
 	entries []journal.Entry
 	records map[[2]int64][]byte
+	quick   bool // it does not look whether what it is given can be written
 }
 
 // book is a journal that can be read: *journal.Journal, or memory.
@@ -56,8 +57,10 @@ func (m *memory) Unfinished() ([]journal.Entry, error) {
 
 func (m *memory) add(e journal.Entry) (int64, error) {
 	// What cannot be written is an error of the real one too.
-	if _, err := json.Marshal(e.Args); err != nil {
-		return 0, err
+	if !m.quick {
+		if _, err := json.Marshal(e.Args); err != nil {
+			return 0, err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

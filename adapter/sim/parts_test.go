@@ -3,7 +3,6 @@ package sim
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -35,12 +34,15 @@ func shares() int {
 // the orders is a simple script here, which does what no loop of applications would. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
 // an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
 func TestPartsOfApplications(t *testing.T) {
-	everySeed(max(shares()/10, min(shares(), 40)), func(i int) {
+	var all tally
+	n := max(shares()/10, min(shares(), 40))
+	everySeed(n, func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, wrong := range together(t, both(seed), false) {
+		for _, wrong := range together(t, both(seed), false, &all) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	})
+	all.demand(t, n, common)
 }
 
 // TestPart tells one such story in full.
@@ -48,14 +50,16 @@ func TestPart(t *testing.T) {
 	if *partSeedFlag == 0 {
 		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
 	}
-	for _, wrong := range together(t, both(*partSeedFlag), true) {
+	for _, wrong := range together(t, both(*partSeedFlag), true, &tally{}) {
 		t.Error(wrong)
 	}
 }
 
 // shared is a seed's story of one of the two clusters.
 func shared(seed uint64, cluster int) *story {
-	s := tell(seed*2 + uint64(cluster))
+	r := newTeller(seed*2+uint64(cluster), 0xacc0)
+	r.brief = true
+	s := r.tell(seed*2 + uint64(cluster))
 	s.paired, s.sqlite = false, false
 	if dice(s.seed).chance(500, "rest", cluster) { // as at a site
 		s.rest = 5 * time.Second
@@ -67,7 +71,7 @@ func shared(seed uint64, cluster int) *story {
 func both(seed uint64) []*story { return []*story{shared(seed, 0), shared(seed, 1)} }
 
 // together lets the stories of both clusters happen, and says what was wrong.
-func together(t *testing.T, stories []*story, tracing bool) (wrong []string) {
+func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var clusters []*world
 		for _, s := range stories {
@@ -92,6 +96,7 @@ func together(t *testing.T, stories []*story, tracing bool) (wrong []string) {
 		plays.Wait()
 		script.judge()
 		for c, w := range clusters {
+			all.take(w)
 			for _, line := range w.wrong {
 				wrong = append(wrong, fmt.Sprintf("cluster %d: %s", c, line))
 			}
@@ -159,11 +164,12 @@ type grant struct {
 }
 
 func newScript(seed uint64, clusters []*world) *script {
-	r := teller{rand.New(rand.NewPCG(seed, 0xde1e))}
+	r := newTeller(seed, 0xde1e)
+	r.brief = true
 	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]part.Order{}}
 	for i := range r.between(1, 3) {
 		a := &application{
-			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.between(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
+			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.long(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
 		}
 		if r.in(4) {
 			a.vanishes = r.when(5, 80)
@@ -215,6 +221,7 @@ func (s *script) submit(a *application) {
 			p.world.blame("submission of %s: %v", name, err)
 		}
 		p.job = key
+		p.world.isPart(key)
 		p.world.note("%s is job %d", name, key.ID)
 	}
 }

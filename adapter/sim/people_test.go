@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/core"
 	"accordion/shim/wire"
@@ -51,6 +52,13 @@ func (w *world) use(a *app) {
 			_ = d.what() // it may be over
 		}
 	}
+}
+
+// isPart notes that a job is a part's. A batch system that restarted may have given its number before, in the same second.
+func (w *world) isPart(key adapter.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.apps, key)
 }
 
 // strike is one event.

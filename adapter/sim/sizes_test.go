@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 // switching is the seed's story with more moldable jobs, and with sidecars that die and come back with another rule for their sizes.
 func switching(seed uint64) *story {
-	r := teller{rand.New(rand.NewPCG(seed, 0x512e))}
+	r := newTeller(seed, 0x512e)
 	s := tell(seed)
 	s.sizes = adapt.Names()
 	r.Shuffle(len(s.sizes), func(i, k int) { s.sizes[i], s.sizes[k] = s.sizes[k], s.sizes[i] })

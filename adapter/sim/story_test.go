@@ -27,7 +27,8 @@ type story struct {
 	rate     int           // calls out of a thousand with a fault
 	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
 	calm     time.Duration // no fault begins after it
-	sizes    []string      // rules for the sizes of moldable jobs, of one sidecar after the other and over again
+	brief    bool
+	sizes    []string // rules for the sizes of moldable jobs, of one sidecar after the other and over again
 
 	apps     []app
 	events   []event
@@ -118,35 +119,71 @@ func (s *story) String() string {
 }
 
 // teller makes up stories.
-type teller struct{ *rand.Rand }
+type teller struct {
+	*rand.Rand
+	brief bool // fewer jobs, in less time; and of its calls and writes as many more go wrong
+}
 
 func (r teller) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
-func (r teller) in(outOf int) bool      { return r.IntN(outOf) == 0 }
+
+// long is a span between two of a story that is not brief.
+func (r teller) long(lo, hi int) int {
+	n := r.between(lo, hi)
+	if r.brief {
+		n = max(1, n/2)
+	}
+	return n
+}
+
+// rate is how many of so many go wrong, each with a choice of its own.
+func (r teller) rate(all ...int) int {
+	n := all[r.IntN(len(all))]
+	if r.brief {
+		n = n * 5 / 2
+	}
+	return n
+}
+
+func (r teller) in(outOf int) bool { return r.IntN(outOf) == 0 }
 
 // when is an odd instant between two seconds.
 func (r teller) when(lo, hi int) time.Duration {
-	return time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
+	at := time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
+	if r.brief {
+		at /= 2
+	}
+	return at
+}
+
+// newTeller makes up what the seed says about a subject.
+func newTeller(seed, subject uint64) teller {
+	return teller{Rand: rand.New(rand.NewPCG(seed, subject))}
 }
 
 // tell makes the seed's story.
-func tell(seed uint64) *story {
-	r := teller{rand.New(rand.NewPCG(seed, 0xacc0))}
+func tell(seed uint64) *story { return newTeller(seed, 0xacc0).tell(seed) }
+
+func (r teller) tell(seed uint64) *story {
+	most, calm := [2]int{3, 4}, 90*time.Second
+	if r.brief {
+		most, calm = [2]int{2, 2}, 40*time.Second
+	}
 	s := &story{
-		seed: seed, nodes: r.between(3, 8), calm: 90 * time.Second, sizes: []string{*sizesFlag},
+		seed: seed, brief: r.brief, nodes: r.between(3, 8), calm: calm, sizes: []string{*sizesFlag},
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),
 		sqlite: r.in(100), advance: r.in(2),
-		rate:   []int{0, 10, 30, 100}[r.IntN(4)],
-		deaths: []int{0, 20, 50, 200}[r.IntN(4)],
+		rate:   r.rate(0, 10, 30, 100),
+		deaths: r.rate(0, 20, 50, 200),
 	}
 	if s.paired = r.in(4); s.paired {
 		s.sweep = 0
 	}
-	for i := range r.between(1, 3) {
+	for i := range r.between(1, most[0]) {
 		s.apps = append(s.apps, s.managed(r, i))
 	}
-	for i := range r.between(0, 4) {
+	for i := range r.between(0, most[1]) {
 		s.apps = append(s.apps, s.ordinary(r, i))
 	}
 	if !s.paired && r.in(2) {
@@ -193,7 +230,7 @@ func (s *story) trouble(r teller) {
 // ordinary is a job of the batch system's own.
 func (s *story) ordinary(r teller, i int) app {
 	a := app{
-		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.between(5, 50)),
+		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),
 	}
 	switch a.runs = a.limit; {
 	case s.paired:
@@ -202,7 +239,7 @@ func (s *story) ordinary(r teller, i int) app {
 	case r.in(3):
 		a.runs = core.Time(r.between(1, int(a.limit)))
 	case r.in(3):
-		a.runs += core.Time(r.between(1, 60))
+		a.runs += core.Time(r.long(1, 60))
 	}
 	if r.in(8) {
 		a.cancel = r.when(1, 60)
@@ -258,14 +295,14 @@ func (s *story) profile(r teller) core.EP {
 		if len(ep) > 0 && ep[len(ep)-1].Nodes == n {
 			continue
 		}
-		ep = append(ep, core.Step{Duration: core.Time(r.between(8, 30)), Nodes: n})
+		ep = append(ep, core.Step{Duration: core.Time(r.long(8, 30)), Nodes: n})
 	}
 	return ep
 }
 
 func (s *story) moldable(r teller) (request string, longest core.EP) {
 	var forms []string
-	nodes, length := r.between(1, s.nodes), r.between(20, 60)
+	nodes, length := r.between(1, s.nodes), r.long(20, 60)
 	longest = core.EP{{Duration: core.Time(length), Nodes: nodes}}
 	for {
 		forms = append(forms, fmt.Sprintf("%dx%ds", nodes, length))

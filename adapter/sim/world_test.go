@@ -64,6 +64,7 @@ type world struct {
 	orphans  []orphan    // reservations of sidecars that died
 	stints   []stint     // of sidecars
 	quiet    bool        // the batch system does not answer
+	lasted   time.Duration
 }
 
 // outcome is what a story came to.
@@ -119,8 +120,10 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 
 // newWorld is a story that has not begun.
 func newWorld(s *story, tracing bool) *world {
+	book := newMemory()
+	book.quick = s.brief || s.seed%8 > 0
 	return &world{
-		story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: newMemory(), tracing: tracing,
+		story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: book, tracing: tracing,
 		counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
 	}
 }
@@ -152,6 +155,7 @@ func (w *world) play(managed bool) {
 	stop()
 	w.crew.Wait()
 	w.system.Close()
+	w.lasted = time.Since(w.begin)
 	w.judge(managed)
 }
 
