@@ -25,3 +25,16 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 		})
 	}
 }
+
+// Where many acts were begun at once a plan for each end of one would keep the others waiting.
+func TestActsThatHaveEndedAreTakenInTogether(t *testing.T) {
+	s := New(Options{Journal: mute{}})
+	taken := 0
+	end := conclusion{over: func(error) { taken++ }}
+	for range 9 {
+		s.crew.finished <- end
+	}
+	if err := s.concludeAll(end); err != nil || taken != 10 || len(s.crew.finished) != 0 {
+		t.Errorf("%d of 10 were taken in, %d are left: %v", taken, len(s.crew.finished), err)
+	}
+}
