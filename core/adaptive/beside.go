@@ -73,15 +73,8 @@ func (s *state) asked(w *waiter, lo, hi int) core.Job {
 
 // view is the occupation of what runs, without what has outstayed its request.
 func (s *state) view(now core.Time) *profile.Profile {
-	view := profile.New(s.machine.Nodes)
-	for _, h := range s.runs.List {
-		view.Add(now, core.EP{{Duration: h.End - now, Nodes: h.Nodes}})
-	}
-	for i := range s.others {
-		if a := &s.others[i].Allocation; a.End() > now {
-			view.Add(a.Start, a.EP)
-		}
-	}
+	view := new(profile.Profile)
+	s.runs.Occupy(view, s.machine.Nodes, now, s.others)
 	return view
 }
 

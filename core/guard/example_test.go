@@ -16,7 +16,7 @@ func ExampleOutlook() {
 	var o guard.Outlook
 	o.Renew(0, view, running)
 	waits := core.Planned{Allocation: core.Allocation{Job: 1, Start: 130, EP: core.EP{{Duration: 60, Nodes: 4}}, Guard: 20}}
-	o.Occupy(&waits, 0)
+	o.Occupy(view, &waits, 0)
 	fmt.Println("job 1 begins from", waits.Early, "to", waits.Start)
 
 	behind := core.Planned{Allocation: core.Allocation{Job: 2, Start: 0, EP: core.EP{{Duration: 10, Nodes: 2}}}}

@@ -3,11 +3,11 @@
 //
 //	o := new(guard.Outlook)
 //	o.Renew(now, view, running)   // view: what runs, every guard used
-//	if start, ok := o.Clear(place, margin); ok && start == place.Start {
-//		o.Occupy(&place, notBefore) // place.Early: when it begins if no guard is used
+//	if place, ok := o.Best(&chooser, view, now, job); ok {
+//		o.Occupy(view, &place, now) // place.Early: when it begins if no guard is used
 //	}
 //
-// It knows jobs one by one, as they are planned; their order, and where each is fitted, is core/queue's.
+// It knows jobs one by one, as they are planned; their order is core/queue's.
 package guard
 
 import (
@@ -28,7 +28,7 @@ import (
 // So a waiting job with a guard is placed twice, at the latest in the view and at the earliest in early, and occupies taken
 // from the one to the other; and one without is fitted into taken. At every instant taken is no less than view and early.
 //
-// The zero value is ready for Renew.
+// The zero value is ready for Renew. A nil one is that of a plan in which no job has a guard: it has Room, Best, Occupy and Clone.
 type Outlook struct {
 	early   *profile.Profile // as if no guard were used
 	taken   *profile.Profile // by jobs with a guard at one time or another
@@ -68,16 +68,42 @@ func (o *Outlook) Renew(now core.Time, view *profile.Profile, running []core.All
 	o.guards = sum(ends, o.guards)
 }
 
-// Clone is an independent copy.
+// Clone is an independent copy; of nil it is nil.
 func (o *Outlook) Clone() *Outlook {
+	switch {
+	case o == nil:
+		return nil
+	case o.early == nil:
+		return new(Outlook)
+	}
 	return &Outlook{
 		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waits: o.waits,
 		chooser: mold.Chooser{Algorithm: o.chooser.Algorithm}, guards: slices.Clone(o.guards),
 	}
 }
 
-// Taken is the view into which a job without a guard is fitted: read only.
-func (o *Outlook) Taken() *profile.Profile { return o.taken }
+// Room is what a job is fitted into, read only: the view of the plan, or if the job has no guard what is taken.
+func (o *Outlook) Room(view *profile.Profile, j core.Job) *profile.Profile {
+	if o != nil && j.Guard <= 0 {
+		return o.taken
+	}
+	return view
+}
+
+// Best is a job's earliest completion (mold.Chooser), where its margin, too, is in the way of no job with a guard before it.
+func (o *Outlook) Best(c *mold.Chooser, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	room := o.Room(view, j)
+	p, ok := c.Best(room, now, j)
+	for ok && o != nil {
+		begin, clear := o.Clear(p, j.Margin)
+		if !clear || begin == p.Start {
+			return p, clear
+		}
+		j.Begin = begin
+		p, ok = c.Best(room, now, j)
+	}
+	return p, ok
+}
 
 // Clear is when a place may begin, at its start or later, so that it is in the way of no waiting job with a guard by
 // itself, its margin counted. It is false when there is no such time.
@@ -124,15 +150,18 @@ func sum(all []stretch, into []stretch) []stretch {
 	return into
 }
 
-// Occupy enters the place of a waiting job. Of one with a guard, p has its latest begin; it may begin from notBefore on,
-// and p.Early is set to its earliest.
-func (o *Outlook) Occupy(p *core.Planned, notBefore core.Time) {
-	if p.Guard > 0 {
+// Occupy enters the place of a waiting job, into the view of the plan, too. Of one with a guard, p has its latest begin; it may begin from
+// notBefore on, and p.Early is set to its earliest.
+func (o *Outlook) Occupy(view *profile.Profile, p *core.Planned, notBefore core.Time) {
+	view.Add(p.Start, p.EP)
+	switch {
+	case o == nil:
+	case p.Guard > 0:
 		o.occupy(p, notBefore)
-		return
+	default:
+		o.early.Add(p.Start, p.EP)
+		o.taken.Add(p.Start, p.EP)
 	}
-	o.early.Add(p.Start, p.EP)
-	o.taken.Add(p.Start, p.EP)
 }
 
 // occupy enters the place of a job with a guard. Where it begins sooner than at the latest, because somebody does not

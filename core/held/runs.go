@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/profile"
 )
 
 // Runs are the jobs that run, by requested end. The soonest stands last, for most that come and go are among the soonest. The
@@ -130,6 +131,20 @@ func (r *Runs) Next(now core.Time) core.Time {
 		}
 	}
 	return core.Forever
+}
+
+// Occupy makes a profile the occupation of a machine of so many nodes from an instant on, by what runs: these, and others whose size
+// changes. What has outstayed its request is not in it.
+func (r *Runs) Occupy(view *profile.Profile, nodes int, now core.Time, others []Changing) {
+	view.Clear(nodes)
+	for _, h := range r.List {
+		view.Change(now, h.End, h.Nodes)
+	}
+	for i := range others {
+		if a := &others[i].Allocation; a.End() > now {
+			view.Add(a.Start, a.EP)
+		}
+	}
 }
 
 // Clone is an independent copy.

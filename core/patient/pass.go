@@ -3,7 +3,6 @@ package patient
 import (
 	"accordion/core"
 	"accordion/core/held"
-	"accordion/core/profile"
 )
 
 // Starts is that of queue.State.
@@ -83,15 +82,7 @@ func (s *quick) renew(now core.Time) {
 	if !s.viewed {
 		return
 	}
-	s.view.CopyFrom(profile.New(s.machine.Nodes))
-	for _, h := range s.runs.List {
-		s.view.Change(now, h.End, h.Nodes)
-	}
-	for i := range s.others {
-		if a := &s.others[i].Allocation; a.End() > now {
-			s.view.Add(a.Start, a.EP)
-		}
-	}
+	s.runs.Occupy(s.view, s.machine.Nodes, now, s.others)
 }
 
 // drop takes all reservations back, and where viewed out of the view.

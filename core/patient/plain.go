@@ -21,9 +21,8 @@ type plain struct {
 	running []held.Changing // in the order in which they came
 	places  []core.Planned  // the reservations, as of the last pass
 
-	guarded bool // a job has, or had, a guard
 	view    *profile.Profile
-	outlook guard.Outlook // beside view, where guarded
+	outlook guard.Outlook // beside view
 	chooser mold.Chooser
 }
 
@@ -40,7 +39,6 @@ func newPlain(p EASY, m core.Machine) *plain {
 
 // waits puts a job behind all others.
 func (s *plain) waits(j core.Job, due core.Time) {
-	s.guarded = s.guarded || j.Guard > 0
 	s.waiting = append(s.waiting, waiter{Job: j, due: due})
 }
 
@@ -53,7 +51,6 @@ func (s *plain) Submit(_ core.Time, j core.Job) {
 func (s *plain) Running(now core.Time, a core.Allocation) {
 	r := held.Told(now, a)
 	s.End(now, a.Job)
-	s.guarded = s.guarded || a.Guard > 0
 	s.running = append(s.running, r)
 }
 
@@ -108,7 +105,7 @@ func (s *plain) Clone() queue.State { return s.copy() }
 func (s *plain) copy() *plain {
 	return &plain{
 		policy: s.policy, machine: s.machine, waiting: slices.Clone(s.waiting), running: slices.Clone(s.running),
-		places: slices.Clone(s.places), guarded: s.guarded, view: profile.New(0),
+		places: slices.Clone(s.places), view: profile.New(0),
 	}
 }
 
@@ -139,7 +136,7 @@ func (s *plain) pass(now core.Time, into []core.Planned) []core.Planned {
 	begun := len(into)
 	for _, w := range candidates {
 		if p, ok := s.now(now, w.Job); ok {
-			s.occupy(&p, now)
+			s.outlook.Occupy(s.view, &p, now)
 			s.running = append(s.running, held.Begun(p.Allocation))
 			into = append(into, p)
 			continue
@@ -147,8 +144,8 @@ func (s *plain) pass(now core.Time, into []core.Planned) []core.Planned {
 		if w.due > now || len(s.places) >= s.policy.Reservations {
 			continue
 		}
-		if p, ok := s.fit(now, w.Job); ok {
-			s.occupy(&p, max(now, w.Begin))
+		if p, ok := s.outlook.Best(&s.chooser, s.view, now, w.Job); ok {
+			s.outlook.Occupy(s.view, &p, max(now, w.Begin))
 			s.places = append(s.places, p)
 		}
 	}
@@ -160,15 +157,13 @@ func (s *plain) pass(now core.Time, into []core.Planned) []core.Planned {
 
 // renew makes the view of what runs.
 func (s *plain) renew(now core.Time) {
-	s.view.CopyFrom(profile.New(s.machine.Nodes))
+	s.view.Clear(s.machine.Nodes)
 	for i := range s.running {
 		if a := &s.running[i].Allocation; a.End() > now {
 			s.view.Add(a.Start, a.EP)
 		}
 	}
-	if s.guarded {
-		s.outlook.Renew(now, s.view, held.Allocations(s.running))
-	}
+	s.outlook.Renew(now, s.view, held.Allocations(s.running))
 }
 
 // now is the place of a job that begins now: of its choices that do, the one that completes first.
@@ -179,8 +174,8 @@ func (s *plain) now(now core.Time, j core.Job) (best core.Planned, found bool) {
 	for i := range j.Choices {
 		one := j
 		one.Choices = j.Choices[i : i+1]
-		p, ok := s.chooser.Earliest(s.room(j).Without(0, nil), now, one, now+one.Choices[0].Total()+1)
-		if ok && s.guarded {
+		p, ok := s.chooser.Earliest(s.outlook.Room(s.view, j).Without(0, nil), now, one, now+one.Choices[0].Total()+1)
+		if ok {
 			begin, clear := s.outlook.Clear(p, j.Margin)
 			ok = clear && begin == now
 		}
@@ -189,34 +184,4 @@ func (s *plain) now(now core.Time, j core.Job) (best core.Planned, found bool) {
 		}
 	}
 	return best, found
-}
-
-// room is the view into which a job is fitted.
-func (s *plain) room(j core.Job) *profile.Profile {
-	if s.guarded && j.Guard <= 0 {
-		return s.outlook.Taken()
-	}
-	return s.view
-}
-
-// fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
-func (s *plain) fit(now core.Time, j core.Job) (core.Planned, bool) {
-	p, ok := s.chooser.Best(s.room(j), now, j)
-	for ok && s.guarded {
-		begin, clear := s.outlook.Clear(p, j.Margin)
-		if !clear || begin == p.Start {
-			return p, clear
-		}
-		j.Begin = begin
-		p, ok = s.chooser.Best(s.room(j), now, j)
-	}
-	return p, ok
-}
-
-// occupy enters a place, and says when it begins at the earliest.
-func (s *plain) occupy(p *core.Planned, notBefore core.Time) {
-	s.view.Add(p.Start, p.EP)
-	if s.guarded {
-		s.outlook.Occupy(p, notBefore)
-	}
 }

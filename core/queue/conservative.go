@@ -285,7 +285,7 @@ func (s *conservative) missed(now core.Time) bool {
 
 // renew places all that wait anew, beside what runs.
 func (s *conservative) renew(now core.Time) {
-	s.view.CopyFrom(profile.New(s.machine.Nodes))
+	s.view.Clear(s.machine.Nodes)
 	s.places.Each(func(p place) {
 		switch {
 		case p.end <= now:

@@ -193,15 +193,8 @@ func (s *line) beside(now core.Time, into []core.Start, backfill bool) []core.St
 
 // view is the occupation of what runs, without what has outstayed its request.
 func (s *line) view(now core.Time) *profile.Profile {
-	view := profile.New(s.machine.Nodes)
-	for _, h := range s.runs.List {
-		view.Add(now, core.EP{{Duration: h.End - now, Nodes: h.Nodes}})
-	}
-	for i := range s.others {
-		if a := &s.others[i].Allocation; a.End() > now {
-			view.Add(a.Start, a.EP)
-		}
-	}
+	view := new(profile.Profile)
+	s.runs.Occupy(view, s.machine.Nodes, now, s.others)
 	return view
 }
 

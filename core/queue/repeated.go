@@ -80,12 +80,11 @@ type repeated struct {
 	seen    int
 	later   core.Time
 	asOf    core.Time     // when view was begun
-	front   profile.Front // of view, where nobody is guarded
+	front   profile.Front // of view, where nobody has a guard
 	memory  *profile.Profile
 	chooser mold.Chooser
 
-	guarded bool           // a job has, or had, a guard
-	outlook *guard.Outlook // beside view, where guarded
+	outlook *guard.Outlook // beside view, once a job had a guard; nil until then
 
 	crowd *crowd.Crowd // nil without a sizing
 	world *adapt.World // as crowd was when view was begun
@@ -191,7 +190,7 @@ func (s *repeated) leave(now core.Time) {
 	kept := 0
 	for i := range s.slots {
 		if s.slots[i].ok && s.slots[i].Start <= now {
-			if s.guarded { // what it was to keep free before is over
+			if s.outlook != nil { // what it was to keep free before is over
 				s.view = nil
 			}
 			s.odd -= s.queue[i].odd
@@ -252,7 +251,7 @@ func (s *repeated) Clone() State {
 		seen:    s.seen,
 		later:   s.later,
 		asOf:    s.asOf,
-		guarded: s.guarded,
+		outlook: s.outlook.Clone(),
 		chooser: mold.Chooser{Algorithm: s.chooser.Algorithm},
 	}
 	if s.crowd != nil {
@@ -261,9 +260,6 @@ func (s *repeated) Clone() State {
 	if s.view != nil {
 		c.view = s.view.Clone()
 		c.memory = c.view
-		if s.guarded {
-			c.outlook = s.outlook.Clone()
-		}
 	}
 	return c
 }
@@ -292,7 +288,7 @@ func (s *repeated) give(now core.Time, jobs int) {
 		j := s.queue[i].Job
 		p, ok := s.place(now, j)
 		if ok {
-			s.occupy(&p, max(now, j.Begin))
+			s.outlook.Occupy(s.view, &p, max(now, j.Begin))
 		}
 		s.slots = append(s.slots, slot{p, ok})
 	}
@@ -310,50 +306,22 @@ func (s *repeated) renew(now core.Time) {
 		s.world = s.crowd.World(now)
 	}
 	s.slots, s.seen = slices.Grow(s.slots[:0], len(s.queue)), 0
-	if s.guarded {
-		if s.outlook == nil {
-			s.outlook = new(guard.Outlook)
-		}
+	if s.outlook != nil {
 		s.outlook.Renew(now, s.view, held.Allocations(s.running.all))
 	}
 }
 
 // guard notes that a job has one.
 func (s *repeated) guard(g core.Time) {
-	if g > 0 && !s.guarded {
-		s.guarded, s.view = true, nil
+	if g > 0 && s.outlook == nil {
+		s.outlook, s.view = new(guard.Outlook), nil
 	}
 }
 
-// room is the view into which a job is fitted.
-func (s *repeated) room(j core.Job) *profile.Profile {
-	if s.guarded && j.Guard <= 0 {
-		return s.outlook.Taken()
-	}
-	return s.view
-}
-
-// fit is a job's earliest completion: where its margin, too, is in the way of no job with a guard before it.
+// fit is a job's earliest completion.
 func (s *repeated) fit(now core.Time, j core.Job) (core.Planned, bool) {
-	if !s.guarded {
+	if s.outlook == nil {
 		return s.chooser.BestBehind(&s.front, s.view, now, j)
 	}
-	p, ok := s.chooser.Best(s.room(j), now, j)
-	for ok {
-		begin, clear := s.outlook.Clear(p, j.Margin)
-		if !clear || begin == p.Start {
-			return p, clear
-		}
-		j.Begin = begin
-		p, ok = s.chooser.Best(s.room(j), now, j)
-	}
-	return p, ok
-}
-
-// occupy enters a job's place, and says when it begins at the earliest.
-func (s *repeated) occupy(p *core.Planned, notBefore core.Time) {
-	s.view.Add(p.Start, p.EP)
-	if s.guarded {
-		s.outlook.Occupy(p, notBefore)
-	}
+	return s.outlook.Best(&s.chooser, s.view, now, j)
 }

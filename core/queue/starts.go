@@ -30,7 +30,7 @@ func asked(j core.Job) asks {
 
 // planStarts gives a place to all that start now, and to those before them.
 func (s *repeated) planStarts(now core.Time) {
-	if s.guarded || s.odd > 0 || now < s.begin || s.policy.Compact || s.policy.LeastWaste {
+	if s.outlook != nil || s.odd > 0 || now < s.begin || s.policy.Compact || s.policy.LeastWaste {
 		s.plan(now)
 		return
 	}

@@ -19,5 +19,5 @@ var _ Viewer = (*repeated)(nil)
 // another.
 func (s *repeated) View(now core.Time) *profile.Profile {
 	s.plan(now)
-	return s.room(core.Job{})
+	return s.outlook.Room(s.view, core.Job{})
 }
