@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 func TestTheBeginningOfTimeIsTheFirstInstantOfAll(t *testing.T) {
@@ -29,7 +30,7 @@ func TestTheBeginningOfTimeIsTheFirstInstantOfAll(t *testing.T) {
 		if got := p.FreeSince(4, math.MinInt64); got != math.MinInt64 {
 			t.Errorf("%s: 4 free since %d", name, got)
 		}
-		for _, late := range []core.Time{core.Forever, endOfTime, math.MaxInt64} {
+		for _, late := range []core.Time{core.Forever, list.EndOfTime, math.MaxInt64} {
 			if got := p.At(late); got != 0 {
 				t.Errorf("%s: %d used at %d", name, got, late)
 			}
@@ -47,7 +48,7 @@ func TestTheBeginningOfTimeIsTheFirstInstantOfAll(t *testing.T) {
 			}
 		}
 		p.Change(1e9, core.Forever, 1) // without end
-		for _, late := range []core.Time{core.Forever, endOfTime, math.MaxInt64} {
+		for _, late := range []core.Time{core.Forever, list.EndOfTime, math.MaxInt64} {
 			if got, ok := p.FirstBelow(5, late); got != late || !ok {
 				t.Errorf("%s: something used from %d on, want %d", name, got, late)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 // Front remembers of a profile that is filled up where there was no room: as long as nothing is taken out of it, a need that was looked
@@ -35,7 +36,7 @@ func (f *Front) Forget(since core.Time) {
 func (f *Front) Since(now core.Time) { f.since = max(f.since, now) }
 
 // Behind is the profile as it is, where searches are helped by what is remembered of it.
-func (p *Profile) Behind(f *Front) Lifted { return Lifted{profile: p, start: endOfTime, front: f} }
+func (p *Profile) Behind(f *Front) Lifted { return Lifted{profile: p, start: list.EndOfTime, front: f} }
 
 // search is Earlier of a profile.
 func (f *Front) search(p *Profile, n int, d, from, until core.Time) (core.Time, bool) {

@@ -18,7 +18,7 @@ func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
 	p.nodes = max(nodes, 0)
 	p.fell()
 	l := &p.list
-	l.at, l.used = append(l.at[:0], -core.Forever), append(l.used[:0], 0)
+	l.At, l.Used = append(l.At[:0], -core.Forever), append(l.Used[:0], 0)
 	first, _ := slices.BinarySearchFunc(all, from+1, func(h Holding, at core.Time) int { return int(max(-1, min(h.Until-at, 1))) })
 	all = all[first:]
 	used := 0
@@ -26,10 +26,10 @@ func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
 		used += all[i].Nodes
 	}
 	change := func(at core.Time) {
-		if last := len(l.at) - 1; l.at[last] == at {
-			l.used[last] = used
+		if last := len(l.At) - 1; l.At[last] == at {
+			l.Used[last] = used
 		} else {
-			l.append(at, used)
+			l.Append(at, used)
 		}
 	}
 	change(max(from, -core.Forever))

@@ -26,8 +26,8 @@ func TestHoldIsToAddEach(t *testing.T) {
 		}
 		slices.SortFunc(all, func(a, b Holding) int { return cmp.Compare(a.Until, b.Until) })
 		got.Hold(nodes, from, all)
-		if got.Nodes() != nodes || !slices.Equal(got.list.at, want.list.at) || !slices.Equal(got.list.used, want.list.used) {
-			t.Fatalf("%v from %d on: got %v %v, want %v %v", all, from, got.list.at, got.list.used, want.list.at, want.list.used)
+		if got.Nodes() != nodes || !slices.Equal(got.list.At, want.list.At) || !slices.Equal(got.list.Used, want.list.Used) {
+			t.Fatalf("%v from %d on: got %v %v, want %v %v", all, from, got.list.At, got.list.Used, want.list.At, want.list.Used)
 		}
 	})
 }

@@ -1,13 +1,16 @@
 package profile
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile/list"
+)
 
 // Lifted is a profile as the owner of one place in it sees it: without that place, which is free to him. Nothing is taken
 // out for that, so that to look for a better place and find none, as most do who look, changes nothing. It is good until
 // the profile is changed.
 type Lifted struct {
 	profile *Profile
-	start   core.Time // of the place; endOfTime when there is none
+	start   core.Time // of the place; list.EndOfTime when there is none
 	ep      core.EP   // what is used there
 	front   *Front    // what is remembered of it; nil: nothing
 }
@@ -15,7 +18,7 @@ type Lifted struct {
 // Without is the profile without what Add(start, ep) occupied: as it is where ep has no steps.
 func (p *Profile) Without(start core.Time, ep core.EP) Lifted {
 	if len(ep) == 0 {
-		start = endOfTime
+		start = list.EndOfTime
 	}
 	return Lifted{profile: p, start: start, ep: ep}
 }
@@ -44,7 +47,7 @@ func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 		return v.profile.FirstBelow(n, from)
 	}
 	for s := v.section(from); ; v.next(&s) {
-		if t, ok = v.profile.firstAbove(v.profile.nodes-n+s.own, max(s.from, from), s.to); ok || s.to == endOfTime {
+		if t, ok = v.profile.firstAbove(v.profile.nodes-n+s.own, max(s.from, from), s.to); ok || s.to == list.EndOfTime {
 			return t, ok
 		}
 	}
@@ -62,7 +65,7 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 		if end, ok := v.profile.lastAbove(v.profile.nodes-n+s.own, max(s.from, from), to); ok {
 			since = min(end, to)
 		}
-		if s.to == endOfTime {
+		if s.to == list.EndOfTime {
 			break
 		}
 	}
@@ -79,7 +82,7 @@ type section struct {
 // section is the one that an instant is in.
 func (v *Lifted) section(t core.Time) section {
 	s := section{from: -core.Forever, to: v.start}
-	for s.to <= t && s.to < endOfTime {
+	for s.to <= t && s.to < list.EndOfTime {
 		v.next(&s)
 	}
 	return s
@@ -93,56 +96,33 @@ func (v *Lifted) next(s *section) {
 	}
 	s.from = s.to
 	if len(ep) == 0 {
-		s.to, s.own = endOfTime, 0
+		s.to, s.own = list.EndOfTime, 0
 		return
 	}
-	s.to, s.own, s.behind = later(s.to, ep[0].Duration), ep[0].Nodes, len(v.ep)-len(ep)+1
+	s.to, s.own, s.behind = list.Later(s.to, ep[0].Duration), ep[0].Nodes, len(v.ep)-len(ep)+1
 	if s.to >= core.Forever {
-		s.to = endOfTime
+		s.to = list.EndOfTime
 	}
 }
 
 // sweep is FirstFit on a list, where at most so many nodes may be used: section by section and point by point.
 func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	l := &v.profile.list
-	i := l.index(from)
+	i := l.Index(from)
 	start = from
 	for s := v.section(from); ; v.next(&s) {
-		k := 0
-		start, k = room(l.at[i+1:], l.used[i:], most+s.own, start, d, until, s.to)
-		i += k
-		end := min(l.endOf(i), s.to)
-		if l.used[i] > most+s.own {
+		start, i = l.Run(i, most+s.own, start, d, until, s.to)
+		end := min(l.EndOf(i), s.to)
+		if l.Used[i] > most+s.own {
 			start = end
 		}
 		if start >= until || end-start >= d {
 			return start, start < until
 		}
-		if l.endOf(i) == end {
+		if l.EndOf(i) == end {
 			i++
 		}
 	}
-}
-
-// room goes on with a run that began at start, along stretches that end before to, as long as it is shorter than d and begins
-// before until. It says where the run begins that is under way in front of the first stretch that is left, and which one that
-// is. Whether nodes are free in one comes as a surprise to the processor each time, so that nothing branches on it.
-func room(ends []core.Time, used []int, most int, start, d, until, to core.Time) (core.Time, int) {
-	used = used[:len(ends)+1] // one bounds check
-	for k, end := range ends {
-		if end >= to {
-			return start, k
-		}
-		run := start
-		if used[k] > most {
-			run = end
-		}
-		if end-run >= d || run >= until {
-			return start, k
-		}
-		start = run
-	}
-	return start, len(ends)
 }
 
 // search is FirstFit on a tree.
@@ -163,7 +143,7 @@ func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok
 		case obstacle || s.to-start >= d:
 			return start, true
 		}
-		if s.to == endOfTime {
+		if s.to == list.EndOfTime {
 			break
 		}
 	}

@@ -9,7 +9,7 @@ func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 // Visited is how many steps all additions and removals took so far: stretches of time that they touched, and parts of the
 // index. To find the first of them is none, and to move what lies behind them is none.
 func (p *Profile) Visited() int64 {
-	n := p.list.visited
+	n := p.list.Visited
 	if p.tree != nil {
 		n += p.tree.visited
 	}
@@ -34,20 +34,10 @@ func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok b
 	case n <= 0:
 		return from, true, 0
 	case p.tree == nil:
-		return p.list.earlier(p.nodes-n, d, from, until)
+		return p.list.Earlier(p.nodes-n, d, from, until)
 	}
 	start, ok, steps = p.tree.find(p.nodes-n, d, from)
 	return start, ok && start < until, steps
-}
-
-func (l *list) earlier(most int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
-	i := l.index(from)
-	start, k := room(l.at[i+1:], l.used[i:], most, from, d, until, endOfTime)
-	end := l.endOf(i + k)
-	if l.used[i+k] > most {
-		start = end
-	}
-	return start, start < until && end-start >= d, k + 1
 }
 
 // Slide moves n nodes that are occupied for d seconds from start on forward, as far as n nodes are free right before them, and not
@@ -57,7 +47,7 @@ func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 		return start
 	}
 	if p.tree == nil {
-		at = p.list.slide(n, p.nodes-n, d, start, earliest)
+		at = p.list.Slide(n, p.nodes-n, d, start, earliest)
 		p.index()
 		return at
 	}
@@ -65,21 +55,6 @@ func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 		p.Change(at, min(at+d, start), n)
 		p.Change(max(at+d, start), start+d, -n)
 	}
-	return at
-}
-
-// slide knows where the first of the two changes begins.
-func (l *list) slide(n, most int, d, start, earliest core.Time) core.Time {
-	i := l.index(start - 1)
-	if l.used[i] > most {
-		return start
-	}
-	for i > 0 && l.at[i] > earliest && l.used[i-1] <= most {
-		i--
-	}
-	at := max(l.at[i], earliest)
-	l.rectangleIn(i, at, min(at+d, start), n)
-	l.rectangle(max(at+d, start), start+d, -n)
 	return at
 }
 
@@ -98,8 +73,8 @@ func (p *Profile) MostFree(from, to core.Time) int {
 		})
 	} else {
 		l := &p.list
-		for i := l.index(from); i < len(l.at) && l.at[i] < to; i++ {
-			least = min(least, l.used[i])
+		for i := l.Index(from); i < len(l.At) && l.At[i] < to; i++ {
+			least = min(least, l.Used[i])
 		}
 	}
 	return max(0, p.nodes-least)
@@ -112,20 +87,12 @@ func (p *Profile) Forget(before core.Time) {
 	if p.tree != nil {
 		if r := p.tree.root; r.n > 1 && r.at[(r.n+1)/2] <= before {
 			p.flatten()
-			p.list.forget(before)
+			p.list.Forget(before)
 			p.index()
 		}
 		return
 	}
-	if n := len(p.list.at); n > little && p.list.at[n/2] <= before {
-		p.list.forget(before)
-	}
-}
-
-func (l *list) forget(before core.Time) {
-	if i := l.index(before); i > 0 {
-		l.at = l.at[:copy(l.at, l.at[i:])]
-		l.used = l.used[:copy(l.used, l.used[i:])]
-		l.at[0] = -core.Forever
+	if n := len(p.list.At); n > little && p.list.At[n/2] <= before {
+		p.list.Forget(before)
 	}
 }

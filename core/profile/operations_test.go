@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -146,7 +147,7 @@ func (w *world) change(p *twins) {
 
 // force makes a tree of a list, unless it is a single stretch.
 func (p *Profile) force() {
-	if p.tree == nil && len(p.list.at) > 1 {
+	if p.tree == nil && len(p.list.At) > 1 {
 		p.plant()
 	}
 }
@@ -192,7 +193,7 @@ func (w *world) ask(p *twins) {
 	lifted, without := p.ours.Without(place, ep), p.plain.Clone()
 	without.Remove(place, ep)
 	at, ok := without.FirstFit(n, d, from)
-	got, found := lifted.FirstFit(n, d, from, endOfTime)
+	got, found := lifted.FirstFit(n, d, from, list.EndOfTime)
 	equal("FirstFit without a place, or none,", found, ok)
 	if ok {
 		equal("FirstFit without a place", got, at)
@@ -239,9 +240,9 @@ func TestWhateverIsDoneToAProfileItAnswersAsThePlainOne(t *testing.T) {
 func (p *Profile) check() error {
 	t := p.tree
 	if t == nil {
-		for i := range p.list.at {
-			if i > 0 && (p.list.at[i] <= p.list.at[i-1] || p.list.used[i] == p.list.used[i-1]) {
-				return fmt.Errorf("change point %d of %v, %v", i, p.list.at, p.list.used)
+		for i := range p.list.At {
+			if i > 0 && (p.list.At[i] <= p.list.At[i-1] || p.list.Used[i] == p.list.Used[i-1]) {
+				return fmt.Errorf("change point %d of %v, %v", i, p.list.At, p.list.Used)
 			}
 		}
 		return nil
@@ -252,7 +253,7 @@ func (p *Profile) check() error {
 	if t.root.at[0] != -core.Forever {
 		return fmt.Errorf("the tree begins at %d", t.root.at[0])
 	}
-	_, err := t.check(t.root, endOfTime)
+	_, err := t.check(t.root, list.EndOfTime)
 	return err
 }
 
@@ -261,7 +262,7 @@ func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 	if b.n < 1 || b.n > width || len(b.runs) != t.top {
 		return 0, fmt.Errorf("a branch of %d children and %d levels of %d", b.n, len(b.runs), t.top)
 	}
-	if slices.ContainsFunc(b.at[b.n:], func(t core.Time) bool { return t != endOfTime }) {
+	if slices.ContainsFunc(b.at[b.n:], func(t core.Time) bool { return t != list.EndOfTime }) {
 		return 0, fmt.Errorf("behind %d children: %v", b.n, b.at[b.n:])
 	}
 	for i := range b.n {
@@ -312,7 +313,7 @@ func (l *leaf) check(end core.Time) error {
 	if l.n < 1 || l.n > leafSize {
 		return fmt.Errorf("a leaf of %d change points", l.n)
 	}
-	if slices.ContainsFunc(l.at[l.n:], func(t core.Time) bool { return t != endOfTime }) {
+	if slices.ContainsFunc(l.at[l.n:], func(t core.Time) bool { return t != list.EndOfTime }) {
 		return fmt.Errorf("behind %d change points: %v", l.n, l.at[l.n:])
 	}
 	for k := range l.n {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 // plain is the deliberately dumb second implementation: the sorted list of change points that Profile once was, without
@@ -38,7 +39,7 @@ func (p *plain) CopyFrom(q *plain) {
 // Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
 func (p *plain) Add(start core.Time, ep core.EP) {
 	for _, s := range ep {
-		end := later(start, s.Duration)
+		end := list.Later(start, s.Duration)
 		p.shift(start, end, s.Nodes)
 		start = end
 	}
@@ -47,7 +48,7 @@ func (p *plain) Add(start core.Time, ep core.EP) {
 // Remove takes back what Add(start, ep) occupied.
 func (p *plain) Remove(start core.Time, ep core.EP) {
 	for _, s := range ep {
-		end := later(start, s.Duration)
+		end := list.Later(start, s.Duration)
 		p.shift(start, end, -s.Nodes)
 		start = end
 	}

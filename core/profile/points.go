@@ -1,6 +1,9 @@
 package profile
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile/list"
+)
 
 // Point is an instant from which on so many nodes are used, until the next point.
 type Point struct {
@@ -13,10 +16,10 @@ type Point struct {
 func (p *Profile) Points(from core.Time, into []Point) []Point {
 	if p.tree == nil {
 		l := &p.list
-		i := l.index(from)
-		into = append(into, Point{max(from, l.at[i]), l.used[i]})
-		for i++; i < len(l.at); i++ {
-			into = append(into, Point{l.at[i], l.used[i]})
+		i := l.Index(from)
+		into = append(into, Point{max(from, l.At[i]), l.Used[i]})
+		for i++; i < len(l.At); i++ {
+			into = append(into, Point{l.At[i], l.Used[i]})
 		}
 		return into
 	}
@@ -30,7 +33,7 @@ func (p *Profile) Points(from core.Time, into []Point) []Point {
 // earlier one on, of which the first holds at the instant.
 func (p *Profile) Same(from core.Time, points []Point) bool {
 	if p.tree == nil {
-		return p.list.same(from, points)
+		return sameAs(&p.list, from, points)
 	}
 	i := 0
 	for s := range p.stretches(from) {
@@ -42,9 +45,9 @@ func (p *Profile) Same(from core.Time, points []Point) bool {
 	return i == len(points)
 }
 
-func (l *list) same(from core.Time, points []Point) bool {
-	i := l.index(from)
-	at, used := l.at[i:], l.used[i:]
+func sameAs(l *list.List, from core.Time, points []Point) bool {
+	i := l.Index(from)
+	at, used := l.At[i:], l.Used[i:]
 	if len(at) != len(points) || used[0] != points[0].Used {
 		return false
 	}
@@ -61,7 +64,7 @@ func (l *list) same(from core.Time, points []Point) bool {
 func (p *Profile) Clear(nodes int) {
 	p.fell()
 	p.nodes = max(nodes, 0)
-	p.list.at, p.list.used, p.list.last = append(p.list.at[:0], -core.Forever), append(p.list.used[:0], 0), 0
+	p.list.At, p.list.Used = append(p.list.At[:0], -core.Forever), append(p.list.Used[:0], 0)
 }
 
 // Stair is a step of a descending staircase: from an instant on so many nodes are free, or more, until fewer are.
@@ -74,7 +77,7 @@ type Stair struct {
 // seconds if no stair that begins before its end has fewer. It ends where no more than fewest are free.
 func (p *Profile) Stairs(from core.Time, fewest int, into []Stair) []Stair {
 	if p.tree == nil {
-		return p.list.stairs(from, p.nodes, fewest, into)
+		return stairsOf(&p.list, from, p.nodes, fewest, into)
 	}
 	for ok := true; ok; {
 		free := p.Free(from)
@@ -87,15 +90,15 @@ func (p *Profile) Stairs(from core.Time, fewest int, into []Stair) []Stair {
 	return into
 }
 
-func (l *list) stairs(from core.Time, nodes, fewest int, into []Stair) []Stair {
-	i := l.index(from)
-	used := l.used[i]
+func stairsOf(l *list.List, from core.Time, nodes, fewest int, into []Stair) []Stair {
+	i := l.Index(from)
+	used := l.Used[i]
 	into = append(into, Stair{from, max(0, nodes-used)})
 	most := min(nodes-fewest, nodes)
-	for i++; i < len(l.at) && used < most; i++ {
-		if l.used[i] > used {
-			used = l.used[i]
-			into = append(into, Stair{l.at[i], max(0, nodes-used)})
+	for i++; i < len(l.At) && used < most; i++ {
+		if l.Used[i] > used {
+			used = l.Used[i]
+			into = append(into, Stair{l.At[i], max(0, nodes-used)})
 		}
 	}
 	return into

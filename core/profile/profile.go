@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 // indexed is the number of change points from which on a profile is a tree. It is a list again when the tree is down
@@ -27,14 +28,14 @@ const indexed = 2048
 // several goroutines at once.
 type Profile struct {
 	nodes int
-	list  list  // when tree is nil
-	tree  *tree // of a large one
-	spare *tree // the memory of a tree that was, empty
+	list  list.List // when tree is nil
+	tree  *tree     // of a large one
+	spare *tree     // the memory of a tree that was, empty
 }
 
 // New is an idle machine of so many nodes; none, when they are fewer.
 func New(nodes int) *Profile {
-	return &Profile{nodes: max(nodes, 0), list: list{at: []core.Time{-core.Forever}, used: []int{0}}}
+	return &Profile{nodes: max(nodes, 0), list: list.List{At: []core.Time{-core.Forever}, Used: []int{0}}}
 }
 
 // Nodes is the machine's size.
@@ -55,7 +56,7 @@ func (p *Profile) CopyFrom(q *Profile) {
 	p.nodes = q.nodes
 	p.fell()
 	if q.tree == nil {
-		p.list.at, p.list.used = append(p.list.at[:0], q.list.at...), append(p.list.used[:0], q.list.used...)
+		p.list.At, p.list.Used = append(p.list.At[:0], q.list.At...), append(p.list.Used[:0], q.list.Used...)
 		return
 	}
 	p.unspare()
@@ -74,12 +75,12 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.nodes = q.nodes
 	p.fell()
 	l := &p.list
-	l.at, l.used = append(l.at[:0], -from), append(l.used[:0], 0) // from the last to the first
+	l.At, l.Used = append(l.At[:0], -from), append(l.Used[:0], 0) // from the last to the first
 	before := func(t core.Time, used int) {
-		if last := len(l.at) - 1; l.used[last] == used {
-			l.at[last] = t
+		if last := len(l.At) - 1; l.Used[last] == used {
+			l.At[last] = t
 		} else {
-			l.at, l.used = append(l.at, t), append(l.used, used)
+			l.At, l.Used = append(l.At, t), append(l.Used, used)
 		}
 	}
 	for s := range q.stretches(from) {
@@ -88,19 +89,19 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 		}
 		before(-min(to, s.end), s.used)
 	}
-	if l.at[len(l.at)-1] > -core.Forever {
+	if l.At[len(l.At)-1] > -core.Forever {
 		before(-core.Forever, 0)
 	}
-	slices.Reverse(l.at)
-	slices.Reverse(l.used)
+	slices.Reverse(l.At)
+	slices.Reverse(l.Used)
 	p.index()
 }
 
 // addSteps adds the nodes of a profile's steps, or takes them away when the sign is -1.
 func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
 	for len(ep) > 0 {
-		var c change
-		if c, start, ep = nextChange(start, ep, sign); c.from < c.to {
+		var c list.Change
+		if c, start, ep = list.NextChange(start, ep, sign); c.From < c.To {
 			p.change(c)
 		}
 	}
@@ -112,14 +113,14 @@ func (p *Profile) shift(from, to core.Time, n int) {
 		return
 	}
 	if to >= core.Forever {
-		to = endOfTime
+		to = list.EndOfTime
 	}
-	p.change(change{from: from, to: to, end: to, steps: core.EP{{Duration: to - from, Nodes: n}}, sign: 1})
+	p.change(list.Rectangle(from, to, n))
 }
 
-func (p *Profile) change(c change) {
+func (p *Profile) change(c list.Change) {
 	if p.tree == nil {
-		p.list.change(c)
+		p.list.Change(c)
 		p.index()
 		return
 	}
@@ -131,7 +132,7 @@ func (p *Profile) change(c change) {
 
 // index makes a tree of a list that has become long.
 func (p *Profile) index() {
-	if len(p.list.at) >= indexed {
+	if len(p.list.At) >= indexed {
 		p.plant()
 	}
 }
@@ -151,9 +152,9 @@ func (p *Profile) unspare() {
 
 // flatten makes a list of the tree.
 func (p *Profile) flatten() {
-	p.list.at, p.list.used = p.list.at[:0], p.list.used[:0]
+	p.list.At, p.list.Used = p.list.At[:0], p.list.Used[:0]
 	p.tree.each(-core.Forever, func(begin core.Time, used int) bool {
-		p.list.append(begin, used)
+		p.list.Append(begin, used)
 		return true
 	})
 	p.fell()

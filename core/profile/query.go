@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 // At is the number of nodes used at an instant: ep(t) of the paper.
@@ -11,7 +12,7 @@ func (p *Profile) At(t core.Time) int {
 	if p.tree != nil {
 		return p.tree.at(t)
 	}
-	return p.list.used[p.list.index(t)]
+	return p.list.Used[p.list.Index(t)]
 }
 
 // Free is the number of nodes free at an instant; 0 where more is used than there is.
@@ -25,7 +26,7 @@ func (p *Profile) Max(from, to core.Time) int {
 	case p.tree != nil:
 		return p.tree.max(from, to)
 	}
-	return p.list.max(from, to)
+	return p.list.Max(from, to)
 }
 
 // FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
@@ -37,7 +38,7 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	case p.tree != nil:
 		return p.tree.fit(p.nodes-n, d, from)
 	}
-	return p.list.fit(p.nodes-n, d, from)
+	return p.list.Fit(p.nodes-n, d, from)
 }
 
 // Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
@@ -55,14 +56,14 @@ func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 {
 		return core.Forever, false
 	}
-	return p.firstAbove(p.nodes-n, from, endOfTime)
+	return p.firstAbove(p.nodes-n, from, list.EndOfTime)
 }
 
 func (p *Profile) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 	if p.tree != nil {
 		return p.tree.firstAbove(most, from, to)
 	}
-	return p.list.firstAbove(most, from, to)
+	return p.list.FirstAbove(most, from, to)
 }
 
 // FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
@@ -81,7 +82,7 @@ func (p *Profile) lastAbove(most int, from, to core.Time) (end core.Time, ok boo
 	if p.tree != nil {
 		return p.tree.lastAbove(most, from, to)
 	}
-	return p.list.lastAbove(most, from, to)
+	return p.list.LastAbove(most, from, to)
 }
 
 // Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
@@ -109,7 +110,7 @@ type stretch struct {
 func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		if p.tree == nil {
-			p.list.stretches(from, yield)
+			stretchesOf(&p.list, from, yield)
 			return
 		}
 		var s stretch
@@ -132,9 +133,9 @@ func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
 	}
 }
 
-func (l *list) stretches(from core.Time, yield func(stretch) bool) {
-	for i := l.index(from); i < len(l.at); i++ {
-		if !yield(stretch{l.at[i], min(core.Forever, l.endOf(i)), l.used[i]}) {
+func stretchesOf(l *list.List, from core.Time, yield func(stretch) bool) {
+	for i := l.Index(from); i < len(l.At); i++ {
+		if !yield(stretch{l.At[i], min(core.Forever, l.EndOf(i)), l.Used[i]}) {
 			return
 		}
 	}

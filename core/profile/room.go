@@ -1,6 +1,9 @@
 package profile
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile/list"
+)
 
 // Room is a stretch of time in which so many nodes are free throughout, and not as many right before it and right behind it.
 type Room struct {
@@ -13,7 +16,7 @@ type Room struct {
 // in all of [from, to). So where so many nodes, not fewer than fewest, are free for a while, as they were not before, this while lies in the last room with as many free.
 func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	if p.tree == nil {
-		return p.list.rooms(from, to, n, p.nodes, p.nodes-fewest, into)
+		return roomsOf(&p.list, from, to, n, p.nodes, p.nodes-fewest, into)
 	}
 	fewest = max(fewest, p.nodes-p.Max(from, to)-n+1)
 	r := Room{Free: p.MostFree(from, to), From: from, To: to}
@@ -23,7 +26,7 @@ func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 		} else {
 			r.From = -core.Forever
 		}
-		r.To, _ = p.tree.firstAbove(p.nodes-r.Free, r.To, endOfTime)
+		r.To, _ = p.tree.firstAbove(p.nodes-r.Free, r.To, list.EndOfTime)
 		next := fewest - 1
 		if r.From > -core.Forever {
 			next = max(next, p.Free(r.From-1))
@@ -38,11 +41,11 @@ func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	return into
 }
 
-// rooms is Rooms in terms of used nodes: those of rooms are at most so many.
-func (l *list) rooms(from, to core.Time, n, nodes, most int, into []Room) []Room {
-	at := l.at
-	used := l.used[:len(at)]
-	left := l.near(from)
+// roomsOf is Rooms in terms of used nodes: those of rooms are at most so many.
+func roomsOf(l *list.List, from, to core.Time, n, nodes, most int, into []Room) []Room {
+	at := l.At
+	used := l.Used[:len(at)]
+	left := l.Near(from)
 	right, least, highest := left, used[left], used[left] // the stretch that holds to; the used before it
 	for right+1 < len(at) && at[right+1] < to {
 		right++

@@ -1,6 +1,9 @@
 package profile
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile/list"
+)
 
 // search is the way to the first place of a need. It goes through the tree from left to right with the run under way:
 // the begin of the time, up to where it is, in which there may be room. It passes over children by what is known of the
@@ -42,7 +45,7 @@ func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, step
 		level: max(0, levelOf(t.nodes-most, t.top)-1),
 		run:   from, seen: from,
 	}
-	if s.enter(t.root, endOfTime, from) {
+	if s.enter(t.root, list.EndOfTime, from) {
 		return s.run, true, s.steps
 	}
 	return core.Forever, false, s.steps
@@ -139,7 +142,7 @@ func (s *search) see(run core.Time) core.Time {
 
 // firstAbove is the first instant in [from, to), which is not empty, at which more nodes are used.
 func (t *tree) firstAbove(most int, from, to core.Time) (core.Time, bool) {
-	at, ok := firstAbove(t.root, most, min(from, lastTime), to)
+	at, ok := firstAbove(t.root, most, min(from, list.LastTime), to)
 	return max(at, from), ok
 }
 
@@ -166,7 +169,7 @@ func firstAbove(b *branch, most int, from, to core.Time) (core.Time, bool) {
 
 // lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
 func (t *tree) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
-	return lastAbove(t.root, endOfTime, most, from, max(-core.Forever, min(to, endOfTime)))
+	return lastAbove(t.root, list.EndOfTime, most, from, max(-core.Forever, min(to, list.EndOfTime)))
 }
 
 func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Time, bool) {
@@ -196,7 +199,7 @@ func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Tim
 
 // at is the number of nodes used at an instant.
 func (t *tree) at(at core.Time) int {
-	b, at := t.root, min(at, lastTime)
+	b, at := t.root, min(at, list.LastTime)
 	for !b.lowest() {
 		b = b.branches[b.child(at)]
 	}
@@ -206,7 +209,7 @@ func (t *tree) at(at core.Time) int {
 
 // max is the largest number of nodes used in [from, to), which is not empty.
 func (t *tree) max(from, to core.Time) int {
-	return maxBelow(t.root, endOfTime, min(from, lastTime), min(to, endOfTime))
+	return maxBelow(t.root, list.EndOfTime, min(from, list.LastTime), min(to, list.EndOfTime))
 }
 
 func maxBelow(b *branch, end, from, to core.Time) int {
@@ -233,7 +236,7 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 // each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbours may be
 // equal. It says whether none did.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
-	return eachBelow(t.root, min(from, lastTime), visit)
+	return eachBelow(t.root, min(from, list.LastTime), visit)
 }
 
 func eachBelow(b *branch, from core.Time, visit func(begin core.Time, used int) bool) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/profile/list"
 )
 
 // Sizes of the tree. On a packed machine of 10,000 nodes it takes some 50 bytes for each rectangle, most of whose ends
@@ -11,9 +12,6 @@ import (
 const (
 	leafSize = 64 // change points of a leaf
 	width    = 16 // children of a branch
-
-	endOfTime core.Time = 4 * core.Forever // behind every change point; from -Forever to here does not overflow
-	lastTime            = endOfTime - 1    // that can be asked for
 )
 
 // tree is an occupation as a balanced tree over leaves of change points, each branch of which knows how long nodes stay
@@ -32,7 +30,7 @@ type tree struct {
 }
 
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbours differ; n is at least 1. Behind the last change point at is endOfTime,
+// branches know) used[i] nodes are used. Neighbours differ; n is at least 1. Behind the last change point at is list.EndOfTime,
 // so that no search needs to know how many there are.
 type leaf struct {
 	n    int
@@ -41,7 +39,7 @@ type leaf struct {
 }
 
 // branch has leaves as children, or branches. For each child it knows the begin, the largest number of used nodes, and
-// the runs of each level. Behind the last child at is endOfTime.
+// the runs of each level. Behind the last child at is list.EndOfTime.
 type branch struct {
 	n        int
 	at       [width + 1]core.Time
@@ -142,7 +140,7 @@ func (l *leaf) join(i int) int {
 // cut leaves the first n change points.
 func (l *leaf) cut(n int) {
 	for k := n; k < l.n; k++ {
-		l.at[k] = endOfTime
+		l.at[k] = list.EndOfTime
 	}
 	l.n = n
 }
@@ -150,7 +148,7 @@ func (l *leaf) cut(n int) {
 // cut leaves the first n children.
 func (b *branch) cut(n int) {
 	for k := n; k < b.n; k++ {
-		b.at[k], b.leaves[k], b.branches[k] = endOfTime, nil, nil
+		b.at[k], b.leaves[k], b.branches[k] = list.EndOfTime, nil, nil
 	}
 	b.n = n
 }
@@ -165,7 +163,7 @@ func (t *tree) newLeaf() *leaf {
 	}
 	l := &leaf{}
 	for i := range l.at {
-		l.at[i] = endOfTime
+		l.at[i] = list.EndOfTime
 	}
 	return l
 }
@@ -184,7 +182,7 @@ func (t *tree) newBranch() *branch {
 	}
 	b := &branch{runs: make([][width]runs, t.top)}
 	for i := range b.at {
-		b.at[i] = endOfTime
+		b.at[i] = list.EndOfTime
 	}
 	return b
 }
@@ -208,17 +206,17 @@ func (t *tree) dropBranch(b *branch) {
 }
 
 // build makes the tree of a list.
-func (t *tree) build(l *list, nodes int) {
+func (t *tree) build(l *list.List, nodes int) {
 	const full, wide = leafSize * 3 / 4, width * 3 / 4
 	t.nodes, t.top = nodes, max(1, levelOf(nodes, maxLevels))
 	var row []*branch // of the lowest branches, then of those above
-	for begin := 0; begin < len(l.at); begin += full {
+	for begin := 0; begin < len(l.At); begin += full {
 		if begin%(full*wide) == 0 {
 			row = append(row, t.newBranch())
 		}
 		b, part := row[len(row)-1], t.newLeaf()
-		part.n = copy(part.at[:full], l.at[begin:])
-		copy(part.used[:full], l.used[begin:])
+		part.n = copy(part.at[:full], l.At[begin:])
+		copy(part.used[:full], l.Used[begin:])
 		b.leaves[b.n], b.at[b.n] = part, part.at[0]
 		b.n++
 	}
@@ -242,7 +240,7 @@ func (t *tree) build(l *list, nodes int) {
 // measureRow measures all children of branches that lie side by side and fill all time.
 func (t *tree) measureRow(row []*branch) {
 	for i, b := range row {
-		end := endOfTime
+		end := list.EndOfTime
 		if i+1 < len(row) {
 			end = row[i+1].at[0]
 		}

@@ -1,23 +1,26 @@
 package profile
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/profile/list"
+)
 
 // change adds the nodes of some steps: it makes their ends change points first, at which nothing changes yet, and measures
 // each leaf that they touch once.
-func (t *tree) change(c change) {
-	l, end := t.split(c.from)
+func (t *tree) change(c list.Change) {
+	l, end := t.split(c.From)
 	for steps := c; ; {
-		switch at := steps.end; {
+		switch at := steps.End; {
 		case at < end && l.n < leafSize:
 			l.split(at)
-		case at < endOfTime:
+		case at < list.EndOfTime:
 			l, end = t.split(at)
 		}
-		if !steps.next() {
+		if !steps.Next() {
 			break
 		}
 	}
-	t.changeBelow(t.root, endOfTime, &c)
+	t.changeBelow(t.root, list.EndOfTime, &c)
 	for t.root.n == 1 && !t.root.lowest() {
 		child := t.root.branches[0]
 		t.dropBranch(t.root)
@@ -33,7 +36,7 @@ func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 		above.n, above.at[0], above.branches[0] = 1, t.root.at[0], t.root
 		t.root = above
 	}
-	b, end := t.root, endOfTime
+	b, end := t.root, list.EndOfTime
 	for {
 		i := b.child(at)
 		if t.size(b, i) == t.room(b) {
@@ -52,10 +55,10 @@ func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 
 // changeBelow makes a change in what lies below a branch, which ends at end. It says for which levels some
 // child's runs have changed.
-func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels) {
-	first := b.child(c.from)
+func (t *tree) changeBelow(b *branch, end core.Time, c *list.Change) (changed levels) {
+	first := b.child(c.From)
 	i := first
-	for ; i < b.n && b.at[i] < c.to; i++ {
+	for ; i < b.n && b.at[i] < c.To; i++ {
 		childEnd := b.endOf(i, end)
 		if b.lowest() {
 			changed |= t.changeLeaf(b, i, childEnd, c)
@@ -71,20 +74,20 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *change) (changed levels)
 }
 
 // changeLeaf makes a change in child i, a leaf in which the ends of its steps are change points already.
-func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *change) (changed levels) {
+func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (changed levels) {
 	l := b.leaves[i]
 	t.visited += int64(l.n)
-	k := l.index(c.from)
+	k := l.index(c.From)
 	low, high, more := l.used[k], l.used[k], true
 	for more && k < l.n {
 		last := l.n
-		if c.end < end {
-			last = l.index(c.end)
+		if c.End < end {
+			last = l.index(c.End)
 		}
-		low, high = raise(l.used[k:last], c.nodes(), low, high) // nothing, where the step ended as the leaf begins
+		low, high = raise(l.used[k:last], c.Nodes(), low, high) // nothing, where the step ended as the leaf begins
 		// Only where a step begins or ends can neighbours have become equal.
 		k = last - l.join(k)
-		more = c.end < end && c.next()
+		more = c.End < end && c.Next()
 	}
 	if k < l.n {
 		l.join(k)
@@ -195,4 +198,17 @@ func (b *branch) moveTo(c *branch, begin int) {
 	}
 	c.n += b.n - begin
 	b.cut(begin)
+}
+
+// raise adds n to each of these numbers. It says the least and the most of them, before and after, and of two others.
+func raise(used []int, n, low, high int) (int, int) {
+	if len(used) == 0 {
+		return low, high
+	}
+	least, most := used[0], used[0]
+	for k, u := range used {
+		least, most = min(least, u), max(most, u)
+		used[k] = u + n
+	}
+	return min(low, least, least+n), max(high, most, most+n)
 }

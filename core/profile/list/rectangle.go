@@ -1,4 +1,4 @@
-package profile
+package list
 
 import (
 	"slices"
@@ -6,31 +6,31 @@ import (
 	"accordion/core"
 )
 
-// rectangle adds n, which is not 0, to the nodes used in [from, to); to is endOfTime when there is no end. It is change for a
+// rectangle adds n, which is not 0, to the nodes used in [from, to); to is EndOfTime when there is no end. It is Change for a
 // single step, in one go along the list: each of the two ends puts a change point in, takes one out or leaves it, and what lies
 // between them and behind them moves accordingly.
-func (l *list) rectangle(from, to core.Time, n int) { l.rectangleIn(l.index(from), from, to, n) }
+func (l *List) rectangle(from, to core.Time, n int) { l.rectangleIn(l.Index(from), from, to, n) }
 
 // rectangleIn is rectangle that knows the stretch in which it begins.
-func (l *list) rectangleIn(i int, from, to core.Time, n int) {
+func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.last = i
 	inside := i + 1 // the first change point behind from
 	end := inside   // the first one at to or behind
-	for end < len(l.at) && l.at[end] < to {
+	for end < len(l.At) && l.At[end] < to {
 		end++
 	}
-	l.visited += int64(end - i)
-	base := l.used[end-1] // right before to
+	l.Visited += int64(end - i)
+	base := l.Used[end-1] // right before to
 	behind := end         // the first one behind to
-	pointed := to == endOfTime
-	if end < len(l.at) && l.at[end] == to {
-		pointed, behind = l.used[end] == base+n, end+1
+	pointed := to == EndOfTime
+	if end < len(l.At) && l.At[end] == to {
+		pointed, behind = l.Used[end] == base+n, end+1
 	}
 	first := inside // where those inside go
 	switch {
-	case l.at[i] < from:
+	case l.At[i] < from:
 		first++
-	case i > 0 && l.used[i-1] == l.used[i]+n:
+	case i > 0 && l.Used[i-1] == l.Used[i]+n:
 		first--
 	}
 	last := first + end - inside
@@ -38,7 +38,7 @@ func (l *list) rectangleIn(i int, from, to core.Time, n int) {
 	if !pointed {
 		rest++
 	}
-	at, used := l.at, l.used
+	at, used := l.At, l.Used
 	value := base
 	if behind > end {
 		value = used[end]
@@ -70,5 +70,21 @@ func (l *list) rectangleIn(i int, from, to core.Time, n int) {
 	case first == inside:
 		used[i] += n
 	}
-	l.at, l.used = at, used
+	l.At, l.Used = at, used
+}
+
+// Slide moves n nodes that are occupied for d seconds from start on forward, as far as at most so many nodes are used right before them, and
+// not before earliest, which is before start. It says where they begin then. It knows where the first of the two changes begins.
+func (l *List) Slide(n, most int, d, start, earliest core.Time) core.Time {
+	i := l.Index(start - 1)
+	if l.Used[i] > most {
+		return start
+	}
+	for i > 0 && l.At[i] > earliest && l.Used[i-1] <= most {
+		i--
+	}
+	at := max(l.At[i], earliest)
+	l.rectangleIn(i, at, min(at+d, start), n)
+	l.rectangle(max(at+d, start), start+d, -n)
+	return at
 }
