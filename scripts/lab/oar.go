@@ -134,6 +134,12 @@ var jobID = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
 // Submit gives a command to oarsub as the user, with the options, and returns the job's number.
 func (lab *OARLab) Submit(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
+	return lab.oarsub(t, user, command, options...)
+}
+
+// oarsub gives a command to the lab's oarsub as the user, and returns the job's number.
+func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) string {
+	t.Helper()
 	out := lab.Run(t, user, append(append([]string{"oarsub"}, options...), command)...)
 	m := jobID.FindStringSubmatch(out)
 	if m == nil {

@@ -78,12 +78,7 @@ func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string)
 // Oarsub gives a command to oarsub as the user, with the options, and returns the job's number.
 func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
-	out := lab.Run(t, user, append(append([]string{"oarsub"}, options...), command)...)
-	m := jobID.FindStringSubmatch(out)
-	if m == nil {
-		t.Fatalf("oarsub gave no job: %s", out)
-	}
-	return m[1]
+	return lab.oarsub(t, user, command, options...)
 }
 
 // SQL is what OAR's database answers: a row a line, its fields separated by |.
