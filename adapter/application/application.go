@@ -173,6 +173,21 @@ func (a *Application) Requested(more core.Time) mold.Request {
 	return q
 }
 
+// Wants makes a request the one in force. It says whether that asks for anything else than before.
+func (a *Application) Wants(tag int64, q mold.Request) (changed bool) {
+	changed = a.Walltime != q.Walltime
+	for _, p := range a.Parts {
+		n := 0
+		if i := slices.IndexFunc(q.Parts, func(q mold.Part) bool { return q.Cluster == p.Cluster }); i >= 0 {
+			n = q.Parts[i].Hosts
+		}
+		changed = changed || p.Hosts != n
+		p.Hosts = n
+	}
+	a.Tag, a.Walltime = tag, q.Walltime
+	return changed
+}
+
 // Each says whether something holds for all parts of an application's request.
 func (a *Application) Each(holds func(*Part) bool) bool {
 	for _, p := range a.Parts {
@@ -203,6 +218,20 @@ func (a *Application) Nodes() []launcher.Names {
 		}
 	}
 	return all
+}
+
+// StartsOn tells the launcher that its application starts, and where.
+func (a *Application) StartsOn() *launcher.Start {
+	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
+}
+
+// Goes lets the launcher and the parts through.
+func (a *Application) Goes() *launcher.Go {
+	g := &launcher.Go{At: a.Went, Hosts: a.Nodes()}
+	for _, h := range g.Hosts {
+		g.Names = append(g.Names, a.Part(h.C).Name)
+	}
+	return g
 }
 
 // Drop gives up what a try may have reserved.
@@ -241,6 +270,10 @@ func (a *Application) ExitCode() int {
 	}
 	return 0
 }
+
+// Failing says whether a part has told that it ends with a failure of its own. One that is cancelled while it does something runs its EXIT
+// trap, too: that tells of 0, which is not so, or of a signal.
+func (p *Part) Failing() bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
 // Gone asks a launcher for another job in place of one that is gone.
 func (p *Part) Gone() *launcher.Lost {

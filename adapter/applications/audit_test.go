@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/delegate"
@@ -70,8 +71,8 @@ func (m *Machine) auditRMS() string {
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
 		was := m.rms.State(id)
-		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
-		from, keep := m.hold(a)
+		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, kept.PrepareWithin)+m.margin(a)))
+		from, keep := a.Held(m.now, m.spans(), a.talk())
 		must(m.rms.Hold(m.now, id, from, keep))
 		if is := m.rms.State(id); err == nil && is != was || max(m.now, m.rms.Next()) != due {
 			return fmt.Sprintf("the RMS had another request or hold of application %d (%v, %v)", a.ID, was, is)
@@ -99,8 +100,8 @@ func (m *Machine) auditOccupied() string {
 		}
 	}
 	for i, c := range m.clusters {
-		if c.lost && c.hosts() > 0 {
-			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.hosts()})
+		if c.lost && c.Hosts() > 0 {
+			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -118,8 +119,8 @@ func (m *Machine) auditBoards() string {
 			if p == nil || slices.Contains(concerned, a) {
 				continue
 			}
-			listed := c.board != nil && slices.ContainsFunc(c.board.Jobs, func(j part.Job) bool { return j.Application == a.ID })
-			shown := c.board != nil && slices.ContainsFunc(c.board.Parts, func(s part.Standing) bool { return s.Application == a.ID })
+			listed := c.Board != nil && slices.ContainsFunc(c.Board.Jobs, func(j part.Job) bool { return j.Application == a.ID })
+			shown := c.Board != nil && slices.ContainsFunc(c.Board.Parts, func(s part.Standing) bool { return s.Application == a.ID })
 			if listed || shown || p.Drop > 0 || p.Job != 0 || a.Phase.Holds() || a.pending != nil {
 				return fmt.Sprintf("cluster %s does not concern application %d: %v", c.Name, a.ID, a.Phase)
 			}

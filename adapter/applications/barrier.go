@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -13,7 +14,7 @@ import (
 func (m *Machine) greetPart(s *session, hello *launcher.Hello) *no {
 	a, p := m.partOf(s.user, hello.Part)
 	if p == nil {
-		return refusal(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
+		return kept.Refuse(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
 	}
 	s.app, s.part = a, p
 	m.sessions[s.id] = s
@@ -35,23 +36,11 @@ func (m *Machine) partOf(user string, l *launcher.Part) (*application, *piece) {
 	return nil, nil
 }
 
-// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
-func (m *Machine) jobOf(a *application, p *piece) (id core.JobID) {
-	if c := m.clusters[p.Cluster]; c.Embedded {
-		for _, j := range c.jobs[a.ID] {
-			if j.User == a.User {
-				id = max(id, j.ID)
-			}
-		}
-	}
-	return max(id, p.Job)
-}
-
 // ready is a part's word that it stands at the barrier.
 func (m *Machine) ready(s *session, seq int64, id core.JobID) *no {
 	a := s.app
 	if id != s.part.Job && !m.clusters[s.part.Cluster].Embedded {
-		return refusal(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
+		return kept.Refuse(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
 	}
 	m.okay(s, seq)
 	switch {
@@ -59,7 +48,7 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *no {
 		s.ready = true
 		m.advance(a)
 	case a.Phase == running && s.part.Hosts > 0:
-		m.say(s, m.goes(a))
+		m.say(s, a.Goes())
 	case a.Phase == ending:
 		m.close(s, &launcher.Abort{Why: "the application is over, or being ended"})
 	default:

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -19,18 +20,18 @@ const absent core.Time = 10
 // show takes a cluster's new board.
 func (m *Machine) show(i int, b *part.Board) {
 	c := m.clusters[i]
-	if c.board != nil && b.Read < c.board.Read {
+	if c.Board != nil && b.Read < c.Board.Read {
 		return
 	}
-	fresh := c.board == nil || c.board.Hosts != b.Hosts
-	c.board, m.unsettled = b, true
-	c.index()
+	fresh := c.Board == nil || c.Board.Hosts != b.Hosts
+	c.Show(b)
+	m.unsettled = true
 	m.at(b.Read) // what the board knows of that second is not to be asked about an earlier one
 	m.lost(c, m.now > b.Read+unread)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
 		for j, d := range m.clusters {
-			hosts[j] = d.hosts()
+			hosts[j] = d.Hosts()
 		}
 		must(m.rms.Resize(m.now, hosts))
 		m.moved = true
@@ -46,18 +47,6 @@ func (m *Machine) show(i int, b *part.Board) {
 	}
 }
 
-// index finds what a cluster's board says of an application.
-func (c *cluster) index() {
-	c.jobs, c.parts = map[int64][]part.Job{}, map[int64][]*part.Standing{}
-	for _, j := range c.board.Jobs {
-		c.jobs[j.Application] = append(c.jobs[j.Application], j)
-	}
-	for k := range c.board.Parts {
-		s := &c.board.Parts[k]
-		c.parts[s.Application] = append(c.parts[s.Application], s)
-	}
-}
-
 // concerned are the applications to which a cluster's board may be news, by rank. Those with a batch job there are all: it may be gone. Of those
 // whose part the cluster makes at their start it says something, or they hold hosts.
 func (m *Machine) concerned(i int) []*application {
@@ -68,12 +57,12 @@ func (m *Machine) concerned(i int) []*application {
 	all := maps.Clone(m.holders)
 	maps.Copy(all, m.touched) // what they hold may not be settled
 	maps.Copy(all, m.pending)
-	for id := range c.jobs {
+	for id := range c.Jobs {
 		if a := m.byID[id]; a != nil {
 			all[a] = true
 		}
 	}
-	for id := range c.parts {
+	for id := range c.Parts {
 		if a := m.byID[id]; a != nil {
 			all[a] = true
 		}
@@ -90,7 +79,7 @@ func (m *Machine) lost(c *cluster, lost bool) {
 // local tells the RMS what a cluster has of its own; nothing where that is not known.
 func (m *Machine) local(i int) {
 	c := m.clusters[i]
-	l := c.board.Local
+	l := c.Board.Local
 	if c.lost {
 		l = delegate.Local{}
 	}
@@ -110,8 +99,8 @@ func (m *Machine) local(i int) {
 // clusterDeadline is when something is due on a cluster though nothing is heard of it.
 func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	next := core.Forever
-	if c.board != nil && !c.lost {
-		next = c.board.Read + unread + 1
+	if c.Board != nil && !c.lost {
+		next = c.Board.Read + unread + 1
 	}
 	for _, since := range c.strays {
 		if since+unclaimed > m.now {
@@ -124,7 +113,7 @@ func (m *Machine) clusterDeadline(c *cluster) core.Time {
 // silence sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
 func (m *Machine) silence() {
 	for i, c := range m.clusters {
-		if c.board != nil && !c.lost && m.now > c.board.Read+unread {
+		if c.Board != nil && !c.lost && m.now > c.Board.Read+unread {
 			m.lost(c, true)
 			m.unsettled = true
 			m.local(i)
@@ -137,7 +126,7 @@ func (m *Machine) silence() {
 func (m *Machine) strays(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}
-	for _, j := range c.board.Jobs {
+	for _, j := range c.Board.Jobs {
 		if j.State == adapter.Done || m.claimed(i, j) {
 			continue
 		}
@@ -168,7 +157,7 @@ func (m *Machine) claimed(i int, j part.Job) bool {
 		return true
 	case p.Lost > 0 && !a.Phase.Started() && a.Phase != ending && (j.State == adapter.Pending || j.State == adapter.Running):
 		a.Names(i, m.clusters[i].Name, j.ID)
-		m.note(a, "adopt", "the batch system submitted its part again: "+m.clusters[i].Name+" "+text(j.ID))
+		m.note(a, "adopt", fmt.Sprintf("the batch system submitted its part again: %s %d", m.clusters[i].Name, j.ID))
 		m.store(a)
 		return true
 	}
@@ -177,26 +166,10 @@ func (m *Machine) claimed(i int, j part.Job) bool {
 
 // standing is what a board says of a part; nil: nothing.
 func (m *Machine) standing(a *application, p *piece) *part.Standing {
-	c := m.clusters[p.Cluster]
-	for _, s := range c.parts[a.ID] {
-		if s.Job == p.Job || c.Embedded {
-			return s
-		}
-	}
-	return nil
+	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
 }
 
-// listed says whether a board lists a part's job, and remembers when that was submitted.
-func (m *Machine) listed(a *application, p *piece) bool {
-	c := m.clusters[p.Cluster]
-	for _, j := range c.jobs[a.ID] {
-		if (j.ID == p.Job || c.Embedded) && j.State != adapter.Done {
-			if j.ID == p.Job && p.Since != j.Key.Submitted {
-				p.Since = j.Key.Submitted
-				m.touch(a)
-			}
-			return true
-		}
-	}
-	return false
+// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
+func (m *Machine) jobOf(a *application, p *piece) core.JobID {
+	return max(m.clusters[p.Cluster].Made(a.ID, a.User), p.Job)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/delegate"
@@ -23,9 +24,9 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 		embedded bool
 		tries    int
 	}{
-		"walltime and bring-up":           {prepareWithin + walltime + s.BringUp, false, 0},
-		"not quite the limit":             {prepareWithin + limit - 1, false, 0},
-		"the limit":                       {prepareWithin + limit, false, 1},
+		"walltime and bring-up":           {kept.PrepareWithin + walltime + s.BringUp, false, 0},
+		"not quite the limit":             {kept.PrepareWithin + limit - 1, false, 0},
+		"the limit":                       {kept.PrepareWithin + limit, false, 1},
 		"embedded, not the walltime":      {walltime - 1, true, 0},
 		"embedded, which needs no longer": {walltime, true, 1},
 	} {

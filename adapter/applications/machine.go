@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"accordion/adapter/agenda"
+	"accordion/adapter/clusters"
 	"accordion/adapter/part"
 	"accordion/adapter/sight"
 	"accordion/core"
@@ -15,7 +17,7 @@ import (
 // Machine is what becomes of applications. One goroutine owns it.
 type Machine struct {
 	clusters []*cluster
-	links    []Link
+	known    clusters.All // the same ones
 	settings Settings
 	rms      *delegate.RMS
 
@@ -43,23 +45,20 @@ type Machine struct {
 	pending  some // that wait for jobs to be seen
 	holders  some // that hold hosts, or may
 	dirty    some // to be stored
-	agenda   agenda
+	agenda   agenda.Agenda[*application]
 	out      Effects
 }
 
 // cluster is one in its machine.
 type cluster struct {
-	Cluster
-	board   *part.Board    // nil before the first
+	clusters.Known
 	lost    bool           // not read for a minute
 	trouble string         // why its board cannot be used; "": it can
 	placed  bool           // a pass has placed what is there
 	changed bool           // its orders have, or a stray is due
 	ordered []*application // that it has an order about, by rank
 	orders  []part.Order
-	jobs    map[int64][]part.Job       // of the board, by application
-	parts   map[int64][]*part.Standing // the same
-	strays  map[core.JobID]core.Time   // jobs that no application names: since when
+	strays  map[core.JobID]core.Time // jobs that no application names: since when
 }
 
 // application is one in its machine.
@@ -82,28 +81,35 @@ type application struct {
 	estimate core.Time     // that its orders were made with
 	orders   []*part.Order // by cluster; nil: none
 	barriers []*session    // of its parts, by their numbers
-	due      core.Time     // its deadline, in the agenda
-	slot     int           // there; -1: it is in none
+	entry    agenda.Entry[*application]
 }
 
 const untold core.Time = -1
+
+// newApplication is one in no machine yet.
+func newApplication(d durable) *application {
+	a := &application{durable: d, told: untold}
+	a.entry.Of = a
+	return a
+}
 
 // unread is how long a cluster may go unread before nothing starts on it.
 const unread core.Time = 60
 
 // New is a machine with the applications of a journal. An error is about a record that is none.
-func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
+func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
 	s.Timer = max(s.Timer, 1)
 	if s.Pace == 0 {
 		s.Pace = 1
 	}
-	m := &Machine{links: links, settings: s, now: now, begun: now, again: core.Forever,
+	m := &Machine{known: clusters.All{Links: links}, settings: s, now: now, begun: now, again: core.Forever,
 		byID: map[int64]*application{}, sessions: map[uint64]*session{}, moved: true,
 		touched: some{}, awaited: some{}, undated: some{}, unsorted: some{}, stirred: some{}, pending: some{}, holders: some{}, dirty: some{}}
-	for _, c := range clusters {
-		m.clusters = append(m.clusters, &cluster{Cluster: c, strays: map[core.JobID]core.Time{}, changed: true})
+	for _, named := range all {
+		c := &cluster{Known: clusters.Known{Cluster: named}, strays: map[core.JobID]core.Time{}, changed: true}
+		m.clusters, m.known.Clusters = append(m.clusters, c), append(m.known.Clusters, &c.Known)
 	}
-	m.rms = delegate.New(make([]int, len(clusters)), delegate.Options{
+	m.rms = delegate.New(make([]int, len(all)), delegate.Options{
 		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
 	}, &delegate.Indexed{})
 	for _, r := range records {
@@ -117,7 +123,7 @@ func New(now core.Time, clusters []Cluster, links []Link, s Settings, records []
 		if err != nil {
 			return nil, err
 		}
-		a.away, a.told = now, untold
+		a.away = now
 		m.byID[a.ID] = a
 		m.place(a)
 		m.asleep = true
@@ -175,7 +181,7 @@ func (m *Machine) Next() core.Time {
 		next = min(next, m.begun+m.settings.Grace)
 	}
 	m.plan()
-	next = min(next, m.agenda.first())
+	next = min(next, m.agenda.First())
 	for _, c := range m.clusters {
 		next = min(next, m.clusterDeadline(c))
 	}
@@ -217,7 +223,7 @@ func (m *Machine) forget(a *application) {
 	for _, s := range []some{m.touched, m.awaited, m.undated, m.unsorted, m.stirred, m.pending, m.holders, m.dirty} {
 		delete(s, a)
 	}
-	m.agenda.remove(a)
+	m.agenda.Remove(&a.entry)
 	for i := range m.clusters {
 		m.setOrder(a, i, nil)
 	}

@@ -50,8 +50,8 @@ func (m *Machine) order(i int) {
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
-	if c.board != nil {
-		for _, j := range c.board.Jobs {
+	if c.Board != nil {
+		for _, j := range c.Board.Jobs {
 			if since, stray := c.strays[j.ID]; stray && m.now >= since+unclaimed {
 				all = append(all, part.Order{Application: j.Application, Job: j.ID, User: j.User, Want: part.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})

@@ -3,6 +3,7 @@ package applications
 import (
 	"slices"
 
+	kept "accordion/adapter/application"
 	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
@@ -47,7 +48,7 @@ func (m *Machine) admit() {
 		if g := m.group(a); g != a.stood {
 			a.stood, m.regroup = g, true
 		}
-		if m.holders[a] || a.holds() {
+		if m.holders[a] || a.Occupies() {
 			m.holders[a], m.moved = true, true
 		}
 	}
@@ -105,8 +106,8 @@ func (m *Machine) tell(a *application) {
 	}
 	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
 	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
-	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
-	from, keep := m.hold(a)
+	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, kept.PrepareWithin)+m.margin(a)))
+	from, keep := a.Held(m.now, m.spans(), a.talk())
 	must(m.rms.Hold(m.now, id, from, keep))
 }
 
@@ -119,26 +120,6 @@ func (m *Machine) quit(a *application) {
 	}
 }
 
-// hold says what keeps an application that waits from starting: not before a second, or only that it keeps its place meanwhile.
-func (m *Machine) hold(a *application) (from core.Time, keep bool) {
-	from = a.RetryAt()
-	for _, p := range a.Parts {
-		switch {
-		case p.Hosts == 0:
-		case p.Lost > 0 && m.now >= p.Lost+m.settings.Answer:
-			from = core.Forever // nobody waits for its launcher
-		case p.Lost > 0, p.Drop > 0:
-			keep = true
-		}
-	}
-	return from, keep || a.launcher == nil
-}
-
-// holds says whether an application's parts hold hosts, or may.
-func (a *application) holds() bool {
-	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *piece) bool { return p.Drop > 0 })
-}
-
 // occupy tells the RMS what the applications that have left it hold.
 func (m *Machine) occupy() {
 	if !m.moved && m.heldAt == m.now {
@@ -148,7 +129,7 @@ func (m *Machine) occupy() {
 	late := m.now - m.now%halfMinute + halfMinute
 	var all []delegate.Stretch
 	for _, a := range m.holders.byRank() {
-		if !a.holds() {
+		if !a.Occupies() {
 			delete(m.holders, a)
 		}
 		for _, p := range a.Parts {
@@ -163,8 +144,8 @@ func (m *Machine) occupy() {
 		}
 	}
 	for i, c := range m.clusters {
-		if c.lost && c.hosts() > 0 {
-			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.hosts()})
+		if c.lost && c.Hosts() > 0 {
+			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -175,7 +156,7 @@ func (m *Machine) occupy() {
 
 // sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
 func (m *Machine) sleeps() bool {
-	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.board == nil })
+	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.Board == nil })
 }
 
 // pass lets the RMS place all requests, if that is due.
@@ -210,7 +191,7 @@ func (m *Machine) pass() bool {
 		m.prepare(m.byID[int64(id)])
 	}
 	for i, c := range m.clusters {
-		if !c.placed && c.board != nil {
+		if !c.placed && c.Board != nil {
 			c.placed = true
 			m.reveal(i)
 		}

@@ -12,6 +12,7 @@ type (
 	durable = kept.Application
 	piece   = kept.Part
 	debt    = kept.Debt
+	no      = kept.Refusal
 )
 
 // Record is an application as the journal keeps it.
@@ -39,7 +40,7 @@ func (m *Machine) read(r Record) (*application, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &application{durable: *d, slot: -1}
+	a := newApplication(*d)
 	switch {
 	case gone && (a.Phase == starting || a.Phase == running):
 		m.end(a, launcher.WhyLost, "a cluster of it was taken out of the configuration", 0)

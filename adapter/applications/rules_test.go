@@ -237,7 +237,7 @@ func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
 		code int
 		own  bool
 	}{{false, 0, false}, {true, 0, false}, {true, 1, true}, {true, 128, true}, {true, 143, false}} {
-		if p := (&piece{Done: c.done, Code: c.code}); failing(p) != c.own {
+		if p := (&piece{Done: c.done, Code: c.code}); p.Failing() != c.own {
 			t.Errorf("done %v with %d: its own failure: %v, want %v", c.done, c.code, !c.own, c.own)
 		}
 	}

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	kept "accordion/adapter/application"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -9,7 +10,7 @@ import (
 func (m *Machine) Snapshot() view.Applications {
 	s := view.Applications{At: m.now, Clusters: []view.ApplicationCluster{}, Applications: []view.Application{}}
 	for _, c := range m.clusters {
-		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.hosts(), Lost: c.lost, Never: c.board == nil}
+		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.Hosts(), Lost: c.lost, Never: c.Board == nil}
 		s.Clusters = append(s.Clusters, seen)
 	}
 	for _, a := range m.all {
@@ -35,42 +36,8 @@ func (m *Machine) seen(a *application) view.Application {
 
 // waitsFor says why an application has not started.
 func (m *Machine) waitsFor(a *application) string {
-	switch {
-	case a.Phase == fresh && a.pending != nil:
-		return "its jobs are not seen yet"
-	case a.Phase == fresh:
-		return "it has not subscribed"
-	case a.Phase == subscribed && !a.joined && !m.asleep:
-		return "those before it, or others of its user, are as many as a pass considers"
-	case a.Phase == subscribed:
-		return "it has requested nothing"
-	case a.Phase == ending:
-		return a.Why
-	case a.Phase != waiting:
-		return ""
-	case m.asleep:
-		return "the sidecar began anew, and has not read all clusters yet"
-	}
-	for _, p := range a.Parts {
-		switch c := m.clusters[p.Cluster]; {
-		case p.Hosts == 0:
-		case p.Lost > 0:
-			return "its launcher is to submit job " + text(p.Job) + " on " + p.Name + " again"
-		case p.Drop > 0:
-			return "what the last try reserved on " + p.Name + " is not free yet"
-		case c.board == nil || c.lost:
-			return "cluster " + p.Name + " is not read"
-		case p.Hosts > c.hosts():
-			return "cluster " + p.Name + " has fewer hosts than it asks for"
-		}
-	}
-	switch {
-	case !a.joined:
-		return "those before it, or others of its user, are as many as a pass considers"
-	case a.RetryAt() > m.now:
-		return "too many tries failed: the next is a minute after the last"
-	case a.launcher == nil:
-		return "its launcher is away"
-	}
-	return "its hosts are not free"
+	return a.WaitsFor(m.now, kept.Outlook{
+		Clusters: m.known.Clusters, Lost: func(i int) bool { return m.clusters[i].lost }, Asleep: m.asleep,
+		Joined: a.joined, Naming: a.pending != nil, Attached: a.launcher != nil,
+	})
 }

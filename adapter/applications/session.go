@@ -40,22 +40,6 @@ func (m *Machine) close(s *session, last launcher.Message) {
 
 func (m *Machine) okay(s *session, seq int64) { m.say(s, &launcher.Okay{To: seq}) }
 
-// no refuses a message: nothing has changed by it.
-type no struct{ code, field, text string }
-
-// message is what a launcher or a part of the application is told; nil: of none.
-func (n *no) message(seq int64, a *application) *launcher.Refuse {
-	r := &launcher.Refuse{To: seq, Code: n.code, Text: n.text, Field: n.field}
-	if a != nil && n.code == launcher.CodeState {
-		r.Tag = max(0, a.Tag)
-	}
-	return r
-}
-
-func refusal(code, field, format string, args ...any) *no {
-	return &no{code, field, fmt.Sprintf(format, args...)}
-}
-
 // hear takes a message of a session.
 func (m *Machine) hear(e Heard) {
 	s := m.sessions[e.Session]
@@ -67,7 +51,7 @@ func (m *Machine) hear(e Heard) {
 	case s == nil: // closed, and its end is under way
 		return
 	case first:
-		m.say(s, refusal(launcher.CodeState, "t", "this session has said hello").message(e.Seq, nil))
+		m.say(s, kept.Refuse(launcher.CodeState, "t", "this session has said hello").Message(e.Seq, nil))
 		return
 	}
 	defer m.touch(s.app)
@@ -80,8 +64,8 @@ func (m *Machine) hear(e Heard) {
 	if wrong == nil {
 		return
 	}
-	answer := wrong.message(e.Seq, s.app)
-	if wrong.code == launcher.CodeFlood && s.floods.Over() {
+	answer := wrong.Message(e.Seq, &s.app.durable)
+	if wrong.Code == launcher.CodeFlood && s.floods.Over() {
 		m.close(s, answer)
 		return
 	}
@@ -93,7 +77,7 @@ func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) 
 	case *launcher.Subscribe:
 		return m.subscribe(s, seq, l)
 	case *launcher.List:
-		m.say(s, m.list(func(c int) bool { return m.clusters[c].board != nil }))
+		m.say(s, m.list())
 	case *launcher.Ack:
 		return m.ack(s.app, l.View)
 	case *launcher.Request:
@@ -103,9 +87,14 @@ func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) 
 	case *launcher.Done:
 		m.launcherDone(s, seq, l.Code)
 	default:
-		return refusal(launcher.CodeType, "t", "a launcher does not send %s", message.Type())
+		return kept.Refuse(launcher.CodeType, "t", "a launcher does not send %s", message.Type())
 	}
 	return nil
+}
+
+// list is the clusters of which a board is known.
+func (m *Machine) list() *launcher.Clusters {
+	return m.known.List(func(c int) bool { return m.clusters[c].Board != nil })
 }
 
 func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *no {
@@ -115,9 +104,9 @@ func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *no 
 	case *launcher.Done:
 		m.partDone(s, seq, l.Code)
 	case *launcher.List:
-		m.say(s, m.list(func(c int) bool { return m.clusters[c].board != nil }))
+		m.say(s, m.list())
 	default:
-		return refusal(launcher.CodeType, "t", "a part does not send %s", message.Type())
+		return kept.Refuse(launcher.CodeType, "t", "a part does not send %s", message.Type())
 	}
 	return nil
 }
@@ -135,7 +124,7 @@ func (m *Machine) greet(e Heard, hello *launcher.Hello) {
 		wrong = m.enter(s, hello)
 	}
 	if wrong != nil {
-		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: wrong.message(e.Seq, nil), Close: true})
+		m.out.Said = append(m.out.Said, Say{Session: s.id, Message: wrong.Message(e.Seq, nil), Close: true})
 	}
 }
 
@@ -148,10 +137,10 @@ func (m *Machine) enter(s *session, hello *launcher.Hello) *no {
 		}
 	}
 	if m.settings.PerUser > 0 && mine >= m.settings.PerUser {
-		return refusal(launcher.CodeFull, "", "you have %d applications, and may have %d at a time: let one end first", mine, m.settings.PerUser)
+		return kept.Refuse(launcher.CodeFull, "", "you have %d applications, and may have %d at a time: let one end first", mine, m.settings.PerUser)
 	}
 	m.last++
-	a := &application{durable: durable{ID: m.last, User: s.user, Name: hello.Name, Phase: fresh, Tag: -1, Since: m.now}, told: untold, slot: -1}
+	a := newApplication(durable{ID: m.last, User: s.user, Name: hello.Name, Phase: fresh, Tag: -1, Since: m.now})
 	m.byID[a.ID] = a
 	m.place(a)
 	m.out.Stored = append(m.out.Stored, Record{ID: counter, Data: fmt.Append(nil, m.last)})
@@ -164,7 +153,7 @@ func (m *Machine) enter(s *session, hello *launcher.Hello) *no {
 func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	a := m.byID[hello.App]
 	if a == nil || a.User != s.user || a.Phase == ending && m.now >= a.EndAt {
-		return refusal(launcher.CodeUnknown, "app", "you have no application %d: it is over, or never was", hello.App)
+		return kept.Refuse(launcher.CodeUnknown, "app", "you have no application %d: it is over, or never was", hello.App)
 	}
 	if old := a.launcher; old != nil {
 		m.close(old, &launcher.End{Why: launcher.WhyNewer})
@@ -177,9 +166,9 @@ func (m *Machine) comeBack(s *session, hello *launcher.Hello) *no {
 	m.stir(a)
 	switch {
 	case a.Phase.Started():
-		m.say(s, m.startOf(a))
+		m.say(s, a.StartsOn())
 		if a.Phase == running {
-			m.say(s, m.goes(a))
+			m.say(s, a.Goes())
 		}
 	case a.Phase == ending:
 		m.say(s, &launcher.End{Why: a.Reason, In: max(0, a.EndAt-m.now)})

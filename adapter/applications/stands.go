@@ -94,14 +94,10 @@ func (m *Machine) lookRunning(a *application, p *piece, s *part.Standing, over b
 	}
 	p.Over = true
 	m.store(a)
-	if p.Hosts > 0 && s != nil && s.Failed && !failing(p) {
+	if p.Hosts > 0 && s != nil && s.Failed && !p.Failing() {
 		m.end(a, launcher.WhyLost, p.Name+": "+why(s, "its job died"), endIn)
 	}
 }
-
-// failing says whether a part has told that it ends with a failure of its own. One that is cancelled while it does something runs its EXIT
-// trap, too: that tells of 0, which is not so, or of a signal.
-func failing(p *piece) bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
 // endIn is how long an application that is told its end may clean up, seconds.
 const endIn core.Time = 30
@@ -151,16 +147,6 @@ func (m *Machine) finish(a *application) {
 	m.store(a)
 	m.close(a.launcher, &launcher.Done{Code: a.ExitCode()})
 	m.advance(a)
-}
-
-// buried says whether nothing is left of an application that ends.
-func (m *Machine) buried(a *application) bool {
-	for _, p := range a.Parts {
-		if !p.Over || p.Ghost > m.now {
-			return false
-		}
-	}
-	return true
 }
 
 // launcherDone is a launcher's word that its application is over, or withdrawn.

@@ -3,19 +3,17 @@ package applications
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
+	kept "accordion/adapter/application"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
 
-func text(id core.JobID) string { return strconv.FormatInt(int64(id), 10) }
-
 // prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
 func (m *Machine) prepare(a *application) {
 	m.quit(a)
-	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
+	a.Phase, a.Since, a.By = preparing, m.now, m.now+a.Walltime+m.extra(a, kept.PrepareWithin+m.settings.BringUp)
 	a.Try++
 	for _, p := range a.Parts {
 		p.Prepared, p.Runs, p.Nodes = false, false, nil
@@ -33,7 +31,7 @@ func (m *Machine) advance(a *application) {
 		m.release(a)
 	case a.Phase == running && a.Each(func(p *piece) bool { return p.Over }):
 		m.finish(a)
-	case a.Phase == ending && m.buried(a):
+	case a.Phase == ending && a.Buried(m.now):
 		m.close(a.launcher, nil)
 		m.forget(a)
 	}
@@ -60,11 +58,7 @@ func (m *Machine) commit(a *application) {
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
-	m.say(a.launcher, m.startOf(a))
-}
-
-func (m *Machine) startOf(a *application) *launcher.Start {
-	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
+	m.say(a.launcher, a.StartsOn())
 }
 
 // release lets the parts through: walltime counts from here. The jobs of clusters that the request does not use end.
@@ -73,21 +67,13 @@ func (m *Machine) release(a *application) {
 	a.By = min(a.By, m.now+a.Walltime)
 	m.note(a, "go", fmt.Sprintf("all parts are up, %d s after the decision", m.now-a.At))
 	m.store(a)
-	goes := m.goes(a)
+	goes := a.Goes()
 	m.say(a.launcher, goes)
 	for _, s := range a.barriers {
 		if s.ready {
 			m.say(s, goes)
 		}
 	}
-}
-
-func (m *Machine) goes(a *application) *launcher.Go {
-	g := &launcher.Go{At: a.Went, Hosts: a.Nodes()}
-	for _, h := range g.Hosts {
-		g.Names = append(g.Names, m.clusters[h.C].Name)
-	}
-	return g
 }
 
 // retreat gives up a try: the application waits again, at its rank.
@@ -126,9 +112,13 @@ func (m *Machine) look(a *application, i int) {
 	if p == nil || p.Over || m.byID[a.ID] != a {
 		return
 	}
-	s := m.standing(a, p)
-	b := m.clusters[i].board
-	if m.listed(a, p) || s != nil && s.Stand != part.Over {
+	s, b := m.standing(a, p), m.clusters[i].Board
+	j, listed := m.clusters[i].Lists(a.ID, p.Job)
+	if listed && j.ID == p.Job && p.Since != j.Key.Submitted {
+		p.Since = j.Key.Submitted
+		m.touch(a)
+	}
+	if listed || s != nil && s.Stand != part.Over {
 		p.There = b.Read
 	}
 	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"accordion/adapter/clusters"
 	"accordion/adapter/part"
 	"accordion/adapter/sight"
 	"accordion/core"
@@ -8,13 +9,7 @@ import (
 )
 
 // Cluster is one on which applications may run. In messages it goes by its index.
-type Cluster struct {
-	Name     string // unique
-	Site     string // "": none
-	Speed    float64
-	Attrs    map[string]string
-	Embedded bool // it makes parts itself, at their start: launchers submit no jobs
-}
+type Cluster = clusters.Cluster
 
 // Link is what lies between two clusters or sites.
 type Link = sight.Link

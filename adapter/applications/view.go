@@ -1,72 +1,19 @@
 package applications
 
 import (
-	"maps"
-
 	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/shim/wire/launcher"
 )
 
-func (c *cluster) info() sight.Info {
-	if c.board == nil {
-		return sight.Info{}
-	}
-	return sight.Info{Hosts: c.board.Hosts, Cores: c.board.Cores, Memory: c.board.Memory, Arch: c.board.Arch}
-}
-
-// hosts is how many there are for applications, as far as is known.
-func (c *cluster) hosts() int { return c.info().Hosts }
-
-// most is how many an application may ask for. After a restart launchers are back before each cluster is read: what they want then is what was
-// right a moment ago, and waits for as many hosts.
-func (c *cluster) most() int {
-	if c.board == nil {
-		return core.MaxNodes
-	}
-	return c.hosts()
-}
-
 // visible says whether a launcher is shown a cluster. What it was shown once stays.
 func (m *Machine) visible(a *application, c int) bool {
 	if c < len(a.sent) && a.sent[c].Known {
 		return true
 	}
-	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].may(a.Filter)
+	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].Passes(a.Filter)
 }
-
-// list is the clusters that are to be told, and what lies between them.
-func (m *Machine) list(told func(int) bool) *launcher.Clusters {
-	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
-	for i := range m.clusters {
-		if told(i) {
-			out.All = append(out.All, m.describe(i))
-			out.Links = append(out.Links, m.linksOf(i, func(j int) bool { return j < i && told(j) })...)
-		}
-	}
-	return out
-}
-
-func (m *Machine) describe(i int) launcher.Cluster {
-	c, f := m.clusters[i], m.clusters[i].info()
-	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.Hosts, Cores: f.Cores, Mem: f.Memory, Arch: f.Arch, Speed: c.Speed, Site: c.Site,
-		Attrs: maps.Clone(c.Attrs)}
-}
-
-// linksOf is what lies between a cluster and others.
-func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
-	var out []launcher.Link
-	for j := range m.clusters {
-		if j != i && to(j) {
-			l := sight.Between(m.links, m.clusters[j].place(), m.clusters[i].place())
-			out = append(out, launcher.Link{A: min(i, j), B: max(i, j), Latency: l.Latency, Bandwidth: l.Bandwidth})
-		}
-	}
-	return out
-}
-
-func (c *cluster) place() sight.Place { return sight.Place{Name: c.Name, Site: c.Site} }
 
 // flush shows launchers what is new to them. One that has not acknowledged its last view is shown nothing: it all comes with the next.
 func (m *Machine) flush() {
@@ -156,7 +103,7 @@ func (m *Machine) change(a *application) {
 // news says whether a view may say anything that the last acknowledged one does not.
 func (m *Machine) news(a *application) bool {
 	for i := range m.clusters {
-		if a.newest[i].Known && !a.acked[i].Same(a.newest[i], m.clusters[i].info()) && m.visible(a, i) {
+		if a.newest[i].Known && !a.acked[i].Same(a.newest[i], m.clusters[i].Info()) && m.visible(a, i) {
 			return true
 		}
 	}
@@ -167,10 +114,10 @@ func (m *Machine) news(a *application) bool {
 // has the links.
 func (m *Machine) teller(a *application, i int, seen []sight.Seen) sight.Teller {
 	return sight.Teller{
-		Info:     m.clusters[i].info(),
-		Describe: func() launcher.Cluster { return m.describe(i) },
+		Info:     m.clusters[i].Info(),
+		Describe: func() launcher.Cluster { return m.known.Describe(i) },
 		Links: func() []launcher.Link {
-			return m.linksOf(i, func(j int) bool { return seen[j].Known || seen[j].Told || j < i && m.visible(a, j) })
+			return m.known.LinksOf(i, func(j int) bool { return seen[j].Known || seen[j].Told || j < i && m.visible(a, j) })
 		},
 	}
 }
