@@ -66,6 +66,9 @@ func (s *rhythm) moments(r *managed.Job) []time.Time {
 		allowance := r.Allowance(s.settings.Overrun) - r.Overran
 		add(due - s.ahead())
 		add(due)
+		if r.Asks != nil && r.Meant < due { // it was put off, and may go on from the second that it was promised first
+			add(r.Meant)
+		}
 		add(due - s.settings.Silent.Notice)
 		add(late + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.Overran)
 		add(late + allowance + 1)
