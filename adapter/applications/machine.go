@@ -1,8 +1,19 @@
+// Package applications is what becomes of applications and of the launchers that speak for them (delegated scheduling, RR-7389): who waits
+// with which request at which rank, who is prepared on which clusters, who runs until when, and what is told to whom.
+//
+// It is pure: a Machine has no clock, no goroutine, no input and no output. What happens comes in with its second, and what is to be done goes
+// out as values; adapter/delegate carries these out, the records first:
+//
+//	m := applications.New(clusters, settings)
+//	m.Step(now, applications.Heard{Session: 7, User: "ann", Seq: 1, Message: &launcher.Hello{…}})
+//	m.Wake(now)             // what is due: passes, deadlines
+//	effects := m.Effects()  // to be carried out in their order: records, then messages and orders
+//	next := m.Next()        // the second of the next Wake
+//
+// Where a request fits is core/delegate's to say. How a batch system is made to start a part is the sidecar's (adapter/part).
 package applications
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -96,43 +107,6 @@ func newApplication(d durable) *application {
 // unread is how long a cluster may go unread before nothing starts on it.
 const unread core.Time = 60
 
-// New is a machine with the applications of a journal. An error is about a record that is none.
-func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
-	s.Timer = max(s.Timer, 1)
-	if s.Pace == 0 {
-		s.Pace = 1
-	}
-	m := &Machine{known: clusters.All{Links: links}, settings: s, now: now, begun: now, again: core.Forever,
-		byID: map[int64]*application{}, sessions: map[uint64]*session{}, moved: true,
-		touched: some{}, awaited: some{}, undated: some{}, unsorted: some{}, stirred: some{}, pending: some{}, holders: some{}, dirty: some{}}
-	for _, named := range all {
-		c := &cluster{Known: clusters.Known{Cluster: named}, strays: map[core.JobID]core.Time{}, changed: true}
-		m.clusters, m.known.Clusters = append(m.clusters, c), append(m.known.Clusters, &c.Known)
-	}
-	m.rms = delegate.New(make([]int, len(all)), delegate.Options{
-		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
-	}, &delegate.Indexed{})
-	for _, r := range records {
-		if r.ID == counter {
-			if err := json.Unmarshal(r.Data, &m.last); err != nil {
-				return nil, fmt.Errorf("the record of the last application's number: %w", err)
-			}
-			continue
-		}
-		a, err := m.read(r)
-		if err != nil {
-			return nil, err
-		}
-		a.away = now
-		m.byID[a.ID] = a
-		m.place(a)
-		m.asleep = true
-		m.last = max(m.last, a.ID)
-		m.store(a)
-	}
-	return m, nil
-}
-
 // Shift is for a machine that was made of the records of a clock that was set since, by so many seconds: what is promised for a second moves with
 // it. It comes before anything else.
 func (m *Machine) Shift(by core.Time) {
@@ -146,67 +120,6 @@ func (m *Machine) place(a *application) {
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
 	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int { return b.Compare(&a.durable) })
 	m.all = slices.Insert(m.all, at, a)
-}
-
-// Step tells the machine what happened at a second. Seconds that go back count as the latest that was.
-func (m *Machine) Step(now core.Time, e Event) {
-	m.at(now)
-	switch e := e.(type) {
-	case Heard:
-		m.hear(e)
-	case Left:
-		m.leave(e.Session)
-	case Shown:
-		m.show(e.Cluster, e.Board)
-	}
-	m.flush()
-}
-
-// Wake does what is due at a second: deadlines, and a pass. It says whether there was one.
-func (m *Machine) Wake(now core.Time) (pass bool) {
-	m.at(now)
-	m.deadlines()
-	pass = m.pass()
-	m.flush()
-	return pass
-}
-
-// Next is the second of the next Wake; core.Forever when nothing is due.
-func (m *Machine) Next() core.Time {
-	next := core.Forever
-	switch {
-	case !m.sleeps():
-		next = min(next, m.rms.Next(), m.again)
-	default:
-		next = min(next, m.begun+m.settings.Grace)
-	}
-	m.plan()
-	next = min(next, m.agenda.First())
-	for _, c := range m.clusters {
-		next = min(next, m.clusterDeadline(c))
-	}
-	return max(next, m.now)
-}
-
-// Effects are what is to be done about all that happened since they were asked for last.
-func (m *Machine) Effects() Effects {
-	for _, a := range m.dirty.byRank() { // the same effects in every run
-		m.out.Stored = append(m.out.Stored, a.Record())
-	}
-	m.dirty.clear()
-	for a := range m.unsorted {
-		m.sort(a)
-	}
-	m.unsorted.clear()
-	for i, c := range m.clusters {
-		if c.changed {
-			c.changed = false
-			m.order(i)
-		}
-	}
-	out := m.out
-	m.out = Effects{}
-	return out
 }
 
 // store notes that an application's record is to be written, and that orders, and what the RMS is to know, may have changed.

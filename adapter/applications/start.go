@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	kept "accordion/adapter/application"
-	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -104,43 +103,4 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 func (m *Machine) refused(a *application, p *piece, why string) {
 	m.out.Failed = append(m.out.Failed, Failure{Cluster: p.Name, Why: why})
 	m.retreat(a, p.Name+": "+why, true)
-}
-
-// look sees how far an application's part on a cluster has come.
-func (m *Machine) look(a *application, i int) {
-	p := a.Part(i)
-	if p == nil || p.Over || m.byID[a.ID] != a {
-		return
-	}
-	s, b := m.standing(a, p), m.clusters[i].Board
-	j, listed := m.clusters[i].Lists(a.ID, p.Job)
-	if listed && j.ID == p.Job && p.Since != j.Key.Submitted {
-		p.Since = j.Key.Submitted
-		m.touch(a)
-	}
-	if listed || s != nil && s.Stand != part.Over {
-		p.There = b.Read
-	}
-	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
-	over := s != nil && s.Stand == part.Over
-	if s == nil && (p.Job != 0 || made) {
-		over = b.Read >= max(p.There, a.Since, m.begun)+absent
-	}
-	switch a.Phase {
-	case fresh, subscribed, waiting:
-		m.lookWaiting(a, p, s, over, made)
-	case preparing:
-		m.lookPreparing(a, p, s, over && !made)
-	case starting:
-		m.lookStarting(a, p, s, over)
-	case running:
-		m.lookRunning(a, p, s, over)
-	case ending:
-		if over || p.Job == 0 && !made {
-			p.Over = true
-			m.store(a)
-		}
-		m.pay(a, p, s)
-	}
-	m.advance(a)
 }

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	kept "accordion/adapter/application" // its name is taken here by what a machine adds to it
 	"accordion/adapter/clusters"
 	"accordion/adapter/part"
 	"accordion/adapter/sight"
@@ -85,3 +86,25 @@ type Note struct {
 
 // Failure is a try that a cluster refused to prepare, or to start.
 type Failure struct{ Cluster, Why string }
+
+// What an application is made of.
+type (
+	durable = kept.Application
+	piece   = kept.Part
+	debt    = kept.Debt
+	no      = kept.Refusal
+)
+
+// Record is an application as the journal keeps it.
+type Record = kept.Record
+
+// Where it is on its way.
+const (
+	fresh      = kept.Fresh
+	subscribed = kept.Subscribed
+	waiting    = kept.Waiting
+	preparing  = kept.Preparing
+	starting   = kept.Starting
+	running    = kept.Running
+	ending     = kept.Ending
+)
