@@ -34,9 +34,9 @@ func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return s.System.Reserve(ctx, r)
 }
 
-// inTurns has a part that waits, on a batch system that is slow to reserve; it is cancelled behind the story.
-func inTurns(t *testing.T, story func(w *world, slow *turns, key adapter.Key)) {
-	t.Helper()
+// A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
+// be carried out last, with other nodes.
+func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 	delegated(t, embedded.Options{Nodes: 8}, func(w *world) {
 		w.halt()
 		slow := &turns{System: w.System, under: map[string]int{}}
@@ -46,20 +46,6 @@ func inTurns(t *testing.T, story func(w *world, slow *turns, key adapter.Key)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		story(w, slow, key)
-		w.parts.Order(nil)
-		if err := w.Cancel(key); err != nil {
-			t.Error(err)
-		}
-		w.quiet(200)
-		time.Sleep(20 * time.Second)
-	})
-}
-
-// A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
-// be carried out last, with other nodes.
-func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
-	inTurns(t, func(w *world, slow *turns, key adapter.Key) {
 		o := part.Order{
 			Application: 7, Job: key.ID, User: "ada", Want: part.Wait, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150, At: w.second() + 5,
 		}
@@ -77,16 +63,12 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 		if slow.overt > 0 || slow.writes < 2 {
 			t.Errorf("of %d reservations written %d overtook another", slow.writes, slow.overt)
 		}
-	})
-}
-
-// A reading that begins while a part is being prepared is of before the reservation: what was done is truer than it.
-func TestAPartIsPreparedThoughItsReservationIsNotReadYet(t *testing.T) {
-	inTurns(t, func(w *world, slow *turns, key adapter.Key) {
-		o := part.Order{Application: 7, Job: key.ID, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150}
-		if ready := w.order(o, part.Prepared); len(ready.Nodes) != 3 || slow.writes != 1 {
-			t.Errorf("it is prepared on %v, and %d reservations were written", ready.Nodes, slow.writes)
+		w.parts.Order(nil)
+		if err := w.Cancel(key); err != nil {
+			t.Error(err)
 		}
+		w.quiet(200)
+		time.Sleep(20 * time.Second)
 	})
 }
 
