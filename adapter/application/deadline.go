@@ -2,6 +2,7 @@ package application
 
 import (
 	"fmt"
+	"slices"
 
 	"accordion/core"
 )
@@ -54,6 +55,15 @@ func (a *Application) Silent(now core.Time, s Spans, t Talk) string {
 	return ""
 }
 
+// Overrun says whether the application's walltime is over. It is not where every part has said that it is done: how long their batch systems
+// take to end them is not the application's time.
+func (a *Application) Overrun(now core.Time) bool { return a.Phase == Running && now >= a.By && a.working() }
+
+// working says whether any part has not said yet that it is done.
+func (a *Application) working() bool {
+	return slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Hosts > 0 && !p.Done && !p.Over })
+}
+
 // Deadline is the next second at which something is due of the application, in a process that began at a second.
 func (a *Application) Deadline(now, begun core.Time, s Spans, t Talk) core.Time {
 	next := core.Forever
@@ -84,7 +94,9 @@ func (a *Application) Deadline(now, begun core.Time, s Spans, t Talk) core.Time 
 	case Starting:
 		at(a.UpBy(begun, s))
 	case Running:
-		at(a.By)
+		if a.working() {
+			at(a.By)
+		}
 	case Ending:
 		later(a.EndAt)
 	}

@@ -60,7 +60,7 @@ func (m *Machine) deadlines() {
 			m.late(a, func(p *piece) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", kept.PrepareWithin))
 		case a.Phase == starting && m.now >= a.UpBy(m.begun, m.spans()):
 			m.late(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
-		case a.Phase == running && m.now >= a.By:
+		case a.Overrun(m.now):
 			m.end(a, launcher.WhyOverrun, "its walltime is over", endIn)
 		}
 		for _, p := range a.Parts {
