@@ -70,6 +70,7 @@ var doors = map[string][]string{
 	"oar":                     {"oar/conf", "oar/database", "oar/tables", "oar/server", "oar/node", "oar/cpuset", "oar/observe", "adapter", "adapter/hosts", "core/..."},
 	"oar/...":                 {"oar/...", "adapter", "core/...", "traces/swf"},
 	"cmd/...":                 {"..."},
+	"scripts/gains":           {"core/...", "traces/..."},
 	"scripts/...":             {"scripts/..."},
 }
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"accordion/traces/replay"
+	"accordion/traces/swf"
+	"accordion/traces/workload"
+)
+
+// with is metrics with a wait of all jobs and of evolving ones.
+func with(wait, evolving float64) replay.Metrics {
+	m := replay.Metrics{Jobs: 10, Nodes: 4, ByKind: []replay.Kind{{Kind: "evolving", Jobs: 5, Waiting: evolving, Slowdown: 1}}}
+	m.Waiting.Mean, m.Waiting.Max, m.Slowdown.Mean = wait, 100, 2
+	return m
+}
+
+func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
+	all := cases("log", 2)
+	for i := range all {
+		for p := range policies {
+			all[i].metrics[p] = with(50, 50)
+		}
+		all[i].metrics[0] = with(100, 100)
+	}
+	for i := range all {
+		switch r := &all[i]; {
+		case r.share == 30 && r.seed == 1:
+			r.metrics[5] = with(200, 100) // patient: twice, and half in the other two cases
+		case r.share == 10:
+			r.metrics[1] = with(300, 50)
+		case r.share == 100:
+			r.metrics[2] = with(100, 150)
+		}
+	}
+	text := page(all, 2)
+	for _, want := range []string{
+		"| `conservative` | log | 10 % | mean wait | 3.00 (3.00) |\n| `repeated` | log | 100 % | evolving: wait | 1.50 (1.50) |\n\n",
+		"| 30 %, patient | 1.00 (2.00) |",
+		"| 0 %, easy-evolving | 0.50 |",
+		"10 jobs on 4 nodes; under EASY, where nobody evolves, they wait 0.0 h in the mean and 0 h at most.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("; MaxProcs: 16\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d %d -1 %d %d -1 -1 %d %d -1 1 1 1 1 1 1 -1 -1\n", i+1, 40*i, 1000+37*(i%11), 4+5*i%12, 4+5*i%12, 4000)
+	}
+	records, err := swf.Read(strings.NewReader(text.String()), "crowded.swf", swf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := replays(context.Background(), log{name: "crowded", Selection: workload.Selection{ProcsPerNode: 1}}, records, 2)
+	if err != nil || len(all) != 1+3*2*2 {
+		t.Fatalf("%d workloads, error %v", len(all), err)
+	}
+	for _, r := range all {
+		for p, m := range r.metrics {
+			if m.Jobs != 60 || m.Policy != policies[p] || (m.Evolving > 0) != (r.share > 0) || m.NeverBegan > 0 {
+				t.Errorf("%d %%, seed %d, %s: %d jobs, %d evolving, by %s", r.share, r.seed, policies[p], m.Jobs, m.Evolving, m.Policy)
+			}
+		}
+	}
+}

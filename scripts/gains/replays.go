@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"accordion/core/policy"
+	"accordion/core/queue"
+	"accordion/traces/paper/parallel"
+	"accordion/traces/replay"
+	"accordion/traces/swf"
+	"accordion/traces/workload"
+)
+
+// log is a log and what of it is replayed.
+type log struct {
+	name, file string
+	workload.Selection
+}
+
+// logs have a queue. LLNL-Atlas has none at its own load.
+var logs = []log{
+	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"CTC-SP2", "CTC-SP2-1996-3.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"HPC2N", "HPC2N-2002-2.2-cln.swf.gz", workload.Selection{ProcsPerNode: 2}},
+	{"Ross", "Sandia-Ross-2001-1.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"lublin_256", "lublin_256.swf.gz", workload.Selection{ProcsPerNode: 1}},
+	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}},
+	{"Atlas ×1.5", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_500_000}},
+	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
+}
+
+// policies are compared with the first.
+var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
+
+// shares are how many per cent of the jobs evolve.
+var shares = []int{0, 10, 30, 100}
+
+// result is one workload under each policy.
+type result struct {
+	log     string
+	share   int
+	same    workload.Same
+	seed    uint64
+	metrics []replay.Metrics // beside policies
+}
+
+// replays are those of one log.
+func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result, error) {
+	selected, err := l.Select(records)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.name, err)
+	}
+	all := cases(l.name, seeds)
+	began := time.Now()
+	err = parallel.Do(ctx, len(all)*len(policies), nil, func(i int) error {
+		r := &all[i/len(policies)]
+		p, err := policy.Named(policies[i%len(policies)], queue.FirstCome)
+		if err != nil {
+			return err
+		}
+		w := selected.Workload
+		w.Jobs = slices.Clone(w.Jobs)
+		workload.WhatIf{Evolving: float64(r.share) / 100, Same: r.same, Seed: r.seed}.Apply(&w)
+		r.metrics[i%len(policies)] = replay.Measure(w, replay.Run(w, p))
+		return nil
+	})
+	fmt.Fprintf(os.Stderr, "%s: %d replays of %d jobs, %v\n", l.name, len(all)*len(policies), len(selected.Jobs), time.Since(began).Round(time.Second))
+	return all, err
+}
+
+// cases are the workloads of a log. Where nobody evolves there is one.
+func cases(name string, seeds int) (all []result) {
+	for _, share := range shares {
+		for _, same := range []workload.Same{workload.SamePeak, workload.SameArea} {
+			for seed := range uint64(seeds) {
+				if share > 0 || same == workload.SamePeak && seed == 0 {
+					all = append(all, result{name, share, same, seed + 1, make([]replay.Metrics, len(policies))})
+				}
+			}
+		}
+	}
+	return all
+}
