@@ -138,6 +138,11 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 		return &r.Job, nil
 	}
 	r, joined, err := s.Together(ctx, job)
+	if errors.Is(err, adapter.ErrGone) { // it ended between the two looks at it
+		if r, err = s.Jobs.Find(ctx, job); err == nil {
+			return &r.Job, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
