@@ -24,7 +24,7 @@ func init() {
 }
 
 // fakeApplications is a sidecar for one application, behind the real servers: it grants the first request at once, lets the parts through when
-// all are ready, and leaves when the launcher is told, or has told, that all is over. The arguments are the names of its clusters, of four
+// all are ready, and leaves when the launcher is told, or has told, that all is over, and they have left. The arguments are the names of its clusters, of four
 // hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
@@ -39,7 +39,7 @@ func fakeApplications() error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx) }()
-	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}}
+	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}, left: map[launchers.Session]bool{}}
 	for {
 		select {
 		case err := <-ended:
@@ -65,6 +65,7 @@ type fakeApplication struct {
 	parts    map[uint64]int64 // the jobs of sessions
 	granted  []launcher.Names
 	ready    map[int64]launchers.Session
+	left     map[launchers.Session]bool
 	done     int
 	code     int
 }
@@ -73,7 +74,8 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 	okay := &launcher.Okay{To: seq}
 	switch m := m.(type) {
 	case nil:
-		return s == a.launcher // it has heard all that there is
+		a.left[s] = true
+		return a.all() // have heard all that there is
 	case *launcher.Hello:
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
 		if m.Part != nil {
@@ -124,6 +126,16 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 		}
 	}
 	return false
+}
+
+// all says whether the launcher and all parts that were ready have left.
+func (a *fakeApplication) all() bool {
+	for _, s := range a.ready {
+		if !a.left[s] {
+			return false
+		}
+	}
+	return a.left[a.launcher]
 }
 
 func send(s launchers.Session, all ...launcher.Message) {
