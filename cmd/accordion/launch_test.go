@@ -24,8 +24,8 @@ func init() {
 }
 
 // fakeApplications is a sidecar for one application, behind the real servers: it grants the first request at once, lets the parts through when
-// all are ready, and leaves when the launcher is told, or has told, that all is over, and they have left. The arguments are the names of its clusters, of four
-// hosts each.
+// all are ready, and leaves when the launcher is told, or has told, that all is over, and all have left. The arguments are the names of its
+// clusters, of four hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")
@@ -39,7 +39,7 @@ func fakeApplications() error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx) }()
-	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}, left: map[launchers.Session]bool{}}
+	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}, open: map[launchers.Session]bool{}}
 	for {
 		select {
 		case err := <-ended:
@@ -65,7 +65,8 @@ type fakeApplication struct {
 	parts    map[uint64]int64 // the jobs of sessions
 	granted  []launcher.Names
 	ready    map[int64]launchers.Session
-	left     map[launchers.Session]bool
+	open     map[launchers.Session]bool
+	left     bool // the launcher has
 	done     int
 	code     int
 }
@@ -74,9 +75,11 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 	okay := &launcher.Okay{To: seq}
 	switch m := m.(type) {
 	case nil:
-		a.left[s] = true
-		return a.all() // have heard all that there is
+		delete(a.open, s)
+		a.left = a.left || s == a.launcher
+		return a.left && len(a.open) == 0 // all have heard what there is; who had not would come to the next one at this socket
 	case *launcher.Hello:
+		a.open[s] = true
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
 		if m.Part != nil {
 			a.parts[s.Number()] = m.Part.Job
@@ -126,16 +129,6 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 		}
 	}
 	return false
-}
-
-// all says whether the launcher and all parts that were ready have left.
-func (a *fakeApplication) all() bool {
-	for _, s := range a.ready {
-		if !a.left[s] {
-			return false
-		}
-	}
-	return a.left[a.launcher]
 }
 
 func send(s launchers.Session, all ...launcher.Message) {
