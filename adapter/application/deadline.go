@@ -57,7 +57,9 @@ func (a *Application) Silent(now core.Time, s Spans, t Talk) string {
 
 // Overrun says whether the application's walltime is over. It is not where every part has said that it is done: how long their batch systems
 // take to end them is not the application's time.
-func (a *Application) Overrun(now core.Time) bool { return a.Phase == Running && now >= a.By && a.working() }
+func (a *Application) Overrun(now core.Time) bool {
+	return a.Phase == Running && now >= a.By && a.working()
+}
 
 // working says whether any part has not said yet that it is done.
 func (a *Application) working() bool {
