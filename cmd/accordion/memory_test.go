@@ -13,9 +13,10 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"accordion/adapter/application"
 	"accordion/shim"
@@ -172,13 +173,8 @@ func forgotten(file string) error {
 	if err := f.Sync(); err != nil { // what is not on the disk is not forgotten
 		return err
 	}
-	if _, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
-
-const dontNeed = 4 // POSIX_FADV_DONTNEED
 
 // unused is an address that nobody listens on.
 func unused(t *testing.T) string {
