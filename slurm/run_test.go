@@ -166,3 +166,23 @@ func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *t
 		t.Errorf("without most of the clients: %v", found)
 	}
 }
+
+// One that runs is looked at twice. Where it ends meanwhile it is a job that has ended, and no error.
+func TestAJobMayEndWhileItIsInspected(t *testing.T) {
+	looks := filepath.Join(t.TempDir(), "looks")
+	job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Nodes: "n1", Mark: "accordion:ep=1x1h"}
+	ended := job
+	ended.State = "COMPLETING"
+	s := clients(t, nil, map[string]string{
+		"squeue": "echo x >>" + looks + "\n[ $(wc -l <" + looks + ") = 1 ] || ended=yes\n" +
+			"if [ -z \"$ended\" ]; then sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END\n" +
+			"else sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + ended.Row("WORD") + "END\nfi",
+	})
+	j, err := s.Inspect(t.Context(), adapter.Key{ID: 7, Submitted: 1})
+	if err != nil || j.State == adapter.Running {
+		t.Errorf("it is %+v, error %v", j, err)
+	}
+	if text, err := os.ReadFile(looks); err != nil || len(text) < 4 {
+		t.Errorf("it was looked at once: %q, %v", text, err)
+	}
+}
