@@ -1,9 +1,5 @@
 // Package agenda keeps of many things when something is due of each, and gives the first of them first.
-//
-//	var a agenda.Agenda[string]
-//	e := agenda.Entry[string]{Of: "a ghost"}
-//	a.Put(&e, 60)
-//	for due := a.Take(now); due != nil; due = a.Take(now) { // due.Of
+// It has no clock, and does nothing when something is due: its owner asks (the example shows how).
 package agenda
 
 import (

@@ -1,6 +1,7 @@
 package agenda_test
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,44 +10,63 @@ import (
 	"accordion/core"
 )
 
-// The twin is a table that is searched.
-func TestTheFirstIsGivenFirst(t *testing.T) {
+func Example() {
+	var a agenda.Agenda[string]
+	ghost, launcher := agenda.Entry[string]{Of: "a ghost"}, agenda.Entry[string]{Of: "a launcher"}
+	a.Put(&ghost, 60)
+	a.Put(&launcher, 30)
+	a.Put(&ghost, 20)
+	for due := a.Take(30); due != nil; due = a.Take(30) {
+		fmt.Println(due.Of)
+	}
+	fmt.Println(a.First() == core.Forever)
+	// Output:
+	// a ghost
+	// a launcher
+	// true
+}
+
+// Beside a plain map: what is due first is given first, once.
+func TestWhatIsDueIsGivenOnceTheFirstFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const things = 8
-		var (
-			all     agenda.Agenda[int]
-			entries [things]agenda.Entry[int]
-			due     [things]core.Time
-		)
-		for i := range entries {
-			entries[i].Of, due[i] = i, core.Forever
+		var a agenda.Agenda[int]
+		all := make([]agenda.Entry[int], 6)
+		for i := range all {
+			all[i].Of = i
 		}
-		for now := range core.Time(rapid.IntRange(1, 40).Draw(t, "seconds")) {
-			i := rapid.IntRange(0, things-1).Draw(t, "which")
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
-			case 0:
-				all.Remove(&entries[i])
-				due[i] = core.Forever
-			case 1:
-				all.Put(&entries[i], core.Forever)
-				due[i] = core.Forever
-			default:
-				due[i] = now + rapid.Int64Range(-2, 9).Draw(t, "due")
-				all.Put(&entries[i], due[i])
+		plain := map[int]core.Time{}
+		first := func() core.Time {
+			f := core.Forever
+			for _, due := range plain {
+				f = min(f, due)
 			}
-			last := -core.Forever
-			for e := all.Take(now); e != nil; e = all.Take(now) {
-				if due[e.Of] > now || due[e.Of] < last {
-					t.Fatalf("%d is given at %d, behind one of %d, and is due at %d", e.Of, now, last, due[e.Of])
+			return f
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			i := rapid.IntRange(0, len(all)-1).Draw(t, "thing")
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0, 1:
+				due := rapid.OneOf(rapid.Int64Range(0, 20), rapid.Just(core.Forever)).Draw(t, "due")
+				a.Put(&all[i], due)
+				if plain[i] = due; due == core.Forever {
+					delete(plain, i)
 				}
-				last, due[e.Of] = due[e.Of], core.Forever
+			case 2:
+				a.Remove(&all[i])
+				delete(plain, i)
+			case 3:
+				now, want := rapid.Int64Range(0, 20).Draw(t, "now"), first()
+				switch e := a.Take(now); {
+				case e == nil && want <= now:
+					t.Fatalf("nothing is given at %d, and something is due at %d", now, want)
+				case e != nil && (want > now || plain[e.Of] != want):
+					t.Fatalf("%d is given at %d; the first is due at %d", e.Of, now, want)
+				case e != nil:
+					delete(plain, e.Of)
+				}
 			}
-			first := core.Forever
-			for i := range due {
-				first = min(first, due[i])
-			}
-			if first <= now || all.First() != first {
-				t.Fatalf("at %d the first is said to be due at %d, and is at %d", now, all.First(), first)
+			if got := a.First(); got != first() {
+				t.Fatalf("the first is due at %d, want %d", got, first())
 			}
 		}
 	})

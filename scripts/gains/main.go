@@ -35,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, only string, seeds int, out string) error {
-	folder, err := folder()
+	folder, err := swf.Folder()
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,4 @@ func run(ctx context.Context, only string, seeds int, out string) error {
 		return err
 	}
 	return os.WriteFile(out, []byte(text), 0o644)
-}
-
-// folder is where scripts/fetch-traces puts the logs.
-func folder() (string, error) {
-	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
-		return folder, nil
-	}
-	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "accordion", "traces"), err
 }

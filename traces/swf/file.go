@@ -39,6 +39,18 @@ func ReadFile(path string, o Options) (*Log, error) {
 	return read(in, LogName(path), info.Size())
 }
 
+// Folder is where real logs are: in $ACCORDION_TRACES, else where scripts/fetch-traces puts them.
+func Folder() (string, error) {
+	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
+		return folder, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for logs: %w", err)
+	}
+	return filepath.Join(cache, "accordion", "traces"), nil
+}
+
 // Read reads a whole log, gzipped or not. The name, of a file or "standard input", is for messages.
 func Read(in io.Reader, name string, o Options) (*Log, error) {
 	return read(NewReader(in, name, o), LogName(name), 0)

@@ -96,7 +96,7 @@ func right(e adaptive.Experiment, names []string, folder string) error {
 
 // realLogs are the logs that are there; what is missing is said.
 func realLogs(cmd *cobra.Command) ([]adaptive.Log, error) {
-	folder, err := logFolder()
+	folder, err := swf.Folder()
 	if err != nil {
 		return nil, command.Usage(err)
 	}

@@ -33,22 +33,10 @@ func logFlag(c *cobra.Command) *string {
 	return c.Flags().String("trace", "", "the log (default: "+atlas+" in $ACCORDION_TRACES, else where scripts/fetch-traces puts it)")
 }
 
-// logFolder is where real logs are: in $ACCORDION_TRACES, else where scripts/fetch-traces puts them.
-func logFolder() (string, error) {
-	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
-		return folder, nil
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for logs: %w", err)
-	}
-	return filepath.Join(cache, "accordion", "traces"), nil
-}
-
 // usableJobs are those of the log that a flag names, or that is where logs are.
 func usableJobs(path string) ([]swf.Record, error) {
 	if path == "" {
-		folder, err := logFolder()
+		folder, err := swf.Folder()
 		if err != nil {
 			return nil, command.Usage(fmt.Errorf("%w; name the log by --trace", err))
 		}
