@@ -59,7 +59,8 @@ func (w *world) unsettled() bool {
 	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
 }
 
-// judgeReply: an application that is told that its nodes are there holds exactly these.
+// judgeReply: an application that is told that its nodes are there holds exactly these. What was read of it may have been under way when it ended:
+// for a deadline at the most, and nobody hears it.
 func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return
@@ -68,6 +69,9 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	told, err := hostlist.Expand(p.Nodes)
 	if err != nil || len(told) != p.Count {
 		w.blame("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
+	}
+	if !r.End.IsZero() && time.Since(r.End) < deadline {
+		return
 	}
 	slices.Sort(told)
 	held := slices.Sorted(slices.Values(r.Nodes))

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter/embedded"
+	"accordion/shim/wire"
+)
+
+// What was read of a job may be heard of after its end: its node fails while the answer is under way, and nobody is there to hear it.
+func TestOnlyAnAnswerThatWasUnderWayMayComeAfterAJobsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		told  string
+		ends  time.Duration // of what it holds, after it began; 0: later
+		waits time.Duration
+		wrong bool
+	}{
+		"what it holds":                      {"n[1-2]", 0, time.Second, false},
+		"what it does not":                   {"n[1-3]", 0, time.Second, true},
+		"what it held until a moment ago":    {"n[1-2]", time.Second, 3 * time.Second, false},
+		"what it held when it was read last": {"n[1-2]", time.Second, 2*time.Second + deadline, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(&story{nodes: 4}, false)
+				var err error
+				if w.system, err = w.machine(); err != nil {
+					t.Fatal(err)
+				}
+				defer w.system.Close()
+				key, err := w.system.Submit(embedded.JobSpec{User: "ada", Nodes: 2, Limit: 600, Runs: 500})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(c.ends)
+				if c.ends > 0 {
+					if err := w.system.KillNode("n2"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(c.waits - c.ends)
+				w.judgeReply(wire.Request{Job: int64(key.ID)}, wire.Reply{Status: wire.Resized, Nodes: c.told, Count: map[string]int{"n[1-2]": 2, "n[1-3]": 3}[c.told]})
+				if (len(w.wrong) > 0) != c.wrong {
+					t.Errorf("blamed is %q", w.wrong)
+				}
+			})
+		})
+	}
+}
