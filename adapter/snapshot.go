@@ -17,10 +17,15 @@ type Node struct {
 	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
 	Build  string // the nodes of one managed job are all of one build; nodes of one kind are
 
-	// What launchers are told of hosts; no plan goes by it.
-	Cores  int    // processors that jobs may have there; 0: not known
-	Memory int64  // MiB that jobs may have there; 0: not known
-	Arch   string // of its processors, in the batch system's word, such as x86_64; "": not known
+	Strength // no plan goes by it
+}
+
+// Strength is what launchers are told of hosts.
+type Strength struct {
+	Cores   int    // processors that jobs may have there; 0: not known
+	Memory  int64  // MiB that jobs may have there; 0: not known
+	Scratch int64  // MiB of disk of its own for what jobs write for a while; 0: not known
+	Arch    string // of its processors, in the batch system's word, such as x86_64; "": not known
 }
 
 // Reservation keeps nodes free from Start to End for one user's jobs.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"accordion/adapter"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/mold"
@@ -148,7 +149,7 @@ func (x *traffic) show(i int) {
 // board is the ward's, with names of hosts as a cluster's are.
 func (y *yard) board(now core.Time) *part.Board {
 	b := y.ward.board(now)
-	b.Cores, b.Memory, b.Arch = 0, 0, ""
+	b.Strength = adapter.Strength{}
 	free := map[int64]bool{}
 	for id := range y.names {
 		free[id] = true

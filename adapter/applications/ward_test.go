@@ -159,7 +159,7 @@ func (w *ward) prepare(b *bed, o part.Order, now core.Time) {
 
 // board is what the ward shows.
 func (w *ward) board(now core.Time) *part.Board {
-	b := &part.Board{Read: now, Hosts: w.hosts, Cores: 8, Memory: 1000, Arch: "x86_64"}
+	b := &part.Board{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})

@@ -79,7 +79,7 @@ func (c *Known) Info() sight.Info {
 	if c.Board == nil {
 		return sight.Info{}
 	}
-	return sight.Info{Hosts: c.Board.Hosts, Cores: c.Board.Cores, Memory: c.Board.Memory, Arch: c.Board.Arch}
+	return sight.Info{Hosts: c.Board.Hosts, Strength: c.Board.Strength}
 }
 
 // Hosts is how many there are for applications, as far as is known.
@@ -108,6 +108,6 @@ func (c *Known) Passes(f launcher.Filter) bool {
 	if b == nil {
 		return true
 	}
-	return b.Hosts >= f.MinHosts && b.Memory >= f.HostMem && b.Memory*int64(b.Hosts) >= f.TotalMem && f.Scratch <= 0 &&
+	return b.Hosts >= f.MinHosts && b.Memory >= f.HostMem && b.Memory*int64(b.Hosts) >= f.TotalMem && b.Scratch >= f.Scratch &&
 		(f.Arch == "" || f.Arch == b.Arch)
 }

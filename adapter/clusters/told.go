@@ -29,7 +29,7 @@ func (all All) List(told func(int) bool) *launcher.Clusters {
 func (all All) Describe(i int) launcher.Cluster {
 	c := all.Clusters[i]
 	f := c.Info()
-	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.Hosts, Cores: f.Cores, Mem: f.Memory, Arch: f.Arch, Speed: c.Speed, Site: c.Site,
+	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.Hosts, Cores: f.Cores, Mem: f.Memory, Scratch: f.Scratch, Arch: f.Arch, Speed: c.Speed, Site: c.Site,
 		Attrs: maps.Clone(c.Attrs)}
 }
 

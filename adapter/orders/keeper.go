@@ -371,7 +371,7 @@ func (k *Keeper) Anew() {
 func (k *Keeper) Show(v *plan.World) {
 	b := part.Board{}
 	b.Local, b.Hosts = v.Local(k.due)
-	b.Cores, b.Memory, b.Arch = v.Weakest()
+	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
 	b.Read = k.read
 	for i := range v.Snapshot.Jobs {

@@ -20,10 +20,8 @@ type Board struct {
 	Local delegate.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has come
-	// Cores, Memory (MiB) and Arch are of the weakest host; 0 and "" where they are not known, Arch also where hosts differ.
-	Cores  int
-	Memory int64
-	Arch   string
+
+	adapter.Strength // of the weakest host; what is not known of one is not known, and nor is an architecture where hosts differ
 }
 
 // Job is a batch job that carries launch=.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/delegate"
@@ -43,27 +44,27 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 	return delegate.Local{State: state, Waiting: v.ranked(due)}, hosts
 }
 
-// Weakest is what each of the nodes has that are there for applications: processors, MiB, and the architecture of them all. 0 and "" where that
+// Weakest is what each of the nodes has, at the least, that are there for applications, and the architecture of them all. 0 and "" where that
 // is not known of one, and "" where they differ. One whose architecture is not known yet, as after a restart of the batch system, counts for none.
-func (v *World) Weakest() (cores int, memory int64, arch string) {
+func (v *World) Weakest() (all adapter.Strength) {
 	first, mixed := true, false
 	for i, n := range v.Snapshot.Nodes {
 		if v.lost[i] {
 			continue
 		}
 		if first {
-			cores, memory, first = n.Cores, n.Memory, false
+			all, first = n.Strength, false
 		}
-		cores, memory = min(cores, n.Cores), min(memory, n.Memory)
-		mixed = mixed || arch != "" && n.Arch != "" && n.Arch != arch
+		all.Cores, all.Memory, all.Scratch = min(all.Cores, n.Cores), min(all.Memory, n.Memory), min(all.Scratch, n.Scratch)
+		mixed = mixed || all.Arch != "" && n.Arch != "" && n.Arch != all.Arch
 		if n.Arch != "" {
-			arch = n.Arch
+			all.Arch = n.Arch
 		}
 	}
 	if mixed {
-		arch = ""
+		all.Arch = ""
 	}
-	return cores, memory, arch
+	return all
 }
 
 // quietClaims is what others than managed jobs occupy. What may end at any moment ends at a half minute.

@@ -88,28 +88,34 @@ func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
 }
 
 func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
-	thin, fat, arm := adapter.Node{Cores: 8, Memory: 64_000, Arch: "x86_64"}, adapter.Node{Cores: 64, Memory: 32_000, Arch: "x86_64"}, adapter.Node{Cores: 96, Memory: 96_000, Arch: "aarch64"}
-	silent := adapter.Node{Cores: 8, Memory: 64_000}
+	type has = adapter.Strength
+	of := func(cores int, memory, scratch int64, arch string) has {
+		return has{Cores: cores, Memory: memory, Scratch: scratch, Arch: arch}
+	}
+	thin, fat, arm := of(8, 64_000, 900, "x86_64"), of(64, 32_000, 0, "x86_64"), of(96, 96_000, 500, "aarch64")
+	silent := of(8, 64_000, 900, "")
 	for name, test := range map[string]struct {
-		nodes []adapter.Node
-		want  adapter.Node
+		nodes []has
+		lost  int // of them, the last
+		want  has
 	}{
-		"nothing is known":           {[]adapter.Node{{}, {}}, adapter.Node{}},
-		"two kinds":                  {[]adapter.Node{thin, fat}, adapter.Node{Cores: 8, Memory: 32_000, Arch: "x86_64"}},
-		"two architectures":          {[]adapter.Node{thin, arm, thin}, adapter.Node{Cores: 8, Memory: 64_000}},
-		"one has not spoken yet":     {[]adapter.Node{silent, thin}, thin},
-		"of one nothing is known":    {[]adapter.Node{fat, {}}, adapter.Node{Arch: "x86_64"}},
-		"out of service, none of it": {[]adapter.Node{fat, {Cores: 1, Memory: 1, Arch: "i386", Lost: true, Why: "DOWN"}}, fat},
+		"nothing is known":           {[]has{{}, {}}, 0, has{}},
+		"two kinds":                  {[]has{thin, fat}, 0, of(8, 32_000, 0, "x86_64")},
+		"two architectures":          {[]has{thin, arm, thin}, 0, of(8, 64_000, 500, "")},
+		"one has not spoken yet":     {[]has{silent, thin}, 0, thin},
+		"of one nothing is known":    {[]has{thin, {}}, 0, has{Arch: "x86_64"}},
+		"out of service, none of it": {[]has{thin, of(1, 1, 1, "i386")}, 1, thin},
 	} {
 		s := sceneOf(len(test.nodes), nil)
-		for i, n := range test.nodes {
-			n.Name, n.Usable, n.Idle = s.Snapshot.Nodes[i].Name, !n.Lost, !n.Lost
-			s.Snapshot.Nodes[i] = n
+		for i, what := range test.nodes {
+			n := &s.Snapshot.Nodes[i]
+			n.Strength, n.Lost = what, i >= len(test.nodes)-test.lost
+			n.Usable, n.Idle = !n.Lost, !n.Lost
 		}
 		s.OutOfService = func(n adapter.Node) bool { return n.Lost }
 		v := Make(s.Input)
-		if cores, memory, arch := v.Weakest(); cores != test.want.Cores || memory != test.want.Memory || arch != test.want.Arch {
-			t.Errorf("%s: %d cores, %d MiB, %q", name, cores, memory, arch)
+		if got := v.Weakest(); got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sight
 
 import (
+	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
@@ -8,9 +9,8 @@ import (
 
 // Info is what is told of a cluster beside its occupation, and may change.
 type Info struct {
-	Hosts, Cores int
-	Memory       int64 // MiB
-	Arch         string
+	Hosts int
+	adapter.Strength
 }
 
 // Seen is what a launcher knows of a cluster.

@@ -49,8 +49,9 @@ type shown struct {
 type shownCluster struct {
 	Name    string             `json:"name"`
 	Hosts   int                `json:"hosts"`
-	Cores   int                `json:"cores,omitempty"` // of a host, as the next two
-	Memory  int64              `json:"mem,omitempty"`   // MiB
+	Cores   int                `json:"cores,omitempty"`   // of a host, as the next three
+	Memory  int64              `json:"mem,omitempty"`     // MiB
+	Scratch int64              `json:"scratch,omitempty"` // MiB
 	Arch    string             `json:"arch,omitempty"`
 	Speed   float64            `json:"speed"`
 	Site    string             `json:"site"`
@@ -66,7 +67,7 @@ func lineOf(s Sight, most core.Time) ([]byte, error) {
 	}
 	latencies, speeds, n := s.latencies(), s.speeds(), len(s.Clusters)
 	for i, c := range s.Clusters {
-		out := shownCluster{Name: c.Name, Hosts: c.Hosts, Cores: c.Cores, Memory: c.Mem, Arch: c.Arch, Speed: speeds[i], Site: c.Site, Latency: map[string]float64{}, Busy: [][3]any{}}
+		out := shownCluster{Name: c.Name, Hosts: c.Hosts, Cores: c.Cores, Memory: c.Mem, Scratch: c.Scratch, Arch: c.Arch, Speed: speeds[i], Site: c.Site, Latency: map[string]float64{}, Busy: [][3]any{}}
 		for j, other := range s.Clusters {
 			if j != i {
 				out.Latency[other.Name] = latencies[i*n+j] * 1000

@@ -17,13 +17,13 @@ import (
 func TestAViewAsAProgramReadsIt(t *testing.T) {
 	s := Sight{View: 7, Now: 100, Clusters: []Seen{seen(0, "a", 128, 1.1, 0, 3, 50, 9, 200, 0, 300, 2), seen(1, "b", 4, 1)},
 		Links: []launcher.Link{{A: 0, B: 1, Latency: 5000}}}
-	s.Clusters[0].Site, s.Clusters[0].Cores, s.Clusters[0].Mem, s.Clusters[0].Arch = "lyon", 36, 192_000, "x86_64"
+	s.Clusters[0].Site, s.Clusters[0].Cores, s.Clusters[0].Mem, s.Clusters[0].Scratch, s.Clusters[0].Arch = "lyon", 36, 192_000, 400_000, "x86_64"
 	got, err := lineOf(s, 3600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"now":100,"version":7,"estimate":null,"most":3600,"clusters":[` +
-		`{"name":"a","hosts":128,"cores":36,"mem":192000,"arch":"x86_64","speed":1.1,"site":"lyon","latency_ms":{"b":5},"busy":[[50,200,9],[300,null,2]]},` +
+		`{"name":"a","hosts":128,"cores":36,"mem":192000,"scratch":400000,"arch":"x86_64","speed":1.1,"site":"lyon","latency_ms":{"b":5},"busy":[[50,200,9],[300,null,2]]},` +
 		`{"name":"b","hosts":4,"speed":1,"site":"","latency_ms":{"a":5},"busy":[]}]}` + "\n"
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -104,12 +104,14 @@ func ParseInventory(out string) (Inventory, error) {
 // unconfigured is the RealMemory, in MB, of a node of which slurm.conf says none: it means nothing.
 const unconfigured = 1
 
-// parseNode reads a line of `show node`. A number that cannot be read is 0. What follows the state may be another's words.
+// parseNode reads a line of `show node`. A number that cannot be read is 0. What follows the size of its disk, soon after the state, may be
+// another's words.
 func parseNode(line string) Node {
 	var n Node
 	var state string
 	e := Reader{}
-	for rest := line; rest != "" && state == ""; {
+	over := false
+	for rest := line; rest != "" && !over; {
 		var word string
 		word, rest, _ = strings.Cut(rest, " ")
 		key, value, _ := strings.Cut(word, "=")
@@ -128,6 +130,8 @@ func parseNode(line string) Node {
 			n.Real = e.Memory(key, value)
 		case "MemSpecLimit":
 			n.reserved = e.Memory(key, value)
+		case "TmpDisk":
+			n.Scratch, over = e.Memory(key, value), true // of TmpFS, as slurm.conf has it: 0 where it says none
 		case "Gres":
 			n.GRES = Text(value)
 		case "AvailableFeatures":
@@ -136,6 +140,9 @@ func parseNode(line string) Node {
 			n.Features = Text(value)
 		case "State":
 			state = strings.Clone(value)
+		case "NextState", "ThreadsPerCore":
+		default:
+			over = state != ""
 		}
 	}
 	if n.Effective == 0 {

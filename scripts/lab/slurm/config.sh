@@ -118,7 +118,7 @@ CONF
 }
 
 # plain_nodes NODES: the number of each, and what is said of it.
-plain_nodes() { seq -f "%.0f CPUs=$cpus RealMemory=1000" "$1"; }
+plain_nodes() { seq -f "%.0f CPUs=$cpus RealMemory=1000 TmpDisk=2000" "$1"; }
 
 plain_partitions() {
 	cat <<CONF

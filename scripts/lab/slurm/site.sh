@@ -91,8 +91,8 @@ CONF
 site_nodes() {
 	local thin
 	thin=$(thin "$1")
-	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=thin" "$thin"
-	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory TmpDisk=2000 Feature=thin" "$thin"
+	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory TmpDisk=2000 Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
 # site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own. Without the plug-in only

@@ -69,8 +69,8 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 func described(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	type cluster struct {
-		Name, Arch string
-		Cores, Mem int
+		Name, Arch          string
+		Cores, Mem, Scratch int
 	}
 	var view struct{ Clusters []cluster }
 	text := labs.File("alice", "two.view")
@@ -81,10 +81,10 @@ func described(t *testing.T, labs *lab.TwoLabs) {
 	for _, c := range view.Clusters {
 		told[c.Name] = c
 	}
-	if c := told["slurm"]; c.Cores == 0 || c.Mem == 0 || c.Arch == "" {
-		t.Errorf("of Slurm's hosts launchers are told %+v, want cores, memory and architecture", c)
+	if c := told["slurm"]; c.Cores == 0 || c.Mem == 0 || c.Scratch != 2000 || c.Arch == "" {
+		t.Errorf("of Slurm's hosts launchers are told %+v, want cores, memory, TmpDisk and architecture", c)
 	}
-	if c := told["oar"]; c.Cores != 1 || c.Mem != 0 || c.Arch != "" {
+	if c := told["oar"]; c.Cores != 1 || c.Mem != 0 || c.Scratch != 0 || c.Arch != "" {
 		t.Errorf("of OAR's hosts launchers are told %+v, want the one core that each has", c)
 	}
 }
