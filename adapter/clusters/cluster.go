@@ -79,7 +79,8 @@ func (c *Known) Info() sight.Info {
 	if c.Board == nil {
 		return sight.Info{}
 	}
-	return sight.Info{Hosts: c.Board.Hosts, Strength: c.Board.Strength}
+	b := c.Board
+	return sight.Info{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
 // Hosts is how many there are for applications, as far as is known.

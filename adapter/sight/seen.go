@@ -1,7 +1,6 @@
 package sight
 
 import (
-	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
@@ -9,8 +8,9 @@ import (
 
 // Info is what is told of a cluster beside its occupation, and may change.
 type Info struct {
-	Hosts int
-	adapter.Strength
+	Hosts, Cores    int
+	Memory, Scratch int64 // MiB
+	Arch            string
 }
 
 // Seen is what a launcher knows of a cluster.
