@@ -18,7 +18,7 @@ import (
 // Runs are the jobs that run, by requested end. The soonest stands last, for most that come and go are among the soonest. The
 // zero value has none.
 type Runs struct {
-	List    []Job            // those whose end is to come, the latest first; read only
+	List    ByEnd            // those whose end is to come, the latest first; read only
 	overdue []Job            // those whose end has come, in the order of their ends
 	ends    Table[core.Time] // of both
 }
@@ -34,12 +34,14 @@ type Job struct {
 // the few that they mostly are.
 const near = 96
 
-// Add enters a job whose end is to come.
-func (r *Runs) Add(h Job) {
-	r.ends.Set(h.ID, h.End)
-	i := len(r.List)
-	r.List = append(r.List, h)
-	list := r.List
+// ByEnd is jobs by their ends, the latest first; of those that end together the last one that came.
+type ByEnd []Job
+
+// Add puts a job in its place.
+func (l *ByEnd) Add(h Job) {
+	i := len(*l)
+	*l = append(*l, h)
+	list := *l
 	if i > near && list[i-near].End <= h.End {
 		first := later(list[:i-near], h.End)
 		copy(list[first+1:], list[first:i])
@@ -51,6 +53,12 @@ func (r *Runs) Add(h Job) {
 		i--
 	}
 	list[i] = h
+}
+
+// Add enters a job whose end is to come.
+func (r *Runs) Add(h Job) {
+	r.ends.Set(h.ID, h.End)
+	r.List.Add(h)
 }
 
 // later is how many of a list end after an instant. Which half they end in is not known beforehand, so that a branch would be guessed
@@ -122,6 +130,30 @@ func (r *Runs) Back() (nodes int) {
 
 // End is the requested end of a job, whether or not it has come.
 func (r *Runs) End(id core.JobID) (core.Time, bool) { return r.ends.Get(id) }
+
+// Get is a job that is there, whether or not its end has come.
+func (r *Runs) Get(id core.JobID) (h Job, known bool) {
+	end, known := r.ends.Get(id)
+	if !known {
+		return Job{}, false
+	}
+	for i := later(r.List, end); i < len(r.List) && r.List[i].End == end; i++ {
+		if r.List[i].ID == id {
+			return r.List[i], true
+		}
+	}
+	i := slices.IndexFunc(r.overdue, func(h Job) bool { return h.ID == id })
+	return r.overdue[i], true
+}
+
+// Each visits all: those whose end has come, then the others.
+func (r *Runs) Each(visit func(Job)) {
+	for _, list := range [][]Job{r.overdue, r.List} {
+		for _, h := range list {
+			visit(h)
+		}
+	}
+}
 
 // Next is the first end behind an instant; Forever when there is none.
 func (r *Runs) Next(now core.Time) core.Time {

@@ -11,13 +11,16 @@ func (s *quick) Starts(now core.Time, into []core.Start) []core.Start {
 	into = s.resize(now, into)
 	s.grow(now)
 	begins := s.placed(now)
-	if s.stale {
+	if s.stale || s.early {
 		s.renew(now)
 	}
 	if s.turned || s.freed || begins || now >= s.wakes {
 		return s.pass(now, into)
 	}
-	return s.scan(now, s.seenDue, s.seen, into)
+	into = s.scan(now, s.seenDue, s.seen, into)
+	s.watch()
+	s.passed()
+	return into
 }
 
 // advance goes on to an instant: what has ended by then is free.
@@ -28,7 +31,7 @@ func (s *quick) advance(now core.Time) {
 	}
 	s.asOf = now
 	if n := len(s.runs.List); n > 0 && s.runs.List[n-1].End <= now {
-		s.free += s.runs.Pass(now)
+		s.runs.Pass(now)
 		s.turned, s.stairs = true, s.stairs[:0]
 	}
 }
@@ -56,44 +59,17 @@ func (s *quick) resize(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// grow has those be due that have become it.
-func (s *quick) grow(now core.Time) {
-	for len(s.ages) > 0 && s.ages[0].due <= now {
-		if i := s.young.at(s.ages.pop().came); i >= 0 {
-			w := s.young.remove(i)
-			if s.young.jobs == 0 {
-				s.seen = 0
-			}
-			if !s.due.byDue(w) || len(s.places) < s.policy.Reservations {
-				s.turned = true
-			}
-		}
-	}
-}
-
 // renew makes everything anew but who waits and what runs. Nobody has a reservation.
 func (s *quick) renew(now core.Time) {
-	s.stale, s.freed, s.turned = false, true, true
-	s.drop(false)
-	s.free = s.machine.Nodes
-	for _, h := range s.runs.List {
-		s.free -= h.Nodes
-	}
-	if !s.viewed {
-		return
-	}
+	s.stale, s.early, s.freed, s.turned = false, false, true, true
+	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 	s.runs.Occupy(s.view, s.machine.Nodes, now, s.others)
 }
 
-// drop takes all reservations back, and where viewed out of the view.
-func (s *quick) drop(viewed bool) {
+// drop takes all reservations back.
+func (s *quick) drop() {
 	for i := range s.places {
-		if viewed {
-			s.view.Remove(s.places[i].Start, s.places[i].EP)
-		}
-		if k := s.due.find(s.places[i].Job); k >= 0 {
-			s.due.list[k].has = false
-		}
+		s.view.Remove(s.places[i].Start, s.places[i].EP)
 	}
 	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 }
@@ -102,14 +78,13 @@ func (s *quick) drop(viewed bool) {
 func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
 	s.view.Forget(now)
 	if s.freed {
-		s.times++
+		s.backs++
 		if len(s.places) > 0 && !s.stays(now) {
-			s.drop(s.viewed)
+			s.drop()
 		}
 	}
-	s.due.tidy()
-	s.young.tidy()
-	s.turned, s.freed, s.wakes = false, false, core.Forever
+	s.tidy()
+	s.freed, s.wakes = false, core.Forever
 	for i := 0; i < len(s.places); {
 		if p := s.places[i]; p.Start <= now {
 			into = s.enter(now, i, into)
@@ -117,7 +92,9 @@ func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
 			i++
 		}
 	}
-	return s.scan(now, s.due.first, s.young.first, into)
+	into = s.scan(now, s.due.First, s.young.First, into)
+	s.passed()
+	return into
 }
 
 // placed says whether somebody who has a place may begin now. One whose place was missed has none any more; and one with several
@@ -139,21 +116,14 @@ func (s *quick) stays(now core.Time) bool {
 		return false
 	}
 	p := &s.places[0]
-	switch nodes, length := p.EP[0].Nodes, p.EP[0].Duration; {
-	case !s.viewed && nodes <= s.free:
-		return false
-	case !s.viewed:
-		p.Start, s.beside = s.enough(nodes)
-		s.stairs = s.stairs[:0]
-		return true
-	case len(p.EP) == 1:
-		lifted := s.view.Without(p.Start, p.EP)
-		_, better := lifted.FirstFit(nodes, length, max(now, s.begin), p.Start)
+	lifted := s.view.Without(p.Start, p.EP)
+	if len(p.EP) == 1 {
+		_, better := lifted.FirstFit(p.EP[0].Nodes, p.EP[0].Duration, max(now, s.begin), p.Start)
 		return !better
 	}
 	j := core.Job{ID: p.Job, Begin: s.begin, Choices: s.only[:]}
 	s.only[0] = p.EP
-	_, better := s.chooser.Earliest(s.view.Without(p.Start, p.EP), now, j, p.End())
+	_, better := s.chooser.Earliest(lifted, now, j, p.End())
 	return !better
 }
 
@@ -161,8 +131,6 @@ func (s *quick) stays(now core.Time) bool {
 func (s *quick) enter(now core.Time, i int, into []core.Start) []core.Start {
 	p := s.places[i]
 	s.places = append(s.places[:i], s.places[i+1:]...)
-	if s.viewed {
-		s.view.Remove(p.Start, p.EP) // it is entered again
-	}
-	return s.start(now, &s.due, s.due.find(p.Job), p.Choice, into)
+	s.view.Remove(p.Start, p.EP) // it is entered again
+	return s.start(now, &s.due, s.due.Find(p.Job), p.Choice, into)
 }

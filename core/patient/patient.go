@@ -9,8 +9,9 @@
 // promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting; EASY of
 // core/queue sees a job as its peak.
 //
-// Files: patient.go says what the policies are; plain.go does it in so many words, and is for where jobs have guards; quick.go is told what
-// happens, pass.go and scan.go start jobs, ranks.go lists them; state.go chooses between the two.
+// Files: patient.go says what the policies are. There are three ways to do it, and state.go takes the first that can: rigid.go is for
+// rectangles; quick.go (which is told what happens), pass.go and scan.go (which start jobs) are for jobs of all kinds; plain.go does it in so many
+// words, and is for where jobs have guards. line.go and ages.go are what waits, for the first two.
 package patient
 
 import (
@@ -56,7 +57,7 @@ var (
 func (p EASY) New(m core.Machine) queue.State { return newState(p, m) }
 
 // due is when a job becomes due.
-func (p EASY) due(j core.Job) core.Time {
+func (p EASY) due(j *core.Job) core.Time {
 	request := core.Forever
 	for _, ep := range j.Choices {
 		request = min(request, ep.Total())

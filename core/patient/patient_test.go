@@ -46,12 +46,25 @@ func drawJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return j
 }
 
+// rectangles draws rigid jobs.
+func rectangles(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
+	return core.Job{ID: id, Submit: now, Choices: []core.EP{drawEP(t, 1, nodes)}}
+}
+
+// late draws jobs of which some were submitted before they come, so that they are due before others that came before.
+func late(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
+	j := drawJob(t, id, now, nodes)
+	j.Submit -= max(0, rapid.Int64Range(-20, 20).Draw(t, "late"))
+	return j
+}
+
 // story is a random workload on a machine that is driven as the replay drives it. The world asks after each event, and in between
 // when the state says so.
 type story struct {
 	nodes   int
 	policy  patient.EASY
-	arrives []core.Job               // by submission
+	arrives []core.Job               // in the order in which they come
+	comes   []core.Time              // when, beside arrives
 	works   map[core.JobID]core.Time // how long it would run, in its first choice; no job runs longer than its promise
 }
 
@@ -60,7 +73,7 @@ func drawStory(t *rapid.T, job func(*rapid.T, core.JobID, core.Time, int) core.J
 	now := core.Time(0)
 	for id := core.JobID(1); id <= core.JobID(rapid.IntRange(1, 14).Draw(t, "jobs")); id++ {
 		now += max(0, rapid.Int64Range(-3, 6).Draw(t, "later"))
-		s.arrives = append(s.arrives, job(t, id, now, s.nodes))
+		s.arrives, s.comes = append(s.arrives, job(t, id, now, s.nodes)), append(s.comes, now)
 		s.works[id] = rapid.SampledFrom([]core.Time{1000, 1, 3, 6, 10}).Draw(t, "runs")
 	}
 	return s
@@ -85,7 +98,7 @@ func (s *story) play(ask func(e event) (starts []core.Start, next core.Time)) (b
 	for {
 		submit, first := core.Forever, end{at: core.Forever}
 		if next < len(s.arrives) {
-			submit = s.arrives[next].Submit
+			submit = s.comes[next]
 		}
 		for _, e := range ends {
 			if e.at < first.at {
@@ -130,7 +143,7 @@ func tell(s queue.State, e event) ([]core.Start, core.Time) {
 
 func TestEveryStartIsThatOfTheDefinitionSecondBySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, drawJob)
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, rectangles, late}).Draw(t, "kind"))
 		state := s.policy.New(core.Machine{Nodes: s.nodes})
 		dumb := &twin{policy: s.policy, nodes: s.nodes}
 		s.play(func(e event) ([]core.Start, core.Time) {

@@ -44,7 +44,7 @@ func (s *plain) waits(j core.Job, due core.Time) {
 
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
 func (s *plain) Submit(_ core.Time, j core.Job) {
-	s.waits(j, s.policy.due(j))
+	s.waits(j, s.policy.due(&j))
 }
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.

@@ -80,7 +80,7 @@ func TestOfJobsSeenAsTheirPeakAndWithoutPatienceItIsEASY(t *testing.T) {
 
 func TestAStartedJobsPromiseIsNeverTouchedAndAllPromisesFitTheMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded}).Draw(t, "kind"))
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded, rectangles, late}).Draw(t, "kind"))
 		state := s.policy.New(core.Machine{Nodes: s.nodes})
 		runs, sizes := map[core.JobID]core.Allocation{}, map[core.JobID]int{}
 		s.play(func(e event) ([]core.Start, core.Time) {
@@ -131,7 +131,7 @@ func TestAStartedJobsPromiseIsNeverTouchedAndAllPromisesFitTheMachine(t *testing
 
 func TestTheReservationsPlaceNeverMovesBackAndItsJobKeepsItUntilItStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, drawJob)
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, rectangles}).Draw(t, "kind"))
 		s.policy.Reservations = 1
 		state := s.policy.New(core.Machine{Nodes: s.nodes})
 		var holder *core.Planned
@@ -196,7 +196,7 @@ func TestNobodyStarves(t *testing.T) {
 
 func TestAPlannerThatIsMadeAnewAtEachEventStartsTheSameJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded}).Draw(t, "kind"))
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded, rectangles, late}).Draw(t, "kind"))
 		m := core.Machine{Nodes: s.nodes}
 		lives := s.policy.New(m)
 		var waits []core.Job

@@ -3,40 +3,35 @@ package patient
 import (
 	"accordion/core"
 	"accordion/core/held"
-	"accordion/core/profile"
+	"accordion/core/waiting"
 )
 
 // scan tries the jobs from so manieth on of those due, and of the young. Who is due and does not fit has a reservation, if there is one
 // left.
 func (s *quick) scan(now core.Time, due, young int, into []core.Start) []core.Start {
-	for ; due < len(s.due.list) && len(s.places) < s.policy.Reservations; due++ {
-		w := &s.due.list[due]
-		if w.nodes == hole || w.has {
+	for ; due < len(s.due.All) && len(s.places) < s.policy.Reservations; due++ {
+		w := &s.due.All[due]
+		if w.Nodes == waiting.Hole || s.reserved(w.ID) {
 			continue
 		}
 		if choice, ok := s.fits(now, w); ok {
-			jobs := s.due.jobs
-			if into = s.start(now, &s.due, due, choice, into); jobs == 1 {
-				break
-			}
+			into = s.start(now, &s.due, due, choice, into)
 		} else {
 			s.reserve(now, w)
 		}
 	}
 	into = s.backfill(now, &s.due, due, into)
-	into = s.backfill(now, &s.young, young, into)
-	s.seenDue, s.seen = len(s.due.list), len(s.young.list)
-	return into
+	return s.backfill(now, &s.young, young, into)
 }
 
 // backfill starts those of a list, from so manieth on, that fit now.
-func (s *quick) backfill(now core.Time, list *ranks, from int, into []core.Start) []core.Start {
-	for b := from >> blockBits; b < len(list.least); b++ {
-		if l := list.least[b]; !s.room(now, l.nodes, l.length) {
+func (s *quick) backfill(now core.Time, list *waiting.List, from int, into []core.Start) []core.Start {
+	for b := waiting.BlockOf(from); b < len(list.Least); b++ {
+		if l := &list.Least[b]; !s.room(now, l.Nodes, l.Length) {
 			continue
 		}
-		for i := max(from, b<<blockBits); i < len(list.list) && i>>blockBits == b; i++ {
-			if choice, ok := s.fits(now, &list.list[i]); ok {
+		for i := max(from, waiting.FirstOf(b)); i < min(len(list.All), waiting.FirstOf(b+1)); i++ {
+			if choice, ok := s.fits(now, &list.All[i]); ok {
 				into = s.start(now, list, i, choice, into)
 			}
 		}
@@ -47,7 +42,7 @@ func (s *quick) backfill(now core.Time, list *ranks, from int, into []core.Start
 // room says whether so many nodes are free for so long.
 func (s *quick) room(now core.Time, nodes int32, length core.Time) bool {
 	if len(s.stairs) == 0 {
-		s.climb(now)
+		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])
 	}
 	for i := range s.stairs {
 		if t := &s.stairs[i]; t.Free < int(nodes) {
@@ -57,50 +52,38 @@ func (s *quick) room(now core.Time, nodes int32, length core.Time) bool {
 	return true
 }
 
-// climb makes the stairs.
-func (s *quick) climb(now core.Time) {
-	if s.viewed {
-		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])
-		return
-	}
-	s.stairs = append(s.stairs[:0], profile.Stair{From: now, Free: s.free})
-	if len(s.places) > 0 && s.beside < s.free {
-		s.stairs = append(s.stairs, profile.Stair{From: s.places[0].Start, Free: s.beside})
-	}
-}
-
 // fits says whether a job begins now, and in which choice.
-func (s *quick) fits(now core.Time, w *want) (choice int, ok bool) {
-	if !s.room(now, w.nodes, w.length) {
+func (s *quick) fits(now core.Time, w *waiting.Job) (choice int, ok bool) {
+	if !s.room(now, w.Nodes, w.Length) {
 		return 0, false
 	}
-	if w.shape == nil {
+	o, is := s.odd.Get(w.ID)
+	if !is {
 		return 0, true
 	}
-	if w.as != s.times || now >= w.wakes {
-		if choice, ok = s.shape(now, w); ok {
+	if o.as != s.backs || now >= o.wakes {
+		if choice, ok = s.shape(now, o); ok {
 			return choice, true
 		}
-		w.as = s.times
+		o.as = s.backs
 	}
-	s.wakes = min(s.wakes, w.wakes)
+	s.wakes = min(s.wakes, o.wakes)
 	return 0, false
 }
 
 // shape is fits for a job that is no rectangle. If it does not fit it says when it wakes.
-func (s *quick) shape(now core.Time, w *want) (choice int, ok bool) {
-	j := w.shape
-	if w.wakes = j.Begin; now < j.Begin {
+func (s *quick) shape(now core.Time, j *odd) (choice int, ok bool) {
+	if j.wakes = j.Begin; now < j.Begin {
 		return 0, false
 	}
-	w.wakes = core.Forever
+	j.wakes = core.Forever
 	var end core.Time
 	for i, ep := range j.Choices {
 		if !runnable(ep) || ep.Peak() > s.machine.Nodes {
 			continue
 		}
 		at := s.earliest(now, ep)
-		w.wakes = min(w.wakes, at)
+		j.wakes = min(j.wakes, at)
 		total, peak := ep.Total(), ep.Peak()
 		if at == now && (!ok || total < end || total == end && peak < j.Choices[choice].Peak()) {
 			choice, end, ok = i, total, true
@@ -124,72 +107,33 @@ func (s *quick) earliest(now core.Time, ep core.EP) core.Time {
 }
 
 // reserve gives a job a reservation, if it fits ever.
-func (s *quick) reserve(now core.Time, w *want) {
-	var p core.Planned
-	if s.viewed {
-		var ok bool
-		if p, ok = s.chooser.Best(s.view, now, s.job(w)); !ok {
-			return
-		}
-		s.view.Add(p.Start, p.EP)
-		if s.begin = 0; w.shape != nil {
-			s.begin, s.several = w.shape.Begin, s.several || len(w.shape.Choices) > 1
-		}
-	} else {
-		p.Job, p.EP = w.id, core.EP{{Duration: w.length, Nodes: int(w.nodes)}}
-		if p.Start, s.beside = s.enough(int(w.nodes)); p.Start >= core.Forever {
-			return
-		}
+func (s *quick) reserve(now core.Time, w *waiting.Job) {
+	j := s.job(w)
+	p, ok := s.chooser.Best(s.view, now, j)
+	if !ok {
+		return
 	}
-	w.has = true
+	s.view.Add(p.Start, p.EP)
+	s.begin, s.several = j.Begin, s.several || len(j.Choices) > 1
 	s.places = append(s.places, p)
 	s.stairs = s.stairs[:0]
 }
 
-// job is a waiting job.
-func (s *quick) job(w *want) core.Job {
-	if w.shape != nil {
-		return *w.shape
-	}
-	return core.Job{ID: w.id, Choices: []core.EP{{{Duration: w.length, Nodes: int(w.nodes)}}}}
-}
-
-// enough is when so many nodes are free, as rectangles that run end, and how many are free beside them then.
-func (s *quick) enough(nodes int) (at core.Time, beside int) {
-	list, free := s.runs.List, s.free
-	i := len(list)
-	for i > 0 && free < nodes {
-		i--
-		free += list[i].Nodes
-	}
-	if free < nodes {
-		return core.Forever, 0
-	}
-	for at = list[i].End; i > 0 && list[i-1].End == at; i-- {
-		free += list[i-1].Nodes
-	}
-	return at, free - nodes
-}
-
 // start starts number i of a list.
-func (s *quick) start(now core.Time, list *ranks, i, choice int, into []core.Start) []core.Start {
-	w := list.remove(i)
+func (s *quick) start(now core.Time, list *waiting.List, i, choice int, into []core.Start) []core.Start {
 	s.stairs = s.stairs[:0]
-	if w.shape == nil {
-		end, nodes := min(core.Forever, now+w.length), int(w.nodes)
-		s.runs.Add(held.Job{End: end, ID: w.id, Nodes: nodes})
-		s.rects.Set(w.id, rect{w.id, now, end, nodes})
-		s.free -= nodes
-		if s.viewed {
-			s.view.Change(now, end, nodes)
-		} else if len(s.places) > 0 && end > s.places[0].Start {
-			s.beside -= nodes
-		}
-		return append(into, core.Start{Job: w.id, Nodes: nodes, Begins: true})
+	id := list.All[i].ID
+	o, is := s.odd.Take(id)
+	if !is {
+		h := s.run(now, list, i)
+		s.view.Change(now, h.End, h.Nodes)
+		return append(into, core.Start{Job: id, Nodes: h.Nodes, Begins: true})
 	}
-	ep := w.shape.Choices[choice]
-	r := held.Begun(core.Allocation{Job: w.id, Start: now, EP: ep})
+	list.Remove(i)
+	s.times.Take(id)
+	ep := o.Choices[choice]
+	r := held.Begun(core.Allocation{Job: id, Start: now, EP: ep})
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
 	s.view.Add(now, ep)
-	return append(into, core.Start{Job: w.id, Choice: choice, Nodes: r.Size(), Begins: true})
+	return append(into, core.Start{Job: id, Choice: choice, Nodes: r.Size(), Begins: true})
 }

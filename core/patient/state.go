@@ -5,29 +5,47 @@ import (
 	"accordion/core/queue"
 )
 
-// state is the state of EASY: quick as long as no job has a guard, plain from then on.
+// state is the state of EASY: rigid as long as it may be, then quick as long as no job has a guard, and plain from then on. Two of the three
+// are nil.
 type state struct {
-	quick *quick // nil from then on
-	plain *plain // nil until then
+	rigid *rigid
+	quick *quick
+	plain *plain
 }
 
 func newState(p EASY, m core.Machine) *state {
 	p.Reservations = max(p.Reservations, 1)
 	m.Nodes = max(m.Nodes, 0)
-	return &state{quick: newQuick(p, m)}
+	if p.Reservations > 1 {
+		return &state{quick: newQuick(p, m)}
+	}
+	return &state{rigid: newRigid(p, m)}
 }
 
 // is is the one that there is.
 func (s *state) is() queue.State {
-	if s.quick != nil {
+	switch {
+	case s.rigid != nil:
+		return s.rigid
+	case s.quick != nil:
 		return s.quick
 	}
 	return s.plain
 }
 
+// odd is told that there is more than rectangles.
+func (s *state) odd() {
+	if s.rigid != nil {
+		s.quick, s.rigid = s.rigid.quick(), nil
+	}
+}
+
 // guards is told of a guard.
 func (s *state) guards(guard core.Time) {
-	if guard > 0 && s.quick != nil {
+	if guard <= 0 {
+		return
+	}
+	if s.odd(); s.quick != nil {
 		s.plain, s.quick = s.quick.plain(), nil
 	}
 }
@@ -35,12 +53,20 @@ func (s *state) guards(guard core.Time) {
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
 	s.guards(j.Guard)
+	if s.rigid != nil && isRectangle(&j) {
+		s.rigid.submit(now, &j)
+		return
+	}
+	s.odd()
 	s.is().Submit(now, j)
 }
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.
 func (s *state) Running(now core.Time, a core.Allocation) {
 	s.guards(a.Guard)
+	if !isRun(now, &a) {
+		s.odd()
+	}
 	s.is().Running(now, a)
 }
 
@@ -56,6 +82,9 @@ func (s *state) Nodes(now core.Time, m core.Machine) {
 // Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
 // instant of a change, the change is reported late, at the size of this instant.
 func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
+	if s.rigid != nil {
+		return s.rigid.Starts(now, into)
+	}
 	return s.is().Starts(now, into)
 }
 
@@ -72,7 +101,10 @@ func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
 
 // Clone implements queue.State.
 func (s *state) Clone() queue.State {
-	if s.quick != nil {
+	switch {
+	case s.rigid != nil:
+		return &state{rigid: s.rigid.copy()}
+	case s.quick != nil:
 		return &state{quick: s.quick.copy()}
 	}
 	return &state{plain: s.plain.copy()}

@@ -6,6 +6,7 @@ import (
 	"accordion/core"
 	"accordion/core/held"
 	"accordion/core/profile"
+	"accordion/core/waiting"
 )
 
 // FCFS starts the jobs of the queue in its order, and none before the one ahead of it (first come, first served).
@@ -65,27 +66,27 @@ func (s *easy) Starts(now core.Time, into []core.Start) []core.Start {
 		return s.beside(now, into, true)
 	}
 	if s.stale {
-		s.waiting.tidy()
+		s.waiting.Tidy()
 		into = s.heads(now, into)
-		if s.waiting.jobs == 0 {
+		if s.waiting.Jobs == 0 {
 			return into // whatever comes next will be a head
 		}
 		s.stale = false
-		if head := &s.waiting.list[s.waiting.first]; !s.head.of(head) {
-			s.head = reserve(head, s.free, s.runs.List)
+		if head := &s.waiting.All[s.waiting.First]; !s.head.Of(head) {
+			s.head = waiting.Reserve(head, s.free, s.runs.List)
 		}
 		into = s.backfill(now, into)
 	} else {
 		into = s.backfillLast(now, into)
 	}
-	s.seen = len(s.waiting.list)
+	s.seen = len(s.waiting.All)
 	return into
 }
 
 // backfillLast starts what does not delay the head, of the jobs not seen yet.
 func (s *easy) backfillLast(now core.Time, into []core.Start) []core.Start {
-	for i := s.seen; i < len(s.waiting.list); i++ {
-		if w := &s.waiting.list[i]; s.room(now).lacks(w.nodes, w.length) == 0 {
+	for i := s.seen; i < len(s.waiting.All); i++ {
+		if s.room(now).Has(&s.waiting.All[i]) {
 			into = s.start(now, i, into)
 		}
 	}
@@ -94,13 +95,12 @@ func (s *easy) backfillLast(now core.Time, into []core.Start) []core.Start {
 
 // backfill starts what does not delay the head. It goes by blocks, and by those in which no job can be one of them at once.
 func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
-	room, all := s.room(now), s.waiting.least
-	for b := room.next(all, s.waiting.first>>blockBits); b < len(all); b = room.next(all, b+1) {
-		block := s.waiting.block(b)
-		for fit := room.fitting(block); fit != 0; fit &= fit - 1 {
-			i := bits.TrailingZeros(fit)
-			if w := &block[i]; room.lacks(w.nodes, w.length) == 0 {
-				into = s.start(now, b<<blockBits+i, into)
+	room, all := s.room(now), s.waiting.Least
+	for b := room.Next(all, waiting.BlockOf(s.waiting.First)); b < len(all); b = room.Next(all, b+1) {
+		block := s.waiting.Block(b)
+		for fit := room.Fitting(block); fit != 0; fit &= fit - 1 {
+			if i := bits.TrailingZeros(fit); room.Has(&block[i]) {
+				into = s.start(now, waiting.FirstOf(b)+i, into)
 				room = s.room(now)
 			}
 		}
@@ -109,45 +109,7 @@ func (s *easy) backfill(now core.Time, into []core.Start) []core.Start {
 }
 
 // room is where a job can start and does not delay the head.
-type room struct {
-	free   core.Time // nodes
-	beside core.Time // the nodes of them that the head does not need
-	length core.Time // seconds for which the others are free
-}
-
-func (s *easy) room(now core.Time) room {
-	return room{core.Time(s.free), core.Time(s.head.extra), s.head.at - now}
-}
-
-// lacks is 0 when so many nodes are free, and either for so long or beside the head, and 1 when not. It asks for the signs of all
-// differences at once: each for itself is guessed wrongly too often.
-func (r room) lacks(nodes int32, length core.Time) uint {
-	n := core.Time(nodes)
-	return uint(r.free-n|(r.length-length)&(r.beside-n)) >> 63
-}
-
-// next is the number of the first block, from a number on, in which some job might find room. It stays a function of its own, as
-// fitting does: then all that its loop needs is in registers.
-//
-//go:noinline
-func (r room) next(all []least, b int) int {
-	for b < len(all) && r.lacks(all[b].nodes, all[b].length) != 0 {
-		b++
-	}
-	return b
-}
-
-// fitting has a bit for each job of a block, the first job's the lowest: it is set when the job finds room.
-//
-//go:noinline
-func (r room) fitting(block []want) uint {
-	lack := uint(0)
-	for i := len(block) - 1; i >= 0; i-- {
-		w := &block[i]
-		lack = lack<<1 | r.lacks(w.nodes, w.length)
-	}
-	return ^lack & (1<<len(block) - 1)
-}
+func (s *easy) room(now core.Time) waiting.Room { return s.head.Room(now, s.free) }
 
 // Plan implements State: it is what starts now, and the head.
 func (s *easy) Plan(now core.Time) core.Plan {
@@ -167,24 +129,24 @@ func (s *easy) copy() *easy {
 // beside is Starts where others run whose profile changes, or are to come: the same on a profile of all that runs.
 func (s *line) beside(now core.Time, into []core.Start, backfill bool) []core.Start {
 	view := s.view(now)
-	fits := func(w want) bool {
-		at, ok := view.FirstFit(int(w.nodes), w.length, now)
+	fits := func(w waiting.Job) bool {
+		at, ok := view.FirstFit(int(w.Nodes), w.Length, now)
 		return ok && at == now
 	}
 	head := true // all before have started
-	for i := s.waiting.first; i < len(s.waiting.list); i++ {
-		w := s.waiting.list[i]
+	for i := s.waiting.First; i < len(s.waiting.All); i++ {
+		w := s.waiting.All[i]
 		switch {
-		case w.nodes == hole:
+		case w.Nodes == waiting.Hole:
 		case fits(w):
-			view.Add(now, core.EP{{Duration: w.length, Nodes: int(w.nodes)}})
+			view.Add(now, core.EP{{Duration: w.Length, Nodes: int(w.Nodes)}})
 			into = s.start(now, i, into)
 		case !backfill:
 			return into
 		case head:
 			head = false
-			if at, ok := view.FirstFit(int(w.nodes), w.length, now); ok {
-				view.Add(at, core.EP{{Duration: w.length, Nodes: int(w.nodes)}})
+			if at, ok := view.FirstFit(int(w.Nodes), w.Length, now); ok {
+				view.Add(at, core.EP{{Duration: w.Length, Nodes: int(w.Nodes)}})
 			}
 		}
 	}
@@ -208,10 +170,10 @@ func (s *line) plan(now core.Time, starts []core.Start) core.Plan {
 		end, _ := s.runs.End(start.Job)
 		plan.Jobs = append(plan.Jobs, rectangle(start.Job, now, end-now, start.Nodes))
 	}
-	if s.waiting.jobs > 0 {
-		w := s.waiting.list[s.waiting.first]
-		if at, ok := s.view(now).FirstFit(int(w.nodes), w.length, now); ok && at < core.Forever {
-			plan.Jobs = append(plan.Jobs, rectangle(w.id, at, w.length, int(w.nodes)))
+	if s.waiting.Jobs > 0 {
+		w := s.waiting.All[s.waiting.First]
+		if at, ok := s.view(now).FirstFit(int(w.Nodes), w.Length, now); ok && at < core.Forever {
+			plan.Jobs = append(plan.Jobs, rectangle(w.ID, at, w.Length, int(w.Nodes)))
 		}
 	}
 	return plan
@@ -220,62 +182,4 @@ func (s *line) plan(now core.Time, starts []core.Start) core.Plan {
 // rectangle is the place of a rigid job.
 func rectangle(id core.JobID, at, length core.Time, nodes int) core.Planned {
 	return core.Planned{Allocation: core.Allocation{Job: id, Start: at, EP: core.EP{{Duration: length, Nodes: nodes}}}}
-}
-
-// reservation is when the head of the queue starts, by the requested times of what runs: as soon as enough nodes are free.
-type reservation struct {
-	made  bool
-	rank  uint32    // the head's
-	at    core.Time // Forever on a machine that lost nodes and will never have as many
-	extra int       // nodes that are free beside the head then
-	short int       // nodes that are missing right before
-}
-
-// reserve finds out when the head starts, who does not fit now. What runs is given by its ends, the soonest last.
-func reserve(head *want, free int, running []held.Job) reservation {
-	nodes := int(head.nodes)
-	i := len(running)
-	for i > 0 && free < nodes {
-		i--
-		free += running[i].Nodes
-	}
-	if free < nodes {
-		return reservation{made: true, rank: head.came, at: core.Forever, short: nodes - free}
-	}
-	at := running[i].End
-	short := nodes - free + running[i].Nodes
-	for i > 0 && running[i-1].End == at {
-		i--
-		free += running[i].Nodes
-	}
-	return reservation{true, head.came, at, free - nodes, short}
-}
-
-// of says whether it is a job's.
-func (r *reservation) of(head *want) bool { return r.made && r.rank == head.came }
-
-// ended is told of a running job that ends before the end of its request. Whoever was to end before the head starts is counted at
-// that time already. The nodes of the others are free beside the head, and can make it start sooner: when they were all
-// that was missing.
-func (r *reservation) ended(h held.Job) {
-	if h.End < r.at {
-		return
-	}
-	if h.End > r.at {
-		r.extra += h.Nodes
-	}
-	r.short -= h.Nodes
-	r.made = r.made && r.short > 0
-}
-
-// began is told of a job that starts. It is in the head's way if it ranked before it and started at once.
-func (r *reservation) began(h held.Job) {
-	if h.End < r.at {
-		return
-	}
-	if h.End > r.at {
-		r.extra -= h.Nodes
-	}
-	r.short += h.Nodes
-	r.made = r.made && r.extra >= 0
 }

@@ -5,6 +5,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/held"
+	"accordion/core/waiting"
 )
 
 // line is a queue of rigid jobs and what runs, for the policies that see a job as so many nodes for so long: FCFS and EASY.
@@ -18,30 +19,22 @@ type line struct {
 	free    int       // nodes; below 0 when nodes were lost
 	asOf    core.Time // when free was counted
 	came    uint32    // jobs submitted so far
-	waiting ranks
-	head    reservation
+	waiting waiting.List
+	head    waiting.Reservation
 	aside   []aside   // neither first nor back-filled, whatever is free
 	runs    held.Runs // those whose end has come count as free
 	others  []held.Changing
 	stale   bool // something may start that was passed over before
 }
 
-// want is a job that waits.
-type want struct {
-	length core.Time // requested
-	id     core.JobID
-	nodes  int32
-	came   uint32 // its rank among equals
-}
-
 // aside is a job that cannot start: it begins later, or exceeds the machine.
 type aside struct {
-	want
+	waiting.Job
 	begin core.Time
 }
 
 // never is more nodes than any machine has: of a job without a profile that can be run.
-const never = hole - 1
+const never = waiting.Hole - 1
 
 func newLine(m core.Machine, o Order) line {
 	m.Nodes = max(m.Nodes, 0)
@@ -50,12 +43,12 @@ func newLine(m core.Machine, o Order) line {
 
 // Submit implements State. A job that exceeds the machine waits and holds nobody up.
 func (s *line) Submit(now core.Time, j core.Job) {
-	w := want{length: core.Forever, id: j.ID, nodes: never, came: s.came}
+	w := waiting.Job{Length: core.Forever, ID: j.ID, Nodes: never, Came: s.came}
 	s.came++
 	if len(j.Choices) > 0 && runnable(j.Choices[0]) {
-		w.length, w.nodes = j.Choices[0].Total(), int32(min(j.Choices[0].Peak(), never))
+		w.Length, w.Nodes = j.Choices[0].Total(), int32(min(j.Choices[0].Peak(), never))
 	}
-	if j.Begin > now || int(w.nodes) > s.machine.Nodes {
+	if j.Begin > now || int(w.Nodes) > s.machine.Nodes {
 		s.aside = append(s.aside, aside{w, j.Begin})
 		return
 	}
@@ -73,34 +66,34 @@ func runnable(ep core.EP) bool {
 }
 
 // enqueue puts a job in its place of the queue.
-func (s *line) enqueue(w want) {
-	all := s.waiting.list
-	if len(all) == 0 || s.order == FirstCome && all[len(all)-1].came < w.came {
-		s.stale = s.stale || s.waiting.jobs == 0
-		s.waiting.push(w)
+func (s *line) enqueue(w waiting.Job) {
+	all := s.waiting.All
+	if len(all) == 0 || s.order == FirstCome && all[len(all)-1].Came < w.Came {
+		s.stale = s.stale || s.waiting.Jobs == 0
+		s.waiting.Push(w)
 		return
 	}
-	s.waiting.insert(w, s.before)
+	s.waiting.Insert(w, s.before)
 	s.stale = true
 }
 
 // before says which of two jobs ranks before the other.
-func (s *line) before(a, b want) bool {
-	if x, y := s.order.key(a.length), s.order.key(b.length); x != y {
+func (s *line) before(a, b waiting.Job) bool {
+	if x, y := s.order.key(a.Length), s.order.key(b.Length); x != y {
 		return x < y
 	}
-	return a.came < b.came
+	return a.Came < b.Came
 }
 
 // admit lets those into the queue for which there is no reason any more to stand aside.
 func (s *line) admit(now core.Time) {
 	kept := s.aside[:0]
 	for _, a := range s.aside {
-		if a.begin > now || int(a.nodes) > s.machine.Nodes {
+		if a.begin > now || int(a.Nodes) > s.machine.Nodes {
 			kept = append(kept, a)
 			continue
 		}
-		s.enqueue(a.want)
+		s.enqueue(a.Job)
 	}
 	s.aside = kept
 }
@@ -108,7 +101,8 @@ func (s *line) admit(now core.Time) {
 // Running implements State.
 func (s *line) Running(now core.Time, a core.Allocation) {
 	s.End(now, a.Job)
-	s.stale, s.head.made = true, false
+	s.stale = true
+	s.head.Drop()
 	if len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever {
 		end := max(a.End(), -core.Forever) // as far as differences of times reach
 		s.hold(held.Job{End: end, ID: a.Job, Nodes: a.EP[0].Nodes})
@@ -128,17 +122,17 @@ func (s *line) End(_ core.Time, id core.JobID) {
 	if h, overdue, runs := s.runs.Take(id); runs {
 		if !overdue {
 			s.free += h.Nodes
-			s.head.ended(h)
+			s.head.Ended(h)
 			s.stale = true
 		}
 		return
 	}
 	s.stale = true
-	if i := s.waiting.find(func(w want) bool { return w.id == id }); i >= 0 {
-		s.waiting.remove(i)
+	if i := s.waiting.Find(id); i >= 0 {
+		s.waiting.Remove(i)
 		return
 	}
-	s.aside = slices.DeleteFunc(s.aside, func(a aside) bool { return a.id == id })
+	s.aside = slices.DeleteFunc(s.aside, func(a aside) bool { return a.ID == id })
 	s.others = slices.DeleteFunc(s.others, func(r held.Changing) bool { return r.Job == id })
 }
 
@@ -146,19 +140,21 @@ func (s *line) End(_ core.Time, id core.JobID) {
 func (s *line) Nodes(_ core.Time, m core.Machine) {
 	m.Nodes = max(m.Nodes, 0)
 	s.free += m.Nodes - s.machine.Nodes
-	s.machine, s.stale, s.head.made = m, true, false
-	s.waiting.pack()
-	for _, w := range s.waiting.list { // some may exceed it now
-		s.aside = append(s.aside, aside{want: w, begin: -core.Forever})
+	s.machine, s.stale = m, true
+	s.head.Drop()
+	s.waiting.Pack()
+	for _, w := range s.waiting.All { // some may exceed it now
+		s.aside = append(s.aside, aside{Job: w, begin: -core.Forever})
 	}
-	s.waiting = ranks{}
+	s.waiting = waiting.List{}
 }
 
 // advance counts what is free at an instant.
 func (s *line) advance(now core.Time) {
 	if now < s.asOf {
 		s.free -= s.runs.Back()
-		s.stale, s.head.made = true, false
+		s.stale = true
+		s.head.Drop()
 	}
 	s.asOf = now
 	if freed := s.runs.Pass(now); freed != 0 {
@@ -172,17 +168,17 @@ func (s *line) advance(now core.Time) {
 
 // start moves number i of the queue to what runs.
 func (s *line) start(now core.Time, i int, into []core.Start) []core.Start {
-	w := s.waiting.remove(i)
-	h := held.Job{End: min(core.Forever, now+min(w.length, core.Forever)), ID: w.id, Nodes: int(w.nodes)}
+	w := s.waiting.Remove(i)
+	h := held.Job{End: min(core.Forever, now+min(w.Length, core.Forever)), ID: w.ID, Nodes: int(w.Nodes)}
 	s.hold(h)
-	s.head.began(h)
-	return append(into, core.Start{Job: w.id, Nodes: int(w.nodes), Begins: true})
+	s.head.Began(h)
+	return append(into, core.Start{Job: w.ID, Nodes: int(w.Nodes), Begins: true})
 }
 
 // heads starts the first jobs of the queue as long as they fit.
 func (s *line) heads(now core.Time, into []core.Start) []core.Start {
-	for s.waiting.jobs > 0 && int(s.waiting.list[s.waiting.first].nodes) <= s.free {
-		into = s.start(now, s.waiting.first, into)
+	for s.waiting.Jobs > 0 && int(s.waiting.All[s.waiting.First].Nodes) <= s.free {
+		into = s.start(now, s.waiting.First, into)
 	}
 	return into
 }
@@ -191,7 +187,7 @@ func (s *line) heads(now core.Time, into []core.Start) []core.Start {
 func (s *line) Next(now core.Time) core.Time {
 	next := s.runs.Next(now)
 	for _, a := range s.aside {
-		if a.begin > now && int(a.nodes) <= s.machine.Nodes {
+		if a.begin > now && int(a.Nodes) <= s.machine.Nodes {
 			next = min(next, a.begin)
 		}
 	}
@@ -204,7 +200,7 @@ func (s *line) Next(now core.Time) core.Time {
 // clone is an independent copy.
 func (s *line) clone() line {
 	c := *s
-	c.waiting = s.waiting.clone()
+	c.waiting = s.waiting.Clone()
 	c.aside, c.others = slices.Clone(s.aside), slices.Clone(s.others)
 	c.runs = s.runs.Clone()
 	return c

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/waiting"
 )
 
 // A reservation is kept while others begin and end. Here it is made anew each time, and must be the same; and it must not have
@@ -42,10 +43,10 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 			for _, start := range s.Starts(now, nil) {
 				running = append(running, start.Job)
 			}
-			if s.waiting.jobs > 0 {
-				head := &s.waiting.list[s.waiting.first]
-				anew := reserve(head, s.free, s.runs.List)
-				if !s.head.of(head) || s.head.at != anew.at || s.head.extra != anew.extra {
+			if s.waiting.Jobs > 0 {
+				head := &s.waiting.All[s.waiting.First]
+				anew := waiting.Reserve(head, s.free, s.runs.List)
+				if !s.head.Of(head) || s.head.At != anew.At || s.head.Extra != anew.Extra {
 					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.head, anew)
 				}
 				if before == s.head {

@@ -191,7 +191,7 @@ func (m *memo) begin(waiting []reserved) {
 			c.latest = max(c.latest, r.start)
 		}
 	}
-	m.fewest = hole
+	m.fewest = never
 	for i := range m.lanes {
 		l := &m.lanes[i]
 		l.latest = -core.Forever

@@ -1,0 +1,279 @@
+package patient
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/held"
+	"accordion/core/waiting"
+)
+
+// line is what waits, and the rectangles that run, for rigid and quick. As long as nobody gives nodes back, who was passed over once is not
+// looked at again: only what is behind seenDue and seen is, unless turned.
+type line struct {
+	policy  EASY
+	machine core.Machine
+	asOf    core.Time
+	runs    held.Runs         // rectangles; those whose end has come count as free
+	times   held.Table[times] // of these, and of due and young
+
+	came  uint32           // jobs submitted so far
+	due   waiting.List     // those that are due, in the order in which they became it
+	last  age              // of the last job of due, or of one that is due later
+	young waiting.List     // all others, in the order of the queue
+	aside []waiter         // those that never fit the machine
+	odd   held.Table[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
+
+	ages    ages      // of the young up to seen
+	soonest core.Time // none of the others becomes due before
+	seenDue int       // so many of due were passed over
+	seen    int       // and of young
+	turned  bool      // who was passed over may start
+	early   bool      // somebody became due who goes before others that were due: reservations may be another's
+}
+
+// times is when a waiting job becomes due, or when a running one began.
+type times struct{ due, began core.Time }
+
+// odd is a waiting job that is no rectangle.
+type odd struct {
+	core.Job
+	wakes core.Time // it does not begin before…
+	as    uint32    // …as long as no more nodes are given back than these times
+}
+
+func newLine(p EASY, m core.Machine) line {
+	return line{policy: p, machine: m, asOf: -core.Forever, soonest: core.Forever, turned: true}
+}
+
+// submit puts a job in its list.
+func (s *line) submit(now core.Time, j *core.Job) {
+	s.waits(now, j, s.policy.due(j), s.came)
+	s.came++
+}
+
+// waits puts a job in its list that becomes due at an instant.
+func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
+	w, fits := asked(j, s.machine.Nodes)
+	if !fits {
+		s.aside = append(s.aside, waiter{*j, due, came})
+		return
+	}
+	w.Came = came
+	if !isRectangle(j) {
+		s.odd.Set(j.ID, &odd{Job: *j})
+	}
+	s.times.Set(j.ID, times{due: due})
+	if due <= now {
+		s.becomesDue(w, due)
+		return
+	}
+	s.soonest = min(s.soonest, due)
+	s.young.Push(w)
+}
+
+// isRectangle says whether a job is so many nodes for so long, from whenever they are free.
+func isRectangle(j *core.Job) bool {
+	return len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0
+}
+
+// asked is what a job asks for at least: of several profiles, and of each from its begin on. It is false when the job never fits so many
+// nodes.
+func asked(j *core.Job, machine int) (w waiting.Job, fits bool) {
+	w = waiting.Job{Length: core.Forever, ID: j.ID, Nodes: waiting.Hole - 1}
+	for _, ep := range j.Choices {
+		if !runnable(ep) || ep.Peak() > machine {
+			continue
+		}
+		fits = true
+		first, length := ep[0].Nodes, core.Time(0)
+		for _, step := range ep {
+			if step.Nodes < first {
+				break
+			}
+			length += step.Duration
+		}
+		w.Nodes, w.Length = min(w.Nodes, int32(first)), min(w.Length, length)
+	}
+	return w, fits
+}
+
+// runnable says whether all steps take time and no negative number of nodes.
+func runnable(ep core.EP) bool {
+	for _, step := range ep {
+		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever || step.Nodes >= waiting.Hole {
+			return false
+		}
+	}
+	return len(ep) > 0
+}
+
+// becomesDue puts a job behind those that became due before, or together and came before.
+func (s *line) becomesDue(w waiting.Job, due core.Time) {
+	a := age{due, w.Came}
+	if s.due.Jobs > 0 && a.before(s.last) {
+		s.due.Insert(w, s.before)
+		s.turned, s.early = true, true
+		return
+	}
+	s.turned = s.turned || s.due.Jobs == 0 // it may have the reservation
+	s.due.Push(w)
+	s.last = a
+}
+
+// before says which of two jobs that are due goes before the other.
+func (s *line) before(a, b waiting.Job) bool { return s.age(&a).before(s.age(&b)) }
+
+func (s *line) age(w *waiting.Job) age {
+	t, _ := s.times.Get(w.ID)
+	return age{t.due, w.Came}
+}
+
+// grow has those be due that have become it.
+func (s *line) grow(now core.Time) {
+	if s.soonest <= now { // nobody looked at it when it was submitted
+		s.watch()
+		s.turned = true
+	}
+	for len(s.ages) > 0 && s.ages[0].due <= now {
+		a := s.ages.pop()
+		if i := at(s.young.All, a.came); i >= 0 {
+			s.becomesDue(s.removeYoung(i), a.due)
+		}
+	}
+}
+
+// at is the number of the job that came as so manieth, among jobs in the order of the queue; −1 when it is not there.
+func at(all []waiting.Job, came uint32) int {
+	i, there := slices.BinarySearchFunc(all, came, func(w waiting.Job, came uint32) int { return cmp.Compare(w.Came, came) })
+	if !there || all[i].Nodes == waiting.Hole {
+		return -1
+	}
+	return i
+}
+
+// removeYoung takes number i out of young.
+func (s *line) removeYoung(i int) waiting.Job {
+	w := s.young.Remove(i)
+	s.seen = min(s.seen, len(s.young.All))
+	return w
+}
+
+// watch notes when those become due that have been passed over now. Most start at once, so that nobody need be told of them before.
+func (s *line) watch() {
+	for i := s.seen; i < len(s.young.All); i++ {
+		if w := &s.young.All[i]; w.Nodes != waiting.Hole {
+			s.ages.push(s.age(w))
+		}
+	}
+	s.seen, s.soonest = len(s.young.All), core.Forever
+}
+
+// tidy makes the lists short, before all are looked at.
+func (s *line) tidy() {
+	s.watch()
+	s.due.Tidy()
+	s.young.Tidy()
+	s.turned = false
+}
+
+// passed notes that all were looked at.
+func (s *line) passed() { s.seenDue, s.seen = len(s.due.All), len(s.young.All) }
+
+// leaves takes a job out that waits. It is nothing when it is unknown.
+func (s *line) leaves(id core.JobID) {
+	if i := s.due.Find(id); i >= 0 {
+		s.due.Remove(i)
+	} else if i := s.young.Find(id); i >= 0 {
+		s.removeYoung(i)
+	}
+	s.times.Take(id)
+	s.odd.Take(id)
+	s.aside = slices.DeleteFunc(s.aside, func(w waiter) bool { return w.ID == id })
+	s.turned = true
+}
+
+// resized has all wait anew, for some may exceed the machine now, and others fit it.
+func (s *line) resized(now core.Time, m core.Machine) {
+	all := s.all()
+	s.machine, s.turned = m, true
+	s.due, s.young, s.ages, s.aside, s.odd = waiting.List{}, waiting.List{}, nil, nil, held.Table[*odd]{}
+	s.seenDue, s.seen, s.soonest = 0, 0, core.Forever
+	for i := range all {
+		s.waits(now, &all[i].Job, all[i].due, all[i].came)
+	}
+}
+
+// all are the jobs that wait, in the order of the queue.
+func (s *line) all() []waiter {
+	all := slices.Clone(s.aside)
+	for _, list := range [][]waiting.Job{s.due.All, s.young.All} {
+		for i := range list {
+			if w := &list[i]; w.Nodes != waiting.Hole {
+				all = append(all, waiter{s.job(w), s.age(w).due, w.Came})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b waiter) int { return cmp.Compare(a.came, b.came) })
+	return all
+}
+
+// job is a waiting job.
+func (s *line) job(w *waiting.Job) core.Job {
+	if o, is := s.odd.Get(w.ID); is {
+		return o.Job
+	}
+	return core.Job{ID: w.ID, Choices: []core.EP{{{Duration: w.Length, Nodes: int(w.Nodes)}}}}
+}
+
+// isRun says whether an allocation is that of a rectangle that runs.
+func isRun(now core.Time, a *core.Allocation) bool {
+	return len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever && a.Start > -core.Forever
+}
+
+// told enters such an allocation.
+func (s *line) told(a *core.Allocation) {
+	s.runs.Add(held.Job{End: a.End(), ID: a.Job, Nodes: a.EP[0].Nodes})
+	s.times.Set(a.Job, times{began: a.Start})
+}
+
+// run moves number i of a list to what runs, if it is a rectangle.
+func (s *line) run(now core.Time, list *waiting.List, i int) held.Job {
+	w := list.Remove(i)
+	h := held.Job{End: min(core.Forever, now+w.Length), ID: w.ID, Nodes: int(w.Nodes)}
+	s.runs.Add(h)
+	s.times.Set(w.ID, times{began: now})
+	return h
+}
+
+// promise is that of a rectangle that runs.
+func (s *line) promise(id core.JobID) (core.Allocation, bool) {
+	h, runs := s.runs.Get(id)
+	if !runs {
+		return core.Allocation{}, false
+	}
+	t, _ := s.times.Get(id)
+	return core.Allocation{Job: id, Start: t.began, EP: core.EP{{Duration: h.End - t.began, Nodes: h.Nodes}}}, true
+}
+
+// plain is the same as one that knows guards.
+func (s *line) plain() *plain {
+	p := newPlain(s.policy, s.machine)
+	for _, w := range s.all() {
+		p.waits(w.Job, w.due)
+	}
+	s.runs.Each(func(h held.Job) {
+		a, _ := s.promise(h.ID)
+		p.running = append(p.running, held.Begun(a))
+	})
+	return p
+}
+
+func (s *line) clone() line {
+	c := *s
+	c.runs, c.times = s.runs.Clone(), s.times.Clone()
+	c.due, c.young, c.ages, c.aside = s.due.Clone(), s.young.Clone(), slices.Clone(s.ages), slices.Clone(s.aside)
+	c.odd = s.odd.Map(func(o *odd) *odd { same := *o; return &same })
+	return c
+}
