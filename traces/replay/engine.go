@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/held"
 	"accordion/core/policy"
 	"accordion/core/queue"
 	"accordion/traces/workload"
@@ -87,10 +88,9 @@ type engine struct {
 	asAsked  bool           // every job is rigid
 	outcomes []Outcome
 
-	ends   ends
+	ends   held.ByEnd // of running jobs, by their seats
 	seats  seats
 	starts []core.Start // memory
-	order  uint32       // starts so far
 	over   int
 	watch  func(over int)
 	begun  func(job int32) // nil, or told of each job that began, when its outcome is there
@@ -104,8 +104,8 @@ func (e *engine) run() {
 		if e.next < len(e.jobs) {
 			submit = e.jobs[e.next].Submit
 		}
-		if len(e.ends) > 0 {
-			end = e.ends[0].at
+		if last := len(e.ends) - 1; last >= 0 {
+			end = e.ends[last].End
 		}
 		due := e.state.Next(now)
 		switch {
@@ -147,9 +147,11 @@ func (e *engine) submit() {
 
 // end takes the job that ends first out.
 func (e *engine) end() {
-	first := e.ends.pop()
-	e.state.End(first.at, core.JobID(first.seat))
-	e.seats.leave(first.seat)
+	last := len(e.ends) - 1
+	first := e.ends[last]
+	e.ends = e.ends[:last]
+	e.state.End(first.End, first.ID)
+	e.seats.leave(uint32(first.ID))
 	e.over++
 	if e.watch != nil && e.over%watched == 0 {
 		e.watch(e.over)
@@ -173,8 +175,7 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 		o.Choice = s.Choice
 		e.choose(j, o, s.Job)
 	}
-	e.ends.push(end{at: o.End, order: e.order, seat: seat})
-	e.order++
+	e.ends.Add(held.Job{End: o.End, ID: s.Job})
 	if e.begun != nil {
 		e.begun(i)
 	}
