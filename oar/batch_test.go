@@ -49,6 +49,7 @@ var trials = []trial{
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
+	{"a job begins without a pass", aJobBeginsWithoutAPass},
 	{"a holder never begins", aHolderNeverBegins},
 	{"a job is made longer", aJobIsMadeLonger},
 	{"growths that fail", growthsThatFail},

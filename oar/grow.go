@@ -33,7 +33,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		if made, err = s.made(ctx, tx, r, nodes, reservation); err != nil || len(made) > 0 {
 			return err
 		}
-		atOnce, err := s.db.MayLaunch(ctx, tx, reservation, nodes, now)
+		atOnce, err := s.db.MayLaunch(ctx, tx, int64(r.ID), reservation, nodes, now)
 		if err == nil {
 			err = s.occupied(ctx, tx, nodes)
 		}

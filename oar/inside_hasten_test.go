@@ -4,29 +4,34 @@ import (
 	"testing"
 	"time"
 
+	"accordion/adapter"
 	"accordion/oar/observe"
+	"accordion/oar/server"
 )
 
 // OAR lays a word aside that comes too soon after a pass: who was released and waits still has it told again, now and then.
 func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
 	companion := func(state, joined string) *observe.Job { return &observe.Job{OARState: state, Joined: joined} }
 	for _, c := range []struct {
-		name       string
-		job        observe.Job
-		since      time.Duration
-		plan, slow bool
+		name  string
+		job   observe.Job
+		since time.Duration
+		word  string
+		slow  bool
 	}{
-		{"held", observe.Job{OARState: "Waiting"}, time.Hour, false, false},
-		{"released just now", observe.Job{OARState: "Waiting", Released: true}, time.Second, false, false},
-		{"released a while ago", observe.Job{OARState: "Waiting", Released: true}, hastenEvery, true, true},
-		{"being launched", observe.Job{OARState: "toLaunch", Released: true}, time.Hour, false, false},
-		{"running", observe.Job{OARState: "Running", Released: true}, time.Hour, false, false},
-		{"its companion waits", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", observe.AtStart)}}, 0, true, false},
-		{"its companion runs", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Running", observe.AtStart)}}, 0, false, false},
-		{"it grows", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", "")}}, 0, false, false},
+		{"held", observe.Job{OARState: "Waiting"}, time.Hour, "", false},
+		{"released just now", observe.Job{OARState: "Waiting", Released: true}, time.Second, "", false},
+		{"released a while ago", observe.Job{OARState: "Waiting", Released: true}, hastenEvery, server.Starts, true},
+		{"launched just now", observe.Job{OARState: "toLaunch", Released: true}, time.Second, "", false},
+		{"launched a while ago", observe.Job{Job: adapter.Job{Key: adapter.Key{ID: 7}}, OARState: "toLaunch", Released: true}, hastenEvery, "OARRUNJOB_7", true},
+		{"beginning", observe.Job{OARState: "Launching", Released: true}, time.Hour, "", false},
+		{"running", observe.Job{OARState: "Running", Released: true}, time.Hour, "", false},
+		{"its companion waits", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", observe.AtStart)}}, 0, server.Starts, false},
+		{"its companion runs", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Running", observe.AtStart)}}, 0, "", false},
+		{"it grows", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", "")}}, 0, "", false},
 	} {
-		if plan, slow := unplanned(&c.job, c.since); plan != c.plan || slow != c.slow {
-			t.Errorf("%s: plan %v, slow %v; want %v, %v", c.name, plan, slow, c.plan, c.slow)
+		if word, slow := unplanned(&c.job, c.since); word != c.word || slow != c.slow {
+			t.Errorf("%s: %q, slow %v; want %q, %v", c.name, word, slow, c.word, c.slow)
 		}
 	}
 }

@@ -2,12 +2,14 @@ package oar
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/database"
 	"accordion/oar/observe"
 	"accordion/oar/server"
 )
@@ -29,6 +31,45 @@ func aGrowthOntoABesteffortJob(in *inside) {
 	}
 }
 
+// A pass comes seconds after the one before it at the soonest. Where none is under way nobody waits for one: what is released is launched
+// in the same transaction.
+func aJobBeginsWithoutAPass(in *inside) {
+	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.must(in.Adopt(in.ctx, job))
+	in.must(in.Shape(in.ctx, job, adapter.Shape{Nodes: 2, Limit: 500}))
+	name := fmt.Sprintf("accordion-%d-0", job.ID)
+	in.wait("toLaunch", func() (state string) {
+		in.reserve(name, 0, 700, "n2", "n3")
+		in.must(in.Attach(in.ctx, job, name))
+		err := in.db.Change(in.ctx, func(tx *sql.Tx) error { // before any pass can see it
+			r, err := in.read.Job(in.ctx, tx, job)
+			if err != nil {
+				return err
+			}
+			if _, err := in.release(in.ctx, tx, r, []string{"n2", "n3"}, time.Now().Unix()); err != nil {
+				return err
+			}
+			state, err = database.Value[string](in.ctx, tx, "the job's state", fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID))
+			if err == nil && state != "toLaunch" {
+				err = errNotYet
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, errNotYet) {
+			in.must(err)
+		}
+		return state
+	})
+	in.server.Poke(server.Begins(job.ID))
+	in.until(job, "running n2,n3")
+	if twice := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id WHERE j.job_id = %d", job.ID)); twice != "2" {
+		in.Errorf("it has %s resources, want 2", twice)
+	}
+}
+
+// errNotYet takes a transaction back.
+var errNotYet = errors.New("a pass is under way")
+
 // A pass begins by throwing OAR's plan away, and then writes who has resources. It must find the companions once: what another
 // transaction has written while it waited for that, PostgreSQL does not throw away. (With MariaDB it waits for the table of jobs first.)
 func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
@@ -40,7 +81,7 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	var made adapter.Key
 	in.wait("launched", func() string {
 		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
-			atOnce, err := in.db.MayLaunch(in.ctx, tx, name, []string{"n3", "n4"}, now)
+			atOnce, err := in.db.MayLaunch(in.ctx, tx, int64(job.ID), name, []string{"n3", "n4"}, now)
 			if err != nil || !atOnce {
 				return err
 			}

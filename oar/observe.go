@@ -68,27 +68,31 @@ func (s *System) hasten(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.hastened.Load())
 	for _, r := range shown {
-		plan, slow := unplanned(r, now.Sub(last))
+		word, slow := unplanned(r, now.Sub(last))
 		if slow {
 			last = now
 			s.hastened.Store(now.UnixNano())
 		}
-		if plan {
-			s.server.Poke(server.Starts)
+		if word != "" {
+			s.server.Poke(word)
 		}
 	}
 }
 
-// unplanned says whether OAR is to plan again for a job as it is read, so long after it did so last for one that was only slow; and whether
-// this is one of those.
-func unplanned(r *observe.Job, since time.Duration) (plan, slow bool) {
+// unplanned is what OAR is told for a job as it is read, so long after it was told so last for one that was only slow; and whether this is
+// one of those.
+func unplanned(r *observe.Job, since time.Duration) (word string, slow bool) {
+	waits := func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }
 	switch {
-	case r.OARState == "Running":
-		return slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }), false
-	case r.Released && r.OARState == database.StateWaiting:
-		return since >= hastenEvery, since >= hastenEvery
+	case r.OARState == "Running" && slices.ContainsFunc(r.Companions, waits):
+		return server.Starts, false
+	case !r.Released || since < hastenEvery:
+	case r.OARState == database.StateWaiting:
+		return server.Starts, true
+	case r.OARState == "toLaunch": // the word may have been lost
+		return server.Begins(r.ID), true
 	}
-	return false, false
+	return "", false
 }
 
 // remind has OAR plan for the second in which the next advance reservation begins, of whatever queue: by itself it plans when

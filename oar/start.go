@@ -3,6 +3,7 @@ package oar
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -41,6 +42,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 
 // Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
 // its least step has, companions on the others, on which its cpuset and key are made before. ErrBusy: that is not so in time.
+// OAR begins the base at once where no pass can be in the way, else in its next pass.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	var before errgroup.Group
 	before.Go(func() error { s.foretell(ctx, job); return nil })
@@ -48,7 +50,9 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	if err := before.Wait(); err != nil {
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
+	var word string
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+		word = server.Starts
 		switch {
 		case r.State == adapter.Running, r.Released && r.State == adapter.Pending:
 			return nil
@@ -66,26 +70,32 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		if r.Reservation == "" || len(all) == 0 {
 			return fmt.Errorf("it is not attached to a reservation (%q)", r.Reservation)
 		}
-		return s.release(ctx, tx, r, all[0].Nodes, now)
+		word, err = s.release(ctx, tx, r, all[0].Nodes, now)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
-	s.server.Poke(server.Starts)
+	s.server.Poke(word)
 	return nil
 }
 
-func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) error {
+// release gives the word that OAR is to be told.
+func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (word string, err error) {
 	base, err := baseOf(r, len(hosts))
 	if err != nil {
-		return err
+		return "", err
+	}
+	atOnce, err := s.mayLaunch(ctx, tx, r, hosts, now)
+	if err != nil {
+		return "", err
 	}
 	places, err := s.db.Resources(ctx, tx, hosts[:base])
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := s.db.Place(ctx, tx, int64(r.ID), places); err != nil {
-		return err
+		return "", err
 	}
 	lasts := r.Limit + outlives
 	for _, layer := range s.layers(r, base, hosts[base:]) {
@@ -94,10 +104,28 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 			err = s.keeper.Pass(ctx, tx, int64(r.ID), int64(one.ID), layer)
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-	return s.db.Release(ctx, tx, int64(r.ID))
+	if err := s.db.Release(ctx, tx, int64(r.ID)); err != nil || !atOnce {
+		return server.Starts, err
+	}
+	return server.Begins(r.ID), s.db.Launch(ctx, tx, []int64{int64(r.ID)}, now)
+}
+
+// mayLaunch says whether a job can begin now on the hosts of its reservation without a pass.
+func (s *System) mayLaunch(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (bool, error) {
+	may, err := s.db.MayLaunch(ctx, tx, int64(r.ID), r.Reservation, hosts, now)
+	if err != nil || !may {
+		return false, err
+	}
+	if err := s.occupied(ctx, tx, hosts); err != nil {
+		if errors.Is(err, adapter.ErrBusy) {
+			return false, nil // a pass will know
+		}
+		return false, err
+	}
+	return true, nil
 }
 
 // prepare has a job's cpuset and key made on the nodes above its base on which it is to begin: its script may go there at once, and OAR makes

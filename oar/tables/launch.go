@@ -14,9 +14,9 @@ import (
 // pass, of which the second is ahead of the clock, may start it.
 const imminent core.Time = 5
 
-// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job before this transaction is
-// over, and none has to take them from one first. Who holds them has to be looked at after it.
-func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, reservation string, nodes []string, now core.Time) (bool, error) {
+// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job than this one, or one of its
+// companions, before this transaction is over, and none has to take them from one first. Who holds them has to be looked at after it.
+func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservation string, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
 		return false, err
@@ -24,7 +24,7 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, reservation string, n
 	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
 		return false, err
 	}
-	free, err := d.nobodys(ctx, tx, resources, now)
+	free, err := d.nobodys(ctx, tx, job, resources, now)
 	if err != nil || !free {
 		return false, err
 	}
@@ -35,21 +35,23 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, reservation string, n
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// nobodys says whether no job holds the resources, and none that waits is planned on them soon. Others than besteffort jobs, which
+// nobodys says whether no job holds the resources, and none that waits but this one is planned on them soon. Others than besteffort jobs, which
 // a pass ends, are an advance reservation's or were planned before the reservation was there.
-func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, resources []int64, now core.Time) (bool, error) {
+func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, job int64, resources []int64, now core.Time) (bool, error) {
 	query := fmt.Sprintf(`SELECT (SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id
 		WHERE a.assigned_resource_index = 'CURRENT' AND a.resource_id IN (%[1]s) AND %[2]s) + (SELECT COUNT(*) FROM gantt_jobs_predictions p
 		JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
 		JOIN jobs j ON j.job_id = m.moldable_job_id WHERE j.state IN ('Waiting', 'toAckReservation') AND p.start_time <= %[3]d AND g.resource_id IN (%[1]s)
-		AND %[4]s)`, database.List(resources), database.IsHolding, now+imminent, NoHolder)
+		AND %[4]s AND j.job_id <> %[5]d)`,
+		database.List(resources), database.IsHolding, now+imminent, NoHolder, job)
 	others, err := database.Value[int](ctx, tx, "who has the nodes", query)
 	return others == 0, err
 }
 
-// Launch gives companions their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that
-// would do it: a pass comes up to three seconds late when others came just before it.
-func (d Tables) Launch(ctx context.Context, tx *sql.Tx, companions []int64, now core.Time) error {
+// Launch gives jobs their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that would do it: a pass
+// comes SCHEDULER_MIN_TIME_BETWEEN_2_CALLS after the one before it at the soonest, and that has often come just now, when the nodes
+// became free.
+func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.Time) error {
 	// OAR's seconds run ahead of the clock when passes come quickly, and it lets no job end before the second in which it began:
 	// on the same nodes the next one begins in OAR's second, too.
 	seconds, err := database.Numbers(ctx, tx, "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id", []int64{0})
@@ -57,19 +59,21 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, companions []int64, now 
 		return err
 	}
 	begins := slices.Max(append(seconds, now))
-	for _, c := range companions {
+	for _, c := range jobs {
 		choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{c})
 		if err != nil {
 			return err
 		}
 		choice := choices[0]
 		places := fmt.Sprintf("FROM accordion_places p WHERE p.job_id = %d", c)
-		err = database.Run(ctx, tx, fmt.Sprintf("launching companion %d", c),
+		err = database.Run(ctx, tx, fmt.Sprintf("launching job %d", c),
 			fmt.Sprintf("UPDATE jobs SET state = 'toLaunch', start_time = %d, assigned_moldable_job = %d WHERE job_id = %d", begins, choice, c),
 			fmt.Sprintf("UPDATE job_state_logs SET date_stop = %d WHERE job_id = %d AND date_stop = 0", now, c),
 			fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, 'toLaunch', %d)", c, now),
 			fmt.Sprintf("INSERT INTO assigned_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places),
 			// For the schedulers that a pass under way has still to ask.
+			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id = %d", choice),
+			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id = %d", choice),
 			fmt.Sprintf("INSERT INTO gantt_jobs_predictions (moldable_job_id, start_time) VALUES (%d, %d)", choice, now),
 			fmt.Sprintf("INSERT INTO gantt_jobs_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places))
 		if err != nil {
