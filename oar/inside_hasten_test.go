@@ -28,6 +28,8 @@ func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
 		{"running", observe.Job{OARState: "Running", Released: true}, time.Hour, "", false},
 		{"its companion waits", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", observe.AtStart)}}, 0, server.Starts, false},
 		{"its companion runs", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Running", observe.AtStart)}}, 0, "", false},
+		{"its companion is launched", observe.Job{OARState: "Running", Released: true, Companions: []*observe.Job{companion("toLaunch", observe.AtStart)}}, time.Second, "", false},
+		{"its companion was launched a while ago", observe.Job{OARState: "Running", Released: true, Companions: []*observe.Job{companion("toLaunch", observe.AtStart)}}, hastenEvery, server.Starts, true},
 		{"it grows", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", "")}}, 0, "", false},
 	} {
 		if word, slow := unplanned(&c.job, c.since); word != c.word || slow != c.slow {

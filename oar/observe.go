@@ -82,15 +82,19 @@ func (s *System) hasten(shown ...*observe.Job) {
 // unplanned is what OAR is told for a job as it is read, so long after it was told so last for one that was only slow; and whether this is
 // one of those.
 func unplanned(r *observe.Job, since time.Duration) (word string, slow bool) {
-	waits := func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == database.StateWaiting }
+	first := func(state string) bool {
+		return slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == state })
+	}
 	switch {
-	case r.OARState == "Running" && slices.ContainsFunc(r.Companions, waits):
+	case r.OARState == "Running" && first(database.StateWaiting):
 		return server.Starts, false
 	case !r.Released || since < hastenEvery:
 	case r.OARState == database.StateWaiting:
 		return server.Starts, true
 	case r.OARState == "toLaunch": // the word may have been lost
 		return server.Begins(r.ID), true
+	case r.OARState == "Running" && first("toLaunch"): // or that for a companion: a pass begins whatever is to be launched
+		return server.Starts, true
 	}
 	return "", false
 }

@@ -42,7 +42,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 
 // Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
 // its least step has, companions on the others, on which its cpuset and key are made before. ErrBusy: that is not so in time.
-// OAR begins the base at once where no pass can be in the way, else in its next pass.
+// OAR begins them at once where no pass can be in the way, else in its next passes.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	var before errgroup.Group
 	before.Go(func() error { s.foretell(ctx, job); return nil })
@@ -50,9 +50,9 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	if err := before.Wait(); err != nil {
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
-	var word string
+	var words []string
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
-		word = server.Starts
+		words = []string{server.Starts}
 		switch {
 		case r.State == adapter.Running, r.Released && r.State == adapter.Pending:
 			return nil
@@ -70,33 +70,36 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		if r.Reservation == "" || len(all) == 0 {
 			return fmt.Errorf("it is not attached to a reservation (%q)", r.Reservation)
 		}
-		word, err = s.release(ctx, tx, r, all[0].Nodes, now)
+		words, err = s.release(ctx, tx, r, all[0].Nodes, now)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
-	s.server.Poke(word)
+	for _, word := range words {
+		s.server.Poke(word)
+	}
 	return nil
 }
 
-// release gives the word that OAR is to be told.
-func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (word string, err error) {
+// release gives the words that OAR is to be told.
+func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (words []string, err error) {
 	base, err := baseOf(r, len(hosts))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	atOnce, err := s.mayLaunch(ctx, tx, r, hosts, now)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	places, err := s.db.Resources(ctx, tx, hosts[:base])
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := s.db.Place(ctx, tx, int64(r.ID), places); err != nil {
-		return "", err
+		return nil, err
 	}
+	all := []int64{int64(r.ID)}
 	lasts := r.Limit + outlives
 	for _, layer := range s.layers(r, base, hosts[base:]) {
 		one, err := s.companion(ctx, tx, r, layer, lasts, observe.AtStart, r.Reservation, now)
@@ -104,13 +107,17 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 			err = s.keeper.Pass(ctx, tx, int64(r.ID), int64(one.ID), layer)
 		}
 		if err != nil {
-			return "", err
+			return nil, err
 		}
+		all = append(all, int64(one.ID))
 	}
 	if err := s.db.Release(ctx, tx, int64(r.ID)); err != nil || !atOnce {
-		return server.Starts, err
+		return []string{server.Starts}, err
 	}
-	return server.Begins(r.ID), s.db.Launch(ctx, tx, []int64{int64(r.ID)}, now)
+	for _, one := range all {
+		words = append(words, server.Begins(core.JobID(one)))
+	}
+	return words, s.db.Launch(ctx, tx, all, now)
 }
 
 // mayLaunch says whether a job can begin now on the hosts of its reservation without a pass.
