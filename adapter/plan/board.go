@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -32,7 +35,8 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 	if !views {
 		state = queue.Repeated{}.New(machine).(queue.Viewer)
 	}
-	for i, a := range v.occupied(v.quietClaims()) {
+	claims := v.quietClaims()
+	for i, a := range v.occupied(claims) {
 		a.Job = unnamed + core.JobID(i)
 		state.Running(v.Now, a)
 	}
@@ -41,7 +45,63 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
 		}
 	}
-	return delegate.Local{State: state, Waiting: v.ranked(due)}, hosts
+	return delegate.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
+}
+
+// stale is how old, in seconds, a board may be when a pass goes by it.
+const stale core.Time = 10
+
+// windows are when nodes are free by name: of claims, and of jobs that run and the nodes that are named for their next steps. nil where none that is
+// free is wanted later: then as many are free by name as by number. Nobody knows when one is up that sleeps: not before the next half minute, and not
+// while a pass may still go by this board.
+func (v *World) windows(claims []place.Claim) []delegate.Window {
+	busy := make(spans, len(v.Nodes))
+	for _, c := range claims {
+		busy.add(c.Node, c.From, c.To)
+	}
+	for _, r := range v.Running {
+		if r.Phase == managed.Waiting || r.Course == nil { // its start may have been taken back since
+			continue
+		}
+		for _, l := range r.Course.Layers {
+			for _, name := range l.Nodes {
+				if n, ok := v.Index[name]; ok {
+					busy.add(n, l.From, l.To)
+				}
+			}
+		}
+	}
+	free, gaps := map[delegate.Window]int{}, false
+	for n, all := range busy {
+		if v.lost[n] {
+			continue
+		}
+		slices.SortFunc(all, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
+		from := v.Now
+		if v.Snapshot.Nodes[n].Asleep {
+			from, gaps = HalfMinute(v.Now+stale), true
+		}
+		for _, c := range all {
+			if c.From > from {
+				free[delegate.Window{From: from, To: c.From}]++
+				gaps = true
+			}
+			from = max(from, c.To)
+		}
+		if from < core.Forever {
+			free[delegate.Window{From: from, To: core.Forever}]++
+		}
+	}
+	if !gaps {
+		return nil
+	}
+	windows := make([]delegate.Window, 0, len(free))
+	for w, hosts := range free {
+		w.Hosts = hosts
+		windows = append(windows, w)
+	}
+	slices.SortFunc(windows, func(a, b delegate.Window) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	return windows
 }
 
 // Weakest is what each of the nodes has, at the least, that are there for applications, and the architecture of them all. 0 and "" where that

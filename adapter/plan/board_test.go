@@ -7,6 +7,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
+	"accordion/core/delegate"
 	"accordion/core/profile"
 )
 
@@ -117,5 +118,27 @@ func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
 		if got := v.Weakest(); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
+	}
+}
+
+func TestWindowsAreWhenNodesAreFreeByName(t *testing.T) {
+	s := sceneOf(6, nil)
+	s.runsOrdinary(1, 500) // n1 until 1500
+	if l, _ := Make(s.Input).Local(map[core.JobID]core.Time{}); l.Windows != nil {
+		t.Errorf("nobody wants a node later that is free now, and there are the windows %v", l.Windows)
+	}
+	grows := runs(40, 0, 0, 0, core.EP{{Duration: 80, Nodes: 1}, {Duration: 100, Nodes: 2}}, 1080, 1180) // n2, and n5 for its second step
+	grows.Nodes, grows.Seen, grows.Key, grows.Began = s.take(1), &adapter.Job{}, adapter.Key{ID: 40}, 1000
+	s.Jobs = append(s.Jobs, grows)
+	s.Snapshot.Reservations = []adapter.Reservation{{Name: "maintenance", Nodes: []string{"n3", "n4"}, Start: 1100, End: 1200}}
+	s.Snapshot.Nodes[5].Usable, s.Snapshot.Nodes[5].Lost = false, true
+	s.OutOfService = func(n adapter.Node) bool { return n.Lost }
+	l, hosts := Make(s.Input).Local(map[core.JobID]core.Time{})
+	want := []delegate.Window{
+		{From: 1000, To: 1080, Hosts: 1}, {From: 1000, To: 1100, Hosts: 2}, {From: 1180, To: core.Forever, Hosts: 2}, {From: 1200, To: core.Forever, Hosts: 2},
+		{From: 1500, To: core.Forever, Hosts: 1},
+	}
+	if hosts != 5 || !slices.Equal(l.Windows, want) {
+		t.Errorf("%d nodes, free %v, want %v", hosts, l.Windows, want)
 	}
 }

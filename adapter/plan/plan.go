@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
@@ -186,6 +187,7 @@ func (m *machine) name() {
 			waiters[w.Job.ID] = w
 		}
 	}
+	up := m.up()
 	wishes := make([]place.Wish, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
@@ -196,6 +198,9 @@ func (m *machine) name() {
 		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
 		if r := waiters[p.Job].Managed; r != nil {
 			w.Prefer = m.preferred(r)
+			if up != nil && r.Part != nil {
+				w.Prefer = upFirst(w.Prefer, up)
+			}
 		}
 		wishes = append(wishes, w)
 	}
@@ -228,6 +233,41 @@ func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: step + l.Step, Nodes: names})
 	}
 	return c
+}
+
+// up are the nodes that do not sleep; nil where none does.
+func (v *World) up() []int {
+	if !slices.ContainsFunc(v.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep }) {
+		return nil
+	}
+	all := []int{}
+	for _, n := range v.Snapshot.Nodes {
+		if i, ok := v.Index[n.Name]; ok && !n.Asleep {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// upFirst has a part of an application prefer nodes that are up, of which a pass counts on so many now, before those that sleep.
+func upFirst(before []place.Named, up []int) []place.Named {
+	var nodes []int
+	for _, b := range before {
+		nodes = append(nodes, b.Nodes...)
+	}
+	nodes = append(nodes, up...)
+	slices.SortStableFunc(nodes, func(a, b int) int {
+		_, first := slices.BinarySearch(up, a)
+		_, second := slices.BinarySearch(up, b)
+		switch {
+		case first == second:
+			return 0
+		case first:
+			return -1
+		}
+		return 1
+	})
+	return []place.Named{{Nodes: nodes}}
 }
 
 // preferred is how the job's course was named in the plan before.

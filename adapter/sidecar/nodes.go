@@ -186,7 +186,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 			delete(s.woken, n)
 		}
 	}
-	nodes := slices.DeleteFunc(s.neededBy(v.Now+waker.BootTime()+wakeMargin), func(n string) bool {
+	nodes := slices.DeleteFunc(neededBy(slices.Concat(s.jobs.sorted(), v.Parts), v.Now+waker.BootTime()+wakeMargin), func(n string) bool {
 		return !asleep[n] || now.Before(s.woken[n].Add(wakeAgain))
 	})
 	slices.Sort(nodes)
@@ -200,10 +200,10 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	s.crew.beside(func() error { return s.crew.acts.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
-// neededBy is the nodes that come to a job until that second.
-func (s *nodes) neededBy(soon core.Time) []string {
+// neededBy is the nodes that come to one of these jobs until that second.
+func neededBy(all []*managed.Job, soon core.Time) []string {
 	var nodes []string
-	for _, r := range s.jobs.sorted() {
+	for _, r := range all {
 		if r.Course == nil || r.Course.Err != nil || r.Phase == managed.Ending {
 			continue
 		}

@@ -13,6 +13,8 @@ import (
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/mold"
 )
 
 // delegated is a world whose sidecar carries out orders.
@@ -200,6 +202,61 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 			t.Errorf("the board shows two free nodes from second %d on", at-w.begin.Unix())
 		}
 		o.Want, o.Hosts = part.Drop, 1
+		w.order(o, part.Waiting)
+		w.parts.Order(nil)
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+// passes is the second at which a pass by a board would start a request, and whether that is the pass's own.
+func (w *world) passes(hosts int, walltime core.Time) (at core.Time, starts bool) {
+	w.t.Helper()
+	b, now := w.parts.Board(), w.second()
+	rms := delegate.New([]int{b.Hosts}, delegate.Options{Timer: 1}, &delegate.Indexed{})
+	_, err1 := rms.Subscribe(now, 7)
+	err2 := rms.Request(now, 7, mold.Request{Parts: []mold.Part{{Hosts: hosts}}, Walltime: walltime})
+	err3 := rms.Local(now, 0, b.Local)
+	_, err4 := rms.Wake(now)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		w.t.Fatal(err)
+	}
+	if rms.State(7) == delegate.Started {
+		return now, true
+	}
+	return rms.Estimate(7), false
+}
+
+// As many as a part needs are free at each second, and none of them for as long: what a pass starts can be prepared, and before that it waits.
+func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 4}, func(w *world) {
+		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 100, Runs: 100}); err != nil { // on n1
+			t.Fatal(err)
+		}
+		if err := w.Reserve(t.Context(), adapter.Reservation{Name: "maintenance", Nodes: []string{"n2"}, Start: w.second() + 200, End: w.second() + 900, User: "root"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		o := part.Order{Application: 7, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 3, Walltime: 250, Limit: 300}
+		at, starts := w.passes(3, 300)
+		if starts {
+			t.Errorf("a pass starts it at once, and its cluster says %+v", w.order(o, part.Refused))
+		} else if after := at - w.begin.Unix(); after < 100 || after > 150 {
+			t.Errorf("a pass estimates it %d s after the beginning, want when the ordinary job is over", after)
+		}
+		if _, starts := w.passes(2, 300); !starts {
+			t.Error("two nodes are free for long, and a pass does not start a part on them")
+		}
+		for range 60 {
+			if _, starts = w.passes(3, 300); starts {
+				break
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if o.Try = 2; !starts || w.second() >= w.begin.Unix()+200 {
+			t.Errorf("%d s after the beginning: a pass starts it: %v", w.second()-w.begin.Unix(), starts)
+		}
+		w.order(o, part.Prepared)
+		o.Want = part.Drop
 		w.order(o, part.Waiting)
 		w.parts.Order(nil)
 		time.Sleep(2 * time.Minute)

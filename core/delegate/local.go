@@ -18,6 +18,9 @@ type Local struct {
 	State queue.Viewer
 	// Waiting are jobs in the order of their ranks, which do not fall.
 	Waiting []Ranked
+	// Windows are when its hosts are free by name, beside what waits; nil: whenever so many are. Where something is to take certain hosts later,
+	// as many as a request needs may be free at each second though none of them is free for as long: State counts them, and knows no names.
+	Windows []Window
 }
 
 // Ranked is a job that waits. It goes before the applications that subscribed after the second of its rank, and behind the
@@ -33,10 +36,11 @@ var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks
 // local is one in its RMS.
 type local struct {
 	Local
-	state queue.Viewer // of the pass
-	next  int          // of Waiting
-	drawn bool         // what it shows stands on the board
-	own   core.JobID   // the last ID that something of the RMS's got there: they fall from −1
+	state   queue.Viewer // of the pass
+	next    int          // of Waiting
+	drawn   bool         // what it shows stands on the board
+	windows []Window     // of Windows, what is left of them in the pass
+	own     core.JobID   // the last ID that something of the RMS's got there: they fall from −1
 }
 
 // Local says what a cluster has of its own from now on, in place of what was said before; the RMS keeps it. An error is an
@@ -87,6 +91,7 @@ func (r *RMS) beginLocals() {
 		if l != nil {
 			l.state, l.next, l.drawn, l.own = l.State.Clone().(queue.Viewer), 0, false, 0
 			l.state.Nodes(r.now, core.Machine{Nodes: r.hosts[c]})
+			l.windows = append(l.windows[:0], l.Windows...)
 		}
 	}
 }

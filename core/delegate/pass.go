@@ -156,6 +156,9 @@ func (r *RMS) schedule(a *application) {
 		for _, p := range a.request.Parts {
 			r.board.Occupy(p.Cluster, a.estimate, a.estimate+d, p.Hosts)
 			r.stands(p.Cluster, a.estimate, d, p.Hosts)
+			if a.estimate == r.now {
+				r.take(p.Cluster, p.Hosts, a.request.Walltime)
+			}
 		}
 	}
 	if a.estimate == r.now && !a.keep {
@@ -164,7 +167,8 @@ func (r *RMS) schedule(a *application) {
 	}
 }
 
-// hole is the first second, not before t, from which all parts of a request fit for its walltime; core.Forever when there is none.
+// hole is the first second, not before t, from which all parts of a request fit for its walltime, by number and by name; core.Forever when there
+// is none.
 func (r *RMS) hole(q mold.Request, t core.Time) core.Time {
 	if t == core.Forever {
 		return core.Forever
@@ -179,11 +183,14 @@ func (r *RMS) hole(q mold.Request, t core.Time) core.Time {
 			if !ok {
 				return core.Forever
 			}
+			if start = r.byName(p.Cluster, p.Hosts, q.Walltime, start); start == core.Forever {
+				return core.Forever
+			}
 			if start > t {
 				t, moved = start, true
 			}
 		}
-		if len(q.Parts) == 1 {
+		if len(q.Parts) == 1 && !r.names(q.Parts[0].Cluster) {
 			break
 		}
 	}
