@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"testing"
-	"time"
 
 	"accordion/core"
 	"accordion/core/queue"
@@ -172,16 +171,11 @@ func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 			}
 			var r replay.Result
 			var plain, sly []core.Time
-			took := [3]time.Duration{time.Hour, time.Hour, time.Hour}
-			for b.Loop() {
-				for i, do := range []func(){
-					func() { r = replay.Run(w, queue.EASY{}) },
-					func() { plain = easyOnArrays(w, false) },
-					func() { sly = easyOnArrays(w, true) },
-				} {
-					took[i] = min(took[i], timed(do))
-				}
-			}
+			took := byTurns(b, []func(){
+				func() { r = replay.Run(w, queue.EASY{}) },
+				func() { plain = easyOnArrays(w, false) },
+				func() { sly = easyOnArrays(w, true) },
+			})
 			for i, o := range r.Outcomes {
 				if o.Start != plain[i] || o.Start != sly[i] {
 					b.Fatalf("job %d starts at %d, and on arrays at %d and %d", w.Jobs[i].Number, o.Start, plain[i], sly[i])
@@ -190,7 +184,6 @@ func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 			b.ReportMetric(float64(len(w.Jobs))/took[0].Seconds(), "jobs/s")
 			b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "of-plain")
 			b.ReportMetric(took[2].Seconds()/took[0].Seconds(), "of-sly")
-			b.ReportMetric(0, "ns/op") // it is of several replays
 		})
 	}
 }
