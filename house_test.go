@@ -35,6 +35,7 @@ var doors = map[string][]string{
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
+	"adapter/gate":            {"adapter", "adapter/act"},
 	"adapter/launchers":       {"adapter/session", "shim/seal", "shim/wire", "shim/wire/launcher", "shim/wire/packed"},
 	"adapter/orders":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
 	"adapter/sight":           {"core", "core/profile", "shim/wire/launcher"},

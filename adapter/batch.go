@@ -10,7 +10,7 @@ import (
 // BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded one implement it; it is
 // defined here, where it is used. Every call is one action that either holds when nil is returned, or is reported as
 // an error; each may be repeated without harm (the sidecar does so after a crash). Calls come from several goroutines.
-// A Waker, a Herald, a Pacer, a Leaser and a Maker can do more.
+// A Waker, a Herald, a Pacer, a Leaser, a Gatekeeper and a Maker can do more.
 type BatchSystem interface {
 	Observer
 	Starter
@@ -99,6 +99,18 @@ type Waker interface {
 	Wake(ctx context.Context, nodes []string) error
 	// BootTime is how many seconds that may take; 0 where no node is ever powered down.
 	BootTime() core.Time
+}
+
+// Gatekeeper is a BatchSystem that may leave to the sidecar when jobs begin that ask nothing of it (Job.Rigid). Those wait before its gate:
+// nobody starts them. One that is let in is in the batch system's own queue, an ordinary job from then on.
+type Gatekeeper interface {
+	// LetIn lets a job in, which is planned to begin in so many seconds, before all that nobody lets in. Those that are to begin now (0) come
+	// first; of the others, who is let in first.
+	LetIn(ctx context.Context, job Key, ahead core.Time) error
+	// KeepOut takes a job that waits out of the batch system's queue.
+	KeepOut(ctx context.Context, job Key) error
+	// Open says whether jobs that are submitted from now on pass the gate: nobody waits, so that nobody can be overtaken.
+	Open(ctx context.Context, open bool) error
 }
 
 // Maker is a BatchSystem that makes the batch jobs of applications' parts itself: nobody submits them.

@@ -33,6 +33,7 @@ type Job struct {
 	HeldByUser bool   // held by its owner, who can release it
 	Blocked    bool   // pending, and would not start on an empty machine (dependency, begin time, limits of an association)
 	Why        string // the batch system's own word for why it is pending or ended
+	Rigid      bool   // pending, asks nothing of us, and is the sidecar's to let in all the same (Gatekeeper)
 	Unfit      string // why the batch system cannot resize it soundly, for its user (an array, a heterogeneous job); "": it can
 
 	Nodes       []string   // what it holds, in natural order, the batch host and the rest of its base first; nil while it waits

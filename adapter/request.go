@@ -9,8 +9,11 @@ import (
 	"accordion/core/mold"
 )
 
-// ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…".
+// ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…"; and what stands for a job that asks nothing (RequestOfRigid).
 func ParseRequest(text string) ([]core.EP, error) {
+	if size, ok := strings.CutPrefix(text, rigidWord); ok {
+		return mold.Parse(size)
+	}
 	if ep, ok := strings.CutPrefix(text, "ep="); ok {
 		return mold.ParseProfiles(ep)
 	}
@@ -21,6 +24,19 @@ func ParseRequest(text string) ([]core.EP, error) {
 		return nil, fmt.Errorf("%.40q names an application: its launcher says what it needs, and no profile does", text)
 	}
 	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
+}
+
+// rigidWord begins what stands for the request of a job that asks nothing of the sidecar, and is its own to let in all the same.
+const rigidWord = "rigid="
+
+// IsRigidRequest says whether that is what the text is.
+func IsRigidRequest(text string) bool { return strings.HasPrefix(text, rigidWord) }
+
+// RequestOfRigid is what stands for the request of a job that asks nothing: its size and its limit, "rigid=4x1h". One without a limit has
+// the longest.
+func RequestOfRigid(j *Job) string {
+	size := core.Step{Nodes: max(j.Want, 1), Duration: min(max(j.Limit, 1), core.MaxTotal)}
+	return rigidWord + mold.Format([]core.EP{{size}})
 }
 
 // launchWord begins the request of a delegated job, a part of an application; the application's number follows.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	"accordion/core"
 )
 
 func TestAPartOfAnApplicationNamesIt(t *testing.T) {
@@ -59,5 +60,25 @@ func TestAnApplicationIsNoProfile(t *testing.T) {
 	}
 	if _, err := adapter.ParseRequest("run=7"); err == nil || !strings.Contains(err.Error(), "neither ep=… nor mold=…") {
 		t.Errorf("run=7 is answered with %v", err)
+	}
+}
+
+func TestARigidJobsSizeStandsForItsRequest(t *testing.T) {
+	for _, c := range []struct {
+		job  adapter.Job
+		want string
+	}{
+		{adapter.Job{Want: 4, Limit: 3600}, "rigid=4x1h"},
+		{adapter.Job{}, "rigid=1x1s"},
+		{adapter.Job{Want: 2, Limit: core.Forever}, "rigid=2x3650d"},
+	} {
+		got := adapter.RequestOfRigid(&c.job)
+		choices, err := adapter.ParseRequest(got)
+		if got != c.want || err != nil || len(choices) != 1 || choices[0][0].Nodes != max(c.job.Want, 1) {
+			t.Errorf("%+v: %q, read as %v (%v), want %q", c.job, got, choices, err, c.want)
+		}
+	}
+	if word := "rigid=4x1h"; adapter.IsRequest(word) || adapter.RequestOf(&adapter.Job{Comment: word}) != "" {
+		t.Error("a user may ask for it")
 	}
 }

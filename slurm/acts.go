@@ -39,7 +39,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 			return fmt.Errorf("adopting: %w", err)
 		}
 	}
-	if err := s.park(ctx, r); err != nil {
+	if err := s.Park(ctx, r); err != nil {
 		return fmt.Errorf("adopting: %w", err)
 	}
 	switch r, err = s.Jobs.Candidate(ctx, job); {
@@ -212,7 +212,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 		return fmt.Errorf("attaching: %w", err)
 	}
 	if r.Stopped() {
-		if err := s.park(ctx, r); err != nil {
+		if err := s.Park(ctx, r); err != nil {
 			return fmt.Errorf("attaching: %w", err)
 		}
 	}
@@ -245,7 +245,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Pending(ctx, job)
 	if err == nil {
-		err = s.park(ctx, r)
+		err = s.Park(ctx, r)
 	}
 	if err == nil {
 		_, err = s.Jobs.Pending(ctx, job) // it may have started meanwhile

@@ -18,12 +18,16 @@
 -- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
 -- where that is not munge's own; jobs then find both in their environment.
 --
+-- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
+-- reservation in the far future) while others wait. Where no sidecar lives, it passes.
+--
 -- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
+local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar's
 local COMPANION = "accordion-with=" -- begins the mark of what was allocated beside a managed job
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
@@ -577,10 +581,14 @@ local function join(job, req, own, partitions)
 	tell(job, site)
 end
 
+-- manage says whether the job asks anything of us, and does so.
 local function manage(job, partitions)
 	local req, own = request(job)
-	if not req then return end
-	if req.word == LAUNCH then return join(job, req, own, partitions) end
+	if not req then return false end
+	if req.word == LAUNCH then
+		join(job, req, own, partitions)
+		return true
+	end
 	-- The sidecar sets size and limit anew when it has chosen. Until then the first choice stands, with the longest length.
 	local length = req.alternatives[1][1].seconds
 	if req.word == "ep" then
@@ -592,6 +600,28 @@ local function manage(job, partitions)
 	within(job, req)
 	take(job, req, own)
 	tell(job, site)
+	return true
+end
+
+-- shut says whether a sidecar lives that looks after the gate, and others wait before it.
+local function shut()
+	local all = slurm.reservations
+	local lease = all and all[LEASE]
+	return lease and lease.end_time > os.time() and all[GATE] and not all[OPEN]
+end
+
+-- keep keeps a job that asks nothing of us before the gate, in a partition that is wholly ours. What the sidecar cannot plan as what it is,
+-- is Slurm's as ever: a job of several partitions, in a reservation, on nodes that it names; an array, a heterogeneous job; one that its
+-- owner holds, and one that does not want to wait.
+local function keep(job, partitions)
+	local site = settings()
+	if site.manage ~= "all" then return end
+	local name, ours = named(job, partitions), false
+	for _, each in ipairs(site.partitions) do ours = ours or each == name end
+	if not ours then return end
+	job.shared = 0 -- whole nodes, as the plan counts them
+	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
+	if shut() then job.reservation = GATE end
 end
 
 -- grows says whether a submission is what the sidecar allocates in the name of a job's owner to make the job grow. Only root
@@ -665,7 +695,10 @@ function slurm_job_submit(job, partitions, uid)
 	if seen and ours then return slurm.SUCCESS end
 	if uid ~= 0 then pcall(apart, job, partitions) end
 	local ok, why = pcall(manage, job, partitions)
-	if ok then return slurm.SUCCESS end
+	if ok then
+		if not why and uid ~= 0 then pcall(keep, job, partitions) end
+		return slurm.SUCCESS
+	end
 	if type(why) == "table" and why.refusal then
 		slurm.log_user("accordion: %s", why.refusal)
 		return slurm.ERROR
@@ -683,11 +716,14 @@ local function stays(job)
 	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil
 end
 
+-- escapes says whether a change would take a job from before the gate. All else that Slurm allows its owner is his there.
+local function escapes(change, job) return job.resv_name == GATE and change.reservation ~= nil end
+
 -- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; leaving the reservation in which it waits, or a
 -- changed size, would break the plan. Slurm drops log_user here, hence a return code with words of its own.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
-	local ok, refused = pcall(function() return stays(job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
+	local ok, refused = pcall(function() return stays(job) or escapes(change, job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
 	if ok and refused then
 		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))
 		return DENIED

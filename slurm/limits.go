@@ -192,3 +192,17 @@ func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
 	s.written = text
 	return nil
 }
+
+// rank writes into parked jobs the priority that they would have if they waited as others do.
+func (s *System) rank(ctx context.Context, jobs []output.Record) {
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return // the next reading does it
+	}
+	now := time.Now()
+	for i := range jobs {
+		if r := &jobs[i]; r.State == adapter.Pending && r.Parked() && r.Priority > 0 {
+			r.Priority += limits.Age(c, r, now)
+		}
+	}
+}

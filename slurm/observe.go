@@ -38,6 +38,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	jobs := s.yield(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the list is remembered as it is
 	s.split(ctx, jobs)
 	s.tellApart(ctx, &in, jobs)
+	for i := range jobs {
+		jobs[i].Rigid = jobs[i].Ours(s.Pool, s.config.All)
+	}
 	s.rank(ctx, jobs)
 	s.judge(ctx, in, l.jobs, jobs)
 	snapshot, err := output.Snapshot(in, jobs, s.Pool)

@@ -36,6 +36,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late"})
 	}
 	found = append(found, preflight.Check(ctx, c, in, s.Pool, s.Growth)...)
+	found = append(found, preflight.CheckManage(c, in, s.Pool, s.config.All)...)
 	slices.SortStableFunc(found, adapter.ByGravity)
 	return found
 }

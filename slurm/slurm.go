@@ -16,6 +16,7 @@ import (
 	"accordion/slurm/limits"
 	"accordion/slurm/output"
 	"accordion/slurm/resize"
+	"accordion/slurm/waiting"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -41,6 +42,8 @@ type Config struct {
 	Limits string
 	// Growth is how jobs are made larger. "": Auto.
 	Growth growth.Kind
+	// All: every job of the partitions is the sidecar's to let in, as job_submit.lua is told by its accordion.lua.
+	All bool
 }
 
 // System is a Slurm cluster. Its methods may be called from several goroutines.
@@ -48,6 +51,7 @@ type System struct {
 	config Config
 	*resize.Hand
 	*lease.Keeper
+	*waiting.Room
 
 	mu       sync.Mutex
 	meanings map[meaning]bool // of features, as Slurm said
@@ -70,6 +74,7 @@ type System struct {
 var (
 	_ adapter.BatchSystem = (*System)(nil)
 	_ adapter.Leaser      = (*System)(nil)
+	_ adapter.Gatekeeper  = (*System)(nil)
 )
 
 var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
@@ -112,7 +117,8 @@ func New(c Config) (*System, error) {
 // systemOf is a system that runs Slurm's programs by run.
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c}
-	s.Hand, s.Keeper = resize.New(cluster.New(run, c.Partitions, c.Growth)), lease.New(run)
+	all := cluster.New(run, c.Partitions, c.Growth)
+	s.Hand, s.Keeper, s.Room = resize.New(all), lease.New(run), waiting.New(all)
 	s.Lost, s.Limited = s.Mend, s.forgetRules
 	return s
 }

@@ -58,6 +58,23 @@ func (a *Acts) Make(ctx context.Context, maker adapter.Maker, application int64,
 	return job, err
 }
 
+// LetIn lets a rigid job into the batch system's queue; it is planned to begin in so many seconds.
+func (a *Acts) LetIn(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key, ahead core.Time) error {
+	args := map[string]any{"ahead": ahead}
+	return a.do(ctx, job, "let in", args, func(ctx context.Context) error { return gate.LetIn(ctx, job, ahead) })
+}
+
+// KeepOut takes a rigid job out of the batch system's queue.
+func (a *Acts) KeepOut(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key) error {
+	return a.do(ctx, job, "keep out", nil, func(ctx context.Context) error { return gate.KeepOut(ctx, job) })
+}
+
+// Open opens the gate for jobs to come, or closes it.
+func (a *Acts) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
+	args := map[string]any{"open": open}
+	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
+}
+
 // Hold takes a released job back that has not started.
 func (a *Acts) Hold(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })

@@ -55,9 +55,16 @@ type Slurm struct {
 	Bin       string        // folder of the client programs; "": through PATH
 	Timeout   time.Duration // of one call
 	Growth    string        // how jobs are made larger: auto, merge, overlap, companions
+	Manage    string        // which jobs of the partition are planned: told, all
 	Limits    string        // file in which job_submit.lua reads what associations and QOS allow; "": none
 	Clients   int           // programs that may begin in any minute; 0: no bound
 }
+
+// What [slurm] manage may be: jobs that say so, or every job of the partition.
+const (
+	ManageTold = "told"
+	ManageAll  = "all"
+)
 
 // OAR says where OAR is and which of its queues holds the managed jobs; the managed pool is all resources of type default.
 type OAR struct {
@@ -171,7 +178,7 @@ const DefaultPath = "/etc/accordion/accordion.toml"
 func Default() Config {
 	return Config{
 		System:   SystemSlurm,
-		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Growth: "auto", Clients: 60},
+		Slurm:    Slurm{Partition: "main", Timeout: 10 * time.Second, Growth: "auto", Manage: ManageTold, Clients: 60},
 		OAR:      OAR{Queue: "evolve", Timeout: 20 * time.Second},
 		Embedded: Embedded{Nodes: 16, Pace: 1},
 		Plan:     Plan{Interval: time.Second, Rest: 5 * time.Second, Policy: policy.Default, Sizes: policy.DefaultSizes, Algorithm: "noX", StartLead: 4 * time.Second, Protect: 16},

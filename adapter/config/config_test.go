@@ -57,6 +57,7 @@ conf = "/e/slurm.conf"
 bin = "/opt/slurm/bin"
 timeout = "7s"
 growth = "overlap"
+manage = "all"
 limits = "/e/limits.lua"
 clients_per_minute = 50
 [oar]
@@ -109,7 +110,7 @@ listen = "127.0.0.1:9820"
 		t.Fatal(err)
 	}
 	want := Config{Cluster: "c1", System: SystemEmbedded,
-		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Limits: "/e/limits.lua", Clients: 50},
+		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Manage: "all", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7, Pace: 3},
 		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Sizes: "load", Statistics: "/e/statistics.json", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,

@@ -40,6 +40,7 @@ var settings = table[Config]{
 		func(c *Config) *string { return &c.Slurm.Bin }),
 	duration("slurm", "timeout", time.Second, 5*time.Minute, "10s", func(c *Config) *time.Duration { return &c.Slurm.Timeout }),
 	choice("slurm", "growth", func(c *Config) *string { return &c.Slurm.Growth }, "auto", "merge", "overlap", "companions"),
+	choice("slurm", "manage", func(c *Config) *string { return &c.Slurm.Manage }, ManageTold, ManageAll),
 	text("slurm", "limits", "an absolute path, such as \"/etc/slurm/accordion_limits.lua\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.Slurm.Limits }),
 	{section: "slurm", key: "clients_per_minute", want: "0 (no bound) or a whole number from 20 to 100000", put: putClients},

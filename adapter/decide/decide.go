@@ -93,6 +93,9 @@ type Grew struct {
 func About(r *managed.Job, s Situation) Decision {
 	switch r.Phase {
 	case managed.Waiting:
+		if r.Rigid() {
+			return s.rigid(r)
+		}
 		return s.waiting(r)
 	case managed.Starting:
 		return s.starting(r)

@@ -123,10 +123,7 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.Held {
 		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}
 	}
-	d := Decision{Waits: "the batch system starts it"}
-	if r.Seen.Why != "" && r.Seen.Why != "None" {
-		d.Waits += ": " + r.Seen.Why
-	}
+	d := Decision{Waits: word("the batch system starts it", r.Seen.Why)}
 	if lost := s.lost(r.Nodes); lost != nil {
 		return s.takeBack(r, d, fmt.Sprintf("%s was lost before it began; its start is planned anew", nodesOf(lost)))
 	}

@@ -104,6 +104,25 @@ func (r *Job) EP() core.EP {
 // IsEvolving says whether it asked for a profile, and not for a size.
 func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }
 
+// Rigid says whether it asked for nothing, and is ours to let in (adapter.Gatekeeper). Once it runs it is no managed job any more.
+func (r *Job) Rigid() bool { return adapter.IsRigidRequest(r.Request) }
+
+// Stopped says whether somebody but us keeps a rigid job that waits from being started: its owner, or an operator.
+func (r *Job) Stopped() bool {
+	return r.Seen.HeldByUser || r.Seen.Held && r.Seen.Priority == 0
+}
+
+// AskFor takes in what a waiting rigid job asks for now.
+func (r *Job) AskFor(seen *adapter.Job) {
+	request := adapter.RequestOfRigid(seen)
+	if request == r.Request {
+		return
+	}
+	if choices, err := adapter.ParseRequest(request); err == nil {
+		r.Request, r.Choices, r.Dirty = request, choices, true
+	}
+}
+
 // End is the Unix second at which it is promised to be over.
 func (r *Job) End() core.Time { return r.Promise[len(r.Promise)-1] }
 
@@ -123,8 +142,11 @@ func (r *Job) Kind() string {
 	if r.Part != nil {
 		return view.Delegated
 	}
-	if r.IsEvolving() {
+	switch {
+	case r.IsEvolving():
 		return "evolving"
+	case r.Rigid():
+		return "rigid"
 	}
 	return "moldable"
 }

@@ -16,6 +16,7 @@ type Settings struct {
 	Passes    queue.Policy // by which the batch system itself plans jobs that are moldable to it; nil: none is
 	StartLead core.Time    // seconds before its planned second at which a job's start begins, when its nodes are free
 	Protect   int          // reservations kept, at most, for managed jobs that wait
+	All       bool         // every job of the pool's partition waits for us, where the batch system is a Gatekeeper
 	Guard     core.Time    // seconds an ordinary job may hold its nodes past its limit
 	Overrun   Overrun
 	Advance   bool // an early application goes on early where that delays nobody

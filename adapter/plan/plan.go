@@ -16,6 +16,7 @@ import (
 func Make(in Input) *World {
 	v := look(in)
 	v.plan()
+	v.letIn()
 	return v
 }
 

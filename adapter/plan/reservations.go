@@ -56,7 +56,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	}
 	for _, w := range v.Queue {
 		r := w.Managed
-		if r == nil || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
+		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
 			continue
 		}
 		more := v.want(r, 0)

@@ -54,6 +54,7 @@ type World struct {
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
 	Running  []*managed.Job      // in the order in which they began
 	advances int                 // early applications looked at
+	lets     map[core.JobID]bool // rigid jobs that are to be the batch system's own now
 	Awaited  map[core.JobID]bool // managed jobs for whose nodes a growth or a start that is due waits
 }
 
@@ -188,7 +189,9 @@ func (v *World) lookAtQueue() {
 			continue
 		}
 		if r := v.Managed[j.Key]; r != nil {
-			if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
+			if r.Rigid() {
+				v.waitsRigid(r)
+			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
 				v.Queue = append(v.Queue, v.waits(r))
 			}
 			continue

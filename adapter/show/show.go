@@ -45,6 +45,9 @@ type Show struct {
 // Write writes what `accordion status`, queue and explain show, when it changed.
 func (s *Show) Write(v *plan.World) error {
 	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: make([]view.Job, 0, len(v.Jobs)+len(v.Parts))}
+	if s.Settings.All {
+		view.Manage = "all"
+	}
 	for _, r := range slices.Concat(v.Jobs, v.Parts) {
 		if r.Part != nil && r.Part.Unmade {
 			continue

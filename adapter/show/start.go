@@ -27,7 +27,8 @@ func (s *Show) Estimate(v *plan.World) error {
 	s.past.news = nil
 	for _, w := range v.Queue {
 		r := w.Managed
-		if r == nil || r.Part != nil || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
+		if r == nil || r.Part != nil || r.Rigid() || // of those there may be hundreds, and nobody has planned on their starts
+			r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
 		start, ahead := r.Course.Start, r.Course.Start-v.Now

@@ -38,6 +38,13 @@ func (s *jobs) meet(j *adapter.Job) error {
 		return nil
 	}
 	r := s.records[j.Key]
+	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // not seen for what it is before, or not ours any more
+		delete(s.records, r.Key)
+		if err := s.notes.journal.Delete(int64(r.ID), r.Submitted); err != nil {
+			return err
+		}
+		r = nil
+	}
 	if r == nil {
 		return s.greet(j)
 	}
@@ -45,6 +52,9 @@ func (s *jobs) meet(j *adapter.Job) error {
 		return nil
 	}
 	restored := r.Seen == nil
+	if r.Rigid() && j.State != adapter.Pending {
+		return s.goesOn(r, j)
+	}
 	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
 	switch j.State {
 	case adapter.Pending:
@@ -73,11 +83,19 @@ func (s *jobs) greet(j *adapter.Job) error {
 		}
 		return nil
 	}
+	if j.Rigid {
+		return s.accept(j, adapter.RequestOfRigid(j))
+	}
 	request := adapter.RequestOf(j)
 	marked := len(j.Mark) > len(adapter.MarkPrefix) && j.Mark[:len(adapter.MarkPrefix)] == adapter.MarkPrefix
 	if request == "" || j.State != adapter.Pending && j.State != adapter.Running || !marked && (j.State != adapter.Pending || !j.Held) {
 		return nil
 	}
+	return s.accept(j, request)
+}
+
+// accept takes up a job with its request.
+func (s *jobs) accept(j *adapter.Job, request string) error {
 	choices, err := adapter.ParseRequest(request)
 	if err != nil {
 		s.notes.notice(j.Key, fmt.Sprintf("stays held: %v", err))
@@ -97,6 +115,10 @@ func (s *jobs) greet(j *adapter.Job) error {
 
 func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 	switch {
+	case r.Rigid():
+		if r.AskFor(j); j.Held && r.Let > 0 { // somebody put it back
+			r.Let, r.Dirty = 0, true
+		}
 	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
 		// Its owner released it before we could hold it: an ordinary job from now on.
 		return s.forget(r, "escaped", nil)
@@ -232,6 +254,20 @@ func (s *jobs) bury(here map[adapter.Key]bool) error {
 		}
 	}
 	return nil
+}
+
+// goesOn drops a rigid job that has begun, or is over: it is an ordinary one.
+func (s *jobs) goesOn(r *managed.Job, j *adapter.Job) error {
+	if j.State != adapter.Running {
+		return s.forget(r, "ended", j)
+	}
+	delete(s.records, r.Key)
+	delete(s.notes.told, r.Key)
+	fields := map[string]any{"nodes": names(j.Nodes), "began": j.Started}
+	if err := s.notes.event(r, "started", fmt.Sprintf("on %d nodes, as an ordinary job", len(j.Nodes)), fields); err != nil {
+		return err
+	}
+	return s.notes.journal.Delete(int64(r.ID), r.Submitted)
 }
 
 // letGo treats a job that escaped as a rigid one, of the size and the limit that the batch system gives it: nobody plans

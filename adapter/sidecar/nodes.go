@@ -125,8 +125,11 @@ func (s *nodes) stuck(v *plan.World) []string {
 
 // passedOver is idle, unreserved nodes on which the first ordinary job of the queue would fit.
 func (s *nodes) passedOver(v *plan.World) []string {
-	if len(v.Queue) == 0 || v.Queue[0].Managed != nil {
+	if len(v.Queue) == 0 {
 		return nil
+	}
+	if r := v.Queue[0].Managed; r != nil && (!r.Rigid() || r.Seen.Held || v.Now-max(r.Submitted, r.Let) < core.Time(idleAfter/time.Second)) {
+		return nil // not the batch system's to start, or not for long
 	}
 	reserved := map[string]bool{}
 	for _, r := range v.Snapshot.Reservations {

@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/act"
 	"accordion/adapter/decide"
+	"accordion/adapter/gate"
 	"accordion/adapter/lease"
 	"accordion/adapter/managed"
 	"accordion/adapter/part"
@@ -51,6 +52,7 @@ type Sidecar struct {
 	strays       *strays
 	parts        *parts
 	rhythm       *rhythm
+	gate         *gate.Keeper
 }
 
 // New makes a sidecar. It does nothing until Run.
@@ -88,6 +90,7 @@ func New(o Options) *Sidecar {
 	s.strays = &strays{notes: s.notes, readings: s.readings, crew: s.crew, ended: map[adapter.Key]ended{}}
 	s.parts = newParts(s, o.Parts)
 	s.reservations.parts = s.parts
+	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
 	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, settings: o.Settings}
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event,
@@ -275,5 +278,6 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	s.strays.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
 	s.nodes.nudge(ctx, v)
 	s.nodes.wake(ctx, v)
+	s.gate.Tend(ctx, v.Passes())
 	return s.jobs.saveDirty()
 }

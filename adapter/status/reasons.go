@@ -107,7 +107,7 @@ func (t *teller) shortage() []string {
 	if choices, err := adapter.ParseRequest(e.Request); err == nil && len(choices) > 1 && t.Sizes == nil {
 		lines = append(lines, "Of its choices this is the one that is over first.")
 	}
-	if l == nil && e.Request != "" && slices.ContainsFunc(t.Before, func(b view.Entry) bool { return b.Request == "" }) {
+	if l == nil && e.Request != "" && e.Kind != "rigid" && slices.ContainsFunc(t.Before, func(b view.Entry) bool { return b.Request == "" }) {
 		lines = append(lines, "Sooner it might be in the way of an ordinary job before it: these begin as soon as others end, and the batch system",
 			"counts its nodes until its time limit, which is longer than its profile.")
 	}

@@ -64,6 +64,9 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	if r.Soft != "" {
 		b.WriteString("PROMISES ARE SOFT: " + clean(r.Soft) + "\n")
 	}
+	if r.Manage == "all" {
+		b.WriteString("every job of the partition is planned and let in by the sidecar ([slurm] manage = \"all\")\n")
+	}
 	if len(r.Jobs) > 0 {
 		b.WriteString(p.table(r.Jobs) + "\n")
 	}

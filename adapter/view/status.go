@@ -14,7 +14,8 @@ import (
 type Status struct {
 	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
 	Cluster string    `json:"cluster"`
-	Soft    string    `json:"soft,omitempty"` // why promises may be broken by others; "": they hold
+	Soft    string    `json:"soft,omitempty"`   // why promises may be broken by others; "": they hold
+	Manage  string    `json:"manage,omitempty"` // "all": every job of the partition is planned; "": those that say that they are evolving or moldable
 	Jobs    []Job     `json:"jobs"`
 }
 
@@ -27,7 +28,7 @@ type Job struct {
 	Submitted core.Time          `json:"submitted"` // Unix seconds
 	User      string             `json:"user"`
 	Name      string             `json:"name"`
-	Kind      string             `json:"kind"`    // evolving, moldable, delegated
+	Kind      string             `json:"kind"`    // evolving, moldable, rigid, delegated
 	Phase     string             `json:"phase"`   // waiting, starting, running, growing, shrinking, late, ending
 	Request   string             `json:"request"` // as accepted: ep=2x20s,5x20s
 	Step      int                `json:"step"`    // the step it is in, from 1; 0 while it waits
@@ -46,7 +47,7 @@ type Job struct {
 
 // Same compares every field but At. (Writing both down to compare them would cost more than the whole plan.)
 func (s *Status) Same(o *Status) bool {
-	return s.Cluster == o.Cluster && s.Soft == o.Soft && slices.EqualFunc(s.Jobs, o.Jobs, func(a, b Job) bool { return a.Same(&b) })
+	return s.Cluster == o.Cluster && s.Soft == o.Soft && s.Manage == o.Manage && slices.EqualFunc(s.Jobs, o.Jobs, func(a, b Job) bool { return a.Same(&b) })
 }
 
 // Same compares every field.

@@ -67,7 +67,7 @@ func accordion() *cobra.Command {
 	root.AddCommand(
 		job.Step(), job.Nodes(), job.Run(), job.Agent(), job.Launch(), job.Part(),
 		records.Status(), records.Queue(), records.Explain(), records.Journal(),
-		cluster.Serve(), cluster.Preflight(), cluster.Watch(), cluster.Config(), oar.Command(),
+		cluster.Serve(), cluster.Preflight(), cluster.Watch(), cluster.ReleaseAll(), cluster.Config(), oar.Command(),
 		schedule.Command(), traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(),
 		chart.Command(), demo.Command(),
 	)

@@ -100,6 +100,9 @@ func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder) error {
 	return fmt.Errorf("giving the lease up, reservation %s: %w", name, err)
 }
 
+// Holder is who has the lease, though it may have run out; nil: nobody.
+func (k *Keeper) Holder(ctx context.Context) (*adapter.Holder, error) { return k.read(ctx) }
+
 // end is when a lease of the claim's length ends that begins now.
 func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
 

@@ -59,7 +59,7 @@ func (in Inventory) wholePool(pool []string) bool {
 func (in *Inventory) Unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.Reservations {
-		if r.Name == Park {
+		if Waiting(r.Name) {
 			continue
 		}
 		for _, n := range r.Nodes {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,8 +92,30 @@ const Park = adapter.Prefix + "park"
 // Lease is the name of the reservation without nodes in which stands which sidecar may act.
 const Lease = adapter.Prefix + "lease"
 
-// Parked says whether the job waits for that reservation.
-func (r *Record) Parked() bool { return r.Reservation == Park }
+// Gate is the name of the reservation in the far future to which rigid jobs are tied while they wait for the sidecar, in a partition that is
+// wholly its own; Open is that of one without nodes that is there while jobs pass.
+const (
+	Gate = adapter.Prefix + "gate"
+	Open = adapter.Prefix + "open"
+)
+
+// Parked says whether the job waits for a reservation in the far future.
+func (r *Record) Parked() bool { return r.Reservation == Park || r.Gated() }
+
+// Gated says whether it is a rigid one.
+func (r *Record) Gated() bool { return r.Reservation == Gate }
+
+// Ours says whether a job that asks nothing of the sidecar is its own to let in, as it waits before the gate, or passed it, in a partition
+// that is wholly Accordion's. An array is not, nor is a heterogeneous job, or one in several partitions or in a reservation, or root's.
+func (r *Record) Ours(pool []string, all bool) bool {
+	if r.State != adapter.Pending || r.Array != 0 || r.Unfit != "" || adapter.RequestOf(&r.Job) != "" || r.Role() != Ordinary || r.UID == 0 {
+		return false
+	}
+	return r.Gated() || all && !r.Held && r.Reservation == "" && slices.Contains(pool, r.Partition)
+}
+
+// Waiting says whether a reservation is one in which jobs wait: nobody ever runs there.
+func Waiting(reservation string) bool { return reservation == Park || reservation == Gate }
 
 // Stopped says whether the job is held in Slurm's sense, by its owner or by root: parked or not, it does not start.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }

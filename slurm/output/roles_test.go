@@ -34,3 +34,33 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 		}
 	}
 }
+
+func TestARigidJobOfAWholePartitionIsOursToLetIn(t *testing.T) {
+	job := Record{Job: adapter.Job{State: adapter.Pending, UID: 1000, Partition: "main"}}
+	for _, test := range []struct {
+		name      string
+		change    func(*Record)
+		told, all bool
+	}{
+		{"it passed", func(*Record) {}, false, true},
+		{"before the gate", func(r *Record) { r.Reservation, r.Held = Gate, true }, true, true},
+		{"before the gate, in an older Slurm's word", func(r *Record) { r.Reservation, r.Held, r.Why = Gate, true, "BeginTime" }, true, true},
+		{"it runs", func(r *Record) { r.State = adapter.Running }, false, false},
+		{"held", func(r *Record) { r.Held = true }, false, false},
+		{"in another partition", func(r *Record) { r.Partition = "shared" }, false, false},
+		{"in several", func(r *Record) { r.Partition = "main,shared" }, false, false},
+		{"in a reservation", func(r *Record) { r.Reservation = "maintenance" }, false, false},
+		{"parked", func(r *Record) { r.Reservation, r.Held, r.Mark = Park, true, "accordion:ep=1x1h" }, false, false},
+		{"an array", func(r *Record) { r.Array = 7 }, false, false},
+		{"heterogeneous", func(r *Record) { r.Unfit = UnfitHet }, false, false},
+		{"root's", func(r *Record) { r.UID = 0 }, false, false},
+		{"an expander", func(r *Record) { r.Name, r.Reservation = GrowPrefix+"7", "accordion-7-1" }, false, false},
+		{"an evolving job that starts", func(r *Record) { r.Mark, r.Reservation = "accordion:ep=1x1h", "accordion-7-0" }, false, false},
+	} {
+		r := job
+		test.change(&r)
+		if told, all := r.Ours([]string{"main"}, false), r.Ours([]string{"main"}, true); told != test.told || all != test.all {
+			t.Errorf("%s: %v where jobs say so, %v where all are, want %v and %v", test.name, told, all, test.told, test.all)
+		}
+	}
+}

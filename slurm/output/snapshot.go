@@ -41,7 +41,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.Reservations {
-		if r.Nodes = hostlist.Within(r.Nodes, inPool); len(r.Nodes) > 0 && r.Name != Park {
+		if r.Nodes = hostlist.Within(r.Nodes, inPool); len(r.Nodes) > 0 && !Waiting(r.Name) {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}

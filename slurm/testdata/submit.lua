@@ -25,7 +25,7 @@ end
 -- Slurm's own table throws when a string is set to nil, or a field is not known to it.
 local writable = {
 	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
-	shared = "number", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
+	shared = "number", reservation = "string", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
 }
 local function environment(fields)
 	return setmetatable({}, {
@@ -50,6 +50,10 @@ local function record(fields)
 		end,
 	})
 end
+
+-- What reservations there are may stand beside the plug-in.
+local reservations = loadfile((arg[1]:match("^.*/") or "./") .. "reservations.lua")
+slurm.reservations = reservations and reservations() or nil
 
 assert(loadfile(arg[1]))()
 
@@ -76,7 +80,7 @@ for line in io.lines() do
 	local uid = fields.uid or 1000
 	local rc
 	if fields.modify then
-		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to }), fields, partitions, uid)
+		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to, reservation = fields.into }), fields, partitions, uid)
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end

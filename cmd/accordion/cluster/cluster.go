@@ -29,6 +29,8 @@ type cluster struct {
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
+	holder    func(context.Context) (*adapter.Holder, error)                     // of the lease; nil with handBack
+	handBack  func(context.Context) (int, error)                                 // gives jobs that wait before the gate to the batch system; nil: there is no gate
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
 	deadline  time.Duration                                                      // of each call out
@@ -48,7 +50,8 @@ func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluste
 
 func connectSlurm(conf config.Config) (*cluster, error) {
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
-		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: growth.Kind(conf.Slurm.Growth), Limits: conf.Slurm.Limits})
+		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: growth.Kind(conf.Slurm.Growth), Limits: conf.Slurm.Limits,
+		All: conf.Slurm.Manage == config.ManageAll})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +61,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
-		name: s.ClusterName, identity: s.Identity, try: s.Try, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, holder: s.Holder, handBack: s.HandBack, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.

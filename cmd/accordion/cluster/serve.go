@@ -101,6 +101,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Policy:    planner,
 		StartLead: core.Time(conf.Plan.StartLead / time.Second),
 		Protect:   conf.Plan.Protect,
+		All:       conf.System == config.SystemSlurm && conf.Slurm.Manage == config.ManageAll,
 		Guard:     guard,
 		Overrun: managed.Overrun{
 			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),

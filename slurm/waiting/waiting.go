@@ -1,0 +1,175 @@
+// Package waiting is how jobs wait for the sidecar: parked, tied to a reservation in the far future instead of held. So a job keeps the rank
+// that the site gives it (fair share, QOS, partition, size), which a held job loses, and keeps no other job back.
+//
+// A managed job starts when it is tied to a reservation that has begun. Where a partition is wholly Accordion's, rigid jobs wait too, before
+// a gate: the plug-in ties them to it as they are submitted, and one that is let in is Slurm's to start, an ordinary job.
+//
+//	room := waiting.New(cluster)
+//	err := room.LetIn(ctx, job, 0)
+package waiting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/cluster"
+	"accordion/slurm/output"
+)
+
+// A Room is where jobs of a cluster wait. Its methods may be called from several goroutines.
+type Room struct{ cluster *cluster.Cluster }
+
+var _ adapter.Gatekeeper = (*Room)(nil)
+
+// New is the room of a cluster.
+func New(c *cluster.Cluster) *Room { return &Room{c} }
+
+// Park ties a pending job to the reservation of managed jobs, which is made when it is not there, and takes away its hold.
+func (w *Room) Park(ctx context.Context, r *output.Record) error {
+	if !r.Parked() {
+		if err := w.tie(ctx, r.Key, output.Park); err != nil {
+			return err
+		}
+	}
+	if r.Stopped() {
+		return w.cluster.Command(ctx, r.Key, "release")
+	}
+	return nil
+}
+
+// tie ties a pending job to a reservation in which jobs wait.
+func (w *Room) tie(ctx context.Context, job adapter.Key, name string) error {
+	err := w.cluster.Update(ctx, job, "ReservationName="+name)
+	if !client.Says(err, "reservation is invalid") {
+		return err
+	}
+	if err := w.make(ctx, name); err != nil {
+		return err
+	}
+	return w.cluster.Update(ctx, job, "ReservationName="+name)
+}
+
+// ahead is how far such a reservation lies ahead, in days. Slurm takes a job without a limit to last for a year.
+const ahead = 3650
+
+// make makes a reservation in which everybody's jobs may wait; nil where it is there.
+func (w *Room) make(ctx context.Context, name string) error {
+	in, err := w.cluster.Ground(ctx)
+	if err != nil {
+		return err
+	}
+	pool, err := output.PoolNodes(in, w.cluster.Pool)
+	if err != nil {
+		return err
+	}
+	for _, n := range in.Nodes {
+		if !pool[n.Name] {
+			continue
+		}
+		err := w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=now+%ddays", ahead),
+			"Duration=1", "Nodes="+n.Name, "Users=-root", "Flags=OVERLAP,IGNORE_JOBS")
+		if err == nil || client.Says(err, "duplicate", "already") { // another act made it just now
+			return nil
+		}
+		return fmt.Errorf("reservation %s, in which jobs wait: %w", name, err)
+	}
+	return fmt.Errorf("reservation %s: partition %s has no nodes", name, strings.Join(w.cluster.Pool, ", "))
+}
+
+// first is the priority of a job that is let in and is to begin now: above those that Slurm gives, under priority/basic too, and below an
+// expander's. One that is let in ahead of its time has less, the less the later it was let in: nobody overtakes it who is let in ahead of
+// his time after it. That begins anew every queue seconds.
+const (
+	first = 4294960000
+	queue = 50000
+)
+
+// priority is that of a job that is let in now.
+func priority(ahead core.Time, now time.Time) int64 {
+	if ahead <= 0 {
+		return first
+	}
+	return first - 1 - now.Unix()%queue
+}
+
+// LetIn implements adapter.Gatekeeper. The job's priority is the plan's from then on: Slurm looks at nobody behind one that it cannot start.
+func (w *Room) LetIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
+	r, err := w.cluster.Jobs.Pending(ctx, job)
+	switch {
+	case err != nil:
+		return fmt.Errorf("letting in: %w", err)
+	case r.Stopped():
+		return fmt.Errorf("letting job %d in: it is held (%s): %w", job.ID, r.Why, adapter.ErrGone)
+	}
+	if err := w.cluster.Update(ctx, job, fmt.Sprintf("Priority=%d", priority(ahead, time.Now())), "ReservationName="); err != nil {
+		return fmt.Errorf("letting in: %w", err)
+	}
+	return nil
+}
+
+// KeepOut implements adapter.Gatekeeper.
+func (w *Room) KeepOut(ctx context.Context, job adapter.Key) error {
+	r, err := w.cluster.Jobs.Pending(ctx, job)
+	if err == nil && !r.Gated() {
+		err = w.tie(ctx, job, output.Gate)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping out: %w", err)
+	}
+	return nil
+}
+
+// openFor is how long the gate may stay open without a word: it is told of every change, and where no sidecar lives the plug-in keeps nobody.
+const openFor = 10 * 365 * 24 * time.Hour
+
+// Open implements adapter.Gatekeeper: while a reservation of that name is there, the plug-in lets pass what is submitted.
+func (w *Room) Open(ctx context.Context, open bool) error {
+	if err := w.make(ctx, output.Gate); err != nil {
+		return err
+	}
+	var err error
+	if open {
+		now := time.Now()
+		err = w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+output.Open, fmt.Sprintf("StartTime=uts%d", now.Unix()),
+			fmt.Sprintf("EndTime=uts%d", now.Add(openFor).Unix()), "Users=root", "Flags=ANY_NODES", "BurstBuffer=open")
+		if client.Says(err, "duplicate") {
+			err = nil
+		}
+	} else if err = w.cluster.Run.Scontrol(ctx, "delete", "ReservationName="+output.Open); client.Says(err, "reservation is invalid") {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("reservation %s, by which jobs pass: %w", output.Open, err)
+	}
+	return nil
+}
+
+// HandBack gives the jobs before the gate to Slurm, as what they are and with the rank that the site gives them, and says how many there
+// were.
+func (w *Room) HandBack(ctx context.Context) (n int, err error) {
+	all, err := w.cluster.Jobs.List(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("handing jobs back: %w", err)
+	}
+	var failed []error
+	for i := range all {
+		r := &all[i]
+		if r.State != adapter.Pending || !r.Gated() {
+			continue
+		}
+		switch err := w.cluster.Update(ctx, r.Key, "ReservationName="); {
+		case errors.Is(err, adapter.ErrGone):
+		case err != nil:
+			failed = append(failed, fmt.Errorf("handing back: %w", err))
+		default:
+			n++
+		}
+	}
+	return n, errors.Join(failed...)
+}

@@ -1,0 +1,209 @@
+package slurm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+	"accordion/slurm/output"
+)
+
+// wholly gives the lab's partition main to Accordion until the test ends.
+func wholly(t *testing.T, lab *lab.SlurmLab) {
+	t.Helper()
+	file := filepath.Join(lab.Dir, "etc", "accordion.lua")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.WriteFile(file, before, 0o644); err != nil {
+			t.Error(err)
+		}
+	})
+	text := strings.Replace(string(before), "return {", `return { manage = "all",`, 1)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitsBefore is the jobs that wait before the gate.
+func waitsBefore(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
+	t.Helper()
+	for line := range strings.Lines(client(t, lab, "squeue", "-h", "-a", "-t", "PD", "-o", "%A %v")) {
+		if id, reservation, _ := strings.Cut(strings.TrimSpace(line), " "); reservation == output.Gate {
+			jobs = append(jobs, id)
+		}
+	}
+	return jobs
+}
+
+// releaseAll is what the timer runs.
+func releaseAll(p *process) string {
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), "release-all", "--config", p.config)
+	c.Env = p.lab.Env()
+	out, err := c.CombinedOutput()
+	return fmt.Sprint(string(out), err)
+}
+
+// On an idle machine a job begins as if there was no sidecar. Where others wait it waits too, until the plan has a place for it. When the
+// sidecar is dead, Slurm has all of them within two minutes; the next one takes those again that still wait.
+func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
+	t.Parallel()
+	lab := submitLab(t)
+	wholly(t, lab)
+	p := serving(t, lab, "manage = \"all\"\n[lease]\nlength = \"20s\"")
+	if says := p.accordion("preflight"); !strings.Contains(says, `manage = "all": every job of partition main`) {
+		t.Errorf("preflight says\n%s", says)
+	}
+	lab.Await(t, time.Minute, "the gate is open", func() bool {
+		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+output.Open+" ")
+	})
+	begin := time.Now()
+	lab.Submit(t, "alice", "date +%s%N >first", "-N1", "-t1")
+	lab.Await(t, time.Minute, "it has begun", func() bool { return lab.File("alice", "first") != "" })
+	took := time.Since(begin)
+	if t.Logf("a job on the idle machine had begun %v after sbatch was called", took); took > 2*time.Second && *long {
+		t.Error("want 2 s at most")
+	}
+	if says := p.accordion("status"); !strings.Contains(says, "every job of the partition is planned") {
+		t.Errorf("status says\n%s", says)
+	}
+
+	// A queue: nobody passes who would overtake.
+	evolving := lab.Submit(t, "alice", "#EP 2x10s,4x10s\nsleep 9\neval \"$(accordion step)\"\nsleep 5\necho done >evolved")
+	for range 6 {
+		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
+	}
+	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 2 })
+	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
+	if waits := waitsBefore(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
+		t.Errorf("job %s passed those that wait: %v", small, waits)
+	}
+	if shown := client(t, lab, "scontrol", "-o", "show", "job", small); !strings.Contains(shown, "OverSubscribe=NO") && !strings.Contains(shown, "Exclusive=NODE") {
+		t.Errorf("it does not get a whole node: %s", shown)
+	}
+	lab.Await(t, 3*time.Minute, "all have run", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	if lab.File("bob", "small") == "" || lab.File("alice", "evolved") == "" {
+		t.Errorf("job %s or %s did not run to its end", small, evolving)
+	}
+
+	// The sidecar dies with a queue.
+	for range 8 {
+		lab.Submit(t, "alice", "sleep 5", "-N4", "-t1")
+	}
+	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 3 })
+	p.kill()
+	dead := time.Now()
+	if says := releaseAll(p); !strings.Contains(says, "lives: nothing is given back") {
+		t.Errorf("just after kill -9 release-all says %s", says)
+	}
+	lab.Await(t, 2*time.Minute, "the queue is Slurm's", func() bool {
+		if says := releaseAll(p); !strings.Contains(says, "jobs are given back") {
+			time.Sleep(2 * time.Second) // nobody tells that a lease is over
+			return false
+		}
+		return true
+	})
+	if waits := waitsBefore(t, lab); len(waits) > 0 {
+		t.Errorf("%v wait for a dead sidecar", waits)
+	}
+	passes := lab.Submit(t, "bob", "sleep 1", "-N4", "-t1")
+	if waits := waitsBefore(t, lab); len(waits) > 0 {
+		t.Errorf("job %s waits for a dead sidecar", passes)
+	}
+	t.Logf("Slurm had the queue %v after kill -9", time.Since(dead).Round(time.Second))
+	for range 4 {
+		lab.Submit(t, "bob", "sleep 3", "-N4", "-t1")
+	}
+
+	// The next one.
+	p.start()
+	lab.Await(t, time.Minute, "the sidecar has taken jobs again", func() bool { return len(waitsBefore(t, lab)) > 0 })
+	lab.Await(t, 4*time.Minute, "all have run", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	knowsTheEnd(t, p)
+	p.stop()
+}
+
+// shortJobs is 500 jobs of 1 to 60 s, two a second: as many of 1 to 2 s as of 30 to 60 s, on a node, and every eighth on two to four.
+func shortJobs(seed uint64) []*submission {
+	r := rand.New(rand.NewPCG(seed, 3))
+	var all []*submission
+	for i := range 500 {
+		length, nodes := math.Exp(r.Float64()*math.Log(60)), 1
+		if r.IntN(8) == 0 {
+			nodes = 2 + r.IntN(3)
+		}
+		limit := 1
+		if length > 50 {
+			limit = 2
+		}
+		all = append(all, &submission{at: time.Duration(i) * 500 * time.Millisecond, user: crowdUsers[r.IntN(len(crowdUsers))], kind: "ordinary",
+			script:  fmt.Sprintf("sleep %.1f", length),
+			options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--time=%d", limit)}})
+	}
+	return all
+}
+
+// turnarounds is how many seconds each job of a workload took from its submission to its end.
+func turnarounds(t *testing.T, lab *lab.SlurmLab, all []*submission) []float64 {
+	t.Helper()
+	since := time.Now()
+	submitAll(t, lab, all)
+	awaitTheEnd(t, lab, 40*time.Minute)
+	var took []float64
+	lab.Await(t, 2*time.Minute, "accounting knows every end", everySecond(func() bool {
+		took = nil
+		for _, r := range readAccounts(t, lab, since) {
+			if r.end > 0 {
+				took = append(took, float64(r.end-r.submit))
+			}
+		}
+		return len(took) >= len(all)
+	}))
+	return took
+}
+
+// Who runs for a second does not pay for being planned: the same jobs, under Slurm alone with its own settings and where the whole
+// partition is the sidecar's.
+func TestShortJobsDoNotPayForAWholePartition(t *testing.T) {
+	if !*long {
+		t.Skip("half an hour: -accordion.long")
+	}
+	lab := crowdLab(t)
+	alone := turnarounds(t, lab, shortJobs(*seed))
+	lab.Clear(t)
+	wholly(t, lab)
+	programs := filepath.Join(openFolder(t), "programs")
+	begun := time.Now()
+	p := serving(t, lab, fmt.Sprintf("manage = \"all\"\nbin = %q", counting(t, programs)))
+	beside := turnarounds(t, lab, shortJobs(*seed))
+	most := fullest(t, programs, begun)
+	t.Logf("500 short jobs: mean turnaround %.1f s under Slurm alone, %.1f s beside the sidecar; median %.0f and %.0f s, longest %.0f and %.0f s; client programs in the fullest minute: %d",
+		mean(alone), mean(beside), quantile(alone, 0.5), quantile(beside, 0.5), quantile(alone, 1), quantile(beside, 1), most)
+	if ratio := mean(beside) / mean(alone); ratio > 1.02 { // accounting knows whole seconds
+		t.Errorf("the mean turnaround is %.3f times that under Slurm alone", ratio)
+	}
+	if most > 60 {
+		t.Errorf("%d client programs began in a minute, want 60 at most", most)
+	}
+	p.stop()
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
