@@ -238,10 +238,15 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	g.writeJobs(large, launchers-large)
 	g.start()
 	g.await("both clusters are read", g.read)
-	for i := range large {
-		g.launch(i, true)
+	g.launch(0, true)
+	g.await("one that wants everything runs", func() bool { // before others subscribe: who has asked for nothing yet holds nobody up
+		_, started := g.waiting()
+		return started == 1
+	})
+	for i := range large - 1 {
+		g.launch(1+i, true)
 	}
-	g.await("one that wants everything runs, the others wait", func() bool {
+	g.await("the others wait", func() bool {
 		waiting, started := g.waiting()
 		return started == 1 && waiting == large-1
 	})
