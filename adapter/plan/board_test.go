@@ -67,10 +67,10 @@ func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
 	s.job(adapter.Job{State: adapter.Pending, Want: 4, Limit: 10})
 	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 960
 	s.job(adapter.Job{State: adapter.Pending, Want: 4, Limit: 10})
-	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 980
+	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 970
 	v := Make(s.Input)
 	if v.Queue[1].Managed != waits || len(v.Queue) != 3 {
-		t.Errorf("the queue is %+v: the part goes before what was submitted after its rank", v.Queue)
+		t.Errorf("the queue is %+v: the part goes before what was submitted in the second of its rank, as in a pass", v.Queue)
 	}
 	if waits.Course == nil || waits.Course.Start != 1100 {
 		t.Errorf("the part that waits has the course %+v, want one from its estimate on", waits.Course)

@@ -188,7 +188,7 @@ func (m *machine) name() {
 			waiters[w.Job.ID] = w
 		}
 	}
-	up := m.up()
+	idle := m.idle()
 	wishes := make([]place.Wish, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
@@ -199,8 +199,8 @@ func (m *machine) name() {
 		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
 		if r := waiters[p.Job].Managed; r != nil {
 			w.Prefer = m.preferred(r)
-			if up != nil && r.Part != nil {
-				w.Prefer = upFirst(w.Prefer, up)
+			if idle != nil && r.Part != nil {
+				w.Prefer = idleFirst(w.Prefer, idle)
 			}
 		}
 		wishes = append(wishes, w)
@@ -236,30 +236,36 @@ func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 	return c
 }
 
-// up are the nodes that do not sleep; nil where none does.
-func (v *World) up() []int {
-	if !slices.ContainsFunc(v.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep }) {
+// idle are the nodes that nobody has now and that are up; nil where naming need not look: no node sleeps, and none is had by somebody who is
+// planned to have given it back when a start comes true.
+func (m *machine) idle() []int {
+	soon := m.Now + m.Settings.StartLead
+	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep }) ||
+		slices.ContainsFunc(m.Running, func(r *managed.Job) bool { return r.Due() <= soon }) ||
+		slices.ContainsFunc(m.claims, func(c place.Claim) bool { return c.From == m.Now && c.To <= soon })
+	if !looks {
 		return nil
 	}
 	all := []int{}
-	for _, n := range v.Snapshot.Nodes {
-		if i, ok := v.Index[n.Name]; ok && !n.Asleep {
+	for _, n := range m.Snapshot.Nodes {
+		if i, ok := m.Index[n.Name]; ok && !n.Asleep && m.taken[i].Kind == managed.Nobody {
 			all = append(all, i)
 		}
 	}
 	return all
 }
 
-// upFirst has a part of an application prefer nodes that are up, of which a pass counts on so many now, before those that sleep.
-func upFirst(before []place.Named, up []int) []place.Named {
+// idleFirst has a part of an application prefer nodes that are idle, of which a pass counts on so many now, before those that sleep or that somebody
+// has to give back.
+func idleFirst(before []place.Named, idle []int) []place.Named {
 	var nodes []int
 	for _, b := range before {
 		nodes = append(nodes, b.Nodes...)
 	}
-	nodes = append(nodes, up...)
+	nodes = append(nodes, idle...)
 	slices.SortStableFunc(nodes, func(a, b int) int {
-		_, first := slices.BinarySearch(up, a)
-		_, second := slices.BinarySearch(up, b)
+		_, first := slices.BinarySearch(idle, a)
+		_, second := slices.BinarySearch(idle, b)
 		switch {
 		case first == second:
 			return 0

@@ -207,9 +207,10 @@ func (v *World) lookAtQueue() {
 	}
 }
 
-// stand puts a part of an application into the queue, before the first job that was submitted after the second of its rank.
+// stand puts a part of an application into the queue, before the first job that was not submitted before the second of its rank, as a pass
+// does (delegate.Ranked).
 func (v *World) stand(r *managed.Job) {
-	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit > r.Part.Rank })
+	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit >= r.Part.Rank })
 	if at < 0 {
 		at = len(v.Queue)
 	}

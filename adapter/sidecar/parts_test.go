@@ -263,6 +263,31 @@ func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 	})
 }
 
+// One that runs past its walltime is planned to be gone in a moment, and has its nodes: another takes those that are idle.
+func TestAPartIsPreparedOnNodesThatNobodyHas(t *testing.T) {
+	delegated(t, embedded.Options{Nodes: 4}, func(w *world) {
+		late := part.Order{Application: 7, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 20, Limit: 300}
+		w.order(late, part.Prepared)
+		late.Want, late.By = part.Start, w.second()+20
+		held := w.order(late, part.Running)
+		late.Want = part.Run
+		w.parts.Order([]part.Order{late})
+		time.Sleep(40 * time.Second)
+		next := part.Order{Application: 8, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 20, Limit: 100}
+		w.parts.Order([]part.Order{late, next})
+		time.Sleep(5 * time.Second)
+		for _, s := range w.parts.Board().Parts {
+			if s.Application == 8 && (s.Stand != part.Prepared || slices.ContainsFunc(s.Nodes, func(n string) bool { return slices.Contains(held.Nodes, n) })) {
+				t.Errorf("beside one that runs late on %v it is %+v", held.Nodes, s)
+			}
+		}
+		w.parts.Order([]part.Order{{Application: 7, User: "ada", Want: part.End, Try: 1, Why: "late"}})
+		time.Sleep(2 * time.Minute)
+		w.parts.Order(nil)
+		time.Sleep(2 * time.Minute)
+	})
+}
+
 func TestAPartThatIsCancelledWhileNoSidecarLooksIsSaidToHaveFailed(t *testing.T) {
 	for name, end := range map[string]struct {
 		by     func(w *world, key adapter.Key)
