@@ -103,6 +103,10 @@ type Job struct {
 	// those behind it may begin as much sooner. 0 for a managed job.
 	Guard Time
 
+	// Foreign: the batch system starts it, by a plan of its own in which everybody who waits has a place. So it has one in every plan
+	// here, too, and nobody behind it is in its way.
+	Foreign bool
+
 	// Margin is how many seconds longer than its profile a managed job may last by the limit with which it is started. A
 	// batch system that back-fills by limits believes until then that every node which the job has is taken. So it begins
 	// where that, too, is in the way of no job with a guard before it. 0 for an ordinary job.

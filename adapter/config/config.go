@@ -20,6 +20,7 @@ import (
 
 	"accordion/core/evolve"
 	"accordion/core/policy"
+	"accordion/core/queue"
 )
 
 // Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
@@ -100,6 +101,24 @@ type Plan struct {
 	StartLead   time.Duration // a start is begun so long before its planned second
 	Protect     int           // waiting managed jobs that get a reservation ahead
 	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
+}
+
+// withoutLaunchers is why no launchers are served beside the policy; "": they are.
+func (p Plan) withoutLaunchers() string {
+	planner, err := policy.Live(p.Policy, p.Fit())
+	if err != nil {
+		return "" // said elsewhere
+	}
+	return NoLaunchers(planner)
+}
+
+// NoLaunchers is why no launchers are served on a cluster with that policy; "": they are. What they are told of a cluster is places to come,
+// and under such a policy hardly anybody has one.
+func NoLaunchers(planner queue.Policy) string {
+	if _, few := policy.Patient(planner); few {
+		return fmt.Sprintf("[delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by %s", policy.Default)
+	}
+	return ""
 }
 
 // Fit is what Algorithm and ExpandLimit mean.
@@ -269,6 +288,9 @@ func Parse(file, text string) (Config, error) {
 	}
 	if c.Delegate != nil && c.Delegate.Journal == c.Journal.Path {
 		wrong = append(wrong, d.at(delegateSection, fmt.Sprintf("[delegate] journal = %q is that of [journal], too: each needs its own", c.Journal.Path)))
+	}
+	if why := c.Plan.withoutLaunchers(); c.Delegate != nil && why != "" {
+		wrong = append(wrong, d.at(delegateSection, why))
 	}
 	if err := wrong.first(); err != nil {
 		return Config{}, err

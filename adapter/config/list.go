@@ -249,6 +249,8 @@ func (l *list) compare() {
 func (l *list) compareWithLaunchers(m *Member) {
 	switch {
 	case l.Delegate == nil:
+	case m.Config.Plan.withoutLaunchers() != "":
+		l.refuse(m.line, "%s: %s", m.File, m.Config.Plan.withoutLaunchers())
 	case m.Config.Cluster == "":
 		l.refuse(m.line, "launchers call clusters by their names: give it name = \"…\" here")
 	case m.Config.Journal.Path == l.Delegate.Journal:

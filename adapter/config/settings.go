@@ -45,7 +45,7 @@ var settings = table[Config]{
 		func(c *Config) *string { return &c.Slurm.Limits }),
 	{section: "slurm", key: "clients_per_minute", want: "0 (no bound) or a whole number from 20 to 100000", put: putClients},
 
-	text("oar", "queue", "one queue's name, such as \"evolve\"", queue, func(c *Config) *string { return &c.OAR.Queue }),
+	text("oar", "queue", "one queue's name, such as \"evolve\"", queueName, func(c *Config) *string { return &c.OAR.Queue }),
 	text("oar", "conf", "an absolute path, such as \"/etc/oar/oar.conf\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.OAR.Conf }),
 	text("oar", "bin", "an absolute path, such as \"/usr/bin\", or empty", pathOrEmpty,
@@ -58,8 +58,8 @@ var settings = table[Config]{
 	duration("plan", "interval", 100*time.Millisecond, time.Minute, "1s",
 		func(c *Config) *time.Duration { return &c.Plan.Interval }),
 	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
-	text("plan", "policy", strings.Join(policy.LiveNames(), " or "), func(name string) bool { return slices.Contains(policy.LiveNames(), name) },
-		func(c *Config) *string { return &c.Plan.Policy }),
+	hinted(text("plan", "policy", oneOf(policy.LiveNames())+"; \"patient:12h:x1\" is patient with other parameters", policy.IsLive,
+		func(c *Config) *string { return &c.Plan.Policy }), policy.LiveNames()),
 	choice("plan", "sizes", func(c *Config) *string { return &c.Plan.Sizes }, adapt.Names()...),
 	text("plan", "statistics", "an absolute path, such as \"/etc/accordion/statistics.json\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.Plan.Statistics }),
@@ -185,11 +185,19 @@ func text[C any](section, key, want string, valid func(string) bool, into func(*
 }
 
 func choice[C any](section, key string, into func(*C) *string, names ...string) setting[C] {
-	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
-	want = strings.ReplaceAll(want, `\"`, `"`)
-	s := text(section, key, want, func(s string) bool { return slices.Contains(names, s) }, into)
+	return hinted(text(section, key, oneOf(names), func(s string) bool { return slices.Contains(names, s) }, into), names)
+}
+
+// hinted is a setting that mostly is one of some names.
+func hinted[C any](s setting[C], names []string) setting[C] {
 	s.names = names
 	return s
+}
+
+// oneOf writes names: "a", "b" or "c".
+func oneOf(names []string) string {
+	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
+	return strings.ReplaceAll(want, `\"`, `"`)
 }
 
 func duration[C any](section, key string, least, most time.Duration, such string, into func(*C) *time.Duration) setting[C] {
@@ -293,8 +301,8 @@ func signal(s string) bool {
 	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// queue says whether OAR could have a queue of that name: oarsub takes letters, digits, _ and - for one.
-func queue(s string) bool {
+// queueName says whether OAR could have a queue of that name: oarsub takes letters, digits, _ and - for one.
+func queueName(s string) bool {
 	return s != "" && len(s) <= 100 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 

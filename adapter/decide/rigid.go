@@ -22,6 +22,8 @@ func (s Situation) rigid(r *managed.Job) Decision {
 		return Decision{Waits: "somebody holds it"}
 	case r.Seen.Blocked:
 		return Decision{Waits: r.Seen.Why}
+	case c == nil && s.World.Waits(r):
+		return Decision{Waits: "nodes"}
 	case c == nil:
 		return Decision{Waits: "no place in the plan"}
 	case c.Err != nil:

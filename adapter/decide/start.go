@@ -28,6 +28,8 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	switch {
 	case r.Seen.Blocked:
 		return Decision{Waits: r.Seen.Why}
+	case c == nil && s.World.Waits(r):
+		return Decision{Waits: "nodes"}
 	case c == nil:
 		return Decision{Waits: "no place in the plan"}
 	case c.Err != nil:

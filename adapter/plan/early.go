@@ -34,7 +34,7 @@ func (v *machine) advance() bool {
 		for k, w := range v.Queue {
 			waiting[k] = v.capped(w.Job)
 		}
-		if !promise.Sooner(v.unsized(), v.Now, like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !promise.Sooner(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now

@@ -198,6 +198,8 @@ func submit(all []*machine, w Waiter) {
 	case w.Managed != nil:
 		if m := soonest(open, w); m != nil {
 			m.enter(w)
+		} else if len(open) > 0 && open[0].few() { // it waits
+			lightest(open).enter(w)
 		}
 	case len(open) > 1:
 		lightest(open).enter(w)
@@ -223,7 +225,7 @@ func soonest(all []*machine, w Waiter) *machine {
 	for _, m := range all {
 		try := m.state.Clone()
 		try.Submit(m.atStart(), w.Job)
-		jobs := try.Plan(m.Now).Jobs
+		jobs := try.Plan(m.asOf()).Jobs // it is the last in the queue
 		if n := len(jobs); n > 0 && jobs[n-1].Job == w.Job.ID && (best == nil || jobs[n-1].End() < end) {
 			best, end = m, jobs[n-1].End()
 		}

@@ -49,7 +49,7 @@ func (v *World) planOnce() bool {
 		submit(all, w)
 	}
 	for _, m := range all {
-		m.Planned = m.state.Plan(v.Now)
+		m.Planned = m.state.Plan(v.asOf())
 		m.look()
 		m.advances = v.advances
 		improved := m.advance()
@@ -65,6 +65,7 @@ func (v *World) planOnce() bool {
 		v.explain(m)
 	}
 	v.Planned = together(all, v.Queue)
+	v.turn()
 	return true
 }
 

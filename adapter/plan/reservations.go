@@ -54,7 +54,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
-	for _, w := range v.Queue {
+	for _, w := range v.protected() {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
 			continue

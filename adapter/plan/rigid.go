@@ -18,7 +18,8 @@ func (v *World) waitsRigid(r *managed.Job) {
 	}
 	w := v.waitsOrdinary(r.Seen)
 	w.Managed = r
-	if r.Seen.Held { // its pass comes after it was let in
+	w.Job.Foreign = w.Job.Foreign && !r.Seen.Held // who was let in is in the batch system's queue
+	if r.Seen.Held {                              // its pass comes after it was let in
 		w.Job.Choices[0][0].Duration -= pass
 		w.Job.Guard -= pass
 	}

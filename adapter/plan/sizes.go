@@ -109,7 +109,7 @@ func (v *World) atStart() core.Time { return v.Now + v.Settings.StartLead }
 // look is what the rule saw when jobs were sized.
 func (m *machine) look() {
 	if all := crowdOf(m.state); all != nil {
-		m.world = all.World(m.Now)
+		m.world = all.World(m.asOf())
 	}
 }
 
@@ -195,7 +195,9 @@ func (m *machine) capped(j core.Job) core.Job {
 		return j
 	}
 	if lo, hi, ok := s.Range(all.Sizing.Factor(m.world, s), m.like().Nodes); ok {
+		listed := j.Choices
 		j.Choices = s.Choices[lo : hi+1]
+		j = m.dueAs(j, listed, 0)
 	}
 	return j
 }

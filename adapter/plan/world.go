@@ -49,6 +49,7 @@ type World struct {
 	taken    []Holder            // who has each node now
 	Queue    []Waiter            // in rank order
 	Planned  core.Plan           // of the queue
+	Turns    map[core.JobID]Turn // of those that wait for a reservation; nil under a policy by which everybody has a place
 	Sizing   []view.Sizing       // what rules looked at for moldable jobs
 	Sizes    map[core.JobID]Size // of those that wait
 	Strays   []*adapter.Job      // expanders that belong to nothing under way
@@ -227,7 +228,8 @@ func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part
 func (v *World) waits(r *managed.Job) Waiter {
 	begin := max(r.Seen.Begin, v.Now+v.Settings.StartLead)
 	choices, named := r.Allowed()
-	return Waiter{core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: v.Settings.Margin(r.Choices)}, r, r.Seen, named}
+	j := core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: v.Settings.Margin(r.Choices)}
+	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, named}
 }
 
 // chosen is which of all choices the plan's is.
@@ -244,9 +246,14 @@ func (v *World) waitsOrdinary(j *adapter.Job) Waiter {
 	if limit >= core.Forever/4 {
 		limit = core.Forever/4 - guard
 	}
-	return Waiter{core.Job{
+	one := core.Job{
 		ID: j.ID, Submit: j.Submitted, Begin: j.Begin, Choices: []core.EP{{{Duration: limit + guard, Nodes: max(j.Want, 1)}}}, Guard: guard,
-	}, nil, j, nil}
+		Foreign: v.Settings.Passes == nil,
+	}
+	if len(j.Choices) > 1 {
+		one = v.dueAs(one, j.Choices, v.Snapshot.Molds.Pause)
+	}
+	return Waiter{one, nil, j, nil}
 }
 
 // Growing says whether an expander of the job may belong to an operation under way, or to one that ended after the

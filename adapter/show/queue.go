@@ -135,6 +135,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 			e := entryOf(m)
 			e.Rank = i + 1
 			e.Machine, e.Sized = v.Sizes[w.Job.ID].Machine, v.Sizes[w.Job.ID].Sized
+			e.Turn, e.Due = turnOf(v, w)
 			if e.Start == 0 {
 				e.Size = w.Managed.Choices[0][0].Nodes
 			}
@@ -143,6 +144,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		}
 		e := ordinaryEntry(w.Seen)
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
+		e.Turn, e.Due = turnOf(v, w)
 		if size, sized := v.Sizes[w.Job.ID]; sized {
 			e.Machine, e.Sized, e.Head, e.Choices = size.Machine, size.Sized, size.Head, mold.Format(w.Seen.Choices)
 		}
@@ -153,6 +155,18 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 			}
 		}
 		q.Jobs = append(q.Jobs, e)
+	}
+}
+
+// turnOf is where a waiting job stands under a policy by which few have a place.
+func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
+	switch t, waits := v.Turns[w.Job.ID]; {
+	case !waits:
+		return "", 0
+	case t.Has:
+		return view.Reserved, t.Due
+	default:
+		return view.Unreserved, t.Due
 	}
 }
 

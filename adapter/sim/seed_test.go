@@ -13,12 +13,13 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
-	seedsFlag = flag.Int("accordion.seeds", 400, "how many stories to simulate")
-	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
-	wholeFlag = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
-	sizesFlag = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
-	longFlag  = flag.Bool("accordion.long", false, "a million stories, and 100,000 of applications over two clusters")
+	seedFlag   = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
+	seedsFlag  = flag.Int("accordion.seeds", 400, "how many stories to simulate")
+	fromFlag   = flag.Uint64("accordion.from", 1, "the first of them")
+	wholeFlag  = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
+	sizesFlag  = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
+	policyFlag = flag.String("accordion.policy", "", "the policy of all stories; the seed chooses one unless you say so, and the digests are those of its choice")
+	longFlag   = flag.Bool("accordion.long", false, "a million stories, and 100,000 of applications over two clusters")
 )
 
 // TestSeeds lets the stories of many seeds happen.

@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/core/policy"
 )
 
 // story is all that is decided before the simulation begins. A story can be made smaller by leaving things out.
@@ -29,6 +30,7 @@ type story struct {
 	calm     time.Duration // no fault begins after it
 	brief    bool
 	sizes    []string // rules for the sizes of moldable jobs, of one sidecar after the other and over again
+	policy   string   // of [plan]
 
 	apps     []app
 	events   []event
@@ -107,8 +109,8 @@ func (a app) String() string {
 // String tells the story before it happens.
 func (s *story) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v, sizes %s\n",
-		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm, strings.Join(s.sizes, ", then "))
+	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v, policy %s, sizes %s\n",
+		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm, s.policy, strings.Join(s.sizes, ", then "))
 	for _, a := range s.apps {
 		fmt.Fprintln(&b, a)
 	}
@@ -161,7 +163,17 @@ func newTeller(seed, subject uint64) teller {
 }
 
 // tell makes the seed's story.
-func tell(seed uint64) *story { return newTeller(seed, 0xacc0).tell(seed) }
+func tell(seed uint64) *story {
+	s := newTeller(seed, 0xacc0).tell(seed)
+	if s.policy = *policyFlag; s.policy == "" {
+		s.policy = policies[newTeller(seed, 0x90c1).IntN(len(policies))]
+	}
+	return s
+}
+
+// policies are those of which a seed chooses one, most often the default. With so little patience jobs are due, and have a reservation,
+// while a story lasts.
+var policies = []string{policy.Default, policy.Default, "easy-evolving", "patient", "patient:20s:x1", "patient:20s:x1:r2"}
 
 func (r teller) tell(seed uint64) *story {
 	most, calm := [2]int{3, 4}, 90*time.Second
@@ -169,7 +181,7 @@ func (r teller) tell(seed uint64) *story {
 		most, calm = [2]int{2, 2}, 40*time.Second
 	}
 	s := &story{
-		seed: seed, brief: r.brief, nodes: r.between(3, 8), calm: calm, sizes: []string{*sizesFlag},
+		seed: seed, brief: r.brief, nodes: r.between(3, 8), calm: calm, sizes: []string{*sizesFlag}, policy: policy.Default,
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
 		epilog:   r.when(0, 2), think: r.when(0, 3),

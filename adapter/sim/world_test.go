@@ -17,8 +17,8 @@ import (
 	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
+	"accordion/core/evolve"
 	"accordion/core/policy"
-	"accordion/core/queue"
 	"accordion/shim/wire"
 )
 
@@ -27,9 +27,12 @@ const deadline = 5 * time.Second
 
 // settings are the nth sidecar's, with short spans: what matters is their order, not their length.
 func (s *story) settings(nth int) managed.Settings {
-	planner, err := policy.WithSizes(queue.Repeated{}, s.sizes[(nth-1)%len(s.sizes)])
+	planner, err := policy.Live(s.policy, evolve.Algorithm{Limit: evolve.NoExpansion})
+	if err == nil {
+		planner, err = policy.WithSizes(planner, s.sizes[(nth-1)%len(s.sizes)])
+	}
 	if err != nil {
-		panic(err) // the name of a rule
+		panic(err) // the name of a policy, or of a rule
 	}
 	return managed.Settings{
 		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
 	"accordion/core"
@@ -24,7 +25,8 @@ type Explanation struct {
 	// Job is the job as the sidecar sees it; null when it is over.
 	Job *view.Entry `json:"job"`
 	// LackNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
-	// null when it does not wait, can start now, or has no place in the plan.
+	// null when it does not wait, can start now, or has no place in the plan. A job that waits for room without a reservation has LackNow, of the
+	// first size that it listed.
 	LackNow *Lack `json:"lack_now"`
 	Lack    *Lack `json:"lack"`
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
@@ -32,6 +34,8 @@ type Explanation struct {
 	// Sizes is why a moldable job that waits is planned on so many nodes; null where nothing but its end decides, or where it has no
 	// place in the plan.
 	Sizes *Sizes `json:"sizes"`
+	// DueBefore is how many jobs wait that were due for a reservation before it, where the policy gives one to a few only.
+	DueBefore int `json:"due_before,omitempty"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
 	Holders []view.Entry `json:"holders"`
 	// Before is every job that stands before it in the queue, in rank order.
@@ -180,6 +184,12 @@ func (x *Explanation) survey(r QueueReport) {
 		}
 	}
 	v.others = slices.Concat(x.Holders, x.Before)
+	if x.Job.Rank > 0 && x.Job.Turn != "" {
+		v.others = x.turn(r)
+		if x.Job.Start == 0 {
+			x.LackNow = v.lack(asked(x.Job), v.now)
+		}
+	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 {
 		x.Sizes = v.sizes(x.Job)
 	}
@@ -191,6 +201,33 @@ func (x *Explanation) survey(r QueueReport) {
 		}
 		x.Releases = v.releases(until)
 	}
+}
+
+// turn counts who is due before the job. It gives everybody who has a place: also those behind it in the queue, for who fits starts.
+func (x *Explanation) turn(r QueueReport) (placed []view.Entry) {
+	for _, e := range r.Jobs {
+		if e.Key() == x.Job.Key() {
+			continue
+		}
+		if e.Start > 0 {
+			placed = append(placed, e)
+		}
+		before := e.Due < x.Job.Due || e.Due == x.Job.Due && e.Rank < x.Job.Rank
+		if e.Rank > 0 && e.Turn != "" && before {
+			x.DueBefore++
+		}
+	}
+	return placed
+}
+
+// asked is a job without a place, as if it had one in the first size that it listed.
+func asked(e *view.Entry) *view.Entry {
+	one := *e
+	one.Plan = core.EP{{Duration: 1, Nodes: e.Size}}
+	if choices, err := adapter.ParseRequest(listOf(e)); err == nil {
+		one.Plan = choices[0]
+	}
+	return &one
 }
 
 // never is later than all for a job that has no end.

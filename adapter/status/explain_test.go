@@ -157,6 +157,33 @@ func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
 }
 
+// Where a few have a reservation a job is told from when on it may have one, and what it waits for until then.
+func TestAJobIsToldFromWhenOnItHasAReservation(t *testing.T) {
+	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {
+		e := view.Entry{ID: id, Submitted: second(submitted), User: "ann", Kind: "evolving", Phase: "waiting", Rank: rank, Request: request, Size: size, Why: "nodes", Turn: turn}
+		if due != "" {
+			e.Due = second(due)
+		}
+		return e
+	}
+	reserved := waits(18, 2, view.Reserved, "10:20:00", "11:40:00", "ep=12x40m", 12)
+	reserved.Start, reserved.End, reserved.Free, reserved.Plan = second("12:41:05"), second("13:21:05"), second("13:21:05"), core.EP{{Duration: 2400, Nodes: 12}}
+	q := queue()
+	q.Jobs = append(q.Jobs[:3], waits(17, 1, view.Unreserved, "11:02:10", "13:18:50", "ep=6x500s,10x1h", 6), reserved,
+		waits(19, 3, view.Unreserved, "11:00:00", "11:50:00", "ep=2x25m,14x1m", 2))
+	for name, job := range map[string]int64{"patient-is-not-due.txt": 17, "patient-has-a-reservation.txt": 18, "patient-is-due.txt": 19} {
+		golden(t, name, explained(t, lab(t, q), job, noon))
+	}
+	for i := range q.Jobs {
+		q.Jobs[i].Due = 0
+	}
+	q.Jobs[3].Rank, q.Jobs[4].Rank = 2, 1
+	const want = "Only the first of the queue has a reservation: it gets one in its turn, after 1 job that is before it."
+	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %q", got, want)
+	}
+}
+
 func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
 	q := queue()
 	q.Jobs = append(q.Jobs, view.Entry{ID: 7, Submitted: second("10:07:00"), User: "eve", Kind: "ordinary", Phase: "running", Nodes: "n[12-14]", Size: 3,

@@ -25,6 +25,8 @@ func (t *teller) reasons() []string {
 		return []string{clean(e.Why)}
 	case e.Rank == 0:
 		return nil
+	case e.Start == 0 && e.Turn == view.Unreserved && e.Why != "no place in the plan":
+		return t.unreserved()
 	case e.Start == 0:
 		return t.homeless()
 	case t.Lack == nil && len(t.Releases) == 0 && e.Start <= t.Read+60:
@@ -48,6 +50,28 @@ func (t *teller) homeless() []string {
 		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
 	}
 	return lines
+}
+
+// unreserved: it starts when there is room, and few have a reservation.
+func (t *teller) unreserved() []string {
+	e := t.Job
+	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
+	if l := t.LackNow; l != nil {
+		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(l, len(asked(e).Plan)))
+	}
+	after := ""
+	if t.DueBefore > 0 {
+		after = fmt.Sprintf(", after %s that %s before it", jobsWord(t.DueBefore), map[bool]string{true: "is", false: "are"}[t.DueBefore == 1])
+	}
+	switch {
+	case e.Due == 0:
+		return append(lines, fmt.Sprintf("Only the first of the queue has a reservation: it gets one in its turn%s.", after))
+	case e.Due > t.Read:
+		return append(lines,
+			fmt.Sprintf("It is due for a reservation from %s on (%s), when it has waited for %s: twice its request, or 24 hours if that is less, unless", t.moment(e.Due), t.in(e.Due), core.FormatDuration(e.Due-e.Submitted)),
+			"the site says otherwise. Until then whoever fits may start before it, and delay it; once it has one, nobody does who starts later.")
+	}
+	return append(lines, fmt.Sprintf("It has been due for a reservation since %s, and gets one in its turn%s.", t.moment(e.Due), after))
 }
 
 // most is the fewest nodes with which the job could be done, at its largest step.
@@ -83,16 +107,23 @@ func (t *teller) shortage() []string {
 		needs = fmt.Sprintf("It needs %s for its first step.", nodesWord(e.Size))
 	}
 	lines := []string{needs + " " + t.pool()}
+	switch {
+	case e.Turn != view.Reserved:
+	case e.Due > 0:
+		lines = append(lines, fmt.Sprintf("It was due at %s, and has a reservation since its turn came: who starts now leaves its nodes.", t.moment(e.Due)))
+	default:
+		lines = append(lines, "It has the reservation: who starts now leaves its nodes.")
+	}
 	start := t.moment(e.Start)
 	l, now := t.Lack, t.LackNow
 	later := l != nil && (l.Step > 1 || l.At >= e.Start) // its first moment is not what is missing
 	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
 	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
-		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now))
+		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now, len(e.Plan)))
 	}
 	switch {
 	case later:
-		lines = append(lines, fmt.Sprintf("Started right before %s, it would still lack nodes: %s", start, t.lacking(l)))
+		lines = append(lines, fmt.Sprintf("Started right before %s, it would still lack nodes: %s", start, t.lacking(l, len(e.Plan))))
 	case l != nil:
 		lines = append(lines, fmt.Sprintf("Right before %s others leave it %s.", start, only(l.Free)))
 	}
@@ -117,9 +148,9 @@ func (t *teller) shortage() []string {
 	return lines
 }
 
-// lacking is the instant at which it would have too few nodes.
-func (t *teller) lacking(l *Lack) string {
-	if len(t.Job.Plan) > 1 {
+// lacking is the instant at which it would have too few nodes, in one of so many steps.
+func (t *teller) lacking(l *Lack, steps int) string {
+	if steps > 1 {
 		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
 	}
 	return fmt.Sprintf("it needs %d, and at %s others leave it %s.", l.Needs, t.moment(l.At), only(l.Free))
@@ -281,6 +312,8 @@ func (t *teller) before() []string {
 		e := &t.Before[i]
 		what := "no place in the plan"
 		switch start, end := t.moment(e.Start), t.moment(e.End); {
+		case e.Start == 0 && e.Turn == view.Unreserved:
+			what = wanted(e) + ", starts when there is room"
 		case e.Start == 0:
 		case e.End == 0:
 			what = fmt.Sprintf("%s, planned from %s on", wanted(e), start)

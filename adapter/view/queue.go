@@ -54,14 +54,25 @@ type Entry struct {
 	Machine int    `json:"machine,omitempty"`
 	Sized   *Sized `json:"sized,omitempty"`
 	// Head is the job whose part of its reference this one gets, the head of the queue; 0: it has a part of its own.
-	Head    core.JobID `json:"head,omitempty"`
-	Choices string     `json:"choices,omitempty"` // of an ordinary job that is moldable to the batch system: 4x2h|8x70m
+	Head core.JobID `json:"head,omitempty"`
+	// Turn is whether a job that waits has a place, where the policy gives one to a few only: Reserved or Unreserved; "" where everybody has one,
+	// and of jobs that the batch system plans. Due is the Unix second from which on it may have one, behind those that are due before it;
+	// 0: nobody has to wait for that.
+	Turn    string    `json:"turn,omitempty"`
+	Due     core.Time `json:"due,omitempty"`
+	Choices string    `json:"choices,omitempty"` // of an ordinary job that is moldable to the batch system: 4x2h|8x70m
 	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
 	Grows    string             `json:"grows,omitempty"`
 	Limit    *Limit             `json:"limit,omitempty"`
 	Priority int64              `json:"priority,omitempty"`
 	Parts    []adapter.RankPart `json:"parts,omitempty"`
 }
+
+// What Turn says.
+const (
+	Reserved   = "reserved"   // it has a place in the plan, later than now
+	Unreserved = "unreserved" // it starts when there is room for it, now if it has a place
+)
 
 // Key names the job for good.
 func (e *Entry) Key() adapter.Key { return adapter.Key{ID: e.ID, Submitted: e.Submitted} }
@@ -89,6 +100,6 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
 		e.Phase == o.Phase && e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
 		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
-		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
+		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
 		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
 }

@@ -11,13 +11,14 @@
 //
 // Files: patient.go says what the policies are. There are three ways to do it, and state.go takes the first that can: rigid.go is for
 // rectangles; quick.go (which is told what happens), pass.go and scan.go (which start jobs) are for jobs of all kinds; plain.go does it in so many
-// words, and is for where jobs have guards. line.go and ages.go are what waits, for the first two.
+// words, and is for where jobs have guards, are somebody else's or are sized by a rule, in the order of order.go. line.go and ages.go are what waits, for the first two.
 package patient
 
 import (
 	"math"
 
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/queue"
 )
 
@@ -33,11 +34,17 @@ import (
 // With one reservation nobody starves: its place never moves back while the machine keeps its nodes, so that a job that fits the
 // machine waits until it is due, and then for those due before it, one place after the other.
 //
-// The zero value has no patience and one reservation: the oldest waiting job has it, as in EASY.
+// A job that somebody else starts (core.Job.Foreign) has a place in any case, and is none of those few: whoever came after it is
+// fitted beside that place, also the one who has the reservation.
+//
+// With a Sizing a moldable job has the sizes from its floor to its target only, as under Repeated; when it is due goes by all that it lists.
+//
+// The zero value has no patience and one reservation: everybody is due at once, and the first of the queue has it, as in EASY.
 type EASY struct {
-	Factor       int64     // a job is due once it has waited so many times its request; 0: at once
-	Most         core.Time // and at most so long, in seconds; 0: at once
-	Reservations int       // at a time; 0 is 1
+	Factor       int64        // a job is due once it has waited so many times its request; 0: at once
+	Most         core.Time    // and at most so long, in seconds; 0: at once
+	Reservations int          // at a time; 0 is 1
+	Sizing       adapt.Sizing // the sizes of moldable jobs; nil: all that they list
 }
 
 // All is more reservations than there ever are jobs. Without patience that is core/queue's Repeated, but for moldable jobs: one
@@ -47,6 +54,7 @@ const All = math.MaxInt
 var (
 	_ queue.Policy   = EASY{}
 	_ queue.Promiser = (*state)(nil)
+	_ queue.Sizer    = (*state)(nil)
 )
 
 // New is the state of a machine without jobs. A node count below 0 is 0.
@@ -56,15 +64,38 @@ var (
 // EPs in it share memory with the jobs' choices: read only.
 func (p EASY) New(m core.Machine) queue.State { return newState(p, m) }
 
-// due is when a job becomes due.
-func (p EASY) due(j *core.Job) core.Time {
+// Due is when a job becomes due. Without patience it is its submission.
+func (p EASY) Due(j core.Job) core.Time { return j.Submit + p.patience(&j) }
+
+// As is a job that is due when another is, which is the same job in other words: with other choices, say.
+func (p EASY) As(j, other core.Job) core.Job {
+	j.Submit += p.Due(other) - p.Due(j)
+	return j
+}
+
+// Patient says whether jobs wait before they are due.
+func (p EASY) Patient() bool { return p.Factor > 0 && p.Most > 0 }
+
+// patience is for how long a job waits before it is due.
+func (p EASY) patience(j *core.Job) core.Time {
+	if !p.Patient() {
+		return 0
+	}
 	request := core.Forever
 	for _, ep := range j.Choices {
 		request = min(request, ep.Total())
 	}
-	patience := p.Most
-	if request = max(request, 0); p.Factor <= 0 || request <= p.Most/p.Factor {
-		patience = max(p.Factor, 0) * request
+	if request = max(request-j.Guard-j.Pause, 0); request <= p.Most/p.Factor {
+		return min(p.Factor*request, core.Forever)
 	}
-	return j.Submit + min(max(patience, 0), core.Forever)
+	return min(p.Most, core.Forever)
+}
+
+// due is by what a job ranks among those that are due: where everybody is at once they go in the order of the queue, whatever their
+// submissions.
+func (p EASY) due(j *core.Job) core.Time {
+	if !p.Patient() {
+		return -core.Forever
+	}
+	return j.Submit + p.patience(j)
 }

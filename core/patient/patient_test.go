@@ -141,9 +141,18 @@ func tell(s queue.State, e event) ([]core.Start, core.Time) {
 	return s.Starts(e.now, nil), s.Next(e.now)
 }
 
+// foreign draws jobs of which some are somebody else's: these have one profile, and begin when they like.
+func foreign(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
+	j := drawJob(t, id, now, nodes)
+	if j.Foreign = rapid.Bool().Draw(t, "somebody else's"); j.Foreign {
+		j.Choices, j.Begin = j.Choices[:1], 0
+	}
+	return j
+}
+
 func TestEveryStartIsThatOfTheDefinitionSecondBySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, rectangles, late}).Draw(t, "kind"))
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, rectangles, late, foreign}).Draw(t, "kind"))
 		state := s.policy.New(core.Machine{Nodes: s.nodes})
 		dumb := &twin{policy: s.policy, nodes: s.nodes}
 		s.play(func(e event) ([]core.Start, core.Time) {

@@ -1,10 +1,11 @@
 package patient
 
 import (
-	"cmp"
 	"slices"
 
 	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/crowd"
 	"accordion/core/guard"
 	"accordion/core/held"
 	"accordion/core/mold"
@@ -13,7 +14,7 @@ import (
 )
 
 // plain is the definition in so many words: it makes everything anew at each pass, and remembers nothing but what runs. It is for
-// where jobs have guards; what is quick without them does the same (quick).
+// where jobs have guards, are somebody else's or are sized by a rule; what is quick without does the same (quick).
 type plain struct {
 	policy  EASY
 	machine core.Machine
@@ -24,6 +25,9 @@ type plain struct {
 	view    *profile.Profile
 	outlook guard.Outlook // beside view
 	chooser mold.Chooser
+
+	crowd *crowd.Crowd // nil without a sizing
+	world *adapt.World // as crowd was when the pass began
 }
 
 // waiter is a job that waits.
@@ -34,7 +38,11 @@ type waiter struct {
 }
 
 func newPlain(p EASY, m core.Machine) *plain {
-	return &plain{policy: p, machine: m, view: profile.New(0)}
+	s := &plain{policy: p, machine: m, view: profile.New(0)}
+	if p.Sizing != nil {
+		s.crowd = crowd.New(m, p.Sizing, adapt.HalfReference)
+	}
+	return s
 }
 
 // waits puts a job behind all others.
@@ -43,26 +51,45 @@ func (s *plain) waits(j core.Job, due core.Time) {
 }
 
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
-func (s *plain) Submit(_ core.Time, j core.Job) {
+func (s *plain) Submit(now core.Time, j core.Job) {
+	if s.crowd != nil {
+		s.crowd.Submit(now, j)
+	}
 	s.waits(j, s.policy.due(&j))
 }
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.
 func (s *plain) Running(now core.Time, a core.Allocation) {
 	r := held.Told(now, a)
-	s.End(now, a.Job)
+	s.forget(a.Job)
 	s.running = append(s.running, r)
+	if s.crowd != nil {
+		s.crowd.Running(now, a)
+	}
 }
 
 // End implements queue.State. It is nothing when the job is unknown.
-func (s *plain) End(_ core.Time, id core.JobID) {
+func (s *plain) End(now core.Time, id core.JobID) {
+	s.forget(id)
+	if s.crowd != nil {
+		s.crowd.End(now, id)
+	}
+}
+
+// forget takes a job out.
+func (s *plain) forget(id core.JobID) {
 	s.running = slices.DeleteFunc(s.running, func(r held.Changing) bool { return r.Job == id })
 	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.ID == id })
 	s.places = slices.DeleteFunc(s.places, func(p core.Planned) bool { return p.Job == id })
 }
 
 // Nodes implements queue.State.
-func (s *plain) Nodes(_ core.Time, m core.Machine) { s.machine = m }
+func (s *plain) Nodes(_ core.Time, m core.Machine) {
+	s.machine = m
+	if s.crowd != nil {
+		s.crowd.Nodes(m)
+	}
+}
 
 // Next implements queue.State.
 func (s *plain) Next(now core.Time) core.Time {
@@ -93,19 +120,26 @@ func (s *plain) Promise(id core.JobID) (core.Allocation, bool) {
 	return core.Allocation{}, false
 }
 
-// Plan implements queue.State: what starts now, and the reservations.
+// Plan implements queue.State: what starts now, and the reservations, in the order of the queue.
 func (s *plain) Plan(now core.Time) core.Plan {
-	c := s.copy()
-	return core.Plan{Jobs: append(c.pass(now, nil), c.places...)}
+	rank := ranks(s.waiting)
+	c := s.copy(s.crowd)
+	return core.Plan{Jobs: inOrder(append(c.pass(now, nil), c.places...), rank)}
 }
 
 // Clone implements queue.State.
-func (s *plain) Clone() queue.State { return s.copy() }
+func (s *plain) Clone() queue.State {
+	if s.crowd == nil {
+		return s.copy(nil)
+	}
+	return s.copy(s.crowd.Clone())
+}
 
-func (s *plain) copy() *plain {
+// copy is a copy with a crowd of its own, or with one that the copy does not change.
+func (s *plain) copy(all *crowd.Crowd) *plain {
 	return &plain{
 		policy: s.policy, machine: s.machine, waiting: slices.Clone(s.waiting), running: slices.Clone(s.running),
-		places: slices.Clone(s.places), view: profile.New(0),
+		places: slices.Clone(s.places), view: profile.New(0), crowd: all,
 	}
 }
 
@@ -115,6 +149,9 @@ func (s *plain) Starts(now core.Time, into []core.Start) []core.Start {
 	into = held.Resize(s.running, now, into)
 	for _, p := range s.pass(now, nil) {
 		into = append(into, core.Start{Job: p.Job, Choice: p.Choice, Nodes: p.EP.At(0), Begins: true})
+		if s.crowd != nil {
+			s.crowd.Begin(now, p.Job, p.EP.Peak(), p.End())
+		}
 	}
 	return into
 }
@@ -123,36 +160,55 @@ func (s *plain) Starts(now core.Time, into []core.Start) []core.Start {
 func (s *plain) pass(now core.Time, into []core.Planned) []core.Planned {
 	s.renew(now)
 	s.places = s.places[:0]
-	candidates := make([]*waiter, len(s.waiting))
-	for i := range s.waiting {
-		candidates[i] = &s.waiting[i]
-	}
-	slices.SortStableFunc(candidates, func(a, b *waiter) int {
-		if a.due > now && b.due > now {
-			return 0
+	begun, given := len(into), 0
+	for _, w := range s.order(now) {
+		j, of, ok := s.sized(w.Job)
+		if !ok {
+			continue
 		}
-		return cmp.Compare(a.due, b.due)
-	})
-	begun := len(into)
-	for _, w := range candidates {
-		if p, ok := s.now(now, w.Job); ok {
-			s.outlook.Occupy(s.view, &p, now)
+		p, ok := s.now(now, j)
+		starts := ok
+		if !ok && (w.Foreign || w.due <= now && given < s.policy.Reservations) {
+			p, ok = s.outlook.Best(&s.chooser, s.view, now, j)
+		}
+		if !ok {
+			continue
+		}
+		p.Choice = of(p.Choice)
+		s.outlook.Occupy(s.view, &p, max(now, w.Begin))
+		switch {
+		case starts:
 			s.running = append(s.running, held.Begun(p.Allocation))
 			into = append(into, p)
-			continue
-		}
-		if w.due > now || len(s.places) >= s.policy.Reservations {
-			continue
-		}
-		if p, ok := s.outlook.Best(&s.chooser, s.view, now, w.Job); ok {
-			s.outlook.Occupy(s.view, &p, max(now, w.Begin))
+		case w.Foreign:
 			s.places = append(s.places, p)
+		default:
+			s.places = append(s.places, p)
+			given++
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool {
 		return slices.ContainsFunc(into[begun:], func(p core.Planned) bool { return p.Job == w.ID })
 	})
 	return into
+}
+
+// sized is a job with the choices only that the rule lets it have, and which of all its choices these are. It is false where it may have
+// none on this machine.
+func (s *plain) sized(j core.Job) (_ core.Job, of func(int) int, ok bool) {
+	same := func(choice int) int { return choice }
+	if s.crowd == nil || len(j.Choices) < 2 {
+		return j, same, true
+	}
+	sizes := s.crowd.Sizes(j.ID)
+	if sizes == nil || sizes.Several {
+		return j, same, true
+	}
+	lo, hi, ok := sizes.Range(s.crowd.Sizing.Factor(s.world, sizes), s.machine.Nodes)
+	if ok {
+		j.Choices = sizes.Choices[lo : hi+1]
+	}
+	return j, func(choice int) int { return sizes.Choice(lo + choice) }, ok
 }
 
 // renew makes the view of what runs.
@@ -164,6 +220,9 @@ func (s *plain) renew(now core.Time) {
 		}
 	}
 	s.outlook.Renew(now, s.view, held.Allocations(s.running))
+	if s.crowd != nil {
+		s.world = s.crowd.World(now)
+	}
 }
 
 // now is the place of a job that begins now: of its choices that do, the one that completes first.

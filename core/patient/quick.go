@@ -174,9 +174,10 @@ func (s *quick) begins(now core.Time) core.Time {
 
 // Plan is that of queue.State.
 func (s *quick) Plan(now core.Time) core.Plan {
+	rank := ranks(s.all())
 	c := s.copy()
 	plan := begun(c.Starts(now, nil), c.Promise)
-	plan.Jobs = append(plan.Jobs, c.places...)
+	plan.Jobs = inOrder(append(plan.Jobs, c.places...), rank)
 	return plan
 }
 

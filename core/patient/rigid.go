@@ -150,6 +150,7 @@ func (s *rigid) Next(now core.Time) core.Time { return s.runs.Next(now) }
 
 // Plan is that of queue.State.
 func (s *rigid) Plan(now core.Time) core.Plan {
+	rank := ranks(s.all())
 	c := s.copy()
 	plan := begun(c.Starts(now, nil), c.promise)
 	for i := range c.due.All {
@@ -158,6 +159,7 @@ func (s *rigid) Plan(now core.Time) core.Plan {
 			plan.Jobs = append(plan.Jobs, core.Planned{Allocation: core.Allocation{Job: w.ID, Start: c.place.At, EP: j.Choices[0]}})
 		}
 	}
+	plan.Jobs = inOrder(plan.Jobs, rank)
 	return plan
 }
 

@@ -33,6 +33,13 @@ func guarded(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return j
 }
 
+// others draws guarded jobs, and those with a guard are somebody else's.
+func others(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
+	j := guarded(t, id, now, nodes)
+	j.Foreign = j.Guard > 0
+	return j
+}
+
 // byJob is the places of a plan, in the order of the numbers.
 func byJob(p core.Plan) []core.Planned {
 	slices.SortFunc(p.Jobs, func(a, b core.Planned) int { return cmp.Compare(a.Job, b.Job) })
@@ -41,7 +48,7 @@ func byJob(p core.Plan) []core.Planned {
 
 func TestWithReservationsForAllAndNoPatienceItIsRepeated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{one, guarded}).Draw(t, "kind"))
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{one, guarded, others}).Draw(t, "kind"))
 		m := core.Machine{Nodes: s.nodes}
 		state, repeated := patient.EASY{Reservations: patient.All}.New(m), queue.Repeated{}.New(m)
 		s.play(func(e event) ([]core.Start, core.Time) {
@@ -196,7 +203,7 @@ func TestNobodyStarves(t *testing.T) {
 
 func TestAPlannerThatIsMadeAnewAtEachEventStartsTheSameJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded, rectangles, late}).Draw(t, "kind"))
+		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded, rectangles, late, foreign}).Draw(t, "kind"))
 		m := core.Machine{Nodes: s.nodes}
 		lives := s.policy.New(m)
 		var waits []core.Job

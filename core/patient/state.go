@@ -2,11 +2,12 @@ package patient
 
 import (
 	"accordion/core"
+	"accordion/core/crowd"
 	"accordion/core/queue"
 )
 
-// state is the state of EASY: rigid as long as it may be, then quick as long as no job has a guard, and plain from then on. Two of the three
-// are nil.
+// state is the state of EASY: rigid as long as it may be, then quick as long as no job has a guard or is somebody else's, and plain from then on, or where a rule
+// sizes them. Two of the three are nil.
 type state struct {
 	rigid *rigid
 	quick *quick
@@ -16,6 +17,9 @@ type state struct {
 func newState(p EASY, m core.Machine) *state {
 	p.Reservations = max(p.Reservations, 1)
 	m.Nodes = max(m.Nodes, 0)
+	if p.Sizing != nil {
+		return &state{plain: newPlain(p, m)}
+	}
 	if p.Reservations > 1 {
 		return &state{quick: newQuick(p, m)}
 	}
@@ -40,9 +44,9 @@ func (s *state) odd() {
 	}
 }
 
-// guards is told of a guard.
-func (s *state) guards(guard core.Time) {
-	if guard <= 0 {
+// plainly says whether something is there that quick does not know.
+func (s *state) plainly(unknown bool) {
+	if !unknown {
 		return
 	}
 	if s.odd(); s.quick != nil {
@@ -52,7 +56,7 @@ func (s *state) guards(guard core.Time) {
 
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
-	s.guards(j.Guard)
+	s.plainly(j.Guard > 0 || j.Foreign)
 	if s.rigid != nil && isRectangle(&j) {
 		s.rigid.submit(now, &j)
 		return
@@ -63,7 +67,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.
 func (s *state) Running(now core.Time, a core.Allocation) {
-	s.guards(a.Guard)
+	s.plainly(a.Guard > 0)
 	if !isRun(now, &a) {
 		s.odd()
 	}
@@ -96,7 +100,15 @@ func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
 	return s.is().(queue.Promiser).Promise(id)
 }
 
-// Plan implements queue.State: what starts now, and the reservations.
+// Crowd implements queue.Sizer.
+func (s *state) Crowd() *crowd.Crowd {
+	if s.plain == nil {
+		return nil
+	}
+	return s.plain.crowd
+}
+
+// Plan implements queue.State: what starts now, and the reservations, in the order of the queue.
 func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
 
 // Clone implements queue.State.
@@ -107,5 +119,5 @@ func (s *state) Clone() queue.State {
 	case s.quick != nil:
 		return &state{quick: s.quick.copy()}
 	}
-	return &state{plain: s.plain.copy()}
+	return &state{plain: s.plain.Clone().(*plain)}
 }

@@ -80,7 +80,11 @@ func (w *twin) reserve(j core.Job, now core.Time) (p promise, ok bool) {
 	return p, ok
 }
 
+// due is when a job becomes due. Where nobody has to wait for that the order is the queue's, whoever was submitted first.
 func (w *twin) due(j core.Job) core.Time {
+	if w.policy.Most == 0 || w.policy.Factor == 0 {
+		return -core.Forever
+	}
 	request := core.Forever
 	for _, ep := range j.Choices {
 		request = min(request, ep.Total())
@@ -97,28 +101,55 @@ func (w *twin) pass(now core.Time) (starts []core.Start) {
 			}
 		}
 	}
-	w.places = nil           // 2
-	var due, rest []core.Job // 3
+	w.places = nil // 2
+	given := 0
+	for _, j := range w.order(now) { // 3, 4
+		p, ok := w.begins(j, now)
+		if ok {
+			w.running = append(w.running, &p)
+			w.queue = slices.DeleteFunc(w.queue, func(q core.Job) bool { return q.ID == j.ID })
+			starts = append(starts, core.Start{Job: j.ID, Choice: p.choice, Nodes: p.told, Begins: true})
+			continue
+		}
+		mine := w.due(j) <= now && given < max(w.policy.Reservations, 1)
+		if !j.Foreign && !mine {
+			continue
+		}
+		if p, ok := w.reserve(j, now); ok {
+			w.places = append(w.places, p)
+			if !j.Foreign {
+				given++
+			}
+		}
+	}
+	return starts
+}
+
+// order is the candidates: those due, then all others; somebody else's before all that came behind them.
+func (w *twin) order(now core.Time) []core.Job {
+	var due, rest, all []core.Job
 	for _, j := range w.queue {
-		if w.due(j) <= now {
+		if w.due(j) <= now && !j.Foreign {
 			due = append(due, j)
 		} else {
 			rest = append(rest, j)
 		}
 	}
 	slices.SortStableFunc(due, func(a, b core.Job) int { return cmp.Compare(w.due(a), w.due(b)) })
-	for _, j := range append(due, rest...) { // 4
-		if p, ok := w.begins(j, now); ok {
-			w.running = append(w.running, &p)
-			w.queue = slices.DeleteFunc(w.queue, func(q core.Job) bool { return q.ID == j.ID })
-			starts = append(starts, core.Start{Job: j.ID, Choice: p.choice, Nodes: p.told, Begins: true})
-		} else if w.due(j) <= now && len(w.places) < max(w.policy.Reservations, 1) {
-			if p, ok := w.reserve(j, now); ok {
-				w.places = append(w.places, p)
-			}
-		}
+	index := func(j core.Job) int {
+		return slices.IndexFunc(w.queue, func(q core.Job) bool { return q.ID == j.ID })
 	}
-	return starts
+	for _, d := range due {
+		for len(rest) > 0 {
+			k := slices.IndexFunc(rest, func(j core.Job) bool { return j.Foreign && index(j) < index(d) })
+			if k < 0 {
+				break
+			}
+			all, rest = append(all, rest[k]), slices.Delete(rest, k, k+1)
+		}
+		all = append(all, d)
+	}
+	return append(all, rest...)
 }
 
 func (w *twin) next(now core.Time) core.Time {

@@ -3,11 +3,14 @@ package policy
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/adaptive"
+	"accordion/core/evolve"
+	"accordion/core/patient"
 	"accordion/core/queue"
 )
 
@@ -19,6 +22,50 @@ const (
 
 // earliest is the sizing that is none: it lets every job have all that it listed.
 const earliest = "earliest"
+
+// Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
+func Live(name string, a evolve.Algorithm) (queue.Policy, error) {
+	for _, e := range table {
+		if e.name == name && e.live {
+			return e.make(a, queue.FirstCome), nil
+		}
+	}
+	base, _, sized := strings.Cut(name, plusSizing[:1])
+	if kind, _, _ := strings.Cut(base, ":"); sized && slices.Contains(LiveNames(), kind) {
+		return nil, fmt.Errorf("policy %s: on a live cluster sizes are said apart; take %s", core.Shown(name), base)
+	}
+	easy, err := patientNamed(name, queue.FirstCome)
+	if err != nil {
+		return nil, err
+	}
+	if _, is := easy.(patient.EASY); !is {
+		return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s%s", core.Shown(name), strings.Join(LiveNames(), ", "), Hint(name, LiveNames()))
+	}
+	if a != (evolve.Algorithm{Limit: evolve.NoExpansion}) {
+		return nil, fmt.Errorf("policy %s expands no step: take the algorithm noX, and no limit of expansion", core.Shown(name))
+	}
+	return easy, nil
+}
+
+// LiveNames are the names of those that plan a live cluster.
+func LiveNames() []string {
+	var all []string
+	for _, e := range table {
+		if e.live {
+			all = append(all, e.name)
+		}
+	}
+	for _, p := range patients {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+// IsLive says whether Live has a policy of the name.
+func IsLive(name string) bool {
+	_, err := Live(name, evolve.Algorithm{Limit: evolve.NoExpansion})
+	return err == nil
+}
 
 // WithSizes is a policy of a live cluster (Live) that sizes moldable jobs by a rule of package adapt.
 func WithSizes(p queue.Policy, sizes string) (queue.Policy, error) {
@@ -34,11 +81,25 @@ func withSizing(p queue.Policy, sizing adapt.Sizing) queue.Policy {
 	if _, none := sizing.(adapt.Earliest); none {
 		sizing = nil
 	}
-	if r, repeated := p.(queue.Repeated); repeated {
-		r.Sizing = sizing
-		return r
+	switch p := p.(type) {
+	case queue.Repeated:
+		p.Sizing = sizing
+		return p
+	case patient.EASY:
+		p.Sizing = sizing
+		return p
 	}
 	return p
+}
+
+// Patient is the parameters of a policy under which a few jobs have a reservation, and the others start when they fit. It is false of one
+// under which everybody has a place.
+func Patient(p queue.Policy) (patient.EASY, bool) {
+	if named, is := p.(Policy); is {
+		p = named.Policy
+	}
+	easy, is := p.(patient.EASY)
+	return easy, is
 }
 
 // SizedAs is a policy of a live cluster that sizes moldable jobs by the rule of another policy.
@@ -53,6 +114,8 @@ func SizingOf(p queue.Policy) adapt.Sizing {
 	case Policy:
 		return SizingOf(p.Policy)
 	case queue.Repeated:
+		return p.Sizing
+	case patient.EASY:
 		return p.Sizing
 	case adaptive.EASY:
 		return p.Sizing
@@ -93,7 +156,7 @@ func Pass(name string) (Policy, error) {
 		return p, err
 	}
 	switch p.Policy.(type) {
-	case queue.Repeated:
+	case queue.Repeated, patient.EASY:
 		p.Policy = withSizing(p.Policy, SizingOf(p))
 		return p, nil
 	case adaptive.EASY, adaptive.Traditional:

@@ -30,6 +30,9 @@ const (
 	reservations = "rN"
 )
 
+// plusSizing may stand at their end: moldable jobs have the sizes that the rule lets them have, else all that they list.
+const plusSizing = "+SIZING"
+
 // everybody is the number of reservations that is no number.
 const everybody = "all"
 
@@ -41,7 +44,7 @@ func patientNames() []string {
 		for _, o := range p.options {
 			name += "[:" + o + "]"
 		}
-		all = append(all, name)
+		all = append(all, name+"["+plusSizing+"]")
 	}
 	return all
 }
@@ -57,7 +60,8 @@ func patientHelp() string {
 
 // patientNamed is the policy of a name among those here; nil when there is none.
 func patientNamed(name string, order queue.Order) (queue.Policy, error) {
-	words := strings.Split(name, ":")
+	parameters, sizing, sized := strings.Cut(name, plusSizing[:1])
+	words := strings.Split(parameters, ":")
 	for _, p := range patients {
 		if p.name != words[0] {
 			continue
@@ -76,7 +80,14 @@ func patientNamed(name string, order queue.Order) (queue.Policy, error) {
 		if order != queue.FirstCome {
 			return nil, ownOrder(name, order)
 		}
-		return made, nil
+		if !sized {
+			return made, nil
+		}
+		ruled, err := WithSizes(made, sizing)
+		if err != nil {
+			return nil, fmt.Errorf("policy %s: %w", core.Shown(name), err)
+		}
+		return ruled, nil
 	}
 	return nil, nil
 }

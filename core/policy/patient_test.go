@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/core/adapt"
+	"accordion/core/evolve"
 	"accordion/core/patient"
 	"accordion/core/queue"
 )
@@ -17,10 +19,27 @@ func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 		"patient:6h":        {Factor: 2, Most: 6 * 3600},
 		"patient:r2:x1:12h": {Factor: 1, Most: 12 * 3600, Reservations: 2},
 		"patient:rall":      {Factor: 2, Most: day, Reservations: patient.All},
+
+		"easy-evolving+share": {Sizing: adapt.Share{}},
+		"patient:6h:r2+least": {Factor: 2, Most: 6 * 3600, Reservations: 2, Sizing: adapt.Least{}},
+		"patient:x1+earliest": {Factor: 1, Most: day},
 	} {
 		p, err := Named(name, queue.FirstCome)
-		if err != nil || p.Policy != queue.Policy(want) || p.AsRequested || !strings.Contains(Help(), p.Name[:strings.Index(p.Name+":", ":")]) {
+		if err != nil || p.Policy != queue.Policy(want) || p.AsRequested || !strings.Contains(Help(), p.Name[:strings.IndexAny(p.Name+":", ":+")]) {
 			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		live, err := Live(name, evolve.Algorithm{Limit: evolve.NoExpansion})
+		if apart := strings.Contains(name, "+"); (err != nil) != apart || IsLive(name) == apart || err == nil && live != p.Policy {
+			t.Errorf("%s on a live cluster: %+v, %v", name, live, err)
+		}
+		if pass, err := Pass(name); err != nil || pass.Policy != p.Policy || SizingOf(pass) != want.Sizing {
+			t.Errorf("%s in OAR's pass: %+v, %v", name, pass, err)
+		}
+		if easy, is := Patient(p); !is || easy != want {
+			t.Errorf("the parameters of %s are %+v", name, easy)
+		}
+		if _, err := Live(name, evolve.Algorithm{Limit: evolve.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "said apart") {
+			t.Errorf("%s expands: %v", name, err)
 		}
 		if _, err := Named(name, queue.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has an order of its own") {
 			t.Errorf("%s with another order: %v", name, err)
@@ -30,6 +49,12 @@ func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 		if _, err := Named(name, queue.FirstCome); err == nil || !strings.Contains(err.Error(), "is not one of") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := Named("patient+shar", queue.FirstCome); err == nil || !strings.Contains(err.Error(), `policy "patient+shar": sizes "shar" are not one of`) {
+		t.Error(err)
+	}
+	if _, patient := Patient(queue.Repeated{}); patient {
+		t.Error("repeated is patient")
 	}
 	if _, err := Named("patient:6h:x3:12h", queue.FirstCome); err == nil || !strings.Contains(err.Error(), "is a second PATIENCE") {
 		t.Error(err)

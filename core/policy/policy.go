@@ -79,17 +79,6 @@ func Names() []string {
 	return slices.Concat(all, patientNames(), sizedNames())
 }
 
-// LiveNames are the names of those that plan a live cluster.
-func LiveNames() []string {
-	var all []string
-	for _, e := range table {
-		if e.live {
-			all = append(all, e.name)
-		}
-	}
-	return all
-}
-
 // Help is a line for each policy: its name, and what it is.
 func Help() string {
 	var text strings.Builder
@@ -130,16 +119,6 @@ func Named(name string, order queue.Order) (Policy, error) {
 		hint = "; did you mean " + n + "?"
 	}
 	return Policy{}, fmt.Errorf("policy %s is not one of %s%s", core.Shown(name), strings.Join(Names(), ", "), hint)
-}
-
-// Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
-func Live(name string, a evolve.Algorithm) (queue.Policy, error) {
-	for _, e := range table {
-		if e.name == name && e.live {
-			return e.make(a, queue.FirstCome), nil
-		}
-	}
-	return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s", core.Shown(name), strings.Join(LiveNames(), ", "))
 }
 
 // RigidOnly says whether a policy is to see every job as it was requested.

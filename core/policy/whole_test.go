@@ -125,7 +125,7 @@ func sorted(runs map[core.JobID]core.Time) (ids []core.JobID) {
 
 // floor is that of a policy.
 func floor(name string) adapt.Floor {
-	if name[0] == 'e' || name[0] == 'r' || name[0] == 's' && name[1] == 'h' {
+	if name[0] == 'e' || name[0] == 'p' || name[0] == 'r' || name[0] == 's' && name[1] == 'h' {
 		return adapt.HalfReference
 	}
 	return adapt.AsListed
@@ -135,7 +135,7 @@ func TestEveryJobStartsOnASizeThatItListedAndNotBelowItsFloor(t *testing.T) {
 	for _, name := range []string{
 		"easy+reference", "easy+least", "easy+earliest", "easy+load", "easy+share", "repeated+reference", "repeated+least", "repeated+earliest",
 		"repeated+load", "repeated+share", "traditional", "traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "cirne-berman",
-		"cirne-berman:opt:top", "share", "share:2h",
+		"cirne-berman:opt:top", "share", "share:2h", "easy-evolving+least", "easy-evolving+share", "patient+load", "patient:1h:r2+share",
 	} {
 		p, err := policy.Named(name, queue.FirstCome)
 		if err != nil {
@@ -155,7 +155,7 @@ func TestPromisesStandWhereTheSizingIsSwitched(t *testing.T) {
 		var waiting []core.Job
 		running := map[core.JobID]core.Allocation{}
 		now, id := core.Time(0), core.JobID(0)
-		for _, name := range []string{"repeated+share", "repeated+earliest", "easy+share", "repeated+least", "share", "repeated"} {
+		for _, name := range []string{"repeated+share", "repeated+earliest", "easy+share", "repeated+least", "share", "patient+share", "repeated", "easy-evolving"} {
 			p, err := policy.Named(name, queue.FirstCome)
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/place"
+	"accordion/core/policy"
 	"accordion/core/queue"
 )
 
@@ -56,12 +57,21 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	for _, j := range jobs {
 		p, planned := found[j.ID]
 		if !planned {
-			plan = append(plan, Placed{Job: j.ID, Why: NeverFits})
+			plan = append(plan, Placed{Job: j.ID, Why: r.without(j, h.parts-len(h.lost))})
 			continue
 		}
 		plan = append(plan, Placed{Job: j.ID, Choice: p.Choice, Start: p.Start, Duration: p.EP.Total(), Resources: names[j.ID]})
 	}
 	return plan, true
+}
+
+// without is why a job has no place, on a machine of so many hosts.
+func (r Rule) without(j Job, machine int) string {
+	_, few := policy.Patient(r.Policy)
+	if few && slices.ContainsFunc(j.Choices, func(c Choice) bool { return c.Groups[0].Counts[0] <= machine }) {
+		return StartsLater
+	}
+	return NeverFits
 }
 
 // sharedTree is the tree of which all jobs ask for so many parts of the first level; nil when they do not.

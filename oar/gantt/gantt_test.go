@@ -214,7 +214,7 @@ type drawn struct {
 // passes draws a policy of a pass.
 func passes(t *rapid.T) queue.Policy {
 	p, err := policy.Pass(rapid.SampledFrom([]string{"repeated", "repeated+share", "repeated+least", "repeated+load", "easy+share", "easy+reference",
-		"traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "share", "share:20s"}).Draw(t, "policy"))
+		"traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "share", "share:20s", "easy-evolving", "patient:20s+share"}).Draw(t, "policy"))
 	if err != nil {
 		t.Fatal(err)
 	}

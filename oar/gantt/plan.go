@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/patient"
 )
 
 // Choice is one of the configurations of a job: what it wants, all at once, and for how long. Its groups are served one
@@ -54,6 +55,7 @@ const (
 	WaitsFor    = "it waits for a job that has no planned start"
 	OutOfTime   = "the scheduler's time was over before its turn"
 	AfterItself = "it waits for a job that comes after it"
+	StartsLater = "it starts when there is room for all of it, and has no reservation yet"
 )
 
 // Plan gives the jobs their places beside what the calendar says is taken, in their order: each gets its earliest
@@ -69,14 +71,49 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 			placed = append(placed, Placed{Job: j.ID, Why: OutOfTime})
 			continue
 		}
-		one := p.place(j)
-		if one.Why == "" {
-			cal.Take(one.Resources, one.Start, one.End())
-			p.ends[j.ID] = one.End()
-		}
+		one := p.place(j, false)
+		p.take(one)
 		placed = append(placed, one)
 	}
 	return placed
+}
+
+// PlanFew is Plan by a policy under which a few jobs have a reservation (core/patient): in the order in which their turns come, a job
+// starts that fits now; the first that are due and do not fit get their earliest completion, and the others no place. listed is the jobs as they
+// were listed, by which it goes when they are due.
+func PlanFew(cal *Calendar, now core.Time, by patient.EASY, listed, jobs []Job, over func() bool) []Placed {
+	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
+	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))
+	for i, j := range listed {
+		queue[i] = j.counted(Choice.resources)
+	}
+	late := false
+	turns, due := by.Turns(now, queue)
+	left := max(by.Reservations, 1)
+	for turn, i := range turns {
+		late = late || over != nil && over()
+		if late {
+			placed[i] = Placed{Job: jobs[i].ID, Why: OutOfTime}
+			continue
+		}
+		one := p.place(jobs[i], true)
+		if one.Why == StartsLater && turn < due && left > 0 {
+			if one = p.place(jobs[i], false); one.Why == "" {
+				left--
+			}
+		}
+		p.take(one)
+		placed[i] = one
+	}
+	return placed
+}
+
+// take enters a job's place, if it has one.
+func (p *planner) take(one Placed) {
+	if one.Why == "" {
+		p.cal.Take(one.Resources, one.Start, one.End())
+		p.ends[one.Job] = one.End()
+	}
 }
 
 // planner plans jobs one after the other.
@@ -90,8 +127,8 @@ type planner struct {
 // bound says that a request for so long starts no earlier. It stays true, because a plan only fills up.
 type bound struct{ duration, start core.Time }
 
-// place looks for a job's place and does not take it.
-func (p *planner) place(j Job) Placed {
+// place looks for a job's place and does not take it: where it completes first, or of the places that begin now the one that does.
+func (p *planner) place(j Job, begins bool) Placed {
 	begin := max(p.now, j.Begin)
 	for _, before := range j.After {
 		end, planned := p.ends[before]
@@ -106,6 +143,12 @@ func (p *planner) place(j Job) Placed {
 			continue // it cannot win
 		}
 		start, ok := p.start(c, begin)
+		if ok && begins && start > p.now {
+			ok = false
+			if best.Why != "" {
+				best.Why = StartsLater
+			}
+		}
 		if !ok || best.Why == "" && !sooner(start+c.Duration, p.taken, best) {
 			continue
 		}

@@ -346,7 +346,7 @@ func (m *mixture) pass(by queue.Policy) (map[core.JobID]int, error) {
 // What explain says of a job that OAR molds is what OAR's pass gives it, whatever the policy: also where everybody behind the head of the
 // queue has the head's factor, and where others start before.
 func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
-	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional"} {
+	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional", "patient:100s+share"} {
 		t.Run(name, func(t *testing.T) {
 			by, err := policy.Pass(name)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/arrivals"
+	"accordion/core/policy"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/gantt"
@@ -114,17 +115,21 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 // store is what a pass reads and writes.
 type store struct{ tables.Tables }
 
-// plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers and at the
-// sizes that the policy lets them have.
+// plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers, or of their turns where
+// only a few have a reservation, and at the sizes that the policy lets them have.
 func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
 	closed := p.closed()
 	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, p.jobs); ok {
 		return plan
 	}
+	listed := p.jobs
 	p.jobs = p.rule.Capped(p.usable, now, closed, p.jobs)
 	cal := gantt.NewCalendar(p.usable)
 	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)
+	}
+	if few, is := policy.Patient(p.rule.Policy); is {
+		return gantt.PlanFew(cal, now, few, listed, p.jobs, over)
 	}
 	return gantt.Plan(cal, now, p.jobs, over)
 }

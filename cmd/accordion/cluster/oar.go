@@ -54,13 +54,25 @@ func oneLine(err error) error {
 	return text
 }
 
-// passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do. Another rule in its own configuration
-// would not be in force.
+// sameBut says whether a policy's name is another's without its sizes.
+func sameBut(name, sized string) bool {
+	base, _, _ := strings.Cut(sized, "+")
+	return name == base
+}
+
+// passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do, and where they give a reservation to a few only
+// it does so, too. What else its own configuration says would not be in force.
 func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	planner, err := pass.Planner(p, command.ReadStatistics)
+	_, few := policy.Patient(planner)
 	switch {
 	case err != nil:
 		return planner, err
+	case own.Policy != config.Default().Plan.Policy && !(few && sameBut(own.Policy, planner.Name)):
+		return planner, fmt.Errorf("[plan] policy = %q is not in force: under OAR it follows from %s, which is %q in %s; say there what is meant, and leave policy out",
+			own.Policy, conf.PolicySetting, planner.Name, p.File)
+	case few && own.Fit() != config.Default().Plan.Fit():
+		return planner, fmt.Errorf("[plan] algorithm and expand_limit are not in force: %s = %q in %s expands no step; leave them out", conf.PolicySetting, planner.Name, p.File)
 	case own.Sizes != policy.SizesOf(planner) && own.Sizes != config.Default().Plan.Sizes:
 		return planner, fmt.Errorf("[plan] sizes = %q is not in force: under OAR they follow from %s, which is %q in %s; say there what is meant, and leave sizes out",
 			own.Sizes, conf.PolicySetting, planner.Name, p.File)

@@ -94,6 +94,9 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 	if err != nil {
 		return err
 	}
+	if why := config.NoLaunchers(settings.Policy); p.parts != nil && why != "" { // under OAR another file names the policy
+		return command.Usage(errors.New(why))
+	}
 	p.cluster = settings.Cluster
 	if err := p.among.enter(p, settings.Cluster); err != nil {
 		return err

@@ -119,6 +119,9 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 
 // planner is the planning policy with its sizes. What is wrong with it is the user's.
 func (c *cluster) planner(conf config.Plan) (queue.Policy, error) {
+	if easy, few := policy.Patient(c.passes); few {
+		return easy, nil
+	}
 	planner, err := policy.Live(conf.Policy, conf.Fit())
 	if err != nil {
 		return nil, command.Usage(err)

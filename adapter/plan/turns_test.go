@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/patient"
+	"accordion/core/policy"
+	"accordion/core/queue"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+const day = 24 * 3600
+
+// since is a managed job that was submitted at a second.
+func (s *scene) since(at core.Time, text string) *managed.Job {
+	r := s.waits(text)
+	r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = at, at, at
+	return r
+}
+
+// An ordinary job has six of eight nodes for 300 s more, another waits for all of them; a managed one would fit now, and be in its way.
+func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
+	late := patient.EASY{Factor: 2, Most: day}
+	for _, c := range []struct {
+		name           string
+		policy, passes queue.Policy
+		want           string
+	}{
+		{"by repeated", queue.Repeated{}, nil, "300; 645 n[1-2]"},
+		{"by easy-evolving", patient.EASY{}, nil, "300; 645 n[1-2]"},
+		{"by patient", late, nil, "300; -"},
+		{"by patient, where the batch system is, too", late, late, "-; 4 n[7-8]"},
+		{"by easy-evolving, where the batch system is, too", patient.EASY{}, patient.EASY{}, "300; -"},
+	} {
+		s := sceneOf(8, nil)
+		s.Settings.Policy, s.Settings.Passes = c.policy, c.passes
+		s.runsOrdinary(6, 300)
+		s.waitsOrdinary(8, 300)
+		s.Snapshot.Jobs[1].Submitted = 990
+		s.since(995, "2x400s")
+		if got := starts(Make(s.Input)); got != c.want {
+			t.Errorf("%s they start at %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Of three that wait the last one is due first. Reservations are kept for it before those that start now.
+func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
+	s := sceneOf(8, nil)
+	s.Settings.Policy, s.Settings.Protect = patient.EASY{Factor: 2, Most: day}, 1
+	s.runsOrdinary(5, 100)
+	young, starts, due := s.since(900, "8x400s"), s.since(999, "2x10s"), s.since(550, "7x200s")
+	v := Make(s.Input)
+	for r, want := range map[*managed.Job]Turn{young: {Due: 1700}, starts: {Due: 1019}, due: {Due: 950, Has: true}} {
+		if got := v.Turns[r.ID]; got != want || (r.Course == nil) != (r == young) || v.Waits(r) != true {
+			t.Errorf("job %d stands at %+v on %+v, want %+v", r.ID, got, r.Course, want)
+		}
+	}
+	wants, _ := v.Wanted()
+	if len(wants) != 1 || wants[0].Name != due.Reservation(0) || wants[0].Start != 1100 {
+		t.Errorf("the reservations are %+v", wants)
+	}
+	s.Snapshot.Nodes[7].Usable = false
+	s.OutOfService = func(n adapter.Node) bool { return !n.Usable }
+	if v := Make(s.Input); v.Waits(young) || !v.Waits(due) {
+		t.Error("a job that needs all nodes waits for room when one is gone")
+	}
+}
+
+// Rigid jobs before the gate of a partition that is all ours are planned as managed ones are: who fits begins, whoever waits before it.
+func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
+	in := gated(8, 2)
+	in.Settings.Policy = patient.EASY{Factor: 2, Most: day}
+	in.Jobs[1].Choices[0][0].Duration = 400
+	for i := range in.Snapshot.Jobs {
+		if j := &in.Snapshot.Jobs[i]; j.Rigid {
+			j.Limit = 400
+		}
+	}
+	if got := starts(Make(in)); got != "-; 4 n[7-8]" {
+		t.Errorf("they start at %s", got)
+	}
+}
+
+// Each cycle makes its plan anew of what it reads: it is what core/patient says of the same jobs, whichever sizes they may have.
+func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pick := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
+		s := sceneOf(pick("nodes", 4, 10), nil)
+		by := patient.EASY{Factor: int64(pick("factor", 0, 2)), Most: core.Time(pick("most", 0, 300)), Reservations: pick("reservations", 0, 2)}
+		s.Settings.Policy = by
+		state := by.New(core.Machine{Nodes: len(s.Snapshot.Nodes)})
+		if n := pick("held", 0, len(s.free)-1); n > 0 {
+			left := core.Time(pick("left", 10, 300))
+			s.runsOrdinary(n, left)
+			state.Running(1004, core.Allocation{Job: -1, Start: 1000, EP: core.EP{{Duration: left, Nodes: n}}})
+		}
+		for range pick("jobs", 1, 6) {
+			r := s.since(1000-core.Time(pick("ago", 0, 500)), rapid.SampledFrom([]string{"2x100s", "4x50s", "1x300s|2x160s|4x90s", "3x20s", "8x30s|9x10s"}).Draw(t, "sizes"))
+			state.Submit(1004, core.Job{ID: r.ID, Submit: r.Submitted, Begin: 1004, Choices: r.Choices, Margin: s.Settings.Margin(r.Choices)})
+		}
+		if d := cmp.Diff(state.Plan(1004), Make(s.Input).Planned, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("%+v: (-core +cycle)\n%s", by, d)
+		}
+	})
+}
+
+// With a rule for sizes, too, nobody is planned on a size that explain does not name.
+func TestASizeIsExplainedUnderPatience(t *testing.T) {
+	share, err := policy.WithSizes(patient.EASY{}, "share")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sceneOf(8, nil)
+	s.Settings.Policy = share
+	r := s.waits("1x400s|2x210s|4x120s|8x80s")
+	s.waitsOrdinary(4, 300)
+	v := Make(s.Input)
+	x, told := v.Sizes[r.ID]
+	if n := r.Course.EP[0].Nodes; !told || n < x.Least || n > x.Most || len(v.Sizing) == 0 || v.Sizing[0].Rule != "share" {
+		t.Errorf("it is planned on %d nodes; explained is %+v by %+v", n, x.Sized, v.Sizing)
+	}
+}

@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	"accordion/adapter/config"
+	"accordion/core/evolve"
+	"accordion/core/patient"
+	"accordion/core/policy"
+	"accordion/core/queue"
+	"accordion/oar/conf"
+)
+
+// Under OAR the passes' policy is the sidecar's, as far as it gives a reservation to a few only; and what its own file says must not be another.
+func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
+	const day = 24 * 3600
+	for _, c := range []struct {
+		passes, own, algorithm string
+		want                   queue.Policy // of the sidecar
+		wrong                  string
+	}{
+		{"", "", "", queue.Repeated{Limit: evolve.NoExpansion}, ""},
+		{"patient", "", "", patient.EASY{Factor: 2, Most: day}, ""},
+		{"patient:12h", "patient:12h", "", patient.EASY{Factor: 2, Most: day / 2}, ""},
+		{"easy-evolving+earliest", "easy-evolving", "", patient.EASY{}, ""},
+		{"patient", "easy-evolving", "", nil, `[plan] policy = "easy-evolving" is not in force: under OAR it follows from ACCORDION_POLICY, which is "patient"`},
+		{"repeated", "patient", "", nil, `[plan] policy = "patient" is not in force: under OAR it follows from ACCORDION_POLICY, which is "repeated"`},
+		{"patient", "", "2X", nil, `ACCORDION_POLICY = "patient" in oar.conf expands no step; leave them out`},
+	} {
+		own := config.Default().Plan
+		if c.own != "" {
+			own.Policy = c.own
+		}
+		if c.algorithm != "" {
+			own.Algorithm = c.algorithm
+		}
+		passes, err := passesOf(conf.Policy{File: "oar.conf", Name: conf.Setting{Value: c.passes}}, own)
+		if c.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%+v: %v, want %s", c, err, c.wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := (&cluster{passes: passes}).planner(own)
+		if err != nil || policy.Unsized(got) != c.want {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+}
