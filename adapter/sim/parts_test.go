@@ -362,7 +362,7 @@ func (p *share) estimate(rank, walltime core.Time) core.Time {
 	}
 	state := b.Local.State.Clone().(queue.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank <= rank {
+		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}
