@@ -4,51 +4,102 @@
 # as_oar COMMAND...: neither database wants to run as root, and OAR's user is there anyway.
 as_oar() { setpriv --reuid oar --regid oar --clear-groups -- "$@"; }
 
+# To make one takes seconds of a processor: one with OAR's tables is kept for each kind, and lies where Slurm's do.
+databases=$release_roots/databases
+
+# start_database sets kept, where one like this lab's is, and taken, if this is a copy of it.
 start_database() {
-	install -d -o oar -g oar -m 700 "$lab/db"
-	"start_$(setting db)"
+	install -d -o oar -g oar -m 700 "$lab/db" "$lab/db/data"
+	# PostgreSQL's thousand small files are in memory, as the lab's own /etc is.
+	[[ $(setting db) != postgresql ]] || mount -t tmpfs -o "mode=700,uid=$(id -u oar),gid=$(id -g oar)" tmpfs "$lab/db/data"
+	kept=$databases/oar-$(database_name)
+	taken=''
+	! take_database || taken=yes
+	[[ $taken ]] || "make_$(setting db)"
+	"run_$(setting db)"
+}
+
+# database_name: of all that a database with OAR's tables is made from.
+database_name() {
+	{
+		setting db
+		"$(postgres_programs)/postgres" --version
+		/usr/sbin/mariadbd --version
+		cat "$here"/lab/oar/{database,server}.sh /usr/sbin/oar-database /usr/lib/oar/database/*.sql
+		id oar
+	} | sha256sum | cut -c 1-16
+}
+
+take_database() {
+	touch -c "$kept" 2>/dev/null # in use
+	cp -a --sparse=always "$kept/." "$lab/db/data" 2>/dev/null
+}
+
+# keep_database for the next lab. In the root of another release nothing is kept: that is everybody's.
+keep_database() {
+	[[ ! $taken && $(setting root) == / ]] && mkdir -p "$databases" 2>/dev/null || return 0
+	find "$databases" -mindepth 1 -maxdepth 1 -name 'oar-*' -printf '%T@ %p\n' | sort -rn | tail -n +4 | cut -d' ' -f2- | xargs -r rm -rf
+	"stop_$(setting db)"
+	cp -a --sparse=always "$lab/db/data" "$kept.$slot" && mv -T "$kept.$slot" "$kept" 2>/dev/null || rm -rf "$kept.$slot"
+	"run_$(setting db)"
 }
 
 # postgres_programs: of the newest release that is there.
 postgres_programs() { printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1; }
 
-start_postgresql() {
-	local bin
-	bin=$(postgres_programs)
-	as_oar "$bin/initdb" -D "$lab/db/data" -U postgres -A trust -E UTF8 --locale=C --no-sync
-	cat >>"$lab/db/data/postgresql.conf" <<-CONF
-		listen_addresses = '127.0.0.1'
-		unix_socket_directories = '$lab/db'
-		fsync = off
-		synchronous_commit = off
-		full_page_writes = off
-		max_connections = 200
-	CONF
-	as_oar "$bin/pg_ctl" -D "$lab/db/data" -w -t 60 -l "$lab/db/log" start
+make_postgresql() { as_oar "$(postgres_programs)/initdb" -D "$lab/db/data" -U postgres -A trust -E UTF8 --locale=C --no-sync; }
+
+run_postgresql() {
+	local options=(listen_addresses=127.0.0.1 "unix_socket_directories=$lab/db" fsync=off synchronous_commit=off full_page_writes=off max_wal_size=64MB max_connections=200 jit=off)
+	as_oar "$(postgres_programs)/pg_ctl" -D "$lab/db/data" -w -t 60 -l "$lab/db/log" -o "${options[*]/#/-c }" start
 }
 
-# start_mariadb: OAR counts on columns without a value getting one, as they did before MariaDB 10.2.4 (sql-mode).
-start_mariadb() {
-	local options=(--no-defaults "--datadir=$lab/db/data" "--tmpdir=$lab/db" --innodb-buffer-pool-size=64M
-		--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-doublewrite=0
-		--sql-mode=NO_ENGINE_SUBSTITUTION)
+stop_postgresql() { as_oar "$(postgres_programs)/pg_ctl" -D "$lab/db/data" -w -t 60 -m fast stop; }
+
+# mariadb_options: OAR counts on columns without a value getting one, as they did before MariaDB 10.2.4 (sql-mode).
+mariadb_options() {
+	printf '%s\n' --no-defaults "--datadir=$lab/db/data" "--tmpdir=$lab/db" --innodb-buffer-pool-size=64M \
+		--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-doublewrite=0 --sql-mode=NO_ENGINE_SUBSTITUTION
+}
+
+make_mariadb() {
+	local options
+	mapfile -t options < <(mariadb_options)
 	as_oar mariadb-install-db "${options[@]}" --skip-test-db --skip-name-resolve --auth-root-authentication-method=normal
+}
+
+run_mariadb() {
+	local options
+	mapfile -t options < <(mariadb_options)
 	as_oar /usr/sbin/mariadbd "${options[@]}" "--socket=$lab/db/socket" --bind-address=127.0.0.1 --port=3306 \
 		"--pid-file=$lab/db/pid" --skip-log-bin --skip-name-resolve --performance-schema=off >"$lab/db/log" 2>&1 &
+	mariadb=$!
 	within 60 mariadb_admin 'select 1' >/dev/null 2>&1 || die "MariaDB does not answer: $(tail -n 3 "$lab/db/log")"
 	mariadb_admin "create or replace user root@'127.0.0.1' identified by 'lab'; grant all on *.* to root@'127.0.0.1' with grant option"
 }
 
+stop_mariadb() {
+	kill "$mariadb"
+	wait "$mariadb" || :
+}
+
 mariadb_admin() { mariadb --no-defaults "--socket=$lab/db/socket" --user=root --execute="$1"; }
 
-# make_schema: what OAR 2.5.9 brings for MariaDB is no SQL in two places: a column named by a reserved word, and a rule in
-# which a quote ends the text. It has been mended in the lab's copy.
+# make_schema: OAR's tables, and the columns of resources that a lab has. What OAR 2.5.9 brings for MariaDB is no SQL in two places: a
+# column named by a reserved word, and a rule in which a quote ends the text. It has been mended in the lab's copy.
 make_schema() {
+	local property
 	sed -i 's/^force ENUM/`force` ENUM/' /usr/lib/oar/database/mysql_structure.sql
 	sed -i -E "s/([^\\\\])\\\\\\\\'/\1\\\\'/g" /usr/lib/oar/database/mysql_default_admission_rules.sql
+	[[ ! $taken ]] || return 0
 	local admin=(--db-admin-user=postgres --db-admin-pass=lab --db-port=5432)
 	[[ $(setting db) == postgresql ]] || admin=(--db-admin-user=root --db-admin-pass=lab --db-port=3306)
 	oar-database --create --db-host=127.0.0.1 "${admin[@]}" </dev/null
+	for property in cpu core; do
+		oarproperty -a "$property" >/dev/null
+	done
+	oarproperty -c -a switch >/dev/null
+	keep_database
 }
 
 # query QUERY: bare rows, fields separated by |.

@@ -5,8 +5,18 @@
 # What OAR's manager of cpusets works with.
 controllers=(cpuset cpu cpuacct devices freezer)
 
-# hierarchy CONTROLLER: where the machine has it mounted (version 1), and with which options.
-hierarchy() { awk -v want="$1" '$3 == "cgroup" && ("," $4 ",") ~ ("," want ",") { print $2, $4; exit }' /proc/mounts; }
+# hierarchy CONTROLLER: sets at, where the machine has it mounted (version 1), and options, with which; to nothing, where it has not. A node
+# asks for each controller: it starts no program for that.
+hierarchy() {
+	local _ where kind with
+	while read -r _ where kind with _; do
+		if [[ $kind == cgroup && ,$with, == *",$1,"* ]]; then
+			at=$where options=$with
+			return
+		fi
+	done </proc/mounts
+	at='' options=''
+}
 
 # without_cpusets RELEASE: says why a lab can have none; nothing, where it can.
 without_cpusets() {
@@ -16,7 +26,7 @@ without_cpusets() {
 		return
 	fi
 	for controller in "${controllers[@]}"; do
-		read -r at options < <(hierarchy "$controller") || true
+		hierarchy "$controller"
 		if [[ ! $at ]]; then
 			echo "this machine has no control groups of version 1 for $controller"
 			return
@@ -32,7 +42,7 @@ without_cpusets() {
 slot_used() {
 	local controller at options
 	for controller in "${controllers[@]}"; do
-		read -r at options < <(hierarchy "$controller") || true
+		hierarchy "$controller"
 		[[ ! $at || ! -d $at/$groups ]] || ! find "$at/$groups" -name tasks -exec cat {} + 2>/dev/null | grep -q . || return 0
 	done
 	return 1
@@ -40,16 +50,20 @@ slot_used() {
 
 # enter_groups NODE: makes the node's, below the lab's. Who calls it is in them from then on.
 enter_groups() {
-	local controller at options group
+	local controller at options group made=()
 	for controller in "${controllers[@]}"; do
-		read -r at options < <(hierarchy "$controller")
-		for group in "$at/$groups" "$at/$groups/$1"; do
-			mkdir -p "$group"
-			if [[ $controller == cpuset ]]; then
-				cat "${group%/*}/cpuset.cpus" >"$group/cpuset.cpus"
-				cat "${group%/*}/cpuset.mems" >"$group/cpuset.mems"
-			fi
-		done
+		hierarchy "$controller"
+		made+=("$at/$groups/$1")
+	done
+	mkdir -p "${made[@]}"
+	for controller in "${controllers[@]}"; do
+		hierarchy "$controller"
+		if [[ $controller == cpuset ]]; then
+			for group in "$at/$groups" "$at/$groups/$1"; do
+				echo "$(<"${group%/*}/cpuset.cpus")" >"$group/cpuset.cpus"
+				echo "$(<"${group%/*}/cpuset.mems")" >"$group/cpuset.mems"
+			done
+		fi
 		echo "$BASHPID" >"$at/$groups/$1/tasks"
 	done
 }
@@ -58,7 +72,7 @@ enter_groups() {
 remove_groups() {
 	local controller at options
 	for controller in "${controllers[@]}"; do
-		read -r at options < <(hierarchy "$controller") || true
+		hierarchy "$controller"
 		[[ ! $at ]] || within 30 group_removed "$at/$groups${1:+/$1}" || die "$at/$groups${1:+/$1} cannot be removed: processes are in it"
 	done
 }
@@ -111,23 +125,23 @@ live_as() {
 
 # own_groups DIRECTORY: the node's part of the control groups, as if it were all.
 own_groups() {
-	local controller at options
+	local controller at options own word
+	mkdir -p "${controllers[@]/#/$1/}"
 	for controller in "${controllers[@]}"; do
-		read -r at options < <(hierarchy "$controller")
-		mkdir -p "$1/$controller"
-		mount -t cgroup -o "$(tr , '\n' <<<"$options" | grep -vxE 'rw|ro|relatime|noatime|clone_children|release_agent=.*' | paste -sd,)" \
-			cgroup "$1/$controller"
+		hierarchy "$controller"
+		own=''
+		for word in ${options//,/ }; do
+			case $word in rw | ro | relatime | noatime | clone_children | release_agent=*) ;; *) own+=,$word ;; esac
+		done
+		mount -t cgroup -o "${own#,}" cgroup "$1/$controller"
 	done
 	mount --rbind "$1" /sys/fs/cgroup
 }
 
 # own_devices DIRECTORY: OAR's manager makes links in /dev.
 own_devices() {
-	local device
 	mkdir -p "$1"/{pts,shm}
-	for device in null zero full random urandom tty; do
-		cp -a "/dev/$device" "$1/"
-	done
+	cp -a /dev/{null,zero,full,random,urandom,tty} "$1/"
 	ln -s /proc/self/fd "$1/fd"
 	ln -s pts/ptmx "$1/ptmx"
 	mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$1/pts"

@@ -23,9 +23,12 @@ serve() {
 }
 
 write_config() {
-	mkdir -p "$lab/journal" "$lab/own/etc/accordion"
-	sidecar_config >"$lab/own/etc/accordion/accordion.toml"
+	mkdir -p "$lab/journal"
+	sidecar_config | put_config
 }
+
+# put_config: where the sidecar looks for it, in the lab's own /etc.
+put_config() { in_world mkdir -p /etc/accordion && in_world tee /etc/accordion/accordion.toml; }
 
 # sidecar_config prints what differs from the defaults. Steps of a job in a lab may last some seconds only.
 sidecar_config() {

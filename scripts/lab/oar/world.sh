@@ -30,7 +30,7 @@ begin_world() {
 			tail -n 12 "$lab/log/lab.log" | sed 's/^/  /' >&2
 			exit 1
 		}
-		sleep 0.05
+		pause
 	done
 	disown "$world"
 }
@@ -45,6 +45,9 @@ live() {
 	echo "${own[0]}" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
+	# In memory: where labs come and go, a disk's file system looks long for numbers of files that were not in use just now.
+	mkdir -p "$lab/own"
+	mount -t tmpfs -o mode=755 tmpfs "$lab/own"
 	(
 		flock 7 # a lab of Slurm adds no user meanwhile, of whom half would be copied
 		make_own /etc
@@ -183,12 +186,9 @@ run_as() {
 	"${place[@]}" \
 		env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=$home" "USER=$user" \
 		"LOGNAME=$user" SHELL=/bin/bash "TERM=${TERM:-dumb}" LANG=C.UTF-8 "OAR_LAB_DIR=$lab" \
-		setpriv --reuid "$(id_of "$user" 3)" --regid "$(id_of "$user" 4)" --clear-groups -- \
+		setpriv --reuid "$user" --regid "$user" --clear-groups -- \
 		/bin/sh -c 'cd "$HOME" && exec "$@"' sh "$@"
 }
-
-# id_of USER FIELD: of the lab's /etc/passwd.
-id_of() { awk -F: -v user="$1" -v field="$2" '$1 == user { print $field }' "$lab/own/etc/passwd"; }
 
 # make_clients: programs for those outside, who call them as if OAR were theirs.
 make_clients() {

@@ -33,7 +33,7 @@ write_config() {
 }
 
 # setting NAME: of this lab, as it was booted.
-setting() { sed -n "s/^$1=//p" "$lab/etc/lab"; }
+setting() { value_of "$1" "$lab/etc/lab"; }
 
 make_folders() {
 	mkdir -p "$lab"/{bin,db,db/tmp,etc,home,journal,log,munge,pid,run,spool,state}

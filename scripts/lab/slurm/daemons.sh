@@ -83,7 +83,7 @@ kill_node() {
 		mapfile -t pids < <(node_processes "$1")
 		((${#pids[@]})) || break
 		kill -KILL "${pids[@]}" 2>/dev/null || true
-		sleep 0.05
+		pause
 	done
 	# Its groups go with it.
 	within 10 removed_node "$1" || die "the control groups of $1 cannot be removed"
@@ -163,7 +163,14 @@ build_accordion() {
 	fi >"$lab/log/build.log" 2>&1 8<&-
 }
 
-# build_spank: the SPANK plug-in, for the Slurm that is installed.
+# build_spank: the SPANK plug-in, for the Slurm that is installed. Labs copy one that is kept for these sources and this release.
 build_spank() {
-	[[ ! -s $lab/etc/plugstack.conf || -e $lab/bin/accordion.so ]] || CFLAGS='' "$here/build-spank" "$lab/bin/accordion.so" 8<&-
+	local kept
+	[[ -s $lab/etc/plugstack.conf && ! -e $lab/bin/accordion.so ]] || return 0
+	kept=$(go env GOCACHE)/accordion-labs/spank-$release-$(cat "$repo"/slurm/spank/* "$here/build-spank" | sha256sum | cut -c 1-16).so || return
+	if [[ ! -e $kept ]]; then
+		mkdir -p "${kept%/*}"
+		CFLAGS='' "$here/build-spank" "$kept.$BASHPID" 8<&- && mv -f "$kept.$BASHPID" "$kept" || return
+	fi
+	cp "$kept" "$lab/bin/accordion.so.new" && mv -f "$lab/bin/accordion.so.new" "$lab/bin/accordion.so"
 }

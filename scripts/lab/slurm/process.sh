@@ -93,7 +93,7 @@ kill_processes() {
 		mapfile -t pids < <(our_processes)
 		((${#pids[@]})) || return 0
 		kill -KILL "${pids[@]}" 2>/dev/null || true
-		sleep 0.05
+		pause
 	done
 	die "processes of $lab cannot be ended: ${pids[*]}"
 }

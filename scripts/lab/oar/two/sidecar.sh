@@ -3,10 +3,10 @@
 # two-labs, after lab/oar/sidecar.sh, which starts and ends it.
 
 write_config() {
-	mkdir -p "$lab"/{oar,slurm}/journal "$lab/oar/own/etc/accordion"
+	mkdir -p "$lab"/{oar,slurm}/journal
 	oar_config >"$lab/etc/oar.toml"
 	slurm_config >"$lab/etc/slurm.toml"
-	list_config >"$lab/oar/own/etc/accordion/accordion.toml" # where those in the world see /etc
+	list_config | put_config
 }
 
 # oar_config: with the socket where jobs look for it.
