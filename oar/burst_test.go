@@ -17,7 +17,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	next := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
 	before := len(said(t, lab))
 	lab.Await(t, long, "so many passes are over", func() bool {
-		lab.Run(t, "root", "oarnotify", "Scheduling")
+		lab.Notify(t, "Scheduling")
 		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
 	})
 	// What came before the first of them may have made that one sleep.

@@ -300,6 +300,6 @@ func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "boot-node", "n2")
 	// OAR's own look at nodes, whose status says that it has changed something.
 	lab.Run(t, "oar", "sh", "-c", "OARDIR=/usr/lib/oar OARCONFFILE=/etc/oar/oar.conf /usr/lib/oar/finaud; true")
-	lab.Run(t, "root", "oarnotify", "ChState")
+	lab.Notify(t, "ChState")
 	lab.Await(t, time.Minute, "OAR finds the node well", func() bool { return lab.SQL(t, "select state from resources where network_address = 'n2'") == "Alive" })
 }

@@ -48,7 +48,7 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 func during(t *testing.T, lab *lab.OARLab, command string) {
 	t.Helper()
 	lab.Await(t, long, "there was a pass for "+command, func() bool {
-		lab.Run(t, "root", "oarnotify", "Scheduling")
+		lab.Notify(t, "Scheduling")
 		_, _, none := lab.Exec("root", "bash", "-c", "for n in {1..40}; do "+command+" && exit; sleep 0.05; done; exit 1")
 		return none == nil
 	})
@@ -75,7 +75,7 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
 	lab.Await(t, long, "the advance reservation is over", func() bool {
-		lab.Run(t, "root", "oarnotify", "Scheduling") // OAR has no clock for that: it looks once a minute
+		lab.Notify(t, "Scheduling") // OAR has no clock for that: it looks once a minute
 		return lab.State(t, advance) == "Terminated"
 	})
 	ends(t, lab, beside)
@@ -118,7 +118,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 	// oarhold -r and oarresume do no more, but want cpusets, which a lab has not.
 	ask := func(what string) {
 		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, driver{t: t, lab: lab}.now()))
-		lab.Run(t, "root", "oarnotify", "ChState")
+		lab.Notify(t, "ChState")
 	}
 	ask("HOLD_RUNNING_JOB")
 	state("Suspended")

@@ -57,7 +57,7 @@ func (s driver) place(id string, hosts ...string) {
 func (s driver) release(ids ...string) {
 	s.t.Helper()
 	s.lab.SQL(s.t, "update accordion_jobs set released = 1 where job_id in ("+strings.Join(ids, ", ")+")")
-	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
+	s.lab.Notify(s.t, "Scheduling")
 }
 
 // reserve keeps the hosts from so many seconds from now on, for so long. A holder that is still held is in nobody's plan.
@@ -77,7 +77,7 @@ func (s driver) unreserve(holder string) {
 	for _, table := range []string{"accordion_reservations where holder", "accordion_places where job_id", "job_types where job_id", "jobs where job_id"} {
 		s.lab.SQL(s.t, "delete from "+table+" = "+holder)
 	}
-	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
+	s.lab.Notify(s.t, "Scheduling")
 }
 
 // now is the second, in SQL.
@@ -241,6 +241,6 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 // runsAndEnds awaits a short job's end.
 func (s driver) runsAndEnds(id string) {
 	s.t.Helper()
-	s.lab.Run(s.t, "root", "oarnotify", "Scheduling")
+	s.lab.Notify(s.t, "Scheduling")
 	ends(s.t, s.lab, id)
 }

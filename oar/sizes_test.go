@@ -20,7 +20,7 @@ func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 		add += `; echo '` + line + `' >>/etc/oar/oar.conf`
 	}
 	lab.Run(t, "root", "sh", "-c", "sed -i /^ACCORDION_/d /etc/oar/oar.conf"+add)
-	lab.Run(t, "root", "oarnotify", "Scheduling")
+	lab.Notify(t, "Scheduling")
 }
 
 // servesBy is planBy with a sidecar, which reads the same lines when it begins.

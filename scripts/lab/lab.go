@@ -42,6 +42,8 @@ type Lab struct {
 	pause    time.Duration // between two looks at what is awaited, which no event tells
 	logs     []string      // names of those whose ends say why a test failed
 	free     func()        // gives the slot back
+	people   people        // as whom client programs run
+	init     string        // the file in Dir that names the first process of the lab's world; "": it lives in the machine's
 }
 
 // Option changes how a lab is booted. Those that say so are for one of the systems only.
@@ -53,6 +55,7 @@ type spec struct {
 	release     string
 	cores       int
 	plain, fast bool
+	forked      bool     // modules of OAR's server
 	database    string   // OAR's
 	settings    []string // of slurm-lab
 }
@@ -95,6 +98,9 @@ func (s spec) arguments(nodes int) []string {
 	}
 	if s.fast {
 		all = append(all, "--fast")
+	}
+	if s.forked {
+		all = append(all, "--forked")
 	}
 	return all
 }
@@ -197,10 +203,13 @@ func clean() []string {
 	})
 }
 
+// since tells the tools when this process began: one of its labs has the program built, and the later ones take the same.
+var since = fmt.Sprintf("LAB_PROGRAM_SINCE=%d", time.Now().Unix())
+
 // command is one call of the tool.
 func (lab *Lab) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, lab.tool, arguments...)
-	c.Env = append(clean(), lab.settings...)
+	c.Env = append(append(clean(), since), lab.settings...)
 	c.WaitDelay = 5 * time.Second
 	return c
 }
@@ -230,7 +239,11 @@ func (lab *Lab) Try(arguments ...string) error { return lab.do(3*time.Minute, ar
 func (lab *Lab) call(patience time.Duration, text string, arguments ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c := lab.command(ctx, arguments...)
+	return outputs(lab.command(ctx, arguments...), text)
+}
+
+// outputs runs a command with that text as its standard input.
+func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	c.Stdin = strings.NewReader(text)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
@@ -238,15 +251,10 @@ func (lab *Lab) call(patience time.Duration, text string, arguments ...string) (
 	return strings.TrimRight(out.String(), "\n"), strings.TrimRight(errs.String(), "\n"), err
 }
 
-// as is a client command of a user's, for call.
-func as(user string, command []string) []string {
-	return append([]string{"exec", "--user", user, "--"}, command...)
-}
-
 // Run runs a client command that must succeed as the user, in his directory; it returns its standard output.
 func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
 	t.Helper()
-	out, errs, err := lab.call(lab.patience, "", as(user, command)...)
+	out, errs, err := lab.callAs(lab.patience, user, "", command)
 	if err != nil {
 		t.Fatalf("%s as %s: %v\n%s\n%s", strings.Join(command, " "), user, err, out, errs)
 	}

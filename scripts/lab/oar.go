@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -19,6 +20,10 @@ const OARRequired = "ACCORDION_TEST_OAR"
 
 // oarRelease is the environment variable that names OAR's release, 2.5 or 2.6, of labs whose test does not name one.
 const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
+
+// oarModules is the environment variable that, when it says forked, has OAR's server fork its modules, which takes much less of a processor.
+// It starts each anew otherwise, as a site's does: so must it where times are measured.
+const oarModules = "ACCORDION_TEST_OAR_MODULES"
 
 // The databases that OAR can have.
 const (
@@ -37,7 +42,8 @@ type OARLab struct {
 	Release  string // of OAR: 2.5 or 2.6
 	Without  string // why it has no cpusets; "": it has
 
-	slot int
+	slot     int
+	database database
 }
 
 // Database names an OAR's database: PostgreSQL, unless this says otherwise, or MariaDB.
@@ -65,7 +71,7 @@ func oarSpec(t testing.TB, options []Option) spec {
 	if out, err := exec.CommandContext(ctx, "unshare", "--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "mount", "-t", "proc", "proc", "/proc").CombinedOutput(); err != nil {
 		t.Skipf("no real OAR: this machine makes no namespaces: %v: %s", err, out)
 	}
-	s := specified(spec{database: PostgreSQL, release: cmp.Or(os.Getenv(oarRelease), "2.5"), cores: 1, fast: true}, options)
+	s := specified(spec{database: PostgreSQL, release: cmp.Or(os.Getenv(oarRelease), "2.5"), cores: 1, fast: true, forked: os.Getenv(oarModules) == "forked"}, options)
 	if s.release != "2.5" && s.database == MariaDB {
 		t.Skipf("OAR %s does not work with the MariaDB of its Debian", s.release)
 	}
@@ -81,7 +87,8 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 		return nil, err
 	}
 	lab := &OARLab{Database: s.database, Release: s.release, slot: slot.number,
-		Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, patience: oarPatience, pause: 100 * time.Millisecond, logs: []string{"lab.log", "oar.log"}, free: slot.free}}
+		Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, init: "init", patience: oarPatience, pause: 100 * time.Millisecond, logs: []string{"lab.log", "oar.log"}, free: slot.free}}
+	lab.database.kind, lab.database.directory = s.database, filepath.Join(lab.Dir, "db")
 	lab.settings = []string{"OAR_LAB_DIR=" + lab.Dir, fmt.Sprintf("OAR_LAB_SLOT=%d", lab.slot)}
 	var said map[string]string
 	if err = lab.boot(append(s.arguments(nodes), "--db", s.database, "--cores", fmt.Sprint(s.cores))); err == nil {
@@ -121,7 +128,7 @@ func (lab *OARLab) Exec(user string, command ...string) (stdout, stderr string, 
 
 // ExecWithin is Exec for a command that takes long, and is ended when the patience is over.
 func (lab *OARLab) ExecWithin(patience time.Duration, user string, command ...string) (stdout, stderr string, err error) {
-	return lab.call(patience, "", as(user, command)...)
+	return lab.callAs(patience, user, "", command)
 }
 
 // On is Exec on a node.
@@ -146,6 +153,12 @@ func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) st
 		t.Fatalf("oarsub gave no job: %s", out)
 	}
 	return m[1]
+}
+
+// Notify tells OAR's server a word, as oarnotify does: Scheduling, ChState. Tests say it again and again, and oarnotify is a Perl.
+func (lab *OARLab) Notify(t testing.TB, word string) {
+	t.Helper()
+	lab.Run(t, "root", "bash", "-c", `echo "$0" >/dev/tcp/127.0.0.1/6666`, word)
 }
 
 // State is a job's state, as OAR calls it.

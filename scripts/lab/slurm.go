@@ -149,7 +149,7 @@ func (lab *SlurmLab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, 
 // printed on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError
 // when the command ran and failed.
 func (lab *SlurmLab) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
-	return lab.call(Patience, text, as(user, command)...)
+	return lab.callAs(Patience, user, text, command)
 }
 
 // Submit gives a batch script to sbatch as the user, with the options, and returns the job's number. Without a first

@@ -16,6 +16,8 @@ type TwoLabs struct {
 	Lab       // of both: Nodes are those of OAR and Slurm together, Dir/oar and Dir/slurm are the labs
 	OAR   int // how many nodes it has
 	Slurm int // how many nodes it has
+
+	database database
 }
 
 // Delegate has the sidecar over both serve launchers: the text is its section [delegate] without the journal, " " for what holds unless
@@ -35,18 +37,28 @@ func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, patience: oarPatience, pause: 100 * time.Millisecond,
+	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, init: "oar/init", patience: oarPatience, pause: 100 * time.Millisecond,
 		logs: []string{"accordion.log"}, free: slot.free}}
+	lab.database.kind, lab.database.directory = PostgreSQL, filepath.Join(lab.Dir, "oar", "db")
 	lab.settings = append([]string{"TWO_LABS_DIR=" + lab.Dir, fmt.Sprintf("TWO_LABS_SLOT=%d", slot.number)}, s.settings...)
 	arguments := []string{"up", fmt.Sprint(oar), fmt.Sprint(slurm)}
 	for _, user := range s.users {
 		arguments = append(arguments, "--user", user)
+	}
+	if s.forked {
+		arguments = append(arguments, "--forked")
 	}
 	if err := lab.boot(arguments); err != nil {
 		t.Fatal(errors.Join(err, lab.down()))
 	}
 	endWith(t, lab)
 	return lab
+}
+
+// down leaves OAR's database before it goes.
+func (lab *TwoLabs) down() error {
+	lab.database.leave()
+	return lab.Lab.down()
 }
 
 func twoLabsDir(s slot) string { return fmt.Sprintf("/var/tmp/accordion-two-labs-%d", s.number) }
@@ -62,7 +74,7 @@ func empty(dir string) error {
 // Exec runs a command as the user, in his directory, with the clients of both and text as its standard input. It returns what it printed
 // on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError when it ran and failed.
 func (lab *TwoLabs) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
-	return lab.call(oarPatience, text, as(user, command)...)
+	return lab.callAs(oarPatience, user, text, command)
 }
 
 // Sbatch gives a batch script to sbatch as the user, with the options, and returns the job's number.
@@ -84,11 +96,7 @@ func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string
 // SQL is what OAR's database answers: a row a line, its fields separated by |.
 func (lab *TwoLabs) SQL(t testing.TB, query string) string {
 	t.Helper()
-	out, errs, err := lab.call(oarPatience, "", "oar", "sql", query)
-	if err != nil {
-		t.Fatalf("%s: %v: %s", query, err, errs)
-	}
-	return out
+	return lab.database.asked(t, query)
 }
 
 // File reads a file in the user's directory; "" when it is not there.

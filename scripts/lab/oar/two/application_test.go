@@ -1,6 +1,7 @@
 package two_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"accordion/adapter/view"
 	"accordion/scripts/lab"
 )
 
@@ -181,6 +183,24 @@ func settled(t *testing.T, labs *lab.TwoLabs) {
 			t.Errorf("%s says %q: an ordinary job did not run", file, got)
 		}
 	}
+	over := time.Now().Unix()
+	labs.Await(t, time.Minute, "the sidecar has seen that nothing is left", func() bool { return readAfter(t, labs, over) })
+}
+
+// readAfter says whether the sidecar's readings of both clusters are younger than that second.
+func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
+	t.Helper()
+	for _, cluster := range []string{"oar", "slurm"} {
+		var status view.Status
+		text := labs.Run(t, "root", "accordion", "status", "--json", "--cluster", cluster)
+		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // applications come after it
+			t.Fatalf("accordion status of %s: %v: %s", cluster, err, text)
+		}
+		if status.At <= second {
+			return false
+		}
+	}
+	return true
 }
 
 // remains is what there is of jobs and reservations on both, and of applications; "": nothing.

@@ -109,7 +109,15 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := launch(t, labs, name, "exec:./two", fmt.Sprintf(`[ -z "$%s" ] || until [ -e %s.cancelled ]; do sleep .1; done`, other, name), "sleep 1")
 		a.said(t, "started on", 1)
-		labs.Run(t, "alice", command, a.job(t, cluster))
+		id := a.job(t, cluster)
+		labs.Run(t, "alice", command, id)
+		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
+			if cluster == "slurm" {
+				state, _, _ := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
+				return state != "RUNNING"
+			}
+			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
+		})
 		a.write(t, name+".cancelled", "")
 		a.ends(t, 4*time.Minute, "0")
 		a.ran(t, .2)

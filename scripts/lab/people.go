@@ -1,0 +1,83 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// people are those as whom client programs run: what the tool's exec gives each of them is asked once. A test looks at what it awaits by
+// hundreds of such programs, and the tool is a shell script that takes more of a processor than most of them.
+type people struct {
+	sync.Mutex
+	known map[string]person
+}
+
+// person is what a client program of a user's has.
+type person struct {
+	uid, gid, groups string
+	home             string
+	env              []string
+}
+
+// meet is the person of that name, by the tool.
+func (lab *Lab) meet(ctx context.Context, user string) (person, error) {
+	lab.people.Lock()
+	defer lab.people.Unlock()
+	if p, ok := lab.people.known[user]; ok {
+		return p, nil
+	}
+	out, errs, err := outputs(lab.command(ctx, as(user, []string{"sh", "-c", "id -u; id -g; id -G; pwd; exec env -0"})...), "")
+	if err != nil {
+		return person{}, fmt.Errorf("who is %s: %w: %s", user, err, errs)
+	}
+	words := strings.SplitN(out, "\n", 5)
+	if len(words) < 5 {
+		return person{}, fmt.Errorf("who is %s: the tool's exec printed %q, want numbers, groups, a directory and an environment", user, out)
+	}
+	p := person{uid: words[0], gid: words[1], groups: strings.Join(strings.Fields(words[2]), ","), home: words[3],
+		env: strings.Split(strings.TrimRight(words[4], "\x00"), "\x00")}
+	if lab.people.known == nil {
+		lab.people.known = map[string]person{}
+	}
+	lab.people.known[user] = p
+	return p, nil
+}
+
+// as is a client command of a user's, for the tool.
+func as(user string, command []string) []string {
+	return append([]string{"exec", "--user", user, "--"}, command...)
+}
+
+// callAs runs a client command as the user, in his directory, with that text as its standard input, and tells its outputs apart.
+func (lab *Lab) callAs(patience time.Duration, user, text string, command []string) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // a Slurm of another release, in a world of its own
+		return outputs(lab.command(ctx, as(user, command)...), text)
+	}
+	p, err := lab.meet(ctx, user)
+	if err != nil {
+		return "", "", err
+	}
+	words := []string{"setpriv", "--reuid", p.uid, "--regid", p.gid, "--groups", p.groups, "--"}
+	if lab.init != "" {
+		first, err := os.ReadFile(filepath.Join(lab.Dir, lab.init))
+		if err != nil {
+			return "", "", fmt.Errorf("lab: which is the first process of its world: %w", err)
+		}
+		words = append([]string{"nsenter", "--target", strings.TrimSpace(string(first)), "--mount", "--net", "--pid", "--uts", "--ipc", "--"}, words...)
+		words = append(words, "sh", "-c", `cd "$0" && exec "$@"`, p.home)
+	}
+	c := exec.CommandContext(ctx, words[0], append(words[1:], command...)...)
+	c.Env, c.WaitDelay = p.env, 5*time.Second
+	if lab.init == "" {
+		c.Dir = p.home
+	}
+	return outputs(c, text)
+}
