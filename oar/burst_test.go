@@ -9,6 +9,11 @@ import (
 	"accordion/scripts/lab"
 )
 
+// How long a pass stays counts on what OAR takes between two of them, which is to start two Perl programs.
+func TestPassesThatFollowEachOtherDoNotMakeOARSleep(t *testing.T) {
+	onBoth(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
+}
+
 // A job holds all nodes, the next one waits, and OAR is asked for one pass after the other, as by many users at once.
 func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	const passes = 12
@@ -17,7 +22,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	next := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
 	before := len(said(t, lab))
 	lab.Await(t, long, "so many passes are over", func() bool {
-		lab.Notify(t, "Scheduling")
+		lab.Run(t, "root", "oarnotify", "Scheduling")
 		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
 	})
 	// What came before the first of them may have made that one sleep.

@@ -38,7 +38,6 @@ func hosts(t *testing.T, lab *lab.OARLab, id string) []string {
 func TestOARCallsUsForItsQueue(t *testing.T) {
 	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		theConfigurationThatCompletesFirst(t, lab)
-		passesThatFollowEachOther(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
 		whatWeDoNotHonour(t, lab)
 		whatTheSidecarHasDecided(t, lab)

@@ -46,6 +46,9 @@ type OARLab struct {
 	database database
 }
 
+// Started has an OAR's server start each module anew, whatever the environment says: for what counts on how long that takes.
+func Started() Option { return func(s *spec) { s.forked = false } }
+
 // Database names an OAR's database: PostgreSQL, unless this says otherwise, or MariaDB.
 func Database(name string) Option { return func(s *spec) { s.database = name } }
 
