@@ -88,7 +88,7 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 	if err != nil {
 		return nil, err
 	}
-	atOnce, err := s.mayLaunch(ctx, tx, r, hosts, now)
+	atOnce, err := s.db.MayLaunch(ctx, tx, int64(r.ID), r.Reservation, hosts, now)
 	if err != nil {
 		return nil, err
 	}
@@ -111,28 +111,22 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 		}
 		all = append(all, int64(one.ID))
 	}
-	if err := s.db.Release(ctx, tx, int64(r.ID)); err != nil || !atOnce {
-		return []string{server.Starts}, err
+	if err := s.db.Release(ctx, tx, int64(r.ID)); err != nil {
+		return nil, err
+	}
+	if atOnce {
+		err := s.occupied(ctx, tx, hosts)
+		if atOnce = err == nil; err != nil && !errors.Is(err, adapter.ErrBusy) {
+			return nil, err
+		}
+	}
+	if !atOnce { // a pass starts it, or leaves it
+		return []string{server.Starts}, nil
 	}
 	for _, one := range all {
 		words = append(words, server.Begins(core.JobID(one)))
 	}
 	return words, s.db.Launch(ctx, tx, all, now)
-}
-
-// mayLaunch says whether a job can begin now on the hosts of its reservation without a pass.
-func (s *System) mayLaunch(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (bool, error) {
-	may, err := s.db.MayLaunch(ctx, tx, int64(r.ID), r.Reservation, hosts, now)
-	if err != nil || !may {
-		return false, err
-	}
-	if err := s.occupied(ctx, tx, hosts); err != nil {
-		if errors.Is(err, adapter.ErrBusy) {
-			return false, nil // a pass will know
-		}
-		return false, err
-	}
-	return true, nil
 }
 
 // prepare has a job's cpuset and key made on the nodes above its base on which it is to begin: its script may go there at once, and OAR makes
