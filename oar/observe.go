@@ -61,12 +61,21 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 // hastenEvery is the least time between two words about a job that was released and has not begun.
 const hastenEvery = 2500 * time.Millisecond
 
+// sparedFor is for how long OAR is told to plan now and then after a job began without a pass. Others that were submitted just after the pass
+// before would wait up to ten seconds for the next, which the start would have brought on.
+const sparedFor = 3 * hastenEvery
+
 // hasten has OAR plan where a job runs and its first companions wait still: OAR 2.5 does not begin them before their job runs, and does not
 // look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
 // SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.hastened.Load())
+	if now.Sub(time.Unix(0, s.spared.Load())) < sparedFor && now.Sub(last) >= hastenEvery {
+		last = now
+		s.hastened.Store(now.UnixNano())
+		s.server.Poke(server.Starts)
+	}
 	for _, r := range shown {
 		word, slow := unplanned(r, now.Sub(last))
 		if slow {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,9 +124,11 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 	if !atOnce { // a pass starts it, or leaves it
 		return []string{server.Starts}, nil
 	}
+	words = []string{server.Starts} // for others: see sparedFor
 	for _, one := range all {
 		words = append(words, server.Begins(core.JobID(one)))
 	}
+	s.spared.Store(time.Now().UnixNano())
 	return words, s.db.Launch(ctx, tx, all, now)
 }
 

@@ -48,6 +48,7 @@ type System struct {
 	keeper  *cpuset.Keeper
 
 	hastened *atomic.Int64 // when OAR was last told of a job that was released, Unix nanoseconds
+	spared   *atomic.Int64 // when a job last began without a pass, Unix nanoseconds
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -80,7 +81,7 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
 	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
-	return &System{db: db, hastened: new(atomic.Int64), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
+	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 
