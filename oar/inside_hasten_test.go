@@ -37,3 +37,22 @@ func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
 		}
 	}
 }
+
+// Who was submitted just after a pass does not wait for long because a start needed none.
+func TestAPassThatAStartHasSparedIsMadeUpFor(t *testing.T) {
+	for _, c := range []struct {
+		began, told time.Duration
+		want        bool
+	}{
+		{time.Second, time.Second, false},
+		{hastenEvery, hastenEvery, true},
+		{2 * hastenEvery, time.Second, false},
+		{2 * hastenEvery, hastenEvery, true},
+		{sparedFor, hastenEvery, false},
+		{24 * time.Hour, 24 * time.Hour, false},
+	} {
+		if got := madeUp(c.began, c.told); got != c.want {
+			t.Errorf("%v after a start, %v after the last word: %v, want %v", c.began, c.told, got, c.want)
+		}
+	}
+}

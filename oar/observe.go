@@ -71,7 +71,7 @@ const sparedFor = 3 * hastenEvery
 func (s *System) hasten(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.hastened.Load())
-	if now.Sub(time.Unix(0, s.spared.Load())) < sparedFor && now.Sub(last) >= hastenEvery {
+	if madeUp(now.Sub(time.Unix(0, s.spared.Load())), now.Sub(last)) {
 		last = now
 		s.hastened.Store(now.UnixNano())
 		s.server.Poke(server.Starts)
@@ -87,6 +87,9 @@ func (s *System) hasten(shown ...*observe.Job) {
 		}
 	}
 }
+
+// madeUp says whether OAR is to plan so long after a job began without a pass, and so long after it was told so last.
+func madeUp(began, told time.Duration) bool { return began < sparedFor && told >= hastenEvery }
 
 // unplanned is what OAR is told for a job as it is read, so long after it was told so last for one that was only slow; and whether this is
 // one of those.
