@@ -13,22 +13,18 @@ import (
 // rigid lets a job in that asks nothing of us, when its turn has come, and takes one out of the batch system's queue whose turn has not.
 func (s Situation) rigid(r *managed.Job) Decision {
 	lets := s.World.Lets(r)
-	switch c := r.Course; {
+	switch {
 	case !r.Seen.Held && (lets || r.Let > 0 || r.Seen.Blocked):
 		return Decision{Waits: word("the batch system starts it", r.Seen.Why)}
 	case !r.Seen.Held:
 		return s.keepOut(r)
 	case r.Stopped():
 		return Decision{Waits: "somebody holds it"}
-	case r.Seen.Blocked:
-		return Decision{Waits: r.Seen.Why}
-	case c == nil && s.World.Waits(r):
-		return Decision{Waits: "nodes"}
-	case c == nil:
-		return Decision{Waits: "no place in the plan"}
-	case c.Err != nil:
-		return Decision{Waits: c.Err.Error()}
-	case !lets:
+	}
+	if why, is := s.unplaced(r); is {
+		return Decision{Waits: why}
+	}
+	if !lets {
 		return Decision{Waits: "nodes"}
 	}
 	return s.letIn(r)

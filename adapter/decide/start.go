@@ -25,15 +25,10 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		return Decision{Do: &Operation{Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) }}}
 	}
 	c := r.Course
+	if why, is := s.unplaced(r); is {
+		return Decision{Waits: why}
+	}
 	switch {
-	case r.Seen.Blocked:
-		return Decision{Waits: r.Seen.Why}
-	case c == nil && s.World.Waits(r):
-		return Decision{Waits: "nodes"}
-	case c == nil:
-		return Decision{Waits: "no place in the plan"}
-	case c.Err != nil:
-		return Decision{Waits: c.Err.Error()}
 	case c.Start > s.World.Now+s.World.Settings.StartLead:
 		return Decision{Waits: "nodes"}
 	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
@@ -49,6 +44,21 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		return Decision{}
 	}
 	return s.start(r)
+}
+
+// unplaced says of a job that waits why it has no place in the plan, if it has none.
+func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
+	switch c := r.Course; {
+	case r.Seen.Blocked:
+		return r.Seen.Why, true
+	case c == nil && s.World.Waits(r):
+		return "nodes", true
+	case c == nil:
+		return "no place in the plan", true
+	case c.Err != nil:
+		return c.Err.Error(), true
+	}
+	return "", false
 }
 
 // lateShrinker is the managed job that has a node which another waits for; 0: it is none.
