@@ -14,8 +14,8 @@ import (
 // pass, of which the second is ahead of the clock, may start it.
 const imminent core.Time = 5
 
-// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job than this one, or one of its
-// companions, before this transaction is over, and none has to take them from one first. Who holds them has to be looked at after it.
+// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job than this one before this
+// transaction is over, and none has to take them from one first. Who holds them has to be looked at after it.
 func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservation string, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
