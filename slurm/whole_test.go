@@ -46,6 +46,15 @@ func waitsBefore(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
+// gateIs waits until the gate is open, or closed.
+func gateIs(t *testing.T, lab *lab.SlurmLab, want string) {
+	t.Helper()
+	lab.Await(t, time.Minute, "the gate is "+want, func() bool {
+		open := strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+output.Open+" ")
+		return open == (want == "open")
+	})
+}
+
 // releaseAll is what the timer runs.
 func releaseAll(p *process) string {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
@@ -66,9 +75,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	if says := p.accordion("preflight"); !strings.Contains(says, `manage = "all": every job of partition main`) {
 		t.Errorf("preflight says\n%s", says)
 	}
-	lab.Await(t, time.Minute, "the gate is open", func() bool {
-		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+output.Open+" ")
-	})
+	gateIs(t, lab, "open")
 	begin := time.Now()
 	lab.Submit(t, "alice", "date +%s%N >first", "-N1", "-t1")
 	lab.Await(t, time.Minute, "it has begun", func() bool { return lab.File("alice", "first") != "" })
@@ -86,6 +93,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
 	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 2 })
+	gateIs(t, lab, "closed") // jobs are kept out beside that, and may be so before it
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := waitsBefore(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s passed those that wait: %v", small, waits)
