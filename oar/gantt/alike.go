@@ -31,7 +31,9 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	if sizer, sizes := state.(queue.Sizer); sizes {
 		r.count(sizer.Crowd(), now, h)
 	}
+	evolve := map[int64]bool{}
 	for _, j := range jobs {
+		evolve[j.ID] = j.Profiles != nil
 		r.submit(state, now, j, func(c Choice) int { return c.Groups[0].Counts[0] })
 	}
 	wishes := make([]place.Wish, 0, len(jobs))
@@ -42,7 +44,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	}
 	names := map[int64]Set{}
 	for _, n := range place.Name(len(tree.children), h.claims, wishes) {
-		if n.Err != nil {
+		if n.Err != nil && !evolve[int64(n.Job)] {
 			return nil, false
 		}
 		has := make(Set, len(usable))
@@ -78,6 +80,12 @@ func (r Rule) without(j Job, machine int) string {
 func sharedTree(jobs []Job) *Tree {
 	var tree *Tree
 	for _, j := range jobs {
+		if tree == nil {
+			tree = j.Hosts
+		}
+		if j.Profiles != nil && j.Hosts != tree {
+			return nil
+		}
 		if j.Deadline > 0 || len(j.After) > 0 {
 			return nil
 		}
@@ -96,9 +104,10 @@ func sharedTree(jobs []Job) *Tree {
 	return tree
 }
 
-// counted is the job as core/queue knows jobs, each choice on so many.
+// counted is the job as core/queue knows jobs, each choice on so many; a profile's steps are on so many as it says.
 func (j Job) counted(count func(Choice) int) core.Job {
 	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin, Pause: j.Pause}
+	counted.Choices = append(counted.Choices, j.Profiles...)
 	for _, c := range j.Choices {
 		counted.Choices = append(counted.Choices, core.EP{{Duration: c.Duration, Nodes: count(c)}})
 	}

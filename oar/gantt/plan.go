@@ -30,6 +30,11 @@ type Job struct {
 	// Uncounted: it wants no part of the machine from others, which end it where they want its resources (besteffort).
 	Uncounted bool
 
+	// Profiles are those of a job that evolves, in parts of the first level of Hosts; it has no Choices then. It is for somebody else to
+	// start: in a plan it has its turn, so that nobody behind it has what it is about to have. Plan does not know such jobs.
+	Profiles []core.EP
+	Hosts    *Tree
+
 	// After are jobs of the same plan, before it in the queue, which must have completed Gap seconds before it begins.
 	After []int64
 	Gap   core.Time
@@ -43,6 +48,8 @@ type Placed struct {
 	Duration  core.Time
 	Resources Set
 	Why       string // no place was found: the reason, in one line; the rest is zero
+
+	parts []Claim // of a job that evolves: what it has when
 }
 
 // End is the instant at which the job's resources are free again.
@@ -80,7 +87,7 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 
 // PlanFew is Plan by a policy under which a few jobs have a reservation (core/patient): in the order in which their turns come, a job
 // starts that fits now; the first that are due and do not fit get their earliest completion, and the others no place. listed is the jobs as they
-// were listed, by which it goes when they are due.
+// were listed, by which it goes when they are due. Of a job that evolves the place has all resources that it has at some time.
 func PlanFew(cal *Calendar, now core.Time, by patient.EASY, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))
@@ -110,9 +117,15 @@ func PlanFew(cal *Calendar, now core.Time, by patient.EASY, listed, jobs []Job, 
 
 // take enters a job's place, if it has one.
 func (p *planner) take(one Placed) {
-	if one.Why == "" {
+	if one.Why != "" {
+		return
+	}
+	p.ends[one.Job] = one.End()
+	for _, part := range one.parts {
+		p.cal.Take(part.Resources, part.From, part.To)
+	}
+	if one.parts == nil {
 		p.cal.Take(one.Resources, one.Start, one.End())
-		p.ends[one.Job] = one.End()
 	}
 }
 
@@ -129,6 +142,9 @@ type bound struct{ duration, start core.Time }
 
 // place looks for a job's place and does not take it: where it completes first, or of the places that begin now the one that does.
 func (p *planner) place(j Job, begins bool) Placed {
+	if j.Profiles != nil {
+		return p.evolving(j, begins)
+	}
 	begin := max(p.now, j.Begin)
 	for _, before := range j.After {
 		end, planned := p.ends[before]

@@ -97,6 +97,10 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 		all.Submit(now, times(j, hosts))
 	}
 	for _, j := range jobs {
+		if j.Profiles != nil {
+			all.Submit(now, times(j.counted(nil), hosts)) // it is for others to size
+			continue
+		}
 		if len(j.After) > 0 {
 			j.Begin = max(j.Begin, now+1) // it could not begin now
 		}
@@ -202,6 +206,9 @@ func (c Choice) resources() int {
 // perHost is how many resources a host has: what a part of the first level has, of the requests for several parts.
 func perHost(jobs []Job) int {
 	for _, j := range jobs {
+		if j.Profiles != nil {
+			return max(1, j.Hosts.size/max(1, len(j.Hosts.children)))
+		}
 		for _, c := range j.Choices {
 			if t := c.Groups[0].Tree; len(t.children) > 1 {
 				return max(1, t.size/len(t.children))

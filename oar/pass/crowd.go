@@ -9,12 +9,14 @@ import (
 	"accordion/oar/gantt"
 )
 
-// beside is the evolving jobs that wait and do not start now: the sidecar plans them, and they want their part of the machine.
+// beside is the evolving jobs that wait, do not start now, and have no turn in the pass: the sidecar plans them, and they want their part of
+// the machine.
 func (t *translator) beside(p *problem) []core.Job {
 	var all []core.Job
 	for _, w := range t.state.waiting {
 		starts := slices.ContainsFunc(p.fixed.plan, func(one gantt.Placed) bool { return one.Job == w.id })
-		if choices := profiles(w.types); choices != nil && !starts {
+		turn := slices.ContainsFunc(p.turns, func(j gantt.Job) bool { return j.ID == w.id })
+		if choices := profiles(w.types); choices != nil && !starts && !turn {
 			all = append(all, core.Job{ID: core.JobID(w.id), Submit: w.submitted, Choices: choices})
 		}
 	}

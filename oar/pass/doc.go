@@ -7,7 +7,8 @@
 //
 // Jobs that evolve are not its to plan: the sidecar does so, and both meet in Accordion's tables (package tables). A pass lets
 // a released job begin on exactly the places that the sidecar has given it, with all of its first companions or not at all,
-// and keeps the others out of the sidecar's reservations, which it shows to queues below.
+// and keeps the others out of the sidecar's reservations, which it shows to queues below. Under a policy by which few jobs have a
+// reservation those that wait for the sidecar have their turn in the pass, and nobody behind them has what they are about to have.
 //
 //	report, err := pass.Schedule(ctx, conf, pass.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second, Statistics: read})
 //	for _, l := range report.Launches {

@@ -77,6 +77,9 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	if err := db.readSidecar(ctx, s, planner); err != nil {
+		return report, fmt.Errorf("reading whether a sidecar lives: %w", err)
+	}
 	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
 	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
 	eligible := newEligibility(db.eligible, pass.Patience/10, over(askingPart))
@@ -117,21 +120,36 @@ type store struct{ tables.Tables }
 
 // plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers, or of their turns where
 // only a few have a reservation, and at the sizes that the policy lets them have.
+//
+// The sidecar's jobs have their turn, and only the others get places. Who has missed his turn is left out, and all is planned again.
 func (p *problem) plan(now core.Time, over func() bool) []gantt.Placed {
-	closed := p.closed()
-	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, p.jobs); ok {
+	listed := p.jobs
+	for {
+		p.jobs = listed
+		plan, missed := p.withoutTurns(now, p.planAll(now, over))
+		if len(missed) == 0 {
+			return plan
+		}
+		p.turns = slices.DeleteFunc(p.turns, func(j gantt.Job) bool { return missed[j.ID] })
+	}
+}
+
+// planAll plans all that have a turn.
+func (p *problem) planAll(now core.Time, over func() bool) []gantt.Placed {
+	closed, listed := p.closed(), p.queue()
+	if plan, ok := gantt.PlanAlike(p.rule, p.usable, now, closed, listed); ok {
 		return plan
 	}
-	listed := p.jobs
-	p.jobs = p.rule.Capped(p.usable, now, closed, p.jobs)
+	jobs := p.rule.Capped(p.usable, now, closed, listed)
+	p.jobs = slices.DeleteFunc(slices.Clone(jobs), func(j gantt.Job) bool { return j.Profiles != nil })
 	cal := gantt.NewCalendar(p.usable)
 	for _, c := range closed {
 		cal.Take(c.Resources, c.From, c.To)
 	}
 	if few, is := policy.Patient(p.rule.Policy); is {
-		return gantt.PlanFew(cal, now, few, listed, p.jobs, over)
+		return gantt.PlanFew(cal, now, few, listed, jobs, over)
 	}
-	return gantt.Plan(cal, now, p.jobs, over)
+	return gantt.Plan(cal, now, jobs, over)
 }
 
 // check looks at what is to be written: the released jobs beside OAR's plan, the others beside that, them and the

@@ -23,6 +23,8 @@ type problem struct {
 	claims []gantt.Claim // OAR's plan
 	jobs   []gantt.Job
 	refuse map[int64]string // jobs that are not planned, and why: one line
+	turns  []gantt.Job      // the sidecar's, which have their turn in the plan and no place of the pass's
+	fresh  gantt.Set        // what became free in the last moment
 
 	rule      gantt.Rule
 	claimants []int64 // the jobs of the claims
@@ -61,8 +63,9 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 		p.claimants = append(p.claimants, c.job)
 	}
 	others := t.fix(p)
-	p.rule = gantt.Rule{Policy: t.planner, Running: t.running(p), Beside: t.beside(p)}
 	t.eligible.all(ctx, others)
+	p.turns, p.fresh = t.turns(ctx), t.fresh(n)
+	p.rule = gantt.Rule{Policy: t.planner, Running: t.running(p), Beside: t.beside(p)}
 	mine := map[int64]bool{}
 	for _, w := range others {
 		j, err := t.job(ctx, w, mine)

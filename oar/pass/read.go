@@ -22,6 +22,7 @@ type state struct {
 	claims    []claim
 	running   map[int64]*runs // of the jobs that have resources
 	orders    *tables.Orders  // nil: Accordion's tables are not installed
+	sidecar   sidecar
 }
 
 type resource struct {

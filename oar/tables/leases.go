@@ -10,8 +10,8 @@ import (
 	"accordion/oar/database"
 )
 
-// leases is the table of who may act on a queue's jobs, and until when by the database's clock. It is the sidecars' alone: a pass
-// does without it.
+// leases is the table of who may act on a queue's jobs, and until when by the database's clock. Sidecars write it; a pass asks whether one
+// lives.
 var leases = table{"accordion_leases", `
 	queue VARCHAR(120) NOT NULL PRIMARY KEY,
 	holder VARCHAR(255) NOT NULL,
@@ -82,6 +82,16 @@ func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string
 		return r.Scan(&l.Queue, &l.Holder, &l.Host, &l.PID, &l.Journal, &l.Began, &l.Ends)
 	})
 	return l, err
+}
+
+// Leased says whether a sidecar has the queue's lease at a second of the database's.
+func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, error) {
+	there, err := d.have(ctx, d.Sql, leases)
+	if err != nil || !there {
+		return false, err
+	}
+	l, err := d.leaseOf(ctx, d.Sql, queue)
+	return l.Ends > now, err
 }
 
 // LeaveLease ends a lease of the holder's; nothing where it is another's.

@@ -1,0 +1,127 @@
+package pass
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/policy"
+	"accordion/oar/database"
+	"accordion/oar/gantt"
+)
+
+// Under a policy by which few jobs have a reservation most evolving jobs that wait have no place in OAR's tables. A pass gives them their
+// turn all the same, as long as a sidecar lives: it is to start them, and comes some seconds after nodes have become free, when a pass has
+// already given these to whoever was behind. What it has had the time to take and has not taken, others may have: it knows more of such a job
+// than a pass does.
+
+// leaves is for how many seconds a pass leaves to the sidecar what has become free: it looks each [plan] rest, 5 s, and a start takes a moment.
+const leaves core.Time = 10
+
+// sidecar is what a pass knows of it.
+type sidecar struct {
+	lives bool
+	fresh []int64 // resources that became free in the last moment
+}
+
+// readSidecar reads it where evolving jobs wait that the policy has to give their turn.
+func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) error {
+	_, few := policy.Patient(by)
+	if !few || s.orders == nil || !slices.ContainsFunc(s.waiting, func(w *waiting) bool { return profiles(w.types) != nil }) {
+		return nil
+	}
+	now, err := d.Second(ctx, d.Sql)
+	if err != nil {
+		return err
+	}
+	if s.sidecar.lives, err = d.Leased(ctx, s.queue, now); err != nil || !s.sidecar.lives {
+		return err
+	}
+	// There is no index of ends. Jobs that are older than so many others are left out: what they had is for everybody at once.
+	const latest = 20_000
+	query := fmt.Sprintf(`SELECT DISTINCT a.resource_id FROM jobs j JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job
+		WHERE j.job_id > (SELECT MAX(k.job_id) - %d FROM jobs k) AND j.stop_time >= %d AND j.state IN ('Terminated', 'Error')`, latest, now-leaves)
+	return database.Rows(ctx, d.Sql, "what has become free", query, nil, func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		s.sidecar.fresh = append(s.sidecar.fresh, id)
+		return err
+	})
+}
+
+// turns is the evolving jobs that wait for the sidecar and for which it keeps nothing yet.
+func (t *translator) turns(ctx context.Context) (all []gantt.Job) {
+	_, few := policy.Patient(t.planner)
+	each, known := t.properties["network_address"]
+	if !few || !known || !t.state.sidecar.lives {
+		return nil
+	}
+	kept := map[string]bool{}
+	for _, r := range t.state.orders.Reservations {
+		kept[r.Name] = true
+	}
+	for _, w := range t.state.waiting {
+		o, adopted := t.state.orders.Jobs[w.id]
+		first := fmt.Sprintf("%s%d-0", adapter.Prefix, w.id)
+		choices := profiles(w.types)
+		if choices == nil || !adopted && !t.isNew(w.submitted) || o.Base != 0 || o.Released || kept[first] || t.waits(w) {
+			continue
+		}
+		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []gantt.Property{each}); err == nil {
+			all = append(all, gantt.Job{ID: w.id, Submit: w.submitted, Profiles: choices, Hosts: tree})
+		}
+	}
+	return all
+}
+
+// isNew says whether a job was submitted so lately that the sidecar may not have seen it.
+func (t *translator) isNew(submitted core.Time) bool { return submitted >= t.now-leaves }
+
+// waits says whether a job is not to begin now, or asks for what is not known here.
+func (t *translator) waits(w *waiting) bool {
+	others := slices.DeleteFunc(slices.Clone(w.types), isSidecars)
+	kind, err := ReadTypes(others)
+	return err != nil || kind.Postpone > t.now || len(w.choices) == 0 || len(w.choices[0].groups) != 1 ||
+		slices.ContainsFunc(w.after, func(on dependency) bool { return on.state != "Terminated" && on.state != "Error" })
+}
+
+// fresh is what became free in the last moment, of so many resources.
+func (t *translator) fresh(n int) gantt.Set {
+	set := gantt.NewSet(n)
+	for _, id := range t.state.sidecar.fresh {
+		if i, known := t.index[id]; known {
+			set.Add(i)
+		}
+	}
+	return set
+}
+
+// queue is the jobs that a pass plans, and those that have their turn among them, in the order of their numbers.
+func (p *problem) queue() []gantt.Job {
+	all := slices.Concat(p.jobs, p.turns)
+	slices.SortStableFunc(all, func(a, b gantt.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// withoutTurns is the places of the jobs that a pass plans. What is kept for those others is not written; missed is those for which all was there
+// before, and the sidecar has not begun them.
+func (p *problem) withoutTurns(now core.Time, plan []gantt.Placed) (own []gantt.Placed, missed map[int64]bool) {
+	missed = map[int64]bool{}
+	its, lately := map[int64]bool{}, map[int64]bool{}
+	for _, j := range p.turns {
+		its[j.ID], lately[j.ID] = true, j.Submit >= now-leaves
+	}
+	for _, one := range plan {
+		switch {
+		case !its[one.Job]:
+			own = append(own, one)
+		case one.Why == "" && one.Start <= now && !lately[one.Job] && !one.Resources.Meets(p.fresh):
+			missed[one.Job] = true
+		}
+	}
+	return own, missed
+}
