@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/oar/database"
 	"accordion/oar/gantt"
+	"accordion/oar/tables"
 )
 
 // Under a policy by which few jobs have a reservation most evolving jobs that wait have no place in OAR's tables. A pass gives them their
@@ -66,9 +66,8 @@ func (t *translator) turns(ctx context.Context) (all []gantt.Job) {
 	}
 	for _, w := range t.state.waiting {
 		o, adopted := t.state.orders.Jobs[w.id]
-		first := fmt.Sprintf("%s%d-0", adapter.Prefix, w.id)
 		choices := profiles(w.types)
-		if choices == nil || !adopted && !t.isNew(w.submitted) || o.Base != 0 || o.Released || kept[first] || t.waits(w) {
+		if choices == nil || !adopted && !t.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.FirstOf(w.id)] || t.waits(w) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []gantt.Property{each}); err == nil {

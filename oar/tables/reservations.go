@@ -18,6 +18,9 @@ type Reservation struct {
 	Holder      int64     // the noop job that shows it in OAR's plan
 }
 
+// FirstOf is the name of the reservation with which the sidecar keeps nodes for a job's start.
+func FirstOf(job int64) string { return fmt.Sprintf("accordion-%d-0", job) }
+
 // NoHolder is true of a job that shows no reservation.
 const NoHolder = "j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)"
 
