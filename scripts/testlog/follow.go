@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -99,13 +100,34 @@ func unended(out io.Writer, said map[string][]string, e event, keep *json.Encode
 	return nil
 }
 
-// first is the beginning of what a test said: as many lines as explain most failures. What go test says of every test is left out.
+// A summary has this many lines of a test, so many of them of one message, and so much of a line: what explains most failures. A daemon's
+// log would push the next test's out of sight.
+const (
+	mostLines   = 12
+	mostOfOne   = 3
+	mostOfALine = 300
+)
+
+// message begins what a test says by t.Log and t.Error.
+var message = regexp.MustCompile(`^ +[^ ]+\.go:\d+: `)
+
+// first is the beginning of what a test said, and of each message in it. What go test says of every test is left out.
 func first(said []string) (lines []string) {
+	of := 0 // lines of this message
 	for _, text := range said {
 		if strings.HasPrefix(text, "=== ") || strings.HasPrefix(strings.TrimSpace(text), "--- ") {
 			continue
 		}
-		if lines = append(lines, text); len(lines) == 20 {
+		if message.MatchString(text) {
+			of = 0
+		}
+		if of++; of > mostOfOne {
+			continue
+		}
+		if len(text) > mostOfALine {
+			text = text[:mostOfALine] + "…\n"
+		}
+		if lines = append(lines, text); len(lines) == mostLines {
 			break
 		}
 	}

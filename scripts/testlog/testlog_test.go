@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +51,26 @@ func TestWhatIsPrintedAndKept(t *testing.T) {
 		if err := run(strings.NewReader(events), &out, c.sum, c.files); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, out.String(), c.want)
 		}
+	}
+}
+
+func TestTheBeginningOfEachMessageIsKept(t *testing.T) {
+	journal := []string{"=== RUN   TestBad\n", "    a_test.go:7: the journal:\n", "        1\n", "        2\n", "        3\n",
+		"    a_test.go:9: " + strings.Repeat("x", 2*mostOfALine) + "\n", "--- FAIL: TestBad (3.00s)\n"}
+	want := []string{journal[1], journal[2], journal[3], journal[5][:mostOfALine] + "…\n"}
+	if got := first(journal); !slices.Equal(got, want) {
+		t.Errorf("kept\n%s\nwant\n%s", got, want)
+	}
+	var many []string
+	for i := range 2 * mostLines {
+		many = append(many, fmt.Sprintf("    a_test.go:%d: bad\n", i))
+	}
+	if got := first(many); !slices.Equal(got, many[:mostLines]) {
+		t.Errorf("of many messages it kept\n%s", got)
+	}
+	panics := []string{"panic: it hangs\n", "goroutine 1\n", "main.go:3\n", "main.go:4\n"}
+	if got := first(panics); !slices.Equal(got, panics[:mostOfOne]) {
+		t.Errorf("of a panic it kept\n%s", got)
 	}
 }
 
