@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,18 +23,18 @@ func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
 	all := cases("log", 2)
 	for i := range all {
 		for p := range policies {
-			all[i].metrics[p] = with(50, 50)
+			all[i].Metrics[p] = with(50, 50)
 		}
-		all[i].metrics[0] = with(100, 100)
+		all[i].Metrics[0] = with(100, 100)
 	}
 	for i := range all {
 		switch r := &all[i]; {
-		case r.share == 30 && r.seed == 1:
-			r.metrics[5] = with(200, 100) // patient: twice, and half in the other two cases
-		case r.share == 10:
-			r.metrics[1] = with(300, 50)
-		case r.share == 100:
-			r.metrics[2] = with(100, 150)
+		case r.Share == 30 && r.Seed == 1:
+			r.Metrics[5] = with(200, 100) // patient: twice, and half in the other two cases
+		case r.Share == 10:
+			r.Metrics[1] = with(300, 50)
+		case r.Share == 100:
+			r.Metrics[2] = with(100, 150)
 		}
 	}
 	text := page(all, 2)
@@ -64,10 +65,28 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 		t.Fatalf("%d workloads, error %v", len(all), err)
 	}
 	for _, r := range all {
-		for p, m := range r.metrics {
-			if m.Jobs != 60 || m.Policy != policies[p] || (m.Evolving > 0) != (r.share > 0) || m.NeverBegan > 0 {
-				t.Errorf("%d %%, seed %d, %s: %d jobs, %d evolving, by %s", r.share, r.seed, policies[p], m.Jobs, m.Evolving, m.Policy)
+		for p, m := range r.Metrics {
+			if m.Jobs != 60 || m.Policy != policies[p] || (m.Evolving > 0) != (r.Share > 0) || m.NeverBegan > 0 {
+				t.Errorf("%d %%, seed %d, %s: %d jobs, %d evolving, by %s", r.Share, r.Seed, policies[p], m.Jobs, m.Evolving, m.Policy)
 			}
 		}
+	}
+}
+
+func TestResultsThatWereKeptAreNotMadeAgain(t *testing.T) {
+	folder, made := filepath.Join(t.TempDir(), "kept"), 0
+	for range 2 {
+		all, err := kept(folder, log{name: "Log ×2"}, 1, func() ([]result, error) {
+			made++
+			some := cases("Log ×2", 1)
+			some[3].Metrics[2] = with(7, 5)
+			return some, nil
+		})
+		if err != nil || len(all) != 7 || all[3].Share != 30 || all[3].Metrics[2].Waiting.Mean != 7 || all[3].Metrics[2].Of(workload.Evolving).Waiting != 5 {
+			t.Errorf("%v, error %v", all, err)
+		}
+	}
+	if made != 1 {
+		t.Errorf("they were made %d times", made)
 	}
 }

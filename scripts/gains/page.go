@@ -41,8 +41,8 @@ func ratios(results []result, policy int, c column) spread {
 	s := spread{}
 	sum := 0.0
 	for _, r := range results {
-		if base := c.of(&r.metrics[0]); base >= least {
-			x := c.of(&r.metrics[policy]) / base
+		if base := c.of(&r.Metrics[0]); base >= least {
+			x := c.of(&r.Metrics[policy]) / base
 			sum += math.Log(max(x, 1e-6))
 			s.worst, s.n = max(s.worst, x), s.n+1
 		}
@@ -88,8 +88,8 @@ ask for what the log says that they asked for. Made by
 // names are the logs, in their order.
 func names(all []result) (found []string) {
 	for _, r := range all {
-		if !slices.Contains(found, r.log) {
-			found = append(found, r.log)
+		if !slices.Contains(found, r.Log) {
+			found = append(found, r.Log)
 		}
 	}
 	return found
@@ -98,7 +98,7 @@ func names(all []result) (found []string) {
 // of is the results of a log and a share.
 func of(all []result, name string, share int) (some []result) {
 	for _, r := range all {
-		if r.log == name && r.share == share {
+		if r.Log == name && r.Share == share {
 			some = append(some, r)
 		}
 	}
@@ -152,7 +152,7 @@ func overall(b *strings.Builder, all []result, share int) {
 
 // oneLog is the tables of a log.
 func oneLog(b *strings.Builder, all []result, name string) {
-	m := &of(all, name, shares[0])[0].metrics[0]
+	m := &of(all, name, shares[0])[0].Metrics[0]
 	head(b, fmt.Sprintf("### %s\n\n%d jobs on %d nodes; under EASY, where nobody evolves, they wait %.1f h in the mean and %.0f h at most.", name, m.Jobs, m.Nodes, m.Waiting.Mean/3600, m.Waiting.Max/3600))
 	for _, share := range shares {
 		for p := 1; p < len(policies); p++ {

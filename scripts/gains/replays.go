@@ -42,11 +42,11 @@ var shares = []int{0, 10, 30, 100}
 
 // result is one workload under each policy.
 type result struct {
-	log     string
-	share   int
-	same    workload.Same
-	seed    uint64
-	metrics []replay.Metrics // beside policies
+	Log     string           `json:"log"`
+	Share   int              `json:"share"`
+	Same    workload.Same    `json:"same"`
+	Seed    uint64           `json:"seed"`
+	Metrics []replay.Metrics `json:"metrics"` // beside policies
 }
 
 // replays are those of one log.
@@ -65,8 +65,8 @@ func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result,
 		}
 		w := selected.Workload
 		w.Jobs = slices.Clone(w.Jobs)
-		workload.WhatIf{Evolving: float64(r.share) / 100, Same: r.same, Seed: r.seed}.Apply(&w)
-		r.metrics[i%len(policies)] = replay.Measure(w, replay.Run(w, p))
+		workload.WhatIf{Evolving: float64(r.Share) / 100, Same: r.Same, Seed: r.Seed}.Apply(&w)
+		r.Metrics[i%len(policies)] = replay.Measure(w, replay.Run(w, p))
 		return nil
 	})
 	fmt.Fprintf(os.Stderr, "%s: %d replays of %d jobs, %v\n", l.name, len(all)*len(policies), len(selected.Jobs), time.Since(began).Round(time.Second))
