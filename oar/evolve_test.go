@@ -43,14 +43,13 @@ done
 
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	t.Parallel()
+	const n = 20 // seconds of each step: of 10, a busy machine leaves too few that are clearly before or after a change
 	for _, world := range []struct {
 		database string
 		cores    int // of a node
-		seconds  int // of each step
-	}{{lab.PostgreSQL, 1, 20}, {lab.MariaDB, 2, 10}} {
+	}{{lab.PostgreSQL, 1}, {lab.MariaDB, 2}} {
 		t.Run(world.database, func(t *testing.T) {
 			t.Parallel()
-			n := world.seconds
 			lab := lab.OAR(t, 12, lab.Database(world.database), lab.Cores(world.cores), lab.Users("alice", "bob"))
 			lab.Do(t, "serve")
 			t.Cleanup(func() { sidecarsWords(t, lab) })
@@ -104,7 +103,8 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 }
 
 // anAdvanceReservationIsPunctual says that it begins at its second, though nothing else happens then: OAR by itself would plan a
-// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin.
+// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin:
+// daily runs tell it from that minute only.
 func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+15 seconds' '+%F %T')" -l nodes=2,walltime=0:2:0 'sleep 1'`)
@@ -112,7 +112,11 @@ func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
 	wanted := lab.SQL(t, "select start_time from jobs where job_id = "+job)
 	ends(t, lab, job)
 	begun := lab.SQL(t, "select start_time from jobs where job_id = "+job)
-	if late := second(t, begun) - second(t, wanted); late < 0 || late > 5 {
+	most := int64(20)
+	if *everything {
+		most = 5
+	}
+	if late := second(t, begun) - second(t, wanted); late < 0 || late > most {
 		t.Errorf("an advance reservation for second %s began in %s", wanted, begun)
 	}
 }
