@@ -46,12 +46,16 @@ func waitsBefore(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
-// gateIs waits until the gate is open, or closed.
-func gateIs(t *testing.T, lab *lab.SlurmLab, want string) {
+// gateIs waits until the gate stands so: "open" or "shut", and the plug-in can know it.
+func gateIs(t *testing.T, lab *lab.SlurmLab, stands string) {
 	t.Helper()
-	lab.Await(t, time.Minute, "the gate is "+want, func() bool {
-		open := strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "ReservationName="+output.Open+" ")
-		return open == (want == "open")
+	lab.Await(t, time.Minute, "the gate is "+stands, func() bool {
+		for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
+			if strings.Contains(line, "ReservationName="+output.Gate+" ") && strings.Contains(line, "BurstBuffer="+stands+" ") {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -93,7 +97,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
 	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 2 })
-	gateIs(t, lab, "closed") // jobs are kept out beside that, and may be so before it
+	gateIs(t, lab, "shut") // jobs are kept out beside that, and may be so before it
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := waitsBefore(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s passed those that wait: %v", small, waits)

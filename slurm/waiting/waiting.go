@@ -147,6 +147,25 @@ func (w *Room) Open(ctx context.Context, open bool) error {
 	if err != nil {
 		return fmt.Errorf("reservation %s, by which jobs pass: %w", output.Open, err)
 	}
+	return w.show(ctx, open)
+}
+
+// show says at the gate itself how it stands, in a later second than that in which it was opened or closed. The plug-in's copy of the
+// reservations is made anew when the second of their last change is later than that of its own: what changes twice in a second, or after a
+// look in the same one, it would not see before the next change.
+func (w *Room) show(ctx context.Context, open bool) error {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	stands := "shut"
+	if open {
+		stands = "open"
+	}
+	if err := w.cluster.Run.Scontrol(ctx, "update", "ReservationName="+output.Gate, "BurstBuffer="+stands); err != nil {
+		return fmt.Errorf("reservation %s, before which jobs wait: %w", output.Gate, err)
+	}
 	return nil
 }
 
