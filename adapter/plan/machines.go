@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"accordion/adapter/kinds"
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/adapt"
@@ -30,28 +31,28 @@ type machine struct {
 
 // machines divides the pool.
 func (v *World) machines() []*machine {
-	d := newDivision(v.Snapshot.Nodes)
+	d := kinds.New(v.Snapshot.Nodes)
 	for _, w := range v.Queue {
-		d.tellApart(w.Seen.Kinds)
+		d.TellApart(w.Seen.Kinds)
 	}
 	for _, r := range v.Running {
 		if r.Seen != nil {
-			d.tellApart(r.Seen.Kinds)
+			d.TellApart(r.Seen.Kinds)
 		}
 	}
-	d.divide()
+	d.Divide()
 	for i, w := range v.Queue {
 		if w.Managed != nil {
-			d.join(d.needs(w, v.Queue[:i]))
+			d.Join(needs(d, w, v.Queue[:i]))
 		}
 	}
 	for {
-		all := d.machines(v)
+		all := v.parts(d)
 		lost := settle(v, all)
 		if lost == nil {
 			return all
 		}
-		d.join(d.runsOn(lost.Kinds(), 0))
+		d.Join(d.RunsOn(lost.Kinds(), 0))
 	}
 }
 

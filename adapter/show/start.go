@@ -122,13 +122,13 @@ func (s *Show) gatherNews(v *plan.World) *news {
 func (s *Show) newsOfNodes(v *plan.World, n *news) {
 	switch more := missing(v) - s.past.missing; {
 	case more > 0:
-		n.later = append(n.later, fmt.Sprintf("%s went out of service", plan.NodesWord(more)))
+		n.later = append(n.later, fmt.Sprintf("%s went out of service", view.NodesWord(more)))
 	case more < 0:
-		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", plan.NodesWord(-more)))
+		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", view.NodesWord(-more)))
 	}
 	for _, c := range closures(v) {
 		if !s.past.closed[c.Name] {
-			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, plan.NodesWord(c.Nodes)))
+			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, view.NodesWord(c.Nodes)))
 		}
 	}
 }

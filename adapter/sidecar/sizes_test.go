@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
+	"accordion/adapter/wait"
 	"accordion/core/adapt"
 	"accordion/core/queue"
 )
@@ -33,7 +34,7 @@ func (w *world) moldable(list string, works time.Duration) adapter.Key {
 }
 
 // announced is why a job that waits has its size, as explained now; nil: it does not wait, or has no place yet.
-func (w *world) announced(key adapter.Key) *status.Sizes {
+func (w *world) announced(key adapter.Key) *wait.Sizes {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
 	if err != nil {
@@ -88,7 +89,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 			for range 12 {
 				keys = append(keys, w.moldable(list, 60*time.Second))
 			}
-			last := make([]*status.Sizes, len(keys))
+			last := make([]*wait.Sizes, len(keys))
 			over := make([]bool, len(keys)) // it waits no more
 			for range 100 {
 				time.Sleep(2 * time.Second)

@@ -101,7 +101,7 @@ func (s *sheet) asked(a *view.Application) []string {
 	var wants []string
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
-			wants = append(wants, fmt.Sprintf("%s on %s", nodesWord(p.Hosts), clean(p.Cluster)))
+			wants = append(wants, fmt.Sprintf("%s on %s", view.NodesWord(p.Hosts), clean(p.Cluster)))
 		}
 	}
 	if a.Tag < 0 || len(wants) == 0 {
@@ -137,7 +137,7 @@ func (s *sheet) parts(a *view.Application) []string {
 			job = fmt.Sprintf("job %d", p.Job)
 		}
 		if p.Hosts > 0 {
-			want = nodesWord(p.Hosts)
+			want = view.NodesWord(p.Hosts)
 		}
 		if p.Stand != "" {
 			want += ", " + clean(p.Stand)

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
+	"accordion/adapter/wait"
 	"accordion/core"
-	"accordion/core/hostlist"
 )
 
 // Explanation is what `accordion explain --json` prints: where one job stands, and why. Points in time are Unix seconds.
@@ -20,20 +19,20 @@ type Explanation struct {
 	Read    core.Time `json:"read"` // the second that all of it is as of
 	Cluster string    `json:"cluster"`
 	ID      int64     `json:"id"`
-	Pool    Pool      `json:"pool"`
+	Pool    wait.Pool `json:"pool"`
 
 	// Job is the job as the sidecar sees it; null when it is over.
 	Job *view.Entry `json:"job"`
 	// LackNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
 	// null when it does not wait, can start now, or has no place in the plan. A job that waits for room without a reservation has LackNow, of the
 	// first size that it listed.
-	LackNow *Lack `json:"lack_now"`
-	Lack    *Lack `json:"lack"`
+	LackNow *wait.Lack `json:"lack_now"`
+	Lack    *wait.Lack `json:"lack"`
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
-	Releases []Release `json:"releases"`
+	Releases []wait.Release `json:"releases"`
 	// Sizes is why a moldable job that waits is planned on so many nodes; null where nothing but its end decides, or where it has no
 	// place in the plan.
-	Sizes *Sizes `json:"sizes"`
+	Sizes *wait.Sizes `json:"sizes"`
 	// DueBefore is how many jobs wait that were due for a reservation before it, where the policy gives one to a few only.
 	DueBefore int `json:"due_before,omitempty"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
@@ -51,35 +50,6 @@ type Explanation struct {
 	Application *Application `json:"application,omitempty"`
 }
 
-// Pool is the machine now.
-type Pool struct {
-	Nodes int `json:"nodes"`
-	Held  int `json:"held"`  // by jobs
-	Away  int `json:"away"`  // down, drained or unknown
-	Taken int `json:"taken"` // by reservations of others, now
-	Free  int `json:"free"`
-}
-
-// Lack is an instant at which a job that starts earlier than planned would have too few nodes.
-type Lack struct {
-	At    core.Time `json:"at"`
-	Step  int       `json:"step"` // of the job that would be there then, from 1
-	Needs int       `json:"needs"`
-	Free  int       `json:"free"` // what those before it leave
-}
-
-// Release is nodes that come free.
-type Release struct {
-	At      core.Time  `json:"at"`
-	Nodes   int        `json:"nodes"`
-	Keeps   int        `json:"keeps,omitempty"` // the job has so many left
-	Job     core.JobID `json:"job,omitempty"`   // 0: a reservation ends
-	User    string     `json:"user,omitempty"`
-	Closure string     `json:"closure,omitempty"`
-	Holds   bool       `json:"holds"`   // the job has them now; otherwise it will, for it stands before
-	Managed bool       `json:"managed"` // by Accordion: a plan, where an ordinary job has a limit
-}
-
 // Change is one event in the job's life.
 type Change struct {
 	At     core.Time      `json:"at"`
@@ -95,7 +65,7 @@ func Explain(j *journal.Journal, id int64) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
+	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []wait.Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}}
 	for i := range r.Jobs {
 		if e := &r.Jobs[i]; int64(e.ID) == id && (x.Job == nil || e.Submitted > x.Job.Submitted) {
@@ -160,8 +130,8 @@ func (x *Explanation) remember(j *journal.Journal) error {
 
 // survey reads from the queue who has the nodes, who comes before, and what the job waits for.
 func (x *Explanation) survey(r QueueReport) {
-	v := vantage{report: r, now: max(r.Read, r.At)}
-	x.Pool = v.pool()
+	v := wait.Vantage{Queue: &r.Queue, Now: max(r.Read, r.At)}
+	x.Pool = v.Pool()
 	if x.Job == nil {
 		return
 	}
@@ -174,7 +144,7 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Before = append(x.Before, e)
 		}
 	}
-	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(never(a.Free), never(b.Free)) })
+	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(wait.Never(a.Free), wait.Never(b.Free)) })
 	if x.Job.Rank == 0 {
 		x.Before = []view.Entry{} // it has no place in the queue
 	}
@@ -183,23 +153,23 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Closures = append(x.Closures, c)
 		}
 	}
-	v.others = slices.Concat(x.Holders, x.Before)
+	v.Others = slices.Concat(x.Holders, x.Before)
 	if x.Job.Rank > 0 && x.Job.Turn != "" {
-		v.others = x.turn(r)
+		v.Others = x.turn(r)
 		if x.Job.Start == 0 {
-			x.LackNow = v.lack(asked(x.Job), v.now)
+			x.LackNow = v.Lack(wait.Asked(x.Job), v.Now)
 		}
 	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 {
-		x.Sizes = v.sizes(x.Job)
+		x.Sizes = v.Sizes(x.Job)
 	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 && !r.due(x.Job) {
-		x.LackNow, x.Lack = v.lack(x.Job, v.now), v.lack(x.Job, x.Job.Start-1)
+		x.LackNow, x.Lack = v.Lack(x.Job, v.Now), v.Lack(x.Job, x.Job.Start-1)
 		until := x.Job.Start
 		if x.Lack != nil {
 			until = max(until, x.Lack.At+1)
 		}
-		x.Releases = v.releases(until)
+		x.Releases = v.Releases(until)
 	}
 }
 
@@ -218,157 +188,4 @@ func (x *Explanation) turn(r QueueReport) (placed []view.Entry) {
 		}
 	}
 	return placed
-}
-
-// asked is a job without a place, as if it had one in the first size that it listed.
-func asked(e *view.Entry) *view.Entry {
-	one := *e
-	one.Plan = core.EP{{Duration: 1, Nodes: e.Size}}
-	if choices, err := adapter.ParseRequest(listOf(e)); err == nil {
-		one.Plan = choices[0]
-	}
-	return &one
-}
-
-// never is later than all for a job that has no end.
-func never(t core.Time) core.Time {
-	if t == 0 {
-		return core.Forever
-	}
-	return t
-}
-
-// vantage is the plan as a job in it sees it.
-type vantage struct {
-	report QueueReport
-	now    core.Time
-	others []view.Entry // that hold nodes, or stand before it
-}
-
-func (v vantage) pool() Pool {
-	p := Pool{Nodes: v.report.Nodes, Away: v.report.Away, Taken: v.closed(v.now)}
-	held := map[string]bool{} // ordinary jobs may share nodes
-	for i := range v.report.Jobs {
-		e := &v.report.Jobs[i]
-		if !e.Holds() {
-			continue
-		}
-		names, err := hostlist.Expand(e.Nodes)
-		if err != nil || len(names) == 0 {
-			p.Held += e.Size
-		}
-		for _, name := range names {
-			held[name] = true
-		}
-	}
-	p.Held += len(held)
-	p.Free = max(0, p.Nodes-p.Held-p.Away-p.Taken)
-	return p
-}
-
-// closed is how many nodes reservations of others keep at an instant.
-func (v vantage) closed(t core.Time) int {
-	n := 0
-	for _, c := range v.report.Closures {
-		if c.Start <= t && t < c.End {
-			n += c.Nodes
-		}
-	}
-	return n
-}
-
-// free is how many nodes those before the job leave at an instant.
-func (v vantage) free(t core.Time) int {
-	n := v.report.Nodes - v.report.Away - v.closed(t)
-	for i := range v.others {
-		n -= v.others[i].At(t, v.now)
-	}
-	return n
-}
-
-// profile is what the job would hold from its start on.
-func profile(e *view.Entry) core.EP {
-	if len(e.Plan) > 0 {
-		return e.Plan
-	}
-	return core.EP{{Duration: max(1, never(e.Free)-e.Start), Nodes: e.Size}}
-}
-
-// lack is the first instant at which the job, begun earlier than planned, has too few nodes; nil when none is found, for
-// the plan knows more than the queue shows (a node that a job is just leaving).
-func (v vantage) lack(e *view.Entry, begin core.Time) *Lack {
-	from := begin
-	for i, s := range profile(e) {
-		for _, t := range v.instants(from, from+s.Duration) {
-			if free := v.free(t); free < s.Nodes {
-				return &Lack{At: t, Step: i + 1, Needs: s.Nodes, Free: max(free, 0)}
-			}
-		}
-		from += s.Duration
-	}
-	return nil
-}
-
-// instants is from, and every instant before to at which somebody takes nodes.
-func (v vantage) instants(from, to core.Time) []core.Time {
-	all := []core.Time{from}
-	add := func(t core.Time) {
-		if t > from && t < to {
-			all = append(all, t)
-		}
-	}
-	for _, c := range v.report.Closures {
-		add(c.Start)
-	}
-	for i := range v.others {
-		second := v.others[i].Start
-		add(second)
-		for _, s := range v.others[i].Plan {
-			second += s.Duration
-			add(second)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// releases is who gives nodes back from now until then, the last first.
-func (v vantage) releases(until core.Time) []Release {
-	all := []Release{}
-	add := func(at core.Time, nodes int, r Release) {
-		if at > v.now && at <= until && nodes > 0 {
-			r.At, r.Nodes = at, nodes
-			all = append(all, r)
-		}
-	}
-	for i := range v.others {
-		o := &v.others[i]
-		r := Release{Job: o.ID, User: o.User, Holds: o.Holds(), Managed: o.Request != ""}
-		if o.Start == 0 {
-			continue
-		}
-		if len(o.Plan) == 0 {
-			if o.Free > 0 {
-				add(o.Free, o.Size, r)
-			}
-			continue
-		}
-		second := o.Start
-		for k, s := range o.Plan {
-			second += s.Duration
-			next := 0
-			if k+1 < len(o.Plan) {
-				next = o.Plan[k+1].Nodes
-			}
-			r.Keeps = next
-			add(second, s.Nodes-next, r)
-		}
-	}
-	for _, c := range v.report.Closures {
-		if c.End < core.Forever && c.Start <= until {
-			add(c.End, c.Nodes, Release{Closure: c.Name})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Release) int { return cmp.Compare(b.At, a.At) })
-	return all
 }

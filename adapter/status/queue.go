@@ -159,8 +159,7 @@ func where(e *view.Entry) string {
 	return "-"
 }
 
-func jobsWord(n int) string  { return counted(n, "job") }
-func nodesWord(n int) string { return counted(n, "node") }
+func jobsWord(n int) string { return counted(n, "job") }
 
 func counted(n int, what string) string {
 	if n == 1 {

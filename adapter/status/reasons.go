@@ -7,6 +7,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
+	"accordion/adapter/wait"
 	"accordion/core"
 )
 
@@ -57,7 +58,7 @@ func (t *teller) unreserved() []string {
 	e := t.Job
 	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
 	if l := t.LackNow; l != nil {
-		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(l, len(asked(e).Plan)))
+		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(l, len(wait.Asked(e).Plan)))
 	}
 	after := ""
 	if t.DueBefore > 0 {
@@ -83,7 +84,7 @@ func (t *teller) most() string {
 			most = min(most, ep.Peak())
 		}
 	}
-	return nodesWord(most)
+	return view.NodesWord(most)
 }
 
 // due: it can start now.
@@ -102,9 +103,9 @@ func (t *teller) due() []string {
 // shortage: too few nodes until its planned start.
 func (t *teller) shortage() []string {
 	e := t.Job
-	needs := fmt.Sprintf("It needs %s.", nodesWord(e.Size))
+	needs := fmt.Sprintf("It needs %s.", view.NodesWord(e.Size))
 	if len(e.Plan) > 1 {
-		needs = fmt.Sprintf("It needs %s for its first step.", nodesWord(e.Size))
+		needs = fmt.Sprintf("It needs %s for its first step.", view.NodesWord(e.Size))
 	}
 	lines := []string{needs + " " + t.pool()}
 	switch {
@@ -149,7 +150,7 @@ func (t *teller) shortage() []string {
 }
 
 // lacking is the instant at which it would have too few nodes, in one of so many steps.
-func (t *teller) lacking(l *Lack, steps int) string {
+func (t *teller) lacking(l *wait.Lack, steps int) string {
 	if steps > 1 {
 		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
 	}
@@ -205,12 +206,12 @@ func (t *teller) given() string {
 		}
 		switch {
 		case r.Closure != "":
-			who = append(who, fmt.Sprintf("reservation %s ends (%s)", clean(r.Closure), nodesWord(r.Nodes)))
+			who = append(who, fmt.Sprintf("reservation %s ends (%s)", clean(r.Closure), view.NodesWord(r.Nodes)))
 		case r.Holds:
-			who = append(who, fmt.Sprintf("job %d of %s gives back %s", r.Job, clean(r.User), r.nodes()))
+			who = append(who, fmt.Sprintf("job %d of %s gives back %s", r.Job, clean(r.User), givenBack(r)))
 		default:
 			sure = "as planned now"
-			who = append(who, fmt.Sprintf("job %d of %s, which is before it, gives back %s", r.Job, clean(r.User), r.nodes()))
+			who = append(who, fmt.Sprintf("job %d of %s, which is before it, gives back %s", r.Job, clean(r.User), givenBack(r)))
 		}
 		if r.Managed {
 			sure = "as planned now"
@@ -219,12 +220,12 @@ func (t *teller) given() string {
 	return fmt.Sprintf("%s, at %s %s (%s)", strings.Join(who, " and "), t.moment(last), sure, t.in(last))
 }
 
-// nodes is what a job gives back, of how many.
-func (r Release) nodes() string {
+// givenBack is what a job gives back, of how many.
+func givenBack(r wait.Release) string {
 	if r.Keeps > 0 {
-		return fmt.Sprintf("%d of its %s", r.Nodes, nodesWord(r.Nodes+r.Keeps))
+		return fmt.Sprintf("%d of its %s", r.Nodes, view.NodesWord(r.Nodes+r.Keeps))
 	}
-	return "its " + nodesWord(r.Nodes)
+	return "its " + view.NodesWord(r.Nodes)
 }
 
 // holders tells who has nodes, and until when.
@@ -240,7 +241,7 @@ func (t *teller) holders() []string {
 			for k := range t.Holders[i:] {
 				more += t.Holders[i+k].Size
 			}
-			lines = append(lines, fmt.Sprintf("and %s more, with %s, all of them for longer", jobsWord(len(t.Holders)-i), nodesWord(more)))
+			lines = append(lines, fmt.Sprintf("and %s more, with %s, all of them for longer", jobsWord(len(t.Holders)-i), view.NodesWord(more)))
 			break
 		}
 		e := &t.Holders[i]
@@ -261,7 +262,7 @@ func who(e *view.Entry) string {
 
 // holding is what a job has, and when it gives that back.
 func (t *teller) holding(e *view.Entry) string {
-	text := nodesWord(e.Size)
+	text := view.NodesWord(e.Size)
 	second := e.Start
 	for i, s := range e.Plan {
 		second += s.Duration
@@ -295,7 +296,7 @@ func wanted(e *view.Entry) string {
 	if len(e.Plan) > 1 {
 		return sizes(e) + " nodes"
 	}
-	return nodesWord(e.Size)
+	return view.NodesWord(e.Size)
 }
 
 // before tells who is before the job in the queue, and who keeps nodes for other reasons.
@@ -327,7 +328,7 @@ func (t *teller) before() []string {
 		if c.End < core.Forever {
 			until = "to " + t.moment(c.End)
 		}
-		lines = append(lines, fmt.Sprintf("reservation %s: %s from %s %s", clean(c.Name), nodesWord(c.Nodes), t.moment(c.Start), until))
+		lines = append(lines, fmt.Sprintf("reservation %s: %s from %s %s", clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), until))
 	}
 	return lines
 }

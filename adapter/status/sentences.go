@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
+	"accordion/adapter/wait"
 	"accordion/core"
 )
 
@@ -42,7 +43,7 @@ func (t *teller) alone() {
 			title = "What it waits for"
 		}
 		t.section(title, t.reasons())
-		t.section(fmt.Sprintf("Why on %s", nodesWord(e.Size)), t.size())
+		t.section(fmt.Sprintf("Why on %s", view.NodesWord(e.Size)), t.size())
 		t.section(t.planTitle(), t.plan())
 		if e.Rank > 0 {
 			t.section("Who has nodes now", t.holders())
@@ -115,11 +116,11 @@ func (t *teller) kind(e *view.Entry) string {
 		return t.whose()
 	}
 	if e.Request == "" && e.Choices == "" {
-		return fmt.Sprintf("an ordinary job of %s", nodesWord(e.Size))
+		return fmt.Sprintf("an ordinary job of %s", view.NodesWord(e.Size))
 	}
-	choices, err := adapter.ParseRequest(listOf(e))
+	choices, err := adapter.ParseRequest(wait.ListOf(e))
 	if err != nil || len(choices) > 4 {
-		return e.Kind + ": " + clean(listOf(e))
+		return e.Kind + ": " + clean(wait.ListOf(e))
 	}
 	all := make([]string, len(choices))
 	for i, ep := range choices {
@@ -142,7 +143,7 @@ func inWords(ep core.EP) string {
 	for i, s := range ep {
 		all[i] = fmt.Sprintf("%d for %s", s.Nodes, core.FormatDuration(s.Duration))
 		if i == 0 {
-			all[i] = fmt.Sprintf("%s for %s", nodesWord(s.Nodes), core.FormatDuration(s.Duration))
+			all[i] = fmt.Sprintf("%s for %s", view.NodesWord(s.Nodes), core.FormatDuration(s.Duration))
 		}
 	}
 	if len(all) > 8 {
@@ -153,7 +154,7 @@ func inWords(ep core.EP) string {
 
 // standing is where the job is now.
 func (t *teller) standing(e *view.Entry) string {
-	on := fmt.Sprintf("on %s (%s)", nodesWord(e.Size), clean(e.Nodes))
+	on := fmt.Sprintf("on %s (%s)", view.NodesWord(e.Size), clean(e.Nodes))
 	since := "It has run since " + t.moment(e.Start)
 	if e.Step > 0 && len(e.Plan) > 1 {
 		on += fmt.Sprintf(", in step %d of %d", e.Step, len(e.Plan))
@@ -223,7 +224,7 @@ func (t *teller) plan() []string {
 		moments, distances, whats = append(moments, t.moment(at)), append(distances, t.in(at)), append(whats, what)
 	}
 	if e.Rank > 0 {
-		tell(e.Start, "starts on "+nodesWord(e.Size))
+		tell(e.Start, "starts on "+view.NodesWord(e.Size))
 	}
 	second := e.Start
 	for i, s := range e.Plan {
@@ -266,7 +267,7 @@ func ways(e *view.Entry) []string {
 		lines = append(lines, fmt.Sprintf("It grows by %s.", clean(e.Grows)))
 	}
 	if e.Limit != nil {
-		lines = append(lines, fmt.Sprintf("It may have %s now, and a step that needs more waits: %s.", nodesWord(e.Limit.Nodes), clean(e.Limit.Why)))
+		lines = append(lines, fmt.Sprintf("It may have %s now, and a step that needs more waits: %s.", view.NodesWord(e.Limit.Nodes), clean(e.Limit.Why)))
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 
 	"accordion/adapter"
@@ -102,4 +103,12 @@ func (e *Entry) Same(o *Entry) bool {
 		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
 		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
 		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
+}
+
+// NodesWord is "1 node", "3 nodes".
+func NodesWord(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
 }

@@ -1,4 +1,4 @@
-package status
+package wait
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 )
 
 // dumbLack looks at every second.
-func dumbLack(v vantage, e *view.Entry, begin core.Time) *Lack {
+func dumbLack(v Vantage, e *view.Entry, begin core.Time) *Lack {
 	second := begin
 	for i, s := range profile(e) {
 		for range s.Duration {
@@ -31,11 +31,11 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 	}), 1, 4)
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		v := vantage{now: moment.Draw(rt, "now")}
-		v.report.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
+		v := Vantage{Queue: &view.Queue{}, Now: moment.Draw(rt, "now")}
+		v.Queue.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
 		for range rapid.IntRange(0, 3).Draw(rt, "closures") {
 			start := moment.Draw(rt, "closure")
-			v.report.Closures = append(v.report.Closures, view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
+			v.Queue.Closures = append(v.Queue.Closures, view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
 		}
 		for range rapid.IntRange(0, 4).Draw(rt, "others") {
 			o := view.Entry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}
@@ -44,11 +44,11 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 			} else {
 				o.Free = o.Start + moment.Draw(rt, "runs")
 			}
-			v.others = append(v.others, o)
+			v.Others = append(v.Others, o)
 		}
-		job := view.Entry{Rank: 9, Start: v.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
-		begin := rapid.Int64Range(v.now, job.Start-1).Draw(rt, "begun")
-		got, want := v.lack(&job, begin), dumbLack(v, &job, begin)
+		job := view.Entry{Rank: 9, Start: v.Now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
+		begin := rapid.Int64Range(v.Now, job.Start-1).Draw(rt, "begun")
+		got, want := v.Lack(&job, begin), dumbLack(v, &job, begin)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
 			rt.Fatalf("lack %+v, second by second %+v", got, want)
 		}
