@@ -1,0 +1,100 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// Draw is a picture of a profile in plain characters: time to the right over so many columns, nodes upwards in so many rows at most. A
+// row stands for the number of nodes at its left and all up to that of the row below.
+//
+//	16 |      ######
+//	 4 |  ##########
+//	 2 |################
+//	   +----------------
+//	    0            3h
+func Draw(ep core.EP, columns, rows int) string {
+	levels := levelsOf(ep, rows)
+	total := ep.Total()
+	if len(levels) == 0 || total <= 0 || columns < 1 {
+		return ""
+	}
+	left := len(fmt.Sprint(levels[0]))
+	needs := make([]int, columns) // the most nodes in each column
+	var at core.Time
+	for _, s := range ep {
+		first := int(at * core.Time(columns) / total)
+		at += s.Duration
+		last := int((at*core.Time(columns)+total-1)/total) - 1
+		for c := first; c <= last && c < columns; c++ {
+			needs[c] = max(needs[c], s.Nodes)
+		}
+	}
+	var b strings.Builder
+	for i, level := range levels {
+		below := 0
+		if i+1 < len(levels) {
+			below = levels[i+1]
+		}
+		line := make([]byte, columns)
+		for c := range line {
+			line[c] = ' '
+			if needs[c] > below {
+				line[c] = '#'
+			}
+		}
+		fmt.Fprintf(&b, "%*d |%s\n", left, level, strings.TrimRight(string(line), " "))
+	}
+	end := core.FormatDuration(total)
+	fmt.Fprintf(&b, "%*s +%s\n%*s  0%*s\n", left, "", strings.Repeat("-", columns), left, "", max(columns-1, len(end)+1), end)
+	return b.String()
+}
+
+// levelsOf are the sizes of a profile, the largest first; where there are more than rows of them, so many evenly apart.
+func levelsOf(ep core.EP, rows int) []int {
+	var levels []int
+	for _, s := range ep {
+		if s.Nodes > 0 {
+			levels = append(levels, s.Nodes)
+		}
+	}
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
+	slices.Reverse(levels)
+	if len(levels) <= rows || rows < 1 {
+		return levels
+	}
+	few := make([]int, rows)
+	for i := range few {
+		few[i] = levels[i*(len(levels)-1)/max(rows-1, 1)]
+	}
+	return few
+}
+
+// Check reads a profile as a user wrote it, for a machine of so many nodes, or gives every mistake in it, each with its
+// column.
+func Check(text string, nodes int) (core.EP, []error) {
+	body, column := core.TrimSpace(text)
+	var all []error
+	for piece := range strings.SplitSeq(body, ",") {
+		s, err := core.ParseStep("evolution profile", column, piece)
+		if err != nil {
+			all = append(all, err)
+		} else if s.Nodes > nodes {
+			all = append(all, &core.SyntaxError{What: "evolution profile", Column: column, Piece: piece, Want: fmt.Sprintf("within the machine's %d nodes", nodes)})
+		}
+		column += len(piece) + 1
+	}
+	if len(all) > 0 {
+		return nil, all
+	}
+	ep, err := evolve.Parse(text)
+	if err != nil { // it is wrong as a whole: too long, too many steps
+		return nil, []error{err}
+	}
+	return ep, nil
+}

@@ -1,0 +1,81 @@
+package advise
+
+import (
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/evolve"
+
+	"pgregory.net/rapid"
+)
+
+// stretches reads a profile as stretches from second 0.
+func stretches(t *testing.T, text string) []stretch {
+	t.Helper()
+	ep, err := evolve.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []stretch
+	at := core.Time(0)
+	for _, s := range ep {
+		all = append(all, stretch{at, at + s.Duration, s.Nodes})
+		at += s.Duration
+	}
+	return all
+}
+
+func TestShortStretchesAreJoinedUpwards(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"2x100s,6x100s,1x100s", "2x100s,6x100s,1x100s"},
+		{"2x10s,6x100s,1x100s", "6x110s,1x100s"},
+		{"2x100s,6x10s,1x200s", "6x110s,1x200s"},                  // a peak goes where it costs less
+		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // on the other side, here
+		{"6x100s,1x10s,6x100s", "6x210s"},                         // a dent is filled
+		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // to the lower of its sides
+		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbours first
+		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter
+		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short ones make one that is long enough
+	} {
+		if got := profile(joined(stretches(t, c.in), 20)).String(); got != c.want {
+			t.Errorf("%s became %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestJoiningNeverTakesANodeAway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var in []stretch
+		at := core.Time(0)
+		for range rapid.IntRange(1, 30).Draw(t, "stretches") {
+			to := at + rapid.Int64Range(1, 40).Draw(t, "length")
+			in = lengthen(in, stretch{at, to, rapid.IntRange(1, 5).Draw(t, "nodes")})
+			at = to
+		}
+		before := slices.Clone(in)
+		shortest := rapid.Int64Range(1, 60).Draw(t, "shortest")
+		for name, out := range map[string][]stretch{"joined": joined(in, shortest), "coarse": coarse(slices.Clone(in), shortest)} {
+			was, is := profile(in), profile(out)
+			for s := range at {
+				if is.At(s) < was.At(s) {
+					t.Fatalf("%s: %d nodes at %d, where %d were used: %s became %s", name, is.At(s), s, was.At(s), was, is)
+				}
+			}
+			if is.Total() != was.Total() {
+				t.Errorf("%s lasts %d s, want %d", name, is.Total(), was.Total())
+			}
+			for i := range out {
+				if i > 0 && out[i].nodes == out[i-1].nodes {
+					t.Errorf("%s: neighbours of the same size: %s", name, is)
+				}
+				if out[i].length() < shortest && len(out) > 1 && (name == "joined" || i < len(out)-1) {
+					t.Errorf("%s: a step of %d s: %s", name, out[i].length(), is)
+				}
+			}
+		}
+		if !slices.Equal(in, before) {
+			t.Error("it changed what it was given")
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package advise
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/core"
+)
+
+// stretch is a while in which a job uses so many nodes.
+type stretch struct {
+	from, to core.Time
+	nodes    int
+}
+
+func (s stretch) length() core.Time { return s.to - s.from }
+func (s stretch) area() int64       { return s.length() * int64(s.nodes) }
+
+// watcher says what jobs used. It keeps its memory from one to the next.
+type watcher struct {
+	running []int32 // steps on each node, 0 between calls
+	events  []event
+}
+
+// event is the beginning or the end of a step.
+type event struct {
+	at   core.Time
+	more int32 // 1 or −1
+	step int
+}
+
+// Observed is what a job used at each second from its start to its end: the nodes of its running steps, together with that of its
+// script. Where no step runs between two, it is the larger of what is before and after: the job could not have given the nodes
+// away and had them back. Before the first step and after the last it is the script's node. Nil where no step is known.
+func (w *watcher) observed(r *Run) []stretch {
+	if len(r.Steps) == 0 || r.End <= r.Start {
+		return nil
+	}
+	w.events = w.events[:0]
+	for i := range r.Steps {
+		from, to := r.within(&r.Steps[i])
+		w.events = append(w.events, event{from, 1, i}, event{to, -1, i})
+	}
+	slices.SortFunc(w.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.more, b.more), cmp.Compare(a.step, b.step))
+	})
+	return bridged(w.sweep(r))
+}
+
+// within is when a step ran, as far as the job did. One that was over within its second, or that the job does not have by its clock,
+// has a second of its own: it did use its nodes.
+func (r *Run) within(s *Step) (from, to core.Time) {
+	from = min(max(s.From, r.Start), r.End-1)
+	return from, min(max(s.To, from+1), r.End)
+}
+
+// sweep gives the stretches between events; those in which no step runs have 0 nodes.
+func (w *watcher) sweep(r *Run) []stretch {
+	var all []stretch
+	used, steps := 0, 0
+	mark := func(node int32, more int32) {
+		for int(node) >= len(w.running) {
+			w.running = append(w.running, 0)
+		}
+		before := w.running[node]
+		w.running[node] += more
+		if before == 0 {
+			used++
+		} else if w.running[node] == 0 {
+			used--
+		}
+	}
+	if r.Script >= 0 {
+		mark(r.Script, 1)
+		defer mark(r.Script, -1)
+	}
+	at := r.Start
+	until := func(to core.Time) {
+		nodes := 0
+		if steps > 0 {
+			nodes = max(used, 1)
+		}
+		if to > at {
+			all = lengthen(all, stretch{at, to, nodes})
+			at = to
+		}
+	}
+	for _, e := range w.events {
+		until(e.at)
+		steps += int(e.more)
+		for _, node := range r.Steps[e.step].Nodes {
+			mark(node, e.more)
+		}
+	}
+	until(r.End)
+	return all
+}
+
+// bridged gives the stretches without a step the nodes they need.
+func bridged(all []stretch) []stretch {
+	var out []stretch
+	for i, s := range all {
+		if s.nodes == 0 {
+			s.nodes = 1
+			if i > 0 && i+1 < len(all) {
+				s.nodes = max(all[i-1].nodes, all[i+1].nodes)
+			}
+		}
+		out = lengthen(out, s)
+	}
+	return out
+}
+
+// lengthen appends a stretch; one of as many nodes as the last goes on with it.
+func lengthen(all []stretch, s stretch) []stretch {
+	if last := len(all) - 1; last >= 0 && all[last].nodes == s.nodes {
+		all[last].to = s.to
+		return all
+	}
+	return append(all, s)
+}
+
+// profile is the stretches as a profile.
+func profile(all []stretch) core.EP {
+	ep := make(core.EP, len(all))
+	for i, s := range all {
+		ep[i] = core.Step{Duration: s.length(), Nodes: s.nodes}
+	}
+	return ep
+}
+
+func area(all []stretch) (sum int64) {
+	for _, s := range all {
+		sum += s.area()
+	}
+	return sum
+}
+
+// Observed is the profile of what a job used, with steps of any length; nil where none of its steps is known.
+func Observed(r *Run) core.EP {
+	if all := new(watcher).observed(r); all != nil {
+		return profile(all)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// seen is a run as a suggestion needs it.
+type seen struct {
+	run  *Run
+	used int64     // by the observed profile
+	ep   []stretch // that profile, coarse enough to be written
+}
+
+func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
+
+// advise is the advice on one group; nil where it wastes nothing that is worth a word. The first two thirds of the runs make the
+// line, the last third judges it.
+func (o Options) advise(g gathered, w *watcher) *Advice {
+	a := &Advice{Group: g.Group, Runs: len(g.runs)}
+	all := make([]seen, len(g.runs))
+	var could int64 // be saved, if each run had carried its own profile
+	for i, r := range g.runs {
+		observed := w.observed(r)
+		all[i] = seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+		a.Held += r.held()
+		a.Used += all[i].used
+		could += r.held() - area(all[i].ep)
+	}
+	if float64(could) < worth*float64(a.Held) {
+		return nil
+	}
+	a.Checked = len(all) / 3
+	known := all[:len(all)-a.Checked]
+	like := alikeOf(known)
+	if why := o.odd(known, like); why != "" {
+		a.Kind, a.Why, a.Saved = LeftAlone, why, could
+		return a
+	}
+	a.EP = o.line(like)
+	for _, s := range all {
+		if s.fits(a.EP) {
+			a.Saved += max(s.run.held()-s.under(a.EP), 0)
+		}
+	}
+	if float64(a.Saved) < worth*float64(a.Held) {
+		return nil
+	}
+	for _, s := range all[len(known):] {
+		if s.onTime(a.EP) {
+			a.OnTime++
+		}
+	}
+	latest := like[len(like)-1]
+	a.Kind, a.Line, a.Latest = Evolving, "#EP "+evolve.Format(a.EP), latest.run.ID
+	if len(a.EP) == 1 {
+		a.Kind, a.Line = Smaller, fmt.Sprintf("#SBATCH --nodes=%d", a.EP[0].Nodes)
+	}
+	for _, s := range latest.ep[1:] {
+		a.Where = append(a.Where, where(latest.run, s.from))
+	}
+	return a
+}
+
+// shape is how the sizes of a profile follow each other: how many there are, and which way each goes.
+func shape(ep []stretch) string {
+	turns := make([]byte, len(ep))
+	for i := range ep {
+		switch {
+		case i == 0:
+			turns[i] = '.'
+		case ep[i].nodes > ep[i-1].nodes:
+			turns[i] = '+'
+		default:
+			turns[i] = '-'
+		}
+	}
+	return string(turns)
+}
+
+// alikeOf are the runs of the shape that most have; of two that as many have, the one that came first.
+func alikeOf(all []seen) []seen {
+	byShape := map[string][]seen{}
+	var best []seen
+	for _, s := range all {
+		byShape[shape(s.ep)] = append(byShape[shape(s.ep)], s)
+	}
+	for _, s := range all {
+		if these := byShape[shape(s.ep)]; len(these) > len(best) {
+			best = these
+		}
+	}
+	return best
+}
+
+// odd says why there is no one line for the runs; "" where there is.
+func (o Options) odd(all, like []seen) string {
+	if float64(len(like)) < alike*float64(len(all)) {
+		return "its runs do not evolve alike: " + sequences(all)
+	}
+	if n := len(like[0].ep); n > mostSteps {
+		return fmt.Sprintf("it changes its size %d times, and nobody writes so many steps: a larger --shortest joins some", n-1)
+	}
+	return ""
+}
+
+// sequences tells the sequences of sizes, the most frequent first, three of them at most.
+func sequences(all []seen) string {
+	type count struct {
+		text string
+		n    int
+	}
+	var counts []count
+	for _, s := range all {
+		text := sizes(s.ep)
+		at := slices.IndexFunc(counts, func(c count) bool { return c.text == text })
+		if at < 0 {
+			at = len(counts)
+			counts = append(counts, count{text: text})
+		}
+		counts[at].n++
+	}
+	slices.SortStableFunc(counts, func(a, b count) int { return b.n - a.n })
+	var parts []string
+	for i, c := range counts {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d others", len(counts)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d times %s", c.n, c.text))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sizes is "2, 16, 2 nodes".
+func sizes(ep []stretch) string {
+	const most = 6
+	var b strings.Builder
+	for i, s := range ep {
+		if i == most {
+			b.WriteString(", …")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, s.nodes)
+	}
+	if len(ep) == 1 && ep[0].nodes == 1 {
+		return b.String() + " node"
+	}
+	return b.String() + " nodes"
+}
+
+// line is the profile for runs of one shape: of each step the most nodes, and the quantile of its durations with the margin. Neighbours
+// differ, for in each run they do, and in all runs the same way.
+func (o Options) line(like []seen) core.EP {
+	ep := make(core.EP, len(like[0].ep))
+	lengths := make([]core.Time, len(like))
+	for i := range ep {
+		for k, s := range like {
+			lengths[k] = s.ep[i].length()
+			ep[i].Nodes = max(ep[i].Nodes, s.ep[i].nodes)
+		}
+		ep[i].Duration = o.written(Quantile(lengths, o.Quantile))
+	}
+	return ep
+}
+
+// Quantile is the least of the durations that at least this share of them does not exceed. It sorts them.
+func Quantile(lengths []core.Time, share float64) core.Time {
+	slices.Sort(lengths)
+	const rounding = 1e-9 // 0.9 · 10 is 9
+	at := int(math.Ceil(share*float64(len(lengths))-rounding)) - 1
+	return lengths[min(max(at, 0), len(lengths)-1)]
+}
+
+// written is a duration with the margin, as people write it: whole ten seconds from two minutes on, whole minutes from
+// twenty.
+func (o Options) written(d core.Time) core.Time {
+	const rounding = 1e-6
+	d = core.Time(math.Ceil(float64(d)*(1+o.Margin) - rounding))
+	grain := core.Time(1)
+	switch {
+	case d >= 20*60:
+		grain = 60
+	case d >= 2*60:
+		grain = 10
+	}
+	return min((d+grain-1)/grain*grain, core.MaxTotal/mostSteps)
+}
+
+// fits says whether a run, step by step, needs no more nodes than the line has.
+func (s *seen) fits(ep core.EP) bool {
+	if len(s.ep) != len(ep) {
+		return false
+	}
+	for i, t := range s.ep {
+		if t.nodes > ep[i].Nodes {
+			return false
+		}
+	}
+	return true
+}
+
+// onTime says whether a run that carried the line would have kept to it: no step needs more nodes or lasts longer than told.
+// One that was early does not make up for one that is late.
+func (s *seen) onTime(ep core.EP) bool {
+	for i, t := range s.ep {
+		if i < len(ep) && t.length() > ep[i].Duration {
+			return false
+		}
+	}
+	return s.fits(ep)
+}
+
+// under is the area of a run that fits the line, had it carried it: the line's nodes for as long as each of its steps lasted.
+func (s *seen) under(ep core.EP) (sum int64) {
+	for i, t := range s.ep {
+		sum += t.length() * int64(ep[i].Nodes)
+	}
+	return sum
+}
