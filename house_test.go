@@ -59,6 +59,7 @@ var doors = map[string][]string{
 	"slurm/output":            {"adapter", "core/..."},
 	"slurm/output/outputtest": nil,
 	"slurm":                   {"slurm/...", "adapter", "adapter/hosts", "core/...", "traces/swf"},
+	"slurm/sacct":             {"slurm/...", "adapter", "core/...", "traces/advise", "traces/swf"},
 	"slurm/...":               {"slurm/...", "adapter", "core/...", "traces/swf"},
 	"oar/conf":                {"core"},
 	"oar/node":                {"oar/conf", "adapter"},

@@ -50,18 +50,23 @@ type table struct {
 
 // openTable reads the names, and checks that all of Columns are among them.
 func openTable(in io.Reader, file string) (*table, error) {
+	return openColumns(in, file, Columns, Command)
+}
+
+// openColumns does the same for other columns, and the command that prints them.
+func openColumns(in io.Reader, file, columns, command string) (*table, error) {
 	t := &table{file: file, lines: bufio.NewScanner(in), places: map[string]int{}}
 	t.lines.Buffer(nil, MaxLine)
 	if !t.scan() {
-		return nil, t.ended(&InputError{File: file, Line: 1, Why: "nothing; want what this prints: " + Command})
+		return nil, t.ended(&InputError{File: file, Line: 1, Why: "nothing; want what this prints: " + command})
 	}
 	t.names = strings.Split(t.lines.Text(), "|")
 	for i, name := range t.names {
 		t.places[name] = i
 	}
-	for name := range strings.SplitSeq(Columns, ",") {
+	for name := range strings.SplitSeq(columns, ",") {
 		if _, ok := t.places[name]; !ok {
-			return nil, &InputError{File: file, Line: t.line, Why: fmt.Sprintf("no column %s in %s; want what this prints: %s", name, core.Shown(t.lines.Text()), Command)}
+			return nil, &InputError{File: file, Line: t.line, Why: fmt.Sprintf("no column %s in %s; want what this prints: %s", name, core.Shown(t.lines.Text()), command)}
 		}
 	}
 	return t, nil
