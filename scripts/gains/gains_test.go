@@ -61,7 +61,7 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := replays(context.Background(), log{name: "crowded", Selection: workload.Selection{ProcsPerNode: 1}}, records, 2)
-	if err != nil || len(all) != 1+3*2*2 {
+	if err != nil || len(all) != 1+4*2*2 {
 		t.Fatalf("%d workloads, error %v", len(all), err)
 	}
 	for _, r := range all {
@@ -82,7 +82,7 @@ func TestResultsThatWereKeptAreNotMadeAgain(t *testing.T) {
 			some[3].Metrics[2] = with(7, 5)
 			return some, nil
 		})
-		if err != nil || len(all) != 7 || all[3].Share != 30 || all[3].Metrics[2].Waiting.Mean != 7 || all[3].Metrics[2].Of(workload.Evolving).Waiting != 5 {
+		if err != nil || len(all) != 9 || all[3].Share != 30 || all[3].Metrics[2].Waiting.Mean != 7 || all[3].Metrics[2].Of(workload.Evolving).Waiting != 5 {
 			t.Errorf("%v, error %v", all, err)
 		}
 	}

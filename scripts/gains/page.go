@@ -66,9 +66,9 @@ func page(all []result, seeds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Who gains
 
-Real workload logs, replayed as if a share of their jobs had told how they evolve (a mountain: they begin and end on few nodes). Each figure is that under
-EASY, in which these jobs hold their peak throughout, divided into that under another policy on the same jobs: below 1 is better. It is a geometric mean
-over cases, with the worst of them in brackets: the log's size kept as the peak and its work kept (`+"`--same peak`, `--same area`"+`), %d drawings each. Jobs
+Real workload logs, replayed as if a share of their jobs had told how they evolve: a mountain (they begin and end on few nodes), and at 30 %% ramps, too.
+Each figure is that under another policy divided by that under EASY, in which these jobs hold their peak throughout, on the same jobs: below 1 is
+better. It is a geometric mean over cases, with the worst of them in brackets: the log's size kept as the peak and its work kept (`+"`--same peak`, `--same area`"+`), %d drawings each. Jobs
 ask for what the log says that they asked for. Made by
 
     go run ./scripts/gains -o docs/gains.md

@@ -44,6 +44,7 @@ var shares = []int{0, 10, 30, 100}
 type result struct {
 	Log     string           `json:"log"`
 	Share   int              `json:"share"`
+	Shape   workload.Shape   `json:"shape"`
 	Same    workload.Same    `json:"same"`
 	Seed    uint64           `json:"seed"`
 	Metrics []replay.Metrics `json:"metrics"` // beside policies
@@ -65,7 +66,7 @@ func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result,
 		}
 		w := selected.Workload
 		w.Jobs = slices.Clone(w.Jobs)
-		workload.WhatIf{Evolving: float64(r.Share) / 100, Same: r.Same, Seed: r.Seed}.Apply(&w)
+		workload.WhatIf{Evolving: float64(r.Share) / 100, Shape: r.Shape, Same: r.Same, Seed: r.Seed}.Apply(&w)
 		r.Metrics[i%len(policies)] = replay.Measure(w, replay.Run(w, p))
 		return nil
 	})
@@ -73,13 +74,16 @@ func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result,
 	return all, err
 }
 
-// cases are the workloads of a log. Where nobody evolves there is one.
+// cases are the workloads of a log. Where nobody evolves there is one; at 30 %, the share that everything is judged by, jobs have either shape.
 func cases(name string, seeds int) (all []result) {
 	for _, share := range shares {
-		for _, same := range []workload.Same{workload.SamePeak, workload.SameArea} {
-			for seed := range uint64(seeds) {
-				if share > 0 || same == workload.SamePeak && seed == 0 {
-					all = append(all, result{name, share, same, seed + 1, make([]replay.Metrics, len(policies))})
+		for _, shape := range []workload.Shape{workload.Mountain, workload.RampUp} {
+			for _, same := range []workload.Same{workload.SamePeak, workload.SameArea} {
+				for seed := range uint64(seeds) {
+					first := same == workload.SamePeak && seed == 0
+					if share > 0 && (shape == workload.Mountain || share == 30) || share == 0 && shape == workload.Mountain && first {
+						all = append(all, result{name, share, shape, same, seed + 1, make([]replay.Metrics, len(policies))})
+					}
 				}
 			}
 		}

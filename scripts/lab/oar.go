@@ -90,7 +90,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 		return nil, err
 	}
 	lab := &OARLab{Database: s.database, Release: s.release, slot: slot.number,
-		Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, init: "init", patience: oarPatience, pause: 100 * time.Millisecond, logs: []string{"lab.log", "oar.log"}, free: slot.free}}
+		Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, init: "init", patience: oarPatience, pause: 250 * time.Millisecond, logs: []string{"lab.log", "oar.log"}, free: slot.free}}
 	lab.database.kind, lab.database.directory = s.database, filepath.Join(lab.Dir, "db")
 	lab.settings = []string{"OAR_LAB_DIR=" + lab.Dir, fmt.Sprintf("OAR_LAB_SLOT=%d", lab.slot)}
 	var said map[string]string

@@ -80,7 +80,7 @@ func bootSlurm(t testing.TB, nodes int, s spec) (*SlurmLab, error) {
 	if err != nil {
 		return nil, err
 	}
-	lab := &SlurmLab{Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, patience: Patience, pause: 150 * time.Millisecond,
+	lab := &SlurmLab{Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, patience: Patience, pause: 250 * time.Millisecond,
 		logs: []string{"slurmctld.log"}, free: slot.free}}
 	lab.settings = append([]string{"SLURM_LAB_DIR=" + lab.Dir, fmt.Sprintf("SLURM_LAB_PORT=%d", slot.port())}, s.settings...)
 	if s.cores > 0 {

@@ -37,7 +37,7 @@ func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, init: "oar/init", patience: oarPatience, pause: 100 * time.Millisecond,
+	lab := &TwoLabs{OAR: oar, Slurm: slurm, Lab: Lab{Dir: twoLabsDir(slot), Nodes: oar + slurm, tool: tool, init: "oar/init", patience: oarPatience, pause: 250 * time.Millisecond,
 		logs: []string{"accordion.log"}, free: slot.free}}
 	lab.database.kind, lab.database.directory = PostgreSQL, filepath.Join(lab.Dir, "oar", "db")
 	lab.settings = append([]string{"TWO_LABS_DIR=" + lab.Dir, fmt.Sprintf("TWO_LABS_SLOT=%d", slot.number)}, s.settings...)
