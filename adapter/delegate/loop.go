@@ -26,6 +26,7 @@ type Loop struct {
 	shownAt  core.Time // when
 	stale    bool      // there is something newer: a second later
 	looked   time.Time // when the clock was last looked at
+	asked    chan struct{}
 }
 
 // New is a loop that does nothing yet.
@@ -36,7 +37,7 @@ func New(o Options) *Loop {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	return &Loop{Options: o, sessions: map[uint64]launchers.Session{}, shown: make(chan int)}
+	return &Loop{Options: o, sessions: map[uint64]launchers.Session{}, shown: make(chan int), asked: make(chan struct{})}
 }
 
 // most is how many events are taken before the clock is looked at again.
@@ -69,6 +70,17 @@ func (l *Loop) Run(ctx context.Context) error {
 			return err
 		}
 		l.take(happened)
+	}
+}
+
+// Alive returns nil when the loop has looked up from its work, and an error when ctx ends before: it hangs, or Run is not at work. It may be
+// called from any goroutine.
+func (l *Loop) Alive(ctx context.Context) error {
+	select {
+	case l.asked <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -177,6 +189,7 @@ func (l *Loop) wait(ctx context.Context) (happening, bool) {
 		return happening{e, -1}, true
 	case i := <-l.shown:
 		return happening{shown: i}, true
+	case <-l.asked:
 	}
 	return happening{shown: -1}, true
 }

@@ -38,6 +38,7 @@ type Sidecar struct {
 	settings managed.Settings
 	calls    <-chan session.Call
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
+	asked    chan struct{}   // whether the loop is alive
 	meter    act.Meter
 	show     *show.Show
 
@@ -66,7 +67,7 @@ func New(o Options) *Sidecar {
 	if o.Meter == nil {
 		o.Meter = act.Deaf{}
 	}
-	s := &Sidecar{settings: o.Settings, calls: o.Calls, meter: o.Meter, ticks: ticks{clock: o.Clock}}
+	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), meter: o.Meter, ticks: ticks{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.Herald); ok {
 		s.changes = herald.Changes()
 	}
@@ -133,6 +134,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case <-s.changes: // what there is to know of it, only a reading tells
 			s.readings.stale = true
 			continue
+		case <-s.asked:
+			continue
 		case <-s.parts.ordered:
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
@@ -153,6 +156,17 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("cluster %s: the sidecar stops; running jobs run on: %w", s.settings.Cluster, err)
 		}
+	}
+}
+
+// Alive returns nil when the loop has looked up from its work, and an error when ctx ends before: it hangs, or Run is not, or not yet, at
+// work. It may be called from any goroutine.
+func (s *Sidecar) Alive(ctx context.Context) error {
+	select {
+	case s.asked <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

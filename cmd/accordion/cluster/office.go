@@ -95,5 +95,6 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
 		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
-	return together(ctx, delegate.New(options).Run, func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) })
+	loop := delegate.New(options)
+	return together(ctx, posts[0].service.watched("the loop of launchers", loop.Alive, loop.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) })
 }

@@ -35,6 +35,7 @@ type post struct {
 	launchers *launchers.Server     // nil: none are served
 	parts     *part.Mailbox         // nil, too
 	counted   *metrics.Applications // that its metrics serve, too; nil: none
+	service   *service              // nil: systemd is told nothing
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system was asked for it
@@ -122,7 +123,8 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
 	}
 	s.ends = append(s.ends, func() { instruments.close() })
 	o.Calls, o.Meter = server.Calls(), instruments.meter
-	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, sidecar.New(o).Run,
+	loop := sidecar.New(o)
+	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) })
 	s.begins = func() {
 		o.Log.Info("accordion serves", "version", command.Version(), "cluster", o.Settings.Cluster, "pool", pool, "sizes", policy.SizesOf(o.Settings.Policy), "journal", p.journal.Path(),

@@ -34,7 +34,9 @@ for that. Give it only when that sidecar is known to be dead.
 
 Where the configuration lists several clusters there is a sidecar for each, in this one process; each line of the log begins with its
 cluster's name. None is served as long as preflight refuses one of them. A cluster that does not answer, or that cannot be served
-any more, is tried again every 10 seconds, and the others go on.`,
+any more, is tried again every 10 seconds, and the others go on.
+
+As a service of systemd it says when it serves (Type=notify), and feeds the watchdog (WatchdogSec=) as long as all of its loops answer.`,
 		Args: command.NoArguments,
 	}
 	file := command.ConfigFlag(c)
@@ -69,13 +71,14 @@ func serve(ctx context.Context, conf config.Clusters, p *post) error {
 	}
 	defer o.leave()
 	defer p.leave()
+	p.service = underSystemd(p.log)
 	s, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	thrifty()
-	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*post{p}) })
+	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*post{p}) }, p.service.run)
 }
 
 func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {

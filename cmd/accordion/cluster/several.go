@@ -71,6 +71,10 @@ func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
 		return err
 	}
 	defer o.leave()
+	service := underSystemd(posts[0].log.ResetNamed("accordion"))
+	for _, p := range posts {
+		p.service = service
+	}
 	begun := make([]attempt, len(posts))
 	atOnce(len(posts), func(i int) { begun[i].ready, begun[i].err = posts[i].begin(ctx) })
 	defer func() {
@@ -91,7 +95,7 @@ func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
 		errs := make([]error, len(posts))
 		atOnce(len(posts), func(i int) { errs[i] = posts[i].keep(ctx, begun[i]) })
 		return errors.Join(errs...)
-	}, func(ctx context.Context) error { return o.run(ctx, conf, posts) })
+	}, func(ctx context.Context) error { return o.run(ctx, conf, posts) }, posts[0].service.run)
 }
 
 // atOnce does something n times at once, and returns when all is done.
