@@ -64,12 +64,21 @@ func accordion() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
-	root.AddCommand(
-		job.Step(), job.Nodes(), job.Run(), job.Agent(), job.Launch(), job.Part(),
-		records.Status(), records.Queue(), records.Explain(), records.Journal(),
-		cluster.Serve(), cluster.Preflight(), cluster.Watch(), cluster.ReleaseAll(), cluster.Config(), oar.Command(),
-		schedule.Command(), traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(),
-		chart.Command(), demo.Command(),
-	)
+	for _, g := range []struct {
+		who      string
+		commands []*cobra.Command
+	}{
+		{"users", []*cobra.Command{job.Launch(), records.Status(), records.Queue(), records.Explain(), cluster.Watch()}},
+		{"the scripts of jobs", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Part(), job.Agent()}},
+		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), chart.Command(), cluster.Config(), cluster.ReleaseAll(), oar.Command()}},
+		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.who, Title: "For " + g.who + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.who
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(command.Man())
 	return root
 }

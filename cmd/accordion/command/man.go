@@ -1,0 +1,45 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// Man is "accordion man", which packages are built with.
+func Man() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man FOLDER",
+		Short: "Write the manual page of each command into a folder",
+		Long: `Write the manual page of each command (accordion.1, accordion-serve.1 and so on) into a folder, which is made when it is not there. Pages have the day
+of $SOURCE_DATE_EPOCH, where it is set, so that two builds of a package are the same; else today's.`,
+		Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return Usage(errors.New("man takes one folder, such as: accordion man /usr/local/share/man/man1"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			day := time.Now()
+			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
+				seconds, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return Usage(fmt.Errorf("SOURCE_DATE_EPOCH: %q is not a second since 1970", text))
+				}
+				day = time.Unix(seconds, 0).UTC()
+			}
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			return doc.GenManTree(root, &doc.GenManHeader{Title: "ACCORDION", Section: "1", Source: "Accordion " + Version(), Manual: "Accordion", Date: &day}, args[0])
+		},
+	}
+}
