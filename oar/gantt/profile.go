@@ -21,7 +21,7 @@ func (p *planner) evolving(j Job, begins bool) Placed {
 		} else if begin > p.now {
 			instants = nil
 		}
-		if best.Why != "" {
+		if begins && best.Why != "" {
 			best.Why = StartsLater
 		}
 		for _, at := range instants {
