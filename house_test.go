@@ -75,6 +75,7 @@ var doors = map[string][]string{
 	"oar/...":                 {"oar/...", "adapter", "core/...", "traces/swf"},
 	"cmd/...":                 {"..."},
 	"scripts/gains":           {"core/...", "traces/..."},
+	"scripts/lab/pairs":       {"core/...", "traces/interval"},
 	"scripts/...":             {"scripts/..."},
 }
 

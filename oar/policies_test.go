@@ -1,0 +1,171 @@
+package oar_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+	"accordion/scripts/lab/pairs"
+)
+
+// By patient a job begins when there is room for all of its profile, and who waits is told from when on he may have the reservation. A pass, which
+// comes as soon as nodes are free, leaves them to the evolving job that was before its own.
+func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
+	t.Parallel()
+	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
+	servesBy(t, lab, `ACCORDION_POLICY="patient"`)
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	holds := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=4,walltime=0:5:0")
+	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, holds) == "Running" })
+	evolves := lab.Submit(t, "alice", `sleep 7; eval "$(accordion step)" || exit 1; sleep 5; eval "$(accordion step)" || exit 1; sleep 4`, "-q", "evolve", "-t", "ep=3x8s,4x6s,1x10s")
+	behind := lab.Submit(t, "bob", "sleep 1", "-q", "evolve", "-l", "nodes=2,walltime=0:0:40")
+	small := lab.Submit(t, "bob", "sleep 2", "-q", "evolve", "-l", "nodes=1,walltime=0:0:7")
+	explains(t, lab, evolves, "it has no reservation", "It is due for a reservation from ")
+	lab.Run(t, "bob", "touch", "gone")
+	for _, job := range []string{evolves, behind, small} {
+		ends(t, lab, job)
+	}
+	begun := func(job string) int64 {
+		return second(t, lab.SQL(t, "select start_time from jobs where job_id = "+job))
+	}
+	if over := second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+evolves)); begun(behind) < begun(evolves) || begun(small) > over {
+		t.Errorf("the evolving job ran from %d to %d; want the one of two nodes behind it, which began at %d, not before, and the small one, at %d, beside it",
+			begun(evolves), over, begun(behind), begun(small))
+	}
+	if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+evolves+" ended: after step 3 of 3\n") {
+		t.Errorf("the journal does not say that job %s has been through its steps:\n%s", evolves, said)
+	}
+	nothingLeft(t, lab)
+	noOverlap(t, lab)
+}
+
+// explains waits until accordion explain says some words of a job.
+func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
+	t.Helper()
+	said := ""
+	defer func() {
+		if t.Failed() {
+			t.Log(said)
+		}
+	}()
+	lab.Await(t, time.Minute, fmt.Sprintf("explain says %q of job %s", words, job), func() bool {
+		said, _, _ = lab.Exec("root", "accordion", "explain", job)
+		for _, w := range words {
+			if !strings.Contains(said, w) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Who waits how long by which policy: the same jobs, at the same seconds, under OAR's own scheduler, which knows evolving ones as rigid ones of
+// their most nodes, and under Accordion's, by two policies. It judges that all of them ran, and prints the figures: go test ./oar
+// -run InPairs -timeout 2h -v -args -accordion.long
+func TestPoliciesAreComparedInPairs(t *testing.T) {
+	if !*everything {
+		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
+	}
+	const stock, seeds = "OAR's own", 3
+	mix := pairs.Mix{Evolving: 45, Others: 105, Users: len(crowdUsers), Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
+	measured := map[string][]pairs.Measured{}
+	for seed := *crowdSeed; seed < *crowdSeed+seeds; seed++ {
+		for _, by := range []string{stock, "repeated", "patient"} {
+			t.Run(fmt.Sprintf("%s, seed %d", by, seed), func(t *testing.T) {
+				lab := lab.OAR(t, mix.Nodes, lab.Plain(), lab.Users(crowdUsers...))
+				queue := stockQueue
+				if by != stock {
+					queue = "evolve"
+					servesBy(t, lab, fmt.Sprintf("ACCORDION_POLICY=%q", by))
+					t.Cleanup(func() { sidecarsWords(t, lab) })
+				}
+				m := pairs.Measure(spells(t, lab, queue, mix.Jobs(seed)))
+				measured[by] = append(measured[by], m)
+				t.Logf("%s, seed %d: %v", by, seed, m)
+				noOverlap(t, lab)
+			})
+		}
+		for _, pair := range [][2]string{{"patient", stock}, {"patient", "repeated"}, {"repeated", stock}} {
+			if one, other := measured[pair[0]], measured[pair[1]]; len(one) == len(other) {
+				t.Logf("%s to %s, %d seeds:\n%s", pair[0], pair[1], len(one), pairs.Table(one, other))
+			}
+		}
+	}
+}
+
+// spells runs a workload in a queue.
+func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) []pairs.Spell {
+	t.Helper()
+	begin := time.Now().Add(2 * time.Second)
+	var users sync.WaitGroup
+	for user, name := range crowdUsers {
+		var script strings.Builder
+		script.WriteString(`submit() { # MICROSECOND OPTION...
+	local left=$(($1 - ${EPOCHREALTIME/./}))
+	shift
+	((left <= 0)) || sleep $(printf %d.%06d $((left / 1000000)) $((left % 1000000)))
+	oarsub "$@" >/dev/null || exit
+}
+`)
+		for i, j := range all {
+			if j.User == user {
+				fmt.Fprintf(&script, "submit %d -q %s -n pair%d %s\n", begin.Add(j.At).UnixMicro(), queue, i, asks(j, queue))
+			}
+		}
+		file := filepath.Join(lab.Dir, "home", name, "all.sh")
+		if err := os.WriteFile(file, []byte(script.String()), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		users.Go(func() {
+			if _, says, err := lab.ExecWithin(20*time.Minute, name, "bash", file); err != nil {
+				t.Errorf("submitting: %v\n%s", err, says)
+			}
+		})
+	}
+	users.Wait()
+	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'pair%'") == "0"
+	})
+	var ran []pairs.Spell
+	seen := map[string]bool{} // a job is the first of its name
+	for line := range strings.Lines(lab.SQL(t, "select job_name, start_time, stop_time, state from jobs where job_name like 'pair%' order by job_id")) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		i, err := strconv.Atoi(strings.TrimPrefix(f[0], "pair"))
+		if err != nil || seen[f[0]] {
+			continue
+		}
+		if seen[f[0]] = true; f[3] != "Terminated" {
+			t.Errorf("job %s ended as %s", f[0], f[3])
+		}
+		since := func(text string) float64 { return float64(second(t, text)) - float64(begin.UnixMilli())/1000 }
+		ran = append(ran, pairs.Spell{Job: all[i], Start: since(f[1]), End: since(f[2])})
+	}
+	if len(ran) != len(all) {
+		t.Errorf("OAR knows %d of %d jobs", len(ran), len(all))
+	}
+	return ran
+}
+
+// asks is the end of an oarsub.
+func asks(j pairs.Job, queue string) string {
+	if j.Profile == nil || queue == stockQueue {
+		return fmt.Sprintf("-l nodes=%d,walltime=0:0:%d 'sleep %d'", j.Nodes, j.Asks, j.Runs)
+	}
+	command, left := "", j.Runs
+	for i, s := range j.Profile {
+		if i > 0 {
+			command += `; eval "$(accordion step)" || exit 1; `
+		}
+		if i < len(j.Profile)-1 {
+			command += fmt.Sprintf("sleep %d", s.Duration-1)
+			left -= s.Duration
+		}
+	}
+	return fmt.Sprintf("-t ep=%s '%ssleep %d'", j.Profile, command, left)
+}

@@ -1,0 +1,52 @@
+package pairs
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+)
+
+var mix = Mix{Evolving: 45, Others: 105, Users: 3, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
+
+func TestAWorkloadFollowsFromItsSeedAndHasItsLoad(t *testing.T) {
+	for seed := range uint64(20) {
+		all := mix.Jobs(seed)
+		if !reflect.DeepEqual(all, mix.Jobs(seed)) || reflect.DeepEqual(all, mix.Jobs(seed+1)) {
+			t.Fatal("a workload is not its seed's")
+		}
+		area, evolving := 0.0, 0
+		for i, j := range all {
+			area += j.area()
+			if i > 0 && j.At < all[i-1].At || j.Nodes < 1 || j.Nodes > mix.Sizes || j.Runs < 1 || j.Runs > j.Asks || j.User >= mix.Users {
+				t.Errorf("seed %d: %+v", seed, j)
+			}
+			if j.Profile == nil {
+				continue
+			}
+			if evolving++; j.Profile.Peak() != j.Nodes || j.Profile.Total() != j.Asks || j.Profile[0].Nodes == j.Nodes || j.Runs <= j.Asks-j.Profile[2].Duration {
+				t.Errorf("seed %d: %+v", seed, j)
+			}
+		}
+		if load := area / all[len(all)-1].At.Seconds() / float64(mix.Nodes); load < 1.19 || load > 1.3 || len(all) != 150 || evolving != 45 {
+			t.Errorf("seed %d: %d jobs, %d of them evolving, load %.2f", seed, len(all), evolving, load)
+		}
+	}
+}
+
+func TestFiguresCountFromAJobsTurn(t *testing.T) {
+	ordinary := Spell{Job{At: 10 * time.Second, Nodes: 1, Runs: 4}, 16, 20}
+	evolving := Spell{Job{At: 20 * time.Second, Profile: core.EP{{Duration: 20, Nodes: 2}}, Nodes: 2, Runs: 20}, 60, 80}
+	m := Measure([]Spell{ordinary, evolving})
+	want := Measured{Figures{23, 2, 40}, Figures{40, 3, 40}, Figures{6, 1, 6}}
+	if m != want {
+		t.Errorf("%v, want %v", m, want)
+	}
+	half := m
+	half.All.Wait /= 2
+	if says := Table([]Measured{half, half}, []Measured{m, m}); !strings.Contains(says, "| all | 0.50 (0.50 to 0.50) | 1.00 (1.00 to 1.00) | 1.00 (1.00 to 1.00) |\n") {
+		t.Error(says)
+	}
+}

@@ -1,0 +1,139 @@
+package slurm_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+	"accordion/scripts/lab/pairs"
+)
+
+// plannedBy is lines of a sidecar's file.
+func plannedBy(name string, protect int) string {
+	return fmt.Sprintf("[plan]\npolicy = %q\nprotect = %d", name, protect)
+}
+
+// By easy-evolving a job begins when there is room for all of its profile, and only the first that waits has a reservation. Nobody promises a
+// start to the others.
+func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
+	t.Parallel()
+	lab := submitLab(t)
+	p := serving(t, lab, plannedBy("easy-evolving", 1))
+	holds := lab.Submit(t, "alice", "while [ ! -e gone ]; do sleep 0.2; done", "-N4", "-t2", "--exclusive")
+	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
+	evolve := func(profile string, seconds ...int) string {
+		script := "#EP " + profile + "\n"
+		for i, s := range seconds {
+			if i > 0 {
+				script += "eval \"$(accordion step)\" || exit 1\n"
+			}
+			script += fmt.Sprintf("sleep %d\n", s)
+		}
+		return lab.Submit(t, "alice", script+"echo done >done.$SLURM_JOB_ID\n")
+	}
+	first := evolve("1x8s,3x8s,1x10s", 6, 6, 4)
+	next := evolve("2x8s,3x8s", 6, 4)
+	p.explains(first, "It has the reservation")
+	p.explains(next, "Only the first of the queue has a reservation")
+	lab.Run(t, "alice", "touch", "gone")
+	lab.Await(t, 3*time.Minute, "all have run", everySecond(func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" }))
+	knowsTheEnd(t, p)
+	for _, job := range []string{first, next} {
+		if lab.File("alice", "done."+job) == "" {
+			t.Errorf("job %s did not run to its end", job)
+		}
+	}
+	for job, steps := range map[string]int{first: 3, next: 2} {
+		if said := p.accordion("journal", "--job", job); !strings.Contains(said, fmt.Sprintf("after step %d of %d", steps, steps)) {
+			t.Errorf("job %s has not been through its steps:\n%s", job, said)
+		}
+	}
+	assertNothingIsLeft(t, lab)
+}
+
+// Who waits how long by which policy, beside Slurm's own scheduler with its settings as delivered: the same jobs, at the same seconds. It judges that
+// all of them ran, and prints the figures: go test ./slurm -run InPairs -timeout 2h -v -args -accordion.long
+func TestPoliciesAreComparedInPairs(t *testing.T) {
+	if !*long {
+		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
+	}
+	const seeds = 3
+	mix := pairs.Mix{Evolving: 40, Others: 150, Users: len(crowdUsers), Nodes: 24, Load: 1.2, Sizes: 8, Least: 5, Mean: 9, Step: 6}
+	measured := map[string][]pairs.Measured{}
+	for run := range uint64(seeds) {
+		for _, by := range []struct {
+			name    string
+			protect int
+		}{{"repeated", 16}, {"easy-evolving", 1}} {
+			t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+run), func(t *testing.T) {
+				lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
+				serving(t, lab, plannedBy(by.name, by.protect))
+				m := pairs.Measure(spells(t, lab, mix.Jobs(*seed+run)))
+				measured[by.name] = append(measured[by.name], m)
+				t.Logf("%s, seed %d: %v", by.name, *seed+run, m)
+			})
+		}
+		if one, other := measured["easy-evolving"], measured["repeated"]; len(one) == len(other) {
+			t.Logf("easy-evolving with protect = 1 to repeated, %d seeds:\n%s", len(one), pairs.Table(one, other))
+		}
+	}
+}
+
+// spells runs a workload.
+func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job) []pairs.Spell {
+	t.Helper()
+	all := make([]*submission, len(jobs))
+	for i, j := range jobs {
+		all[i] = submissionOf(j)
+	}
+	since := time.Now()
+	submitAll(t, lab, all)
+	begin := float64(all[0].submitted.UnixMilli())/1000 - all[0].at.Seconds()
+	awaitTheEnd(t, lab, 20*time.Minute)
+	ran := make([]pairs.Spell, len(jobs))
+	lab.Await(t, 2*time.Minute, "accounting knows every job's end", everySecond(func() bool {
+		begun, ended, state := map[string]int64{}, map[string]int64{}, map[string]string{}
+		for _, r := range readAccounts(t, lab, since) {
+			id := strconv.FormatInt(r.id, 10)
+			if at, known := begun[id]; r.start > 0 && (!known || r.start < at) {
+				begun[id] = r.start
+			}
+			if at := r.ended(); at >= ended[id] {
+				ended[id], state[id] = at, r.state
+			}
+		}
+		for i, s := range all {
+			at, known := begun[s.id]
+			if !known || ended[s.id] == lastly {
+				return false
+			}
+			if state[s.id] != "COMPLETED" {
+				t.Errorf("job %s is %s: %+v", s.id, state[s.id], jobs[i])
+			}
+			ran[i] = pairs.Spell{Job: jobs[i], Start: float64(at) - begin, End: float64(ended[s.id]) - begin}
+		}
+		return true
+	}))
+	assertNoNodeWasInTwoJobs(t, lab, since)
+	return ran
+}
+
+// submissionOf is a job in Slurm's words.
+func submissionOf(j pairs.Job) *submission {
+	s := &submission{at: j.At, user: crowdUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
+		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}
+	if j.Profile == nil {
+		return s
+	}
+	s.kind, s.options, s.steps, s.script = "evolving", nil, j.Profile, fmt.Sprintf("#!/bin/bash\n#EP %s\n", j.Profile)
+	left := j.Runs
+	for i, step := range j.Profile[:len(j.Profile)-1] {
+		s.script += fmt.Sprintf("sleep %d\neval \"$(accordion step)\" || exit %d\n", step.Duration-1, i+1)
+		left -= step.Duration
+	}
+	s.script += fmt.Sprintf("sleep %d\n", left)
+	return s
+}
