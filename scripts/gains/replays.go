@@ -37,6 +37,9 @@ var logs = []log{
 // policies are compared with the first.
 var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
 
+// slow takes nine tenths of all time. It sees the peaks of jobs only, as EASY does: one drawing tells as much.
+const slow = "conservative"
+
 // shares are how many per cent of the jobs evolve.
 var shares = []int{0, 10, 30, 100}
 
@@ -47,7 +50,7 @@ type result struct {
 	Shape   workload.Shape   `json:"shape"`
 	Same    workload.Same    `json:"same"`
 	Seed    uint64           `json:"seed"`
-	Metrics []replay.Metrics `json:"metrics"` // beside policies
+	Metrics []replay.Metrics `json:"metrics"` // beside policies; of one that was left out there are no jobs
 }
 
 // replays are those of one log.
@@ -60,6 +63,9 @@ func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result,
 	began := time.Now()
 	err = parallel.Do(ctx, len(all)*len(policies), nil, func(i int) error {
 		r := &all[i/len(policies)]
+		if policies[i%len(policies)] == slow && r.Seed > 1 {
+			return nil
+		}
 		p, err := policy.Named(policies[i%len(policies)], queue.FirstCome)
 		if err != nil {
 			return err
