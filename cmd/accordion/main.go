@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/cmd/accordion/advise"
 	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
@@ -68,7 +69,7 @@ func accordion() *cobra.Command {
 		who      string
 		commands []*cobra.Command
 	}{
-		{"users", []*cobra.Command{job.Launch(), records.Status(), records.Queue(), records.Explain(), cluster.Watch()}},
+		{"users", []*cobra.Command{job.Launch(), records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP()}},
 		{"the scripts of jobs", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Part(), job.Agent()}},
 		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), chart.Command(), cluster.Config(), cluster.ReleaseAll(), oar.Command()}},
 		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},

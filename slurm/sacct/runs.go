@@ -342,3 +342,8 @@ func (l LeftUnread) String() string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// ReadText is Read of what sacct printed just now, of jobs whenever they ended.
+func (r *Runs) ReadText(text, name string) error {
+	return r.Read(strings.NewReader(text), name, time.UTC, 0, 0)
+}

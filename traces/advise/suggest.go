@@ -56,14 +56,44 @@ func (o Options) advise(g gathered, w *watcher) *Advice {
 			a.OnTime++
 		}
 	}
-	latest := like[len(like)-1]
-	a.Kind, a.Line, a.Latest = Evolving, "#EP "+evolve.Format(a.EP), latest.run.ID
+	a.write(like[len(like)-1])
+	return a
+}
+
+// write puts the line, and where its steps begin in one of the runs.
+func (a *Advice) write(of seen) {
+	a.Kind, a.Line, a.Latest = Evolving, "#EP "+evolve.Format(a.EP), of.run.ID
 	if len(a.EP) == 1 {
 		a.Kind, a.Line = Smaller, fmt.Sprintf("#SBATCH --nodes=%d", a.EP[0].Nodes)
 	}
-	for _, s := range latest.ep[1:] {
-		a.Where = append(a.Where, where(latest.run, s.from))
+	for _, s := range of.ep[1:] {
+		a.Where = append(a.Where, where(of.run, s.from))
 	}
+}
+
+// Alone is the advice that one run gives by itself: the line of what it used, with the margin. Where it is left alone there was nothing
+// worth saving, or nobody knows, and Why says which.
+func Alone(r *Run, o Options) Advice {
+	o = o.filled(nil)
+	a := Advice{Group: r.group(), Kind: LeftAlone, Runs: 1, Held: r.held(), Used: r.held(), Latest: r.ID}
+	observed := new(watcher).observed(r)
+	if observed == nil {
+		a.Why = "it started nothing with srun, so that nobody knows which of its nodes it used"
+		return a
+	}
+	own := seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+	a.Used = own.used
+	a.EP = profile(own.ep)
+	a.Saved = max(r.held()-area(own.ep), 0)
+	if a.Why = o.odd([]seen{own}, []seen{own}); a.Why != "" {
+		return a
+	}
+	if float64(a.Saved) < worth*float64(a.Held) {
+		a.Why = "its steps used what it held, but for less than 5 %"
+		return a
+	}
+	a.EP = o.line([]seen{own})
+	a.write(own)
 	return a
 }
 

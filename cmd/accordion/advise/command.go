@@ -1,0 +1,163 @@
+// Package advise is "accordion advise": what a site's own jobs would have gained by profiles. It only reads.
+package advise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/core"
+	"accordion/slurm/sacct"
+	"accordion/traces/advise"
+)
+
+// Command is "accordion advise".
+func Command() *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "advise [flags] [JOB]",
+		Short: "Say which jobs of the past would have gained by a profile, and write its line",
+		Long: `Read what Slurm's accounting knows of jobs that are over and of the steps that they started with srun, and say for which of them
+an evolution profile would have given nodes back: the line to write, how many of the runs that were kept for a test would have been on time with
+it, and the node-hours saved. Nothing is changed, no job is touched.
+
+It asks sacct, a day at a time with pauses between, or reads a file of what this prints:
+
+  ` + sacct.StepCommand + `
+
+Runs of one job are those of the same user, account, partition, name (without its numbers) and number of nodes asked for. A line is made of the first
+two thirds of them: of each step the most nodes seen, and the duration that --quantile of them kept to, and a margin. Jobs that are run
+too seldom, start nothing with srun, or do not complete, get none.
+
+With JOB it explains that one in sentences, and where "accordion step" goes in its script.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return command.Usage(fmt.Errorf("advise: give one job, or none; there are %d arguments", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, strings.Join(args, "")) },
+	}
+	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input (default: sacct is asked)")
+	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct is asked, such as 7d or 12h")
+	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
+	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
+	c.Flags().StringVar(&f.shortest, "shortest", "", "no step of a profile is shorter, such as 30s (default: 60s, or 2% of the job where that is more)")
+	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "a step lasts as long as this share of the runs kept to, above 0 and up to 1")
+	c.Flags().Float64Var(&f.margin, "margin", 0.1, "and by this much longer: 0.1 is a tenth")
+	c.Flags().IntVar(&f.runs, "runs", 3, "a job that was run less often gets no line")
+	c.Flags().IntVar(&f.top, "top", 40, "show so many lines of the table at most")
+	c.Flags().StringVar(&f.zone, "zone", "", "time zone of times such as 2026-01-31T12:00:00 in a file, such as Europe/Paris (default: this machine's)")
+	return c
+}
+
+type flags struct {
+	file, since, user, shortest, zone string
+	json                              bool
+	quantile, margin                  float64
+	runs, top                         int
+}
+
+// options checks what the command line says of how advice is made.
+func (f *flags) options() (advise.Options, error) {
+	o := advise.Options{Quantile: f.quantile, Margin: f.margin, Runs: f.runs}
+	switch {
+	case !(f.quantile > 0 && f.quantile <= 1):
+		return o, fmt.Errorf("--quantile %v is not above 0 and up to 1", f.quantile)
+	case !(f.margin >= 0 && f.margin <= 10):
+		return o, fmt.Errorf("--margin %v is not from 0 to 10", f.margin)
+	case f.runs < 1:
+		return o, fmt.Errorf("--runs %d is not above 0", f.runs)
+	}
+	if f.top < 1 {
+		return o, fmt.Errorf("--top %d is not above 0", f.top)
+	}
+	if f.margin == 0 {
+		o.Margin = -1
+	}
+	if f.shortest != "" {
+		d, ok := core.ParseDuration(f.shortest)
+		if !ok || d == 0 {
+			return o, fmt.Errorf("--shortest %s is no duration above 0: write %s", core.Shown(f.shortest), core.DurationForms)
+		}
+		o.Shortest = d
+	}
+	return o, nil
+}
+
+func (f *flags) run(cmd *cobra.Command, job string) error {
+	o, err := f.options()
+	if err != nil {
+		return command.Usage(fmt.Errorf("advise: %w", err))
+	}
+	source, err := f.source()
+	if err != nil {
+		return command.Usage(fmt.Errorf("advise: %w", err))
+	}
+	heard, err := source(cmd, f, job)
+	if err != nil {
+		return err
+	}
+	f.caution(cmd, heard)
+	o.Period = heard.until - heard.from
+	if job != "" {
+		return explain(cmd.OutOrStdout(), job, heard.runs, o, f.json)
+	}
+	report := advise.Make(heard.runs, o)
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), &report, heard)
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), table(&report, heard, f.top))
+	return err
+}
+
+// caution tells on standard error what is missing in what was read.
+func (f *flags) caution(cmd *cobra.Command, h *heard) {
+	say := func(format string, values ...any) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: "+format+"\n", values...)
+	}
+	if text := h.left.String(); text != "" {
+		say("left out: %s", text)
+	}
+	if h.left.First != nil {
+		say("warning: %d lines cannot be read, the first is %v", h.left.Lines, h.left.First)
+	}
+	if h.left.Cut {
+		say("warning: the accounting ends within a line; what it was about is left out")
+	}
+	for _, g := range h.gaps {
+		say("warning: nothing is known from %s to %s: %v", date(g.From), date(g.Until), g.Why)
+	}
+	if me := whoami(); h.asked && f.user == "" && me != "root" && len(h.runs) > 0 && onlyOf(me, h.runs) {
+		say("sacct shows jobs of %s only: it may be told to show others' to administrators alone", me)
+	}
+}
+
+func whoami() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+func onlyOf(name string, runs []advise.Run) bool {
+	for i := range runs {
+		if runs[i].User != name {
+			return false
+		}
+	}
+	return true
+}
+
+// interrupted makes of the context's end a short word.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("advise: interrupted")
+	}
+	return err
+}

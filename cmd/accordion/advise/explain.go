@@ -1,0 +1,134 @@
+package advise
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"accordion/core"
+	"accordion/slurm/sacct"
+	"accordion/traces/advise"
+)
+
+// explain says in sentences what one job held and used, what it could have said, and what is advised to its group.
+func explain(w io.Writer, job string, runs []advise.Run, o advise.Options, asJSON bool) error {
+	r := last(runs, job)
+	if r == nil {
+		return unknownJob(job, sacct.LeftUnread{})
+	}
+	own := advise.Alone(r, o)
+	if asJSON {
+		return encode(w, adviceOf(&own, 0))
+	}
+	report := advise.Make(runs, o)
+	_, err := io.WriteString(w, story(r, &own)+ofGroup(&report, r, &own))
+	return err
+}
+
+// last is the run of the job; of several lives of one id the last.
+func last(runs []advise.Run, job string) *advise.Run {
+	var found *advise.Run
+	for i := range runs {
+		if r := &runs[i]; r.ID == job && (found == nil || r.Start > found.Start) {
+			found = r
+		}
+	}
+	return found
+}
+
+func story(r *advise.Run, own *advise.Advice) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Job %s, %s of %s, held %s for %s: %s node-hours.\n", r.ID, r.Name, r.User, nodes(r.Held), core.FormatDuration(r.End-r.Start), hours(nodeHours(own.Held)))
+	if !r.Completed {
+		b.WriteString("It did not complete: it may have ended before its steps were over.\n")
+	}
+	if own.Kind == advise.LeftAlone {
+		fmt.Fprintf(&b, "There is no line for it: %s.\n", own.Why)
+		if len(own.EP) > 1 {
+			b.WriteString("\n" + indent(advise.Draw(own.EP, 60, 8)))
+		}
+		return b.String()
+	}
+	var sizes []string
+	for _, s := range own.EP {
+		sizes = append(sizes, fmt.Sprint(s.Nodes))
+	}
+	if len(sizes) == 1 {
+		fmt.Fprintf(&b, "Its steps never used more than %s: ask for so many, and %s node-hours (%s) are free for others.\n\n    %s\n",
+			nodes(own.EP[0].Nodes), hours(nodeHours(own.Saved)), percent(own.Saved, own.Held), own.Line)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "Its steps used %s and %s:\n\n", strings.Join(sizes[:len(sizes)-1], ", "), sizes[len(sizes)-1])
+	b.WriteString(indent(advise.Draw(own.EP, 60, 8)))
+	fmt.Fprintf(&b, "\nWith this line it would have held %s node-hours less (%s); its steps are told a little longer than they took:\n\n    %s\n",
+		hours(nodeHours(own.Saved)), percent(own.Saved, own.Held), own.Line)
+	b.WriteString("\nIn the script, the line goes to the top, and a step boundary between its programs:\n\n")
+	b.WriteString(script(r, own))
+	return b.String()
+}
+
+// script is the outline of a job's script: its programs, as the accounting names them, and the boundaries between.
+func script(r *advise.Run, own *advise.Advice) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "    %s\n", own.Line)
+	before := -1 // the last program that was written
+	for i, w := range own.Where {
+		b.WriteString(programs(r, before+1, w.BeforeStep))
+		before = w.BeforeStep - 1
+		if w.BeforeStep < 0 {
+			before = len(r.Steps) - 1
+		}
+		fmt.Fprintf(&b, "    %-35s # from %d to %s\n", `eval "$(accordion step)" || exit`, own.EP[i].Nodes, nodes(own.EP[i+1].Nodes))
+	}
+	b.WriteString(programs(r, before+1, -1))
+	return b.String()
+}
+
+// programs are the steps of a job from one to another (below 0: to the last), the middle of many left out.
+func programs(r *advise.Run, from, to int) string {
+	if to < 0 {
+		to = len(r.Steps)
+	}
+	var b strings.Builder
+	const most = 4
+	for i := from; i < to; i++ {
+		if to-from > most && i == from+most/2 {
+			fmt.Fprintf(&b, "    %-35s # %d more\n", "…", to-from-most)
+			i = to - most/2
+		}
+		fmt.Fprintf(&b, "    srun … %-28s # %s\n", r.Steps[i].Name, nodes(len(r.Steps[i].Nodes)))
+	}
+	return b.String()
+}
+
+// ofGroup says what all runs of the same job come to.
+func ofGroup(report *advise.Report, r *advise.Run, own *advise.Advice) string {
+	for i := range report.Advice {
+		a := &report.Advice[i]
+		if a.Group != own.Group {
+			continue
+		}
+		start := fmt.Sprintf("\nIts like was run %d times (%s of %s on %s). ", a.Runs, a.Name, a.User, nodes(a.Requested))
+		if a.Kind == advise.LeftAlone {
+			return start + "There is no one line for all: " + a.Why + ".\n"
+		}
+		if a.Checked > 0 {
+			start += fmt.Sprintf("The line for all was made of the first %d; %d of the last %d would have been on time with it:\n", a.Runs-a.Checked, a.OnTime, a.Checked)
+		} else {
+			start += "The line for all:\n"
+		}
+		return start + fmt.Sprintf("\n    %s\n\nIt would save %s node-hours a month.\n", a.Line, hours(report.Monthly(a.Saved)))
+	}
+	if own.Kind != advise.LeftAlone && r.Completed {
+		return "\nIts like was run too seldom for a line that is known to hold, or wasted little in all.\n"
+	}
+	return ""
+}
+
+func indent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("    " + line)
+	}
+	return b.String()
+}

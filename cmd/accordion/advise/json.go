@@ -1,0 +1,98 @@
+package advise
+
+import (
+	"encoding/json"
+	"io"
+
+	"accordion/core"
+	"accordion/traces/advise"
+)
+
+// document is what --json writes. Areas are node-seconds, times seconds.
+type document struct {
+	Period  core.Time `json:"period"`
+	Jobs    int       `json:"jobs"`
+	Advice  []advice  `json:"advice"`
+	Silent  silent    `json:"silent"`
+	Missing []gap     `json:"missing"`
+	LeftOut leftOut   `json:"left_out"`
+}
+
+type advice struct {
+	User      string      `json:"user"`
+	Account   string      `json:"account"`
+	Partition string      `json:"partition"`
+	Name      string      `json:"name"`
+	Requested int         `json:"requested_nodes"`
+	Kind      advise.Kind `json:"kind"`
+	Line      string      `json:"line,omitempty"`
+	EP        core.EP     `json:"ep,omitempty"`
+	Boundary  []boundary  `json:"boundaries,omitempty"`
+	Why       string      `json:"why,omitempty"`
+	Runs      int         `json:"runs"`
+	Checked   int         `json:"checked"`
+	OnTime    int         `json:"on_time"`
+	Held      int64       `json:"held"`
+	Used      int64       `json:"used"`
+	Saved     int64       `json:"saved"`
+	Monthly   float64     `json:"node_hours_a_month"`
+	Latest    string      `json:"latest,omitempty"`
+}
+
+type boundary struct {
+	At     core.Time `json:"at"`
+	After  string    `json:"after"`
+	Before string    `json:"before"`
+}
+
+type silent struct {
+	Sound        int `json:"use_what_they_hold"`
+	Seldom       int `json:"too_seldom"`
+	NoSteps      int `json:"without_steps"`
+	NotCompleted int `json:"not_completed"`
+}
+
+type gap struct {
+	From  core.Time `json:"from"`
+	Until core.Time `json:"until"`
+	Why   string    `json:"why"`
+}
+
+type leftOut struct {
+	Unfinished int  `json:"unfinished"`
+	NeverBegan int  `json:"never_began"`
+	Resized    int  `json:"resized"`
+	Companions int  `json:"companions"`
+	Hetero     int  `json:"heterogeneous"`
+	Broken     int  `json:"broken"`
+	Lines      int  `json:"unreadable_lines"`
+	Cut        bool `json:"cut"`
+}
+
+func adviceOf(a *advise.Advice, monthly float64) advice {
+	out := advice{User: a.User, Account: a.Account, Partition: a.Partition, Name: a.Name, Requested: a.Requested, Kind: a.Kind, Line: a.Line, EP: a.EP,
+		Why: a.Why, Runs: a.Runs, Checked: a.Checked, OnTime: a.OnTime, Held: a.Held, Used: a.Used, Saved: a.Saved, Monthly: monthly, Latest: a.Latest}
+	for _, w := range a.Where {
+		out.Boundary = append(out.Boundary, boundary{w.At, w.After, w.Before})
+	}
+	return out
+}
+
+func writeJSON(w io.Writer, report *advise.Report, h *heard) error {
+	d := document{Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
+		LeftOut: leftOut{h.left.Unfinished, h.left.NeverBegan, h.left.Resized, h.left.Companions, h.left.Hetero, h.left.Broken, h.left.Lines, h.left.Cut}}
+	for i := range report.Advice {
+		d.Advice = append(d.Advice, adviceOf(&report.Advice[i], report.Monthly(report.Advice[i].Saved)))
+	}
+	for _, g := range h.gaps {
+		d.Missing = append(d.Missing, gap{g.From, g.Until, g.Why.Error()})
+	}
+	return encode(w, d)
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

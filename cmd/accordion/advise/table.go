@@ -1,0 +1,139 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	pretty "github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"accordion/core"
+	"accordion/traces/advise"
+)
+
+func date(at core.Time) string { return time.Unix(at, 0).Format("2006-01-02 15:04") }
+
+// hours is node-hours as people compare them.
+func hours(h float64) string {
+	switch {
+	case h >= 100:
+		return fmt.Sprintf("%.0f", h)
+	case h >= 1:
+		return fmt.Sprintf("%.1f", h)
+	}
+	return fmt.Sprintf("%.2f", h)
+}
+
+func nodeHours(area int64) float64 { return float64(area) / 3600 }
+
+func percent(part, whole int64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+}
+
+// table is what a terminal shows.
+func table(report *advise.Report, h *heard, top int) string {
+	var b strings.Builder
+	told, left := split(report.Advice)
+	if len(told) > 0 {
+		b.WriteString(lines(report, told[:min(top, len(told))]))
+	}
+	if more := len(told) - top; more > 0 {
+		fmt.Fprintf(&b, "… and %s (--top)\n", count(more, "more line"))
+	}
+	for i, a := range left {
+		if i == 0 {
+			b.WriteString("\nLeft alone, though nodes were held that no step used:\n")
+		}
+		if i == top {
+			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(left)-top, "more job"))
+			break
+		}
+		fmt.Fprintf(&b, "  %s %s on %s: %s node-hours a month; %s\n", a.User, a.Name, nodes(a.Requested), hours(report.Monthly(a.Saved)), a.Why)
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(summary(report, told, h))
+	return b.String()
+}
+
+func split(all []advise.Advice) (told, left []advise.Advice) {
+	for i, a := range all {
+		if a.Kind == advise.LeftAlone {
+			return all[:i], all[i:]
+		}
+	}
+	return all, nil
+}
+
+func lines(report *advise.Report, told []advise.Advice) string {
+	t := pretty.NewWriter()
+	t.SetStyle(pretty.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.Style().Options.DrawBorder = false
+	right := func(n int) pretty.ColumnConfig {
+		return pretty.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight}
+	}
+	t.SetColumnConfigs([]pretty.ColumnConfig{right(3), right(4), right(5), right(6), right(7), right(8)})
+	t.AppendHeader(pretty.Row{"user", "job", "nodes", "runs", "example", "on time", "node-hours saved\na month", "of held", "line"})
+	for _, a := range told {
+		onTime := "-"
+		if a.Checked > 0 {
+			onTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
+		}
+		t.AppendRow(pretty.Row{a.User, a.Name, a.Requested, a.Runs, a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
+	}
+	return t.Render() + "\n"
+}
+
+// summary says what all of it comes to, and of whom nothing is said.
+func summary(report *advise.Report, told []advise.Advice, h *heard) string {
+	var b strings.Builder
+	var saved, held int64
+	users := map[string]bool{}
+	for _, a := range told {
+		saved += a.Saved
+		users[a.User] = true
+	}
+	for i := range h.runs {
+		held += int64(h.runs[i].Held) * (h.runs[i].End - h.runs[i].Start)
+	}
+	span := core.FormatDuration(report.Period)
+	if days := (report.Period + 43200) / 86400; days > 1 {
+		span = fmt.Sprintf("%d days", days)
+	}
+	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span, count(len(h.runs), "job"), hours(nodeHours(held)))
+	if len(told) == 0 {
+		b.WriteString("No line would have saved a twentieth of what its job held.\n")
+	} else {
+		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, held))
+		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
+	}
+	var silent []string
+	for _, s := range []struct {
+		n    int
+		what string
+	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, "start nothing with srun"},
+		{report.Left.NotCompleted, "did not complete"}} {
+		if s.n > 0 {
+			silent = append(silent, fmt.Sprintf("%d %s", s.n, s.what))
+		}
+	}
+	if len(silent) > 0 {
+		fmt.Fprintf(&b, "Of the others %s.\n", strings.Join(silent, ", "))
+	}
+	return b.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func nodes(n int) string { return count(n, "node") }
