@@ -19,8 +19,10 @@ import (
 // already given these to whoever was behind. What it has had the time to take and has not taken, others may have: it knows more of such a job
 // than a pass does.
 
-// leaves is for how many seconds a pass leaves to the sidecar what has become free: it looks each [plan] rest, 5 s, and a start takes a moment.
-const leaves core.Time = 10
+// leaves is for how many seconds a pass leaves to the sidecar what has become free. It hears of a job's end at once, looks a second later at most
+// ([plan] interval), and launches without a pass. To leave it more than it needs is to leave nodes idle, each time that a job ends, for those
+// that it does not begin: it counts on ordinary jobs to end later than a pass does.
+const leaves core.Time = 3
 
 // sidecar is what a pass knows of it.
 type sidecar struct {
