@@ -1,0 +1,117 @@
+package accordion_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shared are packages that start goroutines, and may be imported all the same by those that scripts/test tests without the race detector: what
+// they do there shares nothing with their callers. Their own tests run under it.
+var shared = map[string]string{
+	"traces/swf":                  "a file is read ahead by a goroutine that has it for itself",
+	"traces/paper/parallel":       "core/order's tests take its processor time, and nothing else of it",
+	"shim/application":            "the tests of adapter/applications have its launcher, a state machine; it is the loop around it that starts goroutines",
+	"shim/selector":               "the same tests have its messages",
+	"traces/paper/delegated/live": "the same tests have the jobs of Figure 12",
+}
+
+// goroutines are the files of a folder in which one is started, or a test that runs beside others; own tests too where asked for.
+func goroutines(t *testing.T, folder string, tests bool) (found []string, imports []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") && !tests {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if starts(parsed) {
+			found = append(found, file)
+		}
+		for _, imported := range (source{File: parsed}).imports() {
+			if rest, ours := strings.CutPrefix(imported, module+"/"); ours {
+				imports = append(imports, rest)
+			}
+		}
+	}
+	return found, imports
+}
+
+// starts says whether a file has a go statement, or calls what starts a goroutine.
+func starts(file *ast.File) (does bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			does = true
+		case *ast.CallExpr:
+			called, is := n.Fun.(*ast.SelectorExpr)
+			does = does || is && slices.Contains([]string{"Go", "Parallel", "AfterFunc", "RunParallel"}, called.Sel.Name)
+		}
+		return true
+	})
+	return does
+}
+
+// A race needs two goroutines. The packages that scripts/test tests without the race detector start none, and nor do their tests, or what
+// any of them imports of the project.
+func TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
+	script, err := os.ReadFile("scripts/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^single='(.*)'$`).FindSubmatch(script)
+	if line == nil {
+		t.Fatal("scripts/test has no line single='…', which names the packages")
+	}
+	single := regexp.MustCompile(string(line[1]))
+	folders := map[string]bool{}
+	for _, s := range sources(t, os.DirFS(".")) {
+		folders[s.folder] = true
+	}
+	names, used := 0, map[string]bool{}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		if !single.MatchString(module + "/" + folder) {
+			continue
+		}
+		names++
+		found, open := goroutines(t, folder, true)
+		for seen := map[string]bool{folder: true}; len(open) > 0; {
+			next := open[0]
+			if open = open[1:]; seen[next] {
+				continue
+			}
+			seen[next] = true
+			if shared[next] != "" {
+				used[next] = true
+				continue
+			}
+			more, imports := goroutines(t, next, false)
+			found, open = append(found, more...), append(open, imports...)
+		}
+		if len(found) > 0 {
+			t.Errorf("%s is tested without the race detector (scripts/test, single), and a goroutine may be started in %s: test it with the detector",
+				folder, strings.Join(found, ", "))
+		}
+	}
+	if names < 30 {
+		t.Errorf("only %d packages were looked at", names)
+	}
+	for folder := range shared {
+		if !used[folder] {
+			t.Errorf("none of them imports %s any more: take it out of shared", folder)
+		}
+	}
+}
