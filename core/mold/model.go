@@ -35,23 +35,28 @@ func amdahl(p int64, t1 core.Time) curve {
 	}
 }
 
-// downey is Downey's model with average parallelism a and variance σ, both in millionths (facts of the speed-up: S(n) as
-// Cirne and Berman use it).
+// downey is Downey's model with average parallelism a and variance σ, both in millionths.
 func downey(a, sigma int64, t1 core.Time) curve {
 	A, σ := float64(a)/millionth, float64(sigma)/millionth
 	return func(nodes int) core.Time {
-		n, s := float64(nodes), A
-		switch {
-		case σ <= 1 && n <= A:
-			s = A * n / (A + σ*(n-1)/2)
-		case σ <= 1 && n <= 2*A-1:
-			s = A * n / (σ*(A-0.5) + n*(1-σ/2))
-		case σ > 1 && n <= A+A*σ-σ:
-			s = n * A * (σ + 1) / (σ*(n+A-1) + A)
-		}
 		const rounding = 1e-9 // what is a whole second but for the last bits is that second
-		return max(core.Time(math.Ceil(float64(t1)/s-rounding)), 1)
+		return max(core.Time(math.Ceil(float64(t1)/Downey(A, σ, nodes)-rounding)), 1)
 	}
+}
+
+// Downey is the speed-up on so many nodes by Downey's model, as Cirne and Berman use it: with average parallelism A, at least 1, and variance σ
+// of the parallelism, at least 0.
+func Downey(A, σ float64, nodes int) float64 {
+	n := float64(nodes)
+	switch {
+	case σ <= 1 && n <= A:
+		return A * n / (A + σ*(n-1)/2)
+	case σ <= 1 && n <= 2*A-1:
+		return A * n / (σ*(A-0.5) + n*(1-σ/2))
+	case σ > 1 && n <= A+A*σ-σ:
+		return n * A * (σ + 1) / (σ*(n+A-1) + A)
+	}
+	return A
 }
 
 // isModel says whether the text is meant as a speed-up model: a word before a colon that no duration could be.

@@ -7,7 +7,8 @@
 //	}
 //
 // observe.go says what a job used, join.go makes that coarse enough to be written, group.go finds jobs that are run again and again,
-// suggest.go makes one line for all runs of a group, and judges it by runs that it has not seen.
+// suggest.go makes one line for all runs of a group, and judges it by runs that it has not seen. sizes.go does the same for jobs that were run
+// on several sizes, by the curves of curves.go.
 package advise
 
 import (
@@ -118,6 +119,7 @@ func (a *Advice) Waste() int64 { return a.Held - a.Used }
 // Report is the advice on all that was read.
 type Report struct {
 	Advice []Advice  // users who gain most first, and of each what gains most; what is left alone last
+	Sizes  []Sizing  // of jobs that were run on several sizes, those that were run most often first
 	Period core.Time // seconds: what is saved is saved in it
 	Left   Left
 }
@@ -154,6 +156,7 @@ func Make(runs []Run, o Options) Report {
 		report.Advice = append(report.Advice, *a)
 	}
 	order(report.Advice)
+	report.Sizes = o.sizings(runs, report.Advice)
 	return report
 }
 

@@ -72,10 +72,13 @@ func gather(runs []Run, left *Left) []gathered {
 		all[at].runs = append(all[at].runs, r)
 	}
 	for _, g := range all {
-		slices.SortFunc(g.runs, func(a, b *Run) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
-		})
+		slices.SortFunc(g.runs, older)
 	}
 	slices.SortFunc(all, func(a, b gathered) int { return a.compare(b.Group) })
 	return all
+}
+
+// older orders runs by their beginnings.
+func older(a, b *Run) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
 }

@@ -13,6 +13,7 @@ type document struct {
 	Period  core.Time `json:"period"`
 	Jobs    int       `json:"jobs"`
 	Advice  []advice  `json:"advice"`
+	Sizes   []sizing  `json:"sizes"`
 	Silent  silent    `json:"silent"`
 	Missing []gap     `json:"missing"`
 	LeftOut leftOut   `json:"left_out"`
@@ -37,6 +38,36 @@ type advice struct {
 	Saved     int64       `json:"saved"`
 	Monthly   float64     `json:"node_hours_a_month"`
 	Latest    string      `json:"latest,omitempty"`
+}
+
+type sizing struct {
+	User      string  `json:"user"`
+	Account   string  `json:"account"`
+	Partition string  `json:"partition"`
+	Name      string  `json:"name"`
+	Line      string  `json:"line"`
+	Curve     string  `json:"curve,omitempty"`
+	Off       float64 `json:"off"`
+	Runs      int     `json:"runs"`
+	Checked   int     `json:"checked"`
+	OnTime    int     `json:"on_time"`
+	Seen      []size  `json:"seen"`
+}
+
+type size struct {
+	Nodes  int       `json:"nodes"`
+	Runs   int       `json:"runs"`
+	Median core.Time `json:"median"`
+	Mostly core.Time `json:"quantile"`
+	Slower bool      `json:"slower"`
+}
+
+func sizingOf(s *advise.Sizing) sizing {
+	out := sizing{User: s.User, Account: s.Account, Partition: s.Partition, Name: s.Name, Line: s.Line, Curve: s.Curve, Off: s.Off, Runs: s.Runs, Checked: s.Checked, OnTime: s.OnTime}
+	for _, z := range s.Sizes {
+		out.Seen = append(out.Seen, size{z.Nodes, z.Runs, z.Median, z.Mostly, z.Slower})
+	}
+	return out
 }
 
 type boundary struct {
@@ -79,10 +110,13 @@ func adviceOf(a *advise.Advice, monthly float64) advice {
 }
 
 func writeJSON(w io.Writer, report *advise.Report, h *heard) error {
-	d := document{Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
+	d := document{Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Sizes: []sizing{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
 		LeftOut: leftOut{h.left.Unfinished, h.left.NeverBegan, h.left.Resized, h.left.Companions, h.left.Hetero, h.left.Broken, h.left.Lines, h.left.Cut}}
 	for i := range report.Advice {
 		d.Advice = append(d.Advice, adviceOf(&report.Advice[i], report.Monthly(report.Advice[i].Saved)))
+	}
+	for i := range report.Sizes {
+		d.Sizes = append(d.Sizes, sizingOf(&report.Sizes[i]))
 	}
 	for _, g := range h.gaps {
 		d.Missing = append(d.Missing, gap{g.From, g.Until, g.Why.Error()})

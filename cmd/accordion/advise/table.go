@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -54,11 +55,12 @@ func table(report *advise.Report, h *heard, top int) string {
 		}
 		fmt.Fprintf(&b, "  %s %s on %s: %s node-hours a month; %s\n", a.User, a.Name, nodes(a.Requested), hours(report.Monthly(a.Saved)), a.Why)
 	}
+	b.WriteString(sizings(report.Sizes, top))
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
 	b.WriteString(summary(report, told, h))
-	return b.String()
+	return strings.TrimLeft(b.String(), "\n")
 }
 
 func split(all []advise.Advice) (told, left []advise.Advice) {
@@ -90,6 +92,34 @@ func lines(report *advise.Report, told []advise.Advice) string {
 	return t.Render() + "\n"
 }
 
+// sizings are the jobs that were run on several sizes.
+func sizings(all []advise.Sizing, top int) string {
+	var b strings.Builder
+	for i, s := range all {
+		if i == 0 {
+			b.WriteString("\nRun on several sizes; with a line the job starts on the one on which it is over first:\n")
+		}
+		if i == top {
+			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(all)-top, "more job"))
+			break
+		}
+		fmt.Fprintf(&b, "  %s %s: %s\n    %s", s.User, s.Name, s.Line, count(s.Runs, "run"))
+		if s.Checked > 0 {
+			fmt.Fprintf(&b, ", %d of the last %d on time", s.OnTime, s.Checked)
+		}
+		if s.Curve != "" {
+			fmt.Fprintf(&b, "; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
+		}
+		for _, z := range s.Sizes {
+			if z.Slower {
+				fmt.Fprintf(&b, "; not on %s, where it was no faster", nodes(z.Nodes))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
 // summary says what all of it comes to, and of whom nothing is said.
 func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	var b strings.Builder
@@ -108,7 +138,7 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	}
 	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span, count(len(h.runs), "job"), hours(nodeHours(held)))
 	if len(told) == 0 {
-		b.WriteString("No line would have saved a twentieth of what its job held.\n")
+		b.WriteString("No profile would have saved a twentieth of what its job held.\n")
 	} else {
 		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, held))
 		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
