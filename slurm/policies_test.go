@@ -26,19 +26,27 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	measured := map[string][]pairs.Measured{}
 	for run := range uint64(seeds) {
 		for _, by := range []struct {
-			name    string
-			protect int
-		}{{"repeated", 16}, {"easy-evolving", 1}} {
+			name, policy string
+			protect      int
+			whole        bool // the partition is Accordion's
+		}{{"repeated", "repeated", 16, false}, {"easy-evolving", "easy-evolving", 1, false}, {"all by patient", "patient", 16, true}} {
 			t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+run), func(t *testing.T) {
 				lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
-				serving(t, lab, plannedBy(by.name, by.protect))
+				settings := plannedBy(by.policy, by.protect)
+				if by.whole {
+					wholly(t, lab)
+					settings = "manage = \"all\"\n" + settings
+				}
+				serving(t, lab, settings)
 				m := pairs.Measure(spells(t, lab, mix.Jobs(*seed+run)))
 				measured[by.name] = append(measured[by.name], m)
 				t.Logf("%s, seed %d: %v", by.name, *seed+run, m)
 			})
 		}
-		if one, other := measured["easy-evolving"], measured["repeated"]; len(one) == len(other) {
-			t.Logf("easy-evolving with protect = 1 to repeated, %d seeds:\n%s", len(one), pairs.Table(one, other))
+		for name, one := range measured {
+			if other := measured["repeated"]; name != "repeated" && len(one) == len(other) {
+				t.Logf("%s to repeated, %d seeds:\n%s", name, len(one), pairs.Table(one, other))
+			}
 		}
 	}
 }
