@@ -1,9 +1,11 @@
 package managed
 
 import (
+	"fmt"
 	"time"
 
 	"accordion/adapter/hosts"
+	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
 )
@@ -15,6 +17,60 @@ type Question struct {
 	Gone    <-chan struct{} // closed when its shim went away
 	At      time.Time       // since when
 	Until   time.Time       // when its shim gives up; zero: never
+}
+
+// Ask takes in a question of the job's own shim: it is answered at once, or stands until the boundary that it is about is passed.
+func (r *Job) Ask(q Question) {
+	switch over := q.Request.Step; {
+	case over != 0 && over <= r.Step: // asked again after the answer was lost
+		r.answerAgain(over, q.At)
+		q.Reply(r.Reply(wire.Resized, ""))
+		return
+	case over > r.Step+1:
+		q.Reply(r.Reply(wire.Refused, fmt.Sprintf("step %d cannot be over: job %d is in step %d", over, r.ID, r.Step+1)))
+		return
+	case r.Final():
+		q.Reply(r.Reply(wire.Over, "the profile has no further step"))
+		return
+	}
+	if r.Phase != Starting { // else when it is seen to run: which nodes it has, and which runs its script, is not known before
+		if why := r.Choose(q.Request); why != "" {
+			q.Reply(r.Reply(wire.Refused, why))
+			return
+		}
+	}
+	if q.Request.Waits > 0 {
+		q.Until = q.At.Add(time.Duration(q.Request.Waits) * time.Second)
+	}
+	if r.Asks != nil {
+		q.At = r.Asks.At // the same boundary, asked again
+		r.Asks.Reply(r.Reply(wire.Late, "asked again by another process of the job"))
+	}
+	r.Asks = &q
+}
+
+// patience is for how many seconds a shim asks a sidecar that has gone away.
+const patience core.Time = 120
+
+// answerAgain is for an application that hears only now that its present step has begun, for the sidecar that began it died before it
+// said so: it is late by so much the later. Once: whoever asks again after that was told.
+func (r *Job) answerAgain(over int, now time.Time) {
+	if over == r.Step && !r.Heard && r.Resized > 0 {
+		r.Owe(min(now.Unix()-r.Resized, patience))
+		r.Heard, r.Dirty = true, true
+	}
+}
+
+// Listen brings what is known of a job that runs up to an instant: whether its question stands, whether it is late, and whether it speaks at all.
+func (r *Job) Listen(now time.Time, second core.Time) {
+	if r.Phase != Running || r.Attached {
+		return
+	}
+	r.DropQuestion(now)
+	r.Late = second > r.LateFrom() && (r.Final() || r.Asks == nil && r.Voice != SilentVoice)
+	if len(r.EP()) > 1 && r.Voice == UnheardVoice && r.Asks != nil {
+		r.Voice, r.Dirty = SpeakingVoice, true
+	}
 }
 
 // DropQuestion takes back a question whose shim went away or lost its patience: the application goes on with its step.

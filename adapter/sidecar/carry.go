@@ -15,18 +15,6 @@ import (
 	"accordion/shim/wire"
 )
 
-// see brings what is known of a job up to this second, before anything is decided about it.
-func (s *jobs) see(v *plan.World, r *managed.Job) {
-	if r.Phase != managed.Running || r.Attached {
-		return
-	}
-	r.DropQuestion(s.notes.clock.Now())
-	r.Late = v.Now > r.LateFrom() && (r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice)
-	if len(r.EP()) > 1 && r.Voice == managed.UnheardVoice && r.Asks != nil {
-		r.Voice, r.Dirty = managed.SpeakingVoice, true
-	}
-}
-
 // situation is what decisions go by now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{

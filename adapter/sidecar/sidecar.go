@@ -280,7 +280,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) {
 			continue
 		}
-		s.jobs.see(v, r)
+		r.Listen(s.ticks.clock.Now(), v.Now)
 		if err := s.carryOut(ctx, v, r, decide.About(r, s.situation(v))); err != nil {
 			return err
 		}

@@ -1,0 +1,56 @@
+package managed
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+	"accordion/shim/wire"
+)
+
+func TestAQuestionIsAnsweredAtOnceOrStandsUntilItsBoundary(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for _, c := range []struct {
+		name string
+		step int // that the job is in, from 0
+		over int // that the shim says is over; 0: it does not say
+		want wire.Status
+		says string
+		owes core.Time
+		asks bool
+	}{
+		{"its step is over", 1, 2, "", "", 0, true},
+		{"it does not say which", 1, 0, "", "", 0, true},
+		{"the answer was lost", 1, 1, wire.Resized, "", 40, false},
+		{"the answer to an earlier one was lost", 1, 0, "", "", 0, true},
+		{"a step that it is not in", 1, 3, wire.Refused, "step 3 cannot be over: job 7 is in step 2", 0, false},
+		{"its last step", 2, 3, wire.Over, "no further step", 0, false},
+	} {
+		r := &Job{Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 10, Nodes: 2}, {Duration: 10, Nodes: 1}}}}
+		r.ID, r.Phase, r.Step, r.Resized, r.Nodes = 7, Running, c.step, 960, []string{"n1", "n2"}
+		var got []wire.Reply
+		r.Ask(Question{Request: wire.Request{Step: c.over, Waits: 30}, Reply: func(a wire.Reply) { got = append(got, a) }, At: now})
+		if c.asks {
+			if r.Asks == nil || len(got) > 0 || !r.Asks.At.Equal(now) || !r.Asks.Until.Equal(now.Add(30*time.Second)) {
+				t.Errorf("%s: %+v stands, and %v was answered", c.name, r.Asks, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Status != c.want || !strings.Contains(got[0].Why, c.says) || r.Asks != nil || r.Owed != c.owes {
+			t.Errorf("%s: the answers are %+v, %d s are owed, want %s %q, %d s", c.name, got, r.Owed, c.want, c.says, c.owes)
+		}
+	}
+}
+
+func TestABoundaryThatIsAskedAboutAgainKeepsItsInstant(t *testing.T) {
+	r := &Job{Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 10, Nodes: 2}}}}
+	r.ID, r.Phase, r.Nodes = 7, Running, []string{"n1"}
+	var first []wire.Reply
+	begun := time.Unix(1000, 0)
+	r.Ask(Question{Request: wire.Request{Step: 1}, Reply: func(a wire.Reply) { first = append(first, a) }, At: begun})
+	r.Ask(Question{Request: wire.Request{Step: 1, Waits: 5}, Reply: func(wire.Reply) {}, At: begun.Add(time.Minute)})
+	if len(first) != 1 || first[0].Status != wire.Late || !r.Asks.At.Equal(begun) || !r.Asks.Until.Equal(begun.Add(65*time.Second)) {
+		t.Errorf("the first was answered %v, and %+v stands", first, r.Asks)
+	}
+}
