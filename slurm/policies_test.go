@@ -3,6 +3,7 @@ package slurm_test
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,44 @@ import (
 // plannedBy is lines of a sidecar's file.
 func plannedBy(name string, protect int) string {
 	return fmt.Sprintf("[plan]\npolicy = %q\nprotect = %d", name, protect)
+}
+
+// By easy-evolving a job begins when there is room for all of its profile, and only the first that waits has a reservation. Nobody promises a
+// start to the others.
+func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
+	t.Parallel()
+	lab := submitLab(t)
+	p := serving(t, lab, plannedBy("easy-evolving", 1))
+	holds := lab.Submit(t, "alice", "while [ ! -e policies.gone ]; do sleep 0.2; done", "-N4", "-t2", "--exclusive")
+	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
+	evolve := func(profile string, seconds ...int) string {
+		script := "#EP " + profile + "\n"
+		for i, s := range seconds {
+			if i > 0 {
+				script += "eval \"$(accordion step)\" || exit 1\n"
+			}
+			script += fmt.Sprintf("sleep %d\n", s)
+		}
+		return lab.Submit(t, "alice", script+"echo done >done.$SLURM_JOB_ID\n")
+	}
+	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site ranks the larger one before the other, too
+	next := evolve("1x8s,2x8s", 6, 4)
+	p.explains(first, "It has the reservation")
+	p.explains(next, "Only the first of the queue has a reservation")
+	lab.Run(t, "alice", "touch", "policies.gone")
+	lab.Await(t, 3*time.Minute, "all have run", everySecond(func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" }))
+	knowsTheEnd(t, p)
+	for _, job := range []string{first, next} {
+		if lab.File("alice", "done."+job) == "" {
+			t.Errorf("job %s did not run to its end", job)
+		}
+	}
+	for job, steps := range map[string]int{first: 3, next: 2} {
+		if said := p.accordion("journal", "--job", job); !strings.Contains(said, fmt.Sprintf("after step %d of %d", steps, steps)) {
+			t.Errorf("job %s has not been through its steps:\n%s", job, said)
+		}
+	}
+	assertNothingIsLeft(t, lab)
 }
 
 // Who waits how long by which policy, beside Slurm's own scheduler with its settings as delivered: the same jobs, at the same seconds. It judges that
