@@ -98,7 +98,10 @@ func (t *table) next() bool {
 		return false
 	}
 	n := len(t.names)
-	t.fields = strings.Split(strings.TrimSuffix(t.lines.Text(), "\r"), "|")
+	t.fields = t.fields[:0]
+	for field := range strings.SplitSeq(strings.TrimSuffix(t.lines.Text(), "\r"), "|") {
+		t.fields = append(t.fields, field)
+	}
 	if len(t.fields) > n && t.names[n-1] == "JobName" {
 		t.fields = append(t.fields[:n-1:n-1], strings.Join(t.fields[n-1:], "|"))
 	}

@@ -123,6 +123,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 	}
 	for _, id := range order {
 		r.add(jobs[id], from, until)
+		delete(jobs, id) // of a month there are many
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (r *Runs) row(t *table, zone *time.Location, from, to core.Time, nodes []in
 	state, _, _ := strings.Cut(t.text("State"), " ")
 	return accounted{
 		Run: advise.Run{
-			ID: r.word(t.text("JobID")), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
+			ID: strings.Clone(printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
 			Submit: t.time("Submit", zone), Start: from, End: to, Requested: int(t.number("ReqNodes")), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
 		},
 		state: r.word(state), nodes: len(nodes),
@@ -212,14 +213,20 @@ func (r *Runs) word(text string) string {
 	if known, ok := r.words[text]; ok {
 		return known
 	}
-	clean := strings.Map(func(c rune) rune {
+	own := strings.Clone(text)
+	clean := printable(own)
+	r.words[own] = clean
+	return clean
+}
+
+// printable is a text with a ? for each character that would do something to a terminal; the same text where there is none.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
 		if c == '\uFFFD' || !strconv.IsPrint(c) {
 			return '?'
 		}
 		return c
-	}, strings.Clone(text))
-	r.words[strings.Clone(text)] = clean
-	return clean
+	}, text)
 }
 
 // list is the nodes of a line, by their numbers; nil where none are assigned.
@@ -307,6 +314,9 @@ func (l *LeftUnread) why(row *accounted, broken, resized bool) *int {
 func (a *accounted) takes(job *accounts) bool {
 	const jump = 60 // seconds by which clocks may differ
 	only := len(job.rows) == 1
+	if only {
+		a.Steps = job.steps[:0] // each goes where it came from, or further to the front
+	}
 	for _, s := range job.steps {
 		if s.From == 0 {
 			s.From = a.Start

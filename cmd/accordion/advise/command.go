@@ -99,6 +99,7 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
+	thrift()
 	heard, err := source(cmd, f, job)
 	if err != nil {
 		return err

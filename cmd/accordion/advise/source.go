@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -50,6 +51,13 @@ func (f *flags) source() (source, error) {
 		return nil, fmt.Errorf("--since %s is no duration above 0: write %s", core.Shown(f.since), core.DurationForms)
 	}
 	return func(cmd *cobra.Command, f *flags, job string) (*heard, error) { return fromSlurm(cmd, f, job, since) }, nil
+}
+
+// thrift collects garbage when the heap has grown by three fifths: a month of 300,000 jobs is to be read within 500 MiB. GOGC, where it is set, holds.
+func thrift() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(60)
+	}
 }
 
 func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*heard, error) {
