@@ -92,7 +92,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 			})
 		}
 		for _, pair := range [][2]string{{"patient", stock}, {"patient", "repeated"}, {"repeated", stock}} {
-			if one, other := measured[pair[0]], measured[pair[1]]; len(one) == len(other) {
+			if one, other := measured[pair[0]], measured[pair[1]]; len(one) > 0 && len(one) == len(other) {
 				t.Logf("%s to %s, %d seeds:\n%s", pair[0], pair[1], len(one), pairs.Table(one, other))
 			}
 		}

@@ -83,7 +83,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 			})
 		}
 		for name, one := range measured {
-			if other := measured["repeated"]; name != "repeated" && len(one) == len(other) {
+			if other := measured["repeated"]; name != "repeated" && len(one) > 0 && len(one) == len(other) {
 				t.Logf("%s to repeated, %d seeds:\n%s", name, len(one), pairs.Table(one, other))
 			}
 		}
