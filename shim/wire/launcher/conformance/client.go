@@ -219,7 +219,8 @@ func (g *game) start() error {
 	if err := g.send("okay", "to", m.int("s")); err != nil {
 		return err
 	}
-	if m, err := g.next(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+	// A deadline cannot be set for a pipe that the client has closed already.
+	if m, err := g.next(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("after okay to done the client says %v, %w", m, err)
 	}
 	return nil
