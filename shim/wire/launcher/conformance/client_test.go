@@ -27,9 +27,9 @@ func application(ctx context.Context, dial func(context.Context) (net.Conn, erro
 		}
 	}()
 	var view launcher.View
-	var last int64
+	var done int64 // the number of what said so; a pong may have any
 	for e := range l.Events() {
-		send := func(m launcher.Message) (err error) { last, err = e.Session.Send(m); return err }
+		send := func(m launcher.Message) error { _, err := e.Session.Send(m); return err }
 		var err error
 		switch m := e.Message.(type) {
 		case *launcher.Welcome:
@@ -52,9 +52,9 @@ func application(ctx context.Context, dial func(context.Context) (net.Conn, erro
 			}
 			err = send(&launcher.Request{View: m.View, Tag: 4, Hosts: hosts, Walltime: 300})
 		case *launcher.Start:
-			err = send(&launcher.Done{Code: 0})
+			done, err = e.Session.Send(&launcher.Done{Code: 0})
 		case *launcher.Okay:
-			if last == m.To && last > 2 {
+			if done > 0 && m.To == done {
 				return nil
 			}
 		case nil:
