@@ -59,6 +59,8 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 
 	lively := evolves(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
 	awaitEvent(t, p, lively, "started", time.Minute)
+	// A node that does not know its job yet when slurmctld comes back loses it: the job is put back, and the next start on that node drains it.
+	lab.Await(t, time.Minute, "job "+lively+" runs on its node", func() bool { return strings.Contains(said(lab, lively), "step 1 on 1") })
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
 		if try == 12 {
