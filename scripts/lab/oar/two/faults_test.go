@@ -129,6 +129,7 @@ func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLa
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := onBoth(t, labs, name, "300")
 		a.said(t, "all parts run", 1)
+		labs.Await(t, time.Minute, "both parts are behind the barrier", func() bool { _, parts := a.lines(t); return len(parts) == 2 })
 		if unseen {
 			labs.Do(t, "serve-stop", "--kill")
 		}
