@@ -103,22 +103,26 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 }
 
 // anAdvanceReservationIsPunctual says that it begins at its second, though nothing else happens then: OAR by itself would plan a
-// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin:
-// daily runs tell it from that minute only.
+// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin,
+// now and then more than the bound: one of three has to keep it, of which OAR by itself keeps none.
 func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
-	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+15 seconds' '+%F %T')" -l nodes=2,walltime=0:2:0 'sleep 1'`)
-	job := lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'")
-	wanted := lab.SQL(t, "select start_time from jobs where job_id = "+job)
-	ends(t, lab, job)
-	begun := lab.SQL(t, "select start_time from jobs where job_id = "+job)
-	most := int64(20)
-	if *everything {
-		most = 5
+	var late []int64
+	for range 3 {
+		lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+15 seconds' '+%F %T')" -l nodes=2,walltime=0:2:0 'sleep 1'`)
+		job := lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'")
+		wanted := lab.SQL(t, "select start_time from jobs where job_id = "+job)
+		ends(t, lab, job)
+		begun := lab.SQL(t, "select start_time from jobs where job_id = "+job)
+		by := second(t, begun) - second(t, wanted)
+		if by < 0 {
+			t.Errorf("an advance reservation for second %s began in %s", wanted, begun)
+		}
+		if late = append(late, by); by <= 5 {
+			return
+		}
 	}
-	if late := second(t, begun) - second(t, wanted); late < 0 || late > most {
-		t.Errorf("an advance reservation for second %s began in %s", wanted, begun)
-	}
+	t.Errorf("advance reservations began %v s late, want 5 at most", late)
 }
 
 func second(t *testing.T, text string) int64 {
