@@ -86,7 +86,7 @@ func (m *Machine) auditOccupied() string {
 		return ""
 	}
 	var all []delegate.Stretch
-	late := m.now - m.now%halfMinute + halfMinute
+	late := part.HalfMinute(m.now)
 	for _, a := range m.all {
 		for _, p := range a.Parts {
 			hosts, until := a.Takes(p, m.now)

@@ -40,7 +40,7 @@ type Machine struct {
 	occupied  []delegate.Stretch // as the RMS knows it
 	begun     core.Time          // since when the machine runs
 	asleep    bool               // after a restart: no pass before all clusters are read, or grace is over
-	again     core.Time          // the next half minute, when what has no known end is looked at again; core.Forever: there is no such thing
+	again     core.Time          // when what has no known end is looked at again; core.Forever: there is no such thing
 	unsettled bool               // the RMS does not know all that it should
 	regroup   bool               // who waits, or may, is somebody else than the RMS knows
 	moved     bool               // what applications hold, or a cluster's being lost, has changed since occupied was made

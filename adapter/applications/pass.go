@@ -4,13 +4,11 @@ import (
 	"slices"
 
 	kept "accordion/adapter/application"
+	"accordion/adapter/part"
 	"accordion/adapter/sight"
 	"accordion/core"
 	"accordion/core/delegate"
 )
-
-// halfMinute is what has no known end is rounded up to, so that views are quiet: else each second were a new view for everybody.
-const halfMinute core.Time = 30
 
 // settle tells the RMS all that it does not know yet.
 func (m *Machine) settle() {
@@ -126,7 +124,7 @@ func (m *Machine) occupy() {
 		return
 	}
 	m.moved, m.heldAt, m.again = false, m.now, core.Forever
-	late := m.now - m.now%halfMinute + halfMinute
+	late := part.HalfMinute(m.now)
 	var all []delegate.Stretch
 	for _, a := range m.holders.byRank() {
 		if !a.Occupies() {
@@ -138,7 +136,7 @@ func (m *Machine) occupy() {
 				continue
 			}
 			if until <= m.now {
-				until, m.again = late, late
+				until, m.again = late, late-part.Stale
 			}
 			all = append(all, delegate.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
 		}

@@ -142,13 +142,13 @@ func TestAUserHasSoManyApplications(t *testing.T) {
 	}
 }
 
-// noisy are changes a launcher gets in ten minutes on a machine where much has no known end, which ends in views at the next full step.
-func noisy(t *testing.T, step core.Time) int {
+// noisy are changes a launcher gets in ten minutes on a machine where much has no known end, whose end, in views, is given.
+func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
 		state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 100})
 		for i := range core.JobID(60) {
-			end := b.now - b.now%step + step
+			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
 		b.m.Step(b.now, Shown{0, &part.Board{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(queue.Viewer)}}})
@@ -178,10 +178,10 @@ func noisy(t *testing.T, step core.Time) int {
 
 // On a quiet machine a launcher hears of two changes a minute at most; with what has no known end shown as it is, of one a second.
 func TestViewsAreQuiet(t *testing.T) {
-	if n := noisy(t, halfMinute); n > 22 { // the view that it begins with, and its estimate
+	if n := noisy(t, part.HalfMinute); n > 22 { // the view that it begins with, and its estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
-	if n := noisy(t, 2); n < 100 {
+	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {
 		t.Errorf("only %d changes in ten minutes where views are not quiet: the test sees nothing", n)
 	}
 }

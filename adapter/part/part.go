@@ -24,6 +24,17 @@ type Board struct {
 	adapter.Strength // of the weakest host; what is not known of one is not known, and nor is an architecture where hosts differ
 }
 
+// Stale is how old, in seconds, a board may be when a pass goes by it.
+const Stale core.Time = 10
+
+// HalfMinute is a full half minute of the clock, the first that a board of this second does not reach before the next one is there. For
+// applications, what has no known end lasts until then: by the second each were a new view for everybody. Were it over while a pass still
+// goes by the board, that would show nodes which are not free, and the next pass take them back.
+func HalfMinute(now core.Time) core.Time {
+	now += Stale
+	return now - now%30 + 30
+}
+
 // Job is a batch job that carries launch=.
 type Job struct {
 	Key         adapter.Key

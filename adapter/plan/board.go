@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/core/place"
@@ -18,9 +19,6 @@ import (
 
 // unnamed is the first ID for what has no job. Those below 0 are for the pass (core/delegate).
 const unnamed core.JobID = 1 << 41
-
-// HalfMinute is the first full half minute of the clock after a second: until then lasts, for applications, what has no known end.
-func HalfMinute(now core.Time) core.Time { return now - now%30 + 30 }
 
 // Local is what the cluster has without the parts of applications, after Make; and how many nodes it has for them. due is since when
 // each job was due that waits, by its ID: what Local remembers for the next time.
@@ -48,12 +46,8 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 	return delegate.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
 }
 
-// stale is how old, in seconds, a board may be when a pass goes by it.
-const stale core.Time = 10
-
 // windows are when nodes are free by name: of claims, and of jobs that run and the nodes that are named for their next steps. nil where none that is
-// free is wanted later: then as many are free by name as by number. Nobody knows when one is up that sleeps: not before the next half minute, and not
-// while a pass may still go by this board.
+// free is wanted later: then as many are free by name as by number. Nobody knows when one is up that sleeps: not before the next half minute.
 func (v *World) windows(claims []place.Claim) []delegate.Window {
 	busy := make(spans, len(v.Nodes))
 	for _, c := range claims {
@@ -79,7 +73,7 @@ func (v *World) windows(claims []place.Claim) []delegate.Window {
 		slices.SortFunc(all, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
 		from := v.Now
 		if v.Snapshot.Nodes[n].Asleep {
-			from, gaps = HalfMinute(v.Now+stale), true
+			from, gaps = part.HalfMinute(v.Now), true
 		}
 		for _, c := range all {
 			if c.From > from {
@@ -135,7 +129,7 @@ func (v *World) quietClaims() []place.Claim {
 		g := v.guards[c.Node]
 		overdue := g.from == v.Now && c.To == g.to // past its limit
 		if c.From == v.Now && (c.To <= soon || overdue) {
-			c.To = HalfMinute(v.Now)
+			c.To = part.HalfMinute(v.Now)
 		}
 		busy.add(c.Node, c.From, c.To)
 	}
@@ -148,7 +142,7 @@ func (v *World) quietly(r *managed.Job) core.EP {
 	if ep[0].Duration > settling || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
 		return ep
 	}
-	from := HalfMinute(v.Now)
+	from := part.HalfMinute(v.Now)
 	ep[0].Duration = from - v.Now
 	for k := 1; k < len(ep); k++ {
 		i := r.Current() + k

@@ -27,7 +27,7 @@ func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
 	due := map[core.JobID]core.Time{}
 	var before []profile.Point
 	changes := 0
-	for second := core.Time(1020); second < 1080; second++ {
+	for second := core.Time(1010); second < 1070; second++ {
 		s := sceneOf(20, nil)
 		s.Now, s.Instant = second, adapter.Instant(second)
 		s.Settings.Guard = 30
@@ -43,7 +43,7 @@ func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
 		got := viewOf(Make(s.Input), due)
 		if before != nil && !slices.Equal(got, before) {
 			changes++
-			if second != 1050 {
+			if second != 1040 {
 				t.Errorf("at second %d the view changed from %v to %v", second, before, got)
 			}
 		}
