@@ -32,7 +32,7 @@ var doors = map[string][]string{
 	"adapter/hosts":           {"adapter", "core/..."},
 	"adapter/managed":         {"adapter", "adapter/hosts", "adapter/view", "core/...", "shim/wire"},
 	"adapter/kinds":           {"adapter"},
-	"adapter/plan":            {"adapter", "adapter/kinds", "adapter/managed", "adapter/view", "core/..."},
+	"adapter/plan":            {"adapter", "adapter/kinds", "adapter/managed", "adapter/part", "adapter/view", "core/..."},
 	"adapter/act":             {"adapter", "adapter/journal", "core/..."},
 	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
