@@ -23,6 +23,8 @@ const module = "accordion"
 var doors = map[string][]string{
 	"core/...":                {"core/..."}, // and coreOrder
 	"traces/...":              {"traces/...", "core/..."},
+	"traces/advise":           {"core/..."},
+	"traces/advise/archive":   {"traces/advise", "traces/swf"},
 	"shim/application":        {"shim/...", "core", "core/hostlist", "core/mold"},
 	"shim/selector":           {"shim/...", "core", "core/mold", "core/profile"},
 	"shim/...":                {"shim/...", "core/hostlist"},

@@ -149,10 +149,10 @@ func (t *table) time(column string, zone *time.Location) core.Time {
 	return at.Unix()
 }
 
-// limit reads TimelimitRaw, in seconds; 0: none.
+// limit reads TimelimitRaw, in seconds; 0: none, or no such column.
 func (t *table) limit() core.Time {
 	const column = "TimelimitRaw"
-	if slices.Contains([]string{"UNLIMITED", "Partition_Limit", "INVALID"}, t.text(column)) {
+	if _, ok := t.places[column]; ok && slices.Contains([]string{"UNLIMITED", "Partition_Limit", "INVALID"}, t.text(column)) {
 		return 0
 	}
 	return 60 * t.number(column)

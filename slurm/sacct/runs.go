@@ -15,8 +15,11 @@ import (
 	"accordion/traces/advise"
 )
 
-// StepColumns are what Runs wants to know of jobs and of their steps. The name is last: it may contain the separator.
-const StepColumns = "JobIDRaw,JobID,Submit,Start,End,State,ReqNodes,NodeList,User,Account,Partition,JobName"
+// StepColumns are what Runs wants to know of jobs and of their steps. The name is last: it may contain the separator. TimelimitRaw
+// may be absent: then nobody knows how long jobs asked for.
+const StepColumns = stepsWanted + ",TimelimitRaw,JobName"
+
+const stepsWanted = "JobIDRaw,JobID,Submit,Start,End,State,ReqNodes,NodeList,User,Account,Partition"
 
 // StepCommand prints the accounting as Runs reads it.
 const StepCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --starttime=2026-01-01 --format=" + StepColumns
@@ -77,7 +80,7 @@ type scripted struct {
 // the names of the columns are not those wanted.
 func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until core.Time) error {
 	end := &ending{in: in}
-	t, err := openColumns(end, file, StepColumns, StepCommand)
+	t, err := openColumns(end, file, stepsWanted+",JobName", StepCommand)
 	if err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (r *Runs) row(t *table, zone *time.Location, from, to core.Time, nodes []in
 	return accounted{
 		Run: advise.Run{
 			ID: strings.Clone(printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
-			Submit: t.time("Submit", zone), Start: from, End: to, Requested: int(t.number("ReqNodes")), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
+			Submit: t.time("Submit", zone), Start: from, End: to, Requested: int(t.number("ReqNodes")), Limit: t.limit(), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
 		},
 		state: r.word(state), nodes: len(nodes),
 	}

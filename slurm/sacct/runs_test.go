@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var stepNames = strings.ReplaceAll(StepColumns, ",", "|") + "\n"
+var stepNames = strings.ReplaceAll(stepsWanted, ",", "|") + "|JobName\n"
 
 // told writes runs in a few words: id user name @submit start-end requested/held script, then its steps.
 func told(all []advise.Run) string {
@@ -52,6 +52,20 @@ func TestAJobHasTheStepsThatSrunStarted(t *testing.T) {
 	want := "7 ada mesh 1 @100 110-170 3/3 script 0 completed true: prepare 111-130 [0 1] solve 131-160 [0 1 2]\n"
 	if diff := cmp.Diff(want, told(runs.All)); diff != "" || runs.Left != (LeftUnread{}) {
 		t.Errorf("%+v (-want +got):\n%s", runs.Left, diff)
+	}
+}
+
+func TestALimitIsReadWhereThereIsOne(t *testing.T) {
+	names := strings.ReplaceAll(StepColumns, ",", "|") + "\n"
+	for text, want := range map[string]core.Time{
+		names + "9|9|1|2|5|COMPLETED|1|n1|a|p|m|90|x":                90 * 60,
+		names + "9|9|1|2|5|COMPLETED|1|n1|a|p|m|UNLIMITED|x":         0,
+		names + "9|9|1|2|5|COMPLETED|1|n1|a|p|m|Partition_Limit|x|y": 0,
+		stepNames + "9|9|1|2|5|COMPLETED|1|n1|a|p|m|x":               0,
+	} {
+		if runs := read(t, text+"\n"); len(runs.All) != 1 || runs.All[0].Limit != want {
+			t.Errorf("%q: %+v", text, runs.All)
+		}
 	}
 }
 

@@ -24,8 +24,10 @@ type Run struct {
 	User, Account, Partition, Name string
 	Submit, Start, End             core.Time // Unix seconds, Start < End
 	Requested                      int       // nodes asked for
+	Limit                          core.Time // seconds asked for; 0: none, or nobody knows
 	Held                           int       // nodes it had, all the time
 	Completed                      bool      // it came to its own end: its steps lasted as long as they do
+	Exact                          bool      // runs of its job have the same name, digits and all
 	Script                         int32     // the node of its script, as Step.Nodes has them; below 0: it has no script
 	Steps                          []Step    // what it started with srun, in the order of their beginnings
 }

@@ -20,7 +20,11 @@ func (g Group) compare(other Group) int {
 
 // group is the one to which a run belongs.
 func (r *Run) group() Group {
-	return Group{r.User, r.Account, r.Partition, Nameless(r.Name), r.Requested}
+	name := r.Name
+	if !r.Exact {
+		name = Nameless(name)
+	}
+	return Group{r.User, r.Account, r.Partition, name, r.Requested}
 }
 
 // Nameless is a job's name with a # for each number in it: mesh_017 is mesh_#.

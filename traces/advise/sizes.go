@@ -31,11 +31,12 @@ type Size struct {
 	Runs   int       // that the line was made of
 	Median core.Time // of their durations, seconds
 	Mostly core.Time // the quantile of them
-	Slower bool      // than on fewer nodes, or no more than 5 % faster: the line leaves it out
+	Slower bool      // than on fewer nodes, or no more than 5 % faster, in the median or in what a list tells: the line leaves it out
 }
 
 const (
 	mostSpread = 2.0 // the quantile on one size over its median: with more the runs differ by more than their size
+	mostGain   = 1.5 // times the speed that more nodes give at best: what is faster still did less work
 	mostOff    = 0.1 // of a curve from the medians
 	leastFit   = 3   // sizes through which a curve is fitted: two are on any
 )
@@ -111,7 +112,7 @@ func (o Options) write(s *Sizing) bool {
 			points = append(points, *z)
 		}
 	}
-	if len(points) < 2 {
+	if len(points) < 2 || otherWork(points) {
 		return false
 	}
 	if text, curve, off := o.fitted(points); text != "" {
@@ -120,14 +121,31 @@ func (o Options) write(s *Sizing) bool {
 			return true
 		}
 	}
-	if len(points) > mold.MaxChoices {
-		return false
+	shortest := core.Forever
+	for i := range s.Sizes {
+		z := &s.Sizes[i]
+		told := o.written(z.Mostly)
+		if z.Slower = z.Slower || float64(told) > (1-worth)*float64(shortest); !z.Slower {
+			shortest = told
+			s.choices = append(s.choices, core.EP{{Duration: told, Nodes: z.Nodes}})
+		}
 	}
-	for _, z := range points {
-		s.choices = append(s.choices, core.EP{{Duration: o.written(z.Mostly), Nodes: z.Nodes}})
+	if len(s.choices) < 2 || len(s.choices) > mold.MaxChoices {
+		return false
 	}
 	s.Line = "#MOLD " + mold.Format(s.choices)
 	return true
+}
+
+// otherWork says whether the runs on some size were so much faster than on a smaller one that they cannot have done the same.
+func otherWork(points []Size) bool {
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		if float64(a.Median)*float64(a.Nodes) > mostGain*float64(b.Median)*float64(b.Nodes) {
+			return true
+		}
+	}
+	return false
 }
 
 // fitted is the model that fits the medians best, its time on one node so long that on each size the quantile and the margin are within it;

@@ -36,7 +36,9 @@ func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
 		{"Amdahl's law", sized([]int{1, 2, 4, 8, 16}, 6, amdahl), "#MOLD amdahl:p=0.9"},
 		{"Downey's", sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / mold.Downey(20, 0.5, n) }), "#MOLD downey:a="},
 		{"two sizes are listed", sized([]int{2, 4}, 6, amdahl), "#MOLD 2x5h54m|4x3h14m"},
-		{"no curve is like this", sized([]int{1, 2, 4}, 6, func(n int) float64 { return map[int]float64{1: 4000, 2: 3600, 4: 900}[n] }), "#MOLD 1x1h15m|2x1h8m|4x16m50s"},
+		{"no curve is like this", sized([]int{1, 2, 4}, 6, func(n int) float64 { return map[int]float64{1: 4000, 2: 3600, 4: 1300}[n] }), "#MOLD 1x1h15m|2x1h8m|4x25m"},
+		{"so much faster that it did other work", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 1200}[n] }), ""},
+		{"faster than twice the nodes are", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 1500}[n] }), "#MOLD 2x1h15m|4x29m"},
 		{"one size", sized([]int{4}, 20, amdahl), ""},
 		{"no faster on more", sized([]int{2, 4, 8}, 6, func(int) float64 { return 3000 }), ""},
 		{"too seldom on the second", append(sized([]int{2}, 9, amdahl), sized([]int{4}, 1, amdahl)...), ""},
@@ -51,6 +53,20 @@ func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
 				t.Errorf("%q, want %q…", line, c.line)
 			}
 		})
+	}
+}
+
+// On four nodes most runs were faster, and some took so long that the line would have to say more than on two.
+func TestASizeForWhichTheLineWouldHaveToTellAsMuchIsLeftOut(t *testing.T) {
+	all := sized([]int{2, 4, 8}, 9, func(n int) float64 { return map[int]float64{2: 4000, 4: 3500, 8: 1500}[n] })
+	for i := range all {
+		if r := &all[i]; r.Held == 4 && i%4 == 0 {
+			r.End += 1000
+		}
+	}
+	report := Make(all, Options{})
+	if len(report.Sizes) != 1 || !report.Sizes[0].Sizes[1].Slower || report.Sizes[0].Line != "#MOLD 2x1h15m|8x29m" {
+		t.Errorf("%+v", report.Sizes)
 	}
 }
 

@@ -1,0 +1,74 @@
+// Package archive makes of a workload log (package swf) the runs of which package advise speaks.
+//
+//	runs, unnamed := archive.Runs(log)
+//	report := advise.Make(runs, advise.Options{})
+//
+// A log knows sizes and times of jobs, and nothing of what they did in between. So there is advice on sizes alone, and only as good as the log
+// knows which jobs are the same program.
+package archive
+
+import (
+	"fmt"
+
+	"accordion/traces/advise"
+	"accordion/traces/swf"
+)
+
+// Runs are the log's jobs, one beside each record. Runs of one job have the same user, group, executable, queue and partition. Unnamed says that the
+// log knows no executables: then all that one user has in one queue passes for one job.
+//
+// A record that is of no use (it did not run, nobody knows on how many processors) is a run that did not complete. So is one that met its limit.
+// A log that knows no status says nothing against its jobs.
+func Runs(log *swf.Log) (runs []advise.Run, unnamed bool) {
+	unnamed = true
+	runs = make([]advise.Run, len(log.Records))
+	n := namer{}
+	for i := range log.Records {
+		r := &log.Records[i]
+		unnamed = unnamed && r.Application <= 0
+		runs[i] = n.run(r)
+	}
+	return runs, unnamed
+}
+
+// namer keeps one copy of each name.
+type namer map[[3]int32]string
+
+// The kinds of names.
+const (
+	users = iota
+	groups
+	queues
+	executables
+)
+
+func (n namer) run(r *swf.Record) advise.Run {
+	start := r.Submit + max(r.Wait, 0)
+	size := max(int(r.Size()), 0)
+	ended := r.Status == swf.Completed || r.Status == swf.Unknown
+	met := r.RequestedTime > 0 && r.Run >= r.RequestedTime
+	return advise.Run{
+		ID: fmt.Sprint(r.Number), User: n.name(users, r.User, 0), Account: n.name(groups, r.Group, 0), Partition: n.name(queues, r.Queue, r.Partition),
+		Name: n.name(executables, r.Application, 0), Submit: r.Submit, Start: start, End: start + max(r.Run, 0), Requested: size, Held: size,
+		Limit: max(r.RequestedTime, 0), Completed: ended && !met && r.Submit >= 0 && r.Run > 0 && size > 0, Exact: true, Script: -1,
+	}
+}
+
+// name is that of the number of a kind; of a queue its partition, too.
+func (n namer) name(kind, number, more int32) string {
+	key := [3]int32{kind, number, more}
+	if known, ok := n[key]; ok {
+		return known
+	}
+	var text string
+	switch {
+	case kind == queues:
+		text = fmt.Sprintf("queue %d of partition %d", number, more)
+	case number <= 0 && kind == executables:
+		text = "all jobs"
+	default:
+		text = fmt.Sprintf("%s %d", [...]string{users: "user", groups: "group", executables: "executable"}[kind], number)
+	}
+	n[key] = text
+	return text
+}
