@@ -2,6 +2,7 @@ package oar_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -95,8 +96,9 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard, err := system.Guard(t.Context())
-	if err != nil {
+	guard, err1 := system.Guard(t.Context())
+	round, err2 := system.Round(t.Context())
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	server, err := session.Listen(session.Options{Path: c.Session.Socket, MaxSessions: c.Session.MaxSessions, Authority: seal.NewMunge(""), Log: log})
@@ -106,7 +108,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	m := &mortal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
 	fit := c.Plan.Fit()
 	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: managed.Settings{
-		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard,
+		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard, Round: round,
 		Policy:  queue.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
 		Overrun: managed.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
 		Silent:  managed.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,

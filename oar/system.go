@@ -122,6 +122,9 @@ const lateKill core.Time = 12
 // (SCHEDULER_JOB_SECURITY_TIME) are no part of it: the scheduler leaves them before a reservation too.
 func (s *System) Guard(context.Context) (core.Time, error) { return lateKill, nil }
 
+// Round is for how many seconds an ordinary job that could begin may wait for its pass (managed.Settings.Round).
+func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Round(), nil }
+
 var _ adapter.Herald = (*System)(nil)
 
 // Changes has a message soon after a job or a node of OAR's has another state, so that a submission is noticed at once.

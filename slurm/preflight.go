@@ -56,6 +56,15 @@ func (s *System) checkHere() []adapter.Finding {
 	return found
 }
 
+// Round is how long an ordinary job that could begin may wait until Slurm's back-filling looks at it, in seconds.
+func (s *System) Round(ctx context.Context) (core.Time, error) {
+	c, err := s.Configuration(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return c.Round(), nil
+}
+
 // Guard is how long an ordinary job of the pool may hold its nodes past its limit, in seconds: 30 s + OverTimeLimit +
 // KillWait. core.Forever where limits are not enforced.
 func (s *System) Guard(ctx context.Context) (core.Time, error) {

@@ -18,10 +18,13 @@ type Settings struct {
 	Protect   int          // reservations kept, at most, for managed jobs that wait
 	All       bool         // every job of the pool's partition waits for us, where the batch system is a Gatekeeper
 	Guard     core.Time    // seconds an ordinary job may hold its nodes past its limit
-	Overrun   Overrun
-	Advance   bool // an early application goes on early where that delays nobody
-	Silent    Silent
-	Deadline  time.Duration // of each call out
+	// Round is for how many seconds an ordinary job that could begin may be left waiting until the batch system begins it, and by how many
+	// it wants its place to be longer than its limit: nothing of ours begins there. 0: the batch system begins it at once.
+	Round    core.Time
+	Overrun  Overrun
+	Advance  bool // an early application goes on early where that delays nobody
+	Silent   Silent
+	Deadline time.Duration // of each call out
 }
 
 // Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds. It

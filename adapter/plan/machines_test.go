@@ -67,7 +67,7 @@ func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
 	return Input{
 		Now: now, Instant: time.Unix(now, 0), Snapshot: &adapter.Snapshot{Nodes: nodes}, Jobs: jobs, Settled: true,
 		OutOfService: func(adapter.Node) bool { return false }, Fresh: func(*managed.Job) bool { return true },
-		Settings: managed.Settings{Policy: queue.Repeated{}},
+		Settings: managed.Settings{Policy: queue.Repeated{}, Round: 45},
 	}
 }
 

@@ -16,13 +16,13 @@ func (v *World) waitsRigid(r *managed.Job) {
 	if r.Seen == nil || r.Stopped() || r.SetAside(v.Instant) {
 		return
 	}
-	w := v.waitsOrdinary(r.Seen)
+	within := v.Settings.Round
+	if r.Seen.Held { // its round comes after it was let in
+		within = 0
+	}
+	w := v.waitsOrdinary(r.Seen, within)
 	w.Managed = r
 	w.Job.Foreign = w.Job.Foreign && !r.Seen.Held // who was let in is in the batch system's queue
-	if r.Seen.Held {                              // its pass comes after it was let in
-		w.Job.Choices[0][0].Duration -= pass
-		w.Job.Guard -= pass
-	}
 	v.Queue = append(v.Queue, w)
 }
 

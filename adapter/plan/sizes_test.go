@@ -25,7 +25,7 @@ type scene struct {
 
 func sceneOf(nodes int, sizing adapt.Sizing) *scene {
 	s := &scene{Input: given(1000, poolOf(fmt.Sprintf("n:%d", nodes))), next: 1}
-	s.Settings = managed.Settings{Policy: queue.Repeated{Sizing: sizing}, StartLead: 4}
+	s.Settings = managed.Settings{Policy: queue.Repeated{Sizing: sizing}, StartLead: 4, Round: 45}
 	for _, n := range s.Snapshot.Nodes {
 		s.free = append(s.free, n.Name)
 	}

@@ -50,6 +50,30 @@ func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
 	}
 }
 
+// A managed job may have the nodes of an ordinary one that could begin so many seconds later as the batch system may need to begin it.
+func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
+	for _, c := range []struct {
+		policy queue.Policy
+		round  core.Time
+		want   string
+	}{
+		{queue.Repeated{}, 0, "0; 300 n[1-2]"},
+		{queue.Repeated{}, 3, "0; 303 n[1-2]"},
+		{queue.Repeated{}, 45, "0; 345 n[1-2]"},
+		{patient.EASY{}, 0, "4; 304 n[1-2]"},
+		{patient.EASY{}, 3, "4; 307 n[1-2]"},
+		{patient.EASY{}, 45, "4; 349 n[1-2]"},
+	} {
+		s := sceneOf(8, nil)
+		s.Settings.Policy, s.Settings.Round = c.policy, c.round
+		s.waitsOrdinary(8, 300)
+		s.since(995, "2x400s")
+		if got := starts(Make(s.Input)); got != c.want {
+			t.Errorf("with rounds of %d s they start at %s, want %s", c.round, got, c.want)
+		}
+	}
+}
+
 // Of three that wait the last one is due first. Reservations are kept for it before those that start now.
 func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 	s := sceneOf(8, nil)

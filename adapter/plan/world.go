@@ -76,10 +76,6 @@ type Waiter struct {
 	named   []int        // which of its choices the job's are; nil: all
 }
 
-// pass is how long, in seconds, an ordinary job that could start now may wait until the batch system looks at it
-// (Slurm's back-filling: every 30 s, for which our reservations must not come closer meanwhile).
-const pass core.Time = 45
-
 // settling is how long, in seconds, nodes of a job that just ended are taken to need until they are free.
 const settling core.Time = 2
 
@@ -198,7 +194,7 @@ func (v *World) lookAtQueue() {
 			continue
 		}
 		if !j.Held && !adapter.IsPart(j) { // of an application's, its launcher says when
-			v.Queue = append(v.Queue, v.waitsOrdinary(j))
+			v.Queue = append(v.Queue, v.waitsOrdinary(j, v.Settings.Round))
 		}
 	}
 	for _, r := range v.Parts {
@@ -240,9 +236,10 @@ func (w Waiter) chosen(planned int) int {
 	return w.named[planned]
 }
 
-// waitsOrdinary is an ordinary job of the queue.
-func (v *World) waitsOrdinary(j *adapter.Job) Waiter {
-	limit, guard := max(j.Limit, 1), v.Settings.Guard+pass
+// waitsOrdinary is an ordinary job of the queue. Where its place is now the batch system begins it within so many seconds: our reservations must
+// not come closer meanwhile.
+func (v *World) waitsOrdinary(j *adapter.Job, within core.Time) Waiter {
+	limit, guard := max(j.Limit, 1), v.Settings.Guard+within
 	if limit >= core.Forever/4 {
 		limit = core.Forever/4 - guard
 	}

@@ -33,7 +33,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 // crowdedOn is crowded with another journal.
 func crowdedOn(b testing.TB, size size, j act.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
-		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60,
+		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
 		Overrun: managed.Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
 	}})
 	now := time.Now().Unix()

@@ -61,7 +61,7 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, begin: time.Now(), path: filepath.Join(t.TempDir(), "journal.db"), calls: make(chan session.Call)}
 		w.settings = managed.Settings{
-			Cluster: "test", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+			Cluster: "test", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 			Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: 10 * time.Second,
 			Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 		}

@@ -175,7 +175,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 	defer end.Stop()
 	way := rival{d.system, d, name, l}
 	o := sidecar.Options{System: way, Journal: stalling{book, way}, Clock: clock, Settings: managed.Settings{
-		Cluster: "sim", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30,
+		Cluster: "sim", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 		Overrun:  managed.Overrun{Share: 0.1, Least: 300, Grace: 10, Signal: "B:TERM"},
 		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}}

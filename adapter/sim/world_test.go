@@ -35,7 +35,7 @@ func (s *story) settings(nth int) managed.Settings {
 		panic(err) // the name of a policy, or of a rule
 	}
 	return managed.Settings{
-		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30,
+		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 		Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: deadline,
 		Advance: s.advance, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}

@@ -30,6 +30,7 @@ type Conf struct {
 	ReadOnly Login // for what users may write into a request
 
 	SecurityTime core.Time // seconds between two jobs on a resource (SCHEDULER_JOB_SECURITY_TIME)
+	Pause        core.Time // seconds between two passes, at least (SCHEDULER_MIN_TIME_BETWEEN_2_CALLS)
 	Order        string    // SQL: in which order resources are taken (SCHEDULER_RESOURCE_ORDER)
 
 	// SuspendedFree are the types of resources that others may have while their job is suspended
@@ -157,6 +158,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		ReadOnly:      Login{r.text("DB_BASE_LOGIN_RO", "oar_ro"), values["DB_BASE_PASSWD_RO"]},
 		EarlyLaunch:   r.text("SCHEDULER_LAUNCHER_OPTIMIZATION", "yes") == "yes",
 		SecurityTime:  r.number("SCHEDULER_JOB_SECURITY_TIME", 60, 0, 1<<20),
+		Pause:         r.number("SCHEDULER_MIN_TIME_BETWEEN_2_CALLS", 5, 0, 1<<20),
 		Server:        r.text("SERVER_HOSTNAME", "localhost"),
 		ServerPort:    int(r.number("SERVER_PORT", 6666, 1, 65535)),
 		Remote:        r.text("OPENSSH_CMD", "ssh"),
@@ -240,6 +242,11 @@ func (r *confReader) fail(name, format string, values ...any) {
 
 // Column is a name that may stand in a query.
 var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// Round is how many seconds longer than its walltime the place of a job must be that could begin, so that a pass begins it there: until a pass comes,
+// and those that it leaves behind the job. One that is asked for just after another is laid aside for up to twice the pause between two; OAR and
+// we round a second up each.
+func (c Conf) Round() core.Time { return 2*c.Pause + 2 + c.SecurityTime }
 
 // EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it, and switches all of its queues off when it takes
 // longer than OAR is told to wait.

@@ -46,7 +46,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	}
 	want := conf.Conf{Type: "Pg", Host: "db.site.org", Port: 5433, Database: "oar",
 		Login: conf.Login{User: "oar", Password: "a=password"}, ReadOnly: conf.Login{User: "oar_ro", Password: "secret"},
-		SecurityTime: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
+		SecurityTime: 5, Pause: 5, Order: "state_num ASC, network_address ASC", SuspendedFree: []string{"default", "licence", "VLAN"}, Besteffort: 300, EarlyLaunch: true,
 		Server: "oar.site.org", ServerPort: 6666, Remote: "/usr/bin/ssh -p 6667", EpilogueTimeout: 50 * time.Second,
 		Manager: conf.Manager{Property: "cpuset", File: "/usr/lib/oar/site/manager.pl", Cpusets: "/oar", Siblings: "yes", Patience: 30 * time.Second, LogLevel: 2,
 			Runtime: "/var/lib/oar", NodeFile: conf.NodeFile{Property: "network_address", Distinct: "core"}},
@@ -66,6 +66,22 @@ func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
 	}
 	if got.Port != 3306 || got.Host != "localhost" || got.SecurityTime != 60 || got.Order == "" || len(got.SuspendedFree) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAPassComesWithinTwoPausesAndLeavesSecondsBehindAJob(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"", 60 + 2*5 + 2},
+		{"SCHEDULER_JOB_SECURITY_TIME=1\nSCHEDULER_MIN_TIME_BETWEEN_2_CALLS=0\n", 1 + 2},
+		{"SCHEDULER_JOB_SECURITY_TIME=0\nSCHEDULER_MIN_TIME_BETWEEN_2_CALLS=30\n", 2*30 + 2},
+	} {
+		got, err := conf.Parse(strings.NewReader("DB_TYPE=Pg\n"+c.text), "oar.conf")
+		if err != nil || got.Round() != c.want {
+			t.Errorf("%q: a job's place is %d s longer, %v; want %d", c.text, got.Round(), err, c.want)
+		}
 	}
 }
 

@@ -77,6 +77,22 @@ func (c Configuration) Binds() string {
 	return ""
 }
 
+// Round is how long a job that could begin may wait until slurmctld's back-filling comes to it, in seconds: the pause between two of its passes
+// (bf_interval), and half as long as the usual one for what a pass takes. A shorter pause than the usual one is not counted on, since passes over a long
+// queue take longer.
+func (c Configuration) Round() core.Time {
+	const usual = 30
+	pause := core.Time(usual)
+	for _, one := range strings.Split(c["SchedulerParameters"], ",") {
+		if text, is := strings.CutPrefix(one, "bf_interval="); is {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && n <= core.MaxTotal {
+				pause = max(usual, n)
+			}
+		}
+	}
+	return pause + usual/2
+}
+
 // Grace is how long a job may hold its nodes past its limit, in seconds: slurmctld's sweep, OverTimeLimit (a
 // partition's own where it has one), KillWait. core.Forever where limits are not enforced.
 func (c Configuration) Grace(partitions []Partition) core.Time {

@@ -26,6 +26,7 @@ type cluster struct {
 	pool      string
 	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
+	round     func(context.Context) (core.Time, error)                              // managed.Settings.Round
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
@@ -60,7 +61,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard,
+	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
 		name: s.ClusterName, identity: s.Identity, try: s.Try, holder: s.Holder, handBack: s.HandBack, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
@@ -93,11 +94,13 @@ func connectEmbedded(conf config.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // it enforces limits, and begins jobs, at the very second
 	return &cluster{
 		system:    s,
 		pool:      fmt.Sprintf("%d nodes in this process", conf.Embedded.Nodes),
 		preflight: func(context.Context) []adapter.Finding { return nil },
-		guard:     func(context.Context) (core.Time, error) { return 0, nil }, // it enforces limits at the very second
+		guard:     atOnce,
+		round:     atOnce,
 		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
 		deadline:  10 * time.Second, // it is never slow
 		close:     s.Close,

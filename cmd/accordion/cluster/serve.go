@@ -84,13 +84,14 @@ func serve(ctx context.Context, conf config.Clusters, p *post) error {
 func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {
 	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
 	var err1, err2 error
+	round, err3 := c.round(ctx)
 	if name == "" {
 		name, err1 = c.name(ctx)
 	}
 	if guard == 0 {
 		guard, err2 = c.guard(ctx)
 	}
-	if err := errors.Join(err1, err2); err != nil {
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return managed.Settings{}, &adapter.NoAnswer{Err: err}
 	}
 	planner, err := c.planner(conf.Plan)
@@ -106,6 +107,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Protect:   conf.Plan.Protect,
 		All:       conf.System == config.SystemSlurm && conf.Slurm.Manage == config.ManageAll,
 		Guard:     guard,
+		Round:     round,
 		Overrun: managed.Overrun{
 			Share: conf.Overrun.Share, Least: core.Time(conf.Overrun.Least / time.Second),
 			Grace: core.Time(conf.Overrun.Grace / time.Second), Signal: conf.Overrun.Signal,
