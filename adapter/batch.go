@@ -82,7 +82,8 @@ type Speaker interface {
 	Signal(ctx context.Context, job Key, signal string) error
 	// Tell writes a line for its user into a running job's output, where that is possible.
 	Tell(ctx context.Context, job Key, text string) error
-	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
+	// Publish writes text as the job's hosts file on its batch host, as its user and atomically. job.Nodes are those that it tells of, the
+	// batch host first: for a job that is told of its shrink they are fewer than it holds.
 	Publish(ctx context.Context, job *Job, text string) error
 }
 

@@ -1,6 +1,7 @@
 package oar_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,6 +81,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			if got := sizesInTurn(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
 			}
+			leftAhead(t, lab, "alice", mute)
 			noOverlap(t, lab)
 			anAdvanceReservationIsPunctual(t, lab)
 			t.Run("asks over the network", func(t *testing.T) { asksOverTheNetwork(t, lab) })
@@ -273,6 +275,30 @@ func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, t
 	}
 	if compared < len(looked)/3 {
 		t.Errorf("job %s: only %d of %d looks could be compared", job, compared, len(looked))
+	}
+}
+
+// leftAhead says that hosts which a running job gave back were out of its node file before: what was started there later would have been
+// killed at once.
+func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
+	t.Helper()
+	holdings, looked := holdings(t, lab, job), sightings(t, lab, owner, job)
+	over := slices.MaxFunc(holdings, func(a, b held) int { return cmp.Compare(a.end, b.end) }).end
+	left := 0
+	for _, h := range holdings {
+		if h.end > over-margin || slices.ContainsFunc(holdings, func(o held) bool { return o.host == h.host && o.end > h.end }) {
+			continue
+		}
+		left++
+		for _, s := range looked {
+			if s.at > h.end-1 && slices.Contains(s.hosts, h.host) {
+				t.Errorf("job %s gave %s back at %.0f, and its node file has it at %.1f", job, h.host, h.end, s.at)
+				break
+			}
+		}
+	}
+	if left == 0 {
+		t.Errorf("job %s gave no host back: the test sees nothing", job)
 	}
 }
 

@@ -122,7 +122,7 @@ const tries = 3
 func (s Situation) publish(r *managed.Job, m message, told func() Outcome) Decision {
 	text, signal := r.Hosts(m.nodes, m.step, m.generation), s.World.Settings.Silent.Signal
 	job := *r.Seen
-	job.Nodes = r.Nodes
+	job.Nodes = m.nodes
 	first, last := r.Unwritten+1 == tries, r.Unwritten+1 >= tries
 	var unwritten error
 	return Decision{Do: &Operation{
