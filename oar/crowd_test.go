@@ -21,6 +21,7 @@ import (
 
 var (
 	everything = flag.Bool("accordion.long", false, "a crowd of 150 jobs, with both databases, and one whose sidecar is killed at random instants; the database away for half a minute")
+	lengths    = flag.Int("accordion.lengths", 1, "how many times as long the jobs of pairs are")
 	crowdSeed  = flag.Uint64("accordion.crowd", 1, "seed of the crowd")
 )
 

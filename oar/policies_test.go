@@ -67,13 +67,13 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 
 // Who waits how long by which policy: the same jobs, at the same seconds, under OAR's own scheduler, which knows evolving ones as rigid ones of
 // their most nodes, and under Accordion's, by two policies. It judges that all of them ran, and prints the figures: go test ./oar
-// -run InPairs -timeout 2h -v -args -accordion.long
+// -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*everything {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
 	}
-	const stock, seeds = "OAR's own", 3
-	mix := pairs.Mix{Evolving: 45, Others: 105, Users: len(crowdUsers), Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
+	const stock, seeds, many = "OAR's own", 3, 10
+	mix := pairs.Mix{Evolving: 45, Others: 105, Users: len(crowdUsers), Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}.Longer(*lengths)
 	measured := map[string][]pairs.Measured{}
 	for seed := *crowdSeed; seed < *crowdSeed+seeds; seed++ {
 		for _, by := range []string{stock, "repeated", "patient"} {
@@ -85,9 +85,10 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 					servesBy(t, lab, fmt.Sprintf("ACCORDION_POLICY=%q", by))
 					t.Cleanup(func() { sidecarsWords(t, lab) })
 				}
-				m := pairs.Measure(spells(t, lab, queue, mix.Jobs(seed)))
+				ran, begin := spells(t, lab, queue, mix.Jobs(seed))
+				m := pairs.Measure(ran)
 				measured[by] = append(measured[by], m)
-				t.Logf("%s, seed %d: %v", by, seed, m)
+				t.Logf("%s, seed %d: %v; %.1f nodes are held in the mean while %d jobs wait", by, seed, m, pairs.Busy(ran, holds(t, lab, begin), many), many)
 				noOverlap(t, lab)
 			})
 		}
@@ -99,10 +100,23 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// spells runs a workload in a queue.
-func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) []pairs.Spell {
+// holds is the nodes that jobs and companions held, after a second.
+func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	t.Helper()
-	begin := time.Now().Add(2 * time.Second)
+	said := lab.SQL(t, `select j.start_time, j.stop_time, count(distinct r.network_address) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
+		join resources r on r.resource_id = a.resource_id where j.start_time > 0 group by j.job_id, j.start_time, j.stop_time`)
+	for line := range strings.Lines(said) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		since := func(text string) float64 { return float64(second(t, text)) - float64(begin.UnixMilli())/1000 }
+		all = append(all, pairs.Hold{From: since(f[0]), To: since(f[1]), Nodes: int(second(t, f[2]))})
+	}
+	return all
+}
+
+// spells runs a workload in a queue, from a second on.
+func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Spell, begin time.Time) {
+	t.Helper()
+	begin = time.Now().Add(2 * time.Second)
 	var users sync.WaitGroup
 	for user, name := range crowdUsers {
 		var script strings.Builder
@@ -132,7 +146,6 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) []pair
 	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'pair%'") == "0"
 	})
-	var ran []pairs.Spell
 	seen := map[string]bool{} // a job is the first of its name
 	for line := range strings.Lines(lab.SQL(t, "select job_name, start_time, stop_time, state from jobs where job_name like 'pair%' order by job_id")) {
 		f := strings.Split(strings.TrimSpace(line), "|")
@@ -149,7 +162,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) []pair
 	if len(ran) != len(all) {
 		t.Errorf("OAR knows %d of %d jobs", len(ran), len(all))
 	}
-	return ran
+	return ran, begin
 }
 
 // asks is the end of an oarsub.

@@ -114,13 +114,9 @@ func (s *System) Close() {
 // Name is OAR's server: OAR gives a cluster no other name.
 func (s *System) Name(context.Context) (string, error) { return s.db.Conf.Server, nil }
 
-// lateKill is by how many seconds OAR is late, at most, when it ends a job that has reached its walltime: its server looks
-// every ten seconds for such jobs.
-const lateKill core.Time = 12
-
 // Guard is how many seconds an ordinary job may hold its nodes past its walltime. The seconds that OAR leaves between two jobs
 // (SCHEDULER_JOB_SECURITY_TIME) are no part of it: the scheduler leaves them before a reservation too.
-func (s *System) Guard(context.Context) (core.Time, error) { return lateKill, nil }
+func (s *System) Guard(context.Context) (core.Time, error) { return conf.LateKill, nil }
 
 // Round is for how many seconds an ordinary job that could begin may wait for its pass (managed.Settings.Round).
 func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Round(), nil }

@@ -68,7 +68,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 			name, policy string
 			protect      int
 			whole        bool // the partition is Accordion's
-		}{{"repeated", "repeated", 16, false}, {"easy-evolving", "easy-evolving", 1, false}, {"all by patient", "patient", 16, true}} {
+		}{{"repeated", "repeated", 16, false}, {"repeated with one", "repeated", 1, false}, {"easy-evolving", "easy-evolving", 1, false}, {"all by patient", "patient", 16, true}} {
 			t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+run), func(t *testing.T) {
 				lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
 				settings := plannedBy(by.policy, by.protect)

@@ -243,6 +243,9 @@ func (r *confReader) fail(name, format string, values ...any) {
 // Column is a name that may stand in a query.
 var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
+// LateKill is by how many seconds OAR is late, at most, when it ends a job that has reached its walltime: its server looks every ten seconds for such jobs.
+const LateKill core.Time = 12
+
 // Round is how many seconds longer than its walltime the place of a job must be that could begin, so that a pass begins it there: until a pass comes,
 // and those that it leaves behind the job. One that is asked for just after another is laid aside for up to twice the pause between two; OAR and
 // we round a second up each.

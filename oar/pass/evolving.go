@@ -9,6 +9,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
+	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/gantt"
 	"accordion/oar/tables"
@@ -73,10 +74,41 @@ func (t *translator) turns(ctx context.Context) (all []gantt.Job) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []gantt.Property{each}); err == nil {
-			all = append(all, gantt.Job{ID: w.id, Submit: w.submitted, Profiles: choices, Hosts: tree})
+			all = append(all, gantt.Job{ID: w.id, Submit: w.submitted, Profiles: early(choices, conf.LateKill), Hosts: tree})
 		}
 	}
 	return all
+}
+
+// early is profiles that grow so many seconds earlier than they say, and shrink when they say. The sidecar counts on nobody's nodes for a growth before
+// so long after his walltime. A pass that did would keep nodes for a job that the sidecar cannot begin.
+func early(choices []core.EP, by core.Time) []core.EP {
+	all := make([]core.EP, len(choices))
+	for i, ep := range choices {
+		changes, begin := []core.Time{0, ep.Total()}, core.Time(0)
+		for _, step := range ep {
+			changes = append(changes, begin, max(begin-by, 0))
+			begin += step.Duration
+		}
+		slices.Sort(changes)
+		changes = slices.Compact(changes)
+		for k, at := range changes[:len(changes)-1] {
+			all[i] = append(all[i], core.Step{Duration: changes[k+1] - at, Nodes: most(ep, at, at+by)})
+		}
+	}
+	return all
+}
+
+// most is how many nodes a profile has at most from one of its seconds to another, both included.
+func most(ep core.EP, from, to core.Time) (nodes int) {
+	begin := core.Time(0)
+	for _, step := range ep {
+		if begin <= to && begin+step.Duration > from {
+			nodes = max(nodes, step.Nodes)
+		}
+		begin += step.Duration
+	}
+	return nodes
 }
 
 // isNew says whether a job was submitted so lately that the sidecar may not have seen it.

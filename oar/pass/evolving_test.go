@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
+	"accordion/core/mold"
 	"accordion/core/policy"
 	"accordion/oar/tables"
 )
@@ -19,6 +20,12 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	}
 	cores := func(id int64, walltime core.Time, n int) *waiting {
 		return request(id, walltime, level{"resource_id", n})
+	}
+	young := func(tr *translator) { // nobody is due
+		tr.state.waiting[0].submitted, tr.state.waiting[1].submitted = now-500, now-450
+	}
+	until := func(at core.Time) claim { // with what is between two jobs
+		return claim{job: 9, state: "Running", from: now - 100, walltime: at - now + 95, resources: []int64{10, 20}}
 	}
 	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // n1, until 100300 with what is between two jobs
 	for _, c := range []struct {
@@ -49,7 +56,9 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		{name: "… also by cores", profile: "2x600s", others: []*waiting{cores(2, 600, 2), cores(3, 290, 2)}, claims: []claim{runs}, want: "3 now on [30 40]"},
 		{name: "… and not who is not due", policy: "patient", profile: "2x600s", others: []*waiting{whole(2, 600, 1), whole(3, 290, 1)}, claims: []claim{runs}, want: "2 at 295 on [30 40], 3 now on [30 40]",
 			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 1100 }},
-		{name: "a growth to come is in the way as long as it lasts", profile: "1x300s,2x300s", others: []*waiting{whole(2, 400, 1), whole(3, 250, 1)}, claims: []claim{runs}, fresh: []int64{30}, want: "2 at 600 on [10 20]"},
+		{name: "a growth to come is in the way as long as it lasts", profile: "1x330s,2x270s", others: []*waiting{whole(2, 400, 1), whole(3, 250, 1)}, claims: []claim{runs}, fresh: []int64{30}, want: "2 at 600 on [10 20]"},
+		{name: "… for which the sidecar counts on no node that may be late", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 295)}, fresh: []int64{30}, want: "2 now on [30 40]"},
+		{name: "… and on one that is free in time", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 288)}, fresh: []int64{30}, want: ""},
 		{name: "the sidecar has reserved for it, and nothing is kept twice", profile: "2x600s", others: []*waiting{whole(2, 600, 1)}, claims: []claim{runs}, want: "2 now on [30 40]",
 			change: func(tr *translator) {
 				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-0", From: now + 3000, To: now + 4000, Holder: 8}}
@@ -101,4 +110,38 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 			t.Errorf("%s: planned are %q, want %q", c.name, text, c.want)
 		}
 	}
+}
+
+func TestAGrowthIsPlannedEarlierAndAShrinkIsNot(t *testing.T) {
+	for text, want := range map[string]string{
+		"2x600s":            "2x600s",
+		"1x300s,2x300s":     "1x288s,2x312s",
+		"2x300s,1x300s":     "2x300s,1x300s",
+		"1x13s,2x5s,4x5s":   "1x1s,2x5s,4x17s",
+		"1x5s,2x5s,4x5s":    "4x15s",
+		"2x20s,1x5s,4x20s":  "2x13s,4x32s",
+		"4x20s,1x30s,3x20s": "4x20s,1x18s,3x32s",
+	} {
+		choices, err := mold.ParseProfiles(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := early(choices, 12)
+		if len(got) != 1 || plainly(got[0]) != want || got[0].Total() != choices[0].Total() {
+			t.Errorf("%s is planned as %v, want %s", text, got, want)
+		}
+	}
+}
+
+// plainly is a profile in which no step is as large as the one before it.
+func plainly(ep core.EP) string {
+	var all core.EP
+	for _, s := range ep {
+		if last := len(all) - 1; last >= 0 && all[last].Nodes == s.Nodes {
+			all[last].Duration += s.Duration
+			continue
+		}
+		all = append(all, s)
+	}
+	return all.String()
 }

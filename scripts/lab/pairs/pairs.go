@@ -39,6 +39,12 @@ type Mix struct {
 	Step             core.Time // length of the shortest step of three; the longest is twice as long
 }
 
+// Longer is the mix with jobs so many times as long, which therefore come at so much greater intervals.
+func (m Mix) Longer(times int) Mix {
+	m.Least, m.Mean, m.Step = m.Least*core.Time(times), m.Mean*core.Time(times), m.Step*core.Time(times)
+	return m
+}
+
 // Jobs is the workload of a seed, in the order of submission.
 func (m Mix) Jobs(seed uint64) []Job {
 	r := rand.New(rand.NewPCG(seed, 17))
@@ -112,6 +118,39 @@ func figures(all []Spell) (f Figures) {
 		f.Longest = max(f.Longest, wait)
 	}
 	return f
+}
+
+// Hold is nodes that a job holds for some time; one that evolves may have several at once.
+type Hold struct {
+	From, To float64 // after the beginning of the workload
+	Nodes    int
+}
+
+// Busy is how many nodes are held in the mean while so many jobs wait, or more; 0 when they never do.
+func Busy(all []Spell, holds []Hold, waiting int) float64 {
+	last := 0.0
+	for _, s := range all {
+		last = max(last, s.End)
+	}
+	seconds, held := 0, 0
+	for now := range int(last) {
+		at, waits := float64(now), 0
+		for _, s := range all {
+			if s.At.Seconds() <= at && at < s.Start {
+				waits++
+			}
+		}
+		if waits < waiting {
+			continue
+		}
+		seconds++
+		for _, h := range holds {
+			if h.From <= at && at < h.To {
+				held += h.Nodes
+			}
+		}
+	}
+	return float64(held) / float64(max(seconds, 1))
 }
 
 // Measured is the figures of a workload's jobs: of all, of those that evolve, and of the others.

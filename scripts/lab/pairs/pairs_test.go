@@ -36,6 +36,20 @@ func TestAWorkloadFollowsFromItsSeedAndHasItsLoad(t *testing.T) {
 	}
 }
 
+func TestAsManyNodesAreBusyAsAreHeldWhileSomebodyWaits(t *testing.T) {
+	all := []Spell{{Job{At: 0, Runs: 4}, 2, 6}, {Job{At: time.Second, Runs: 4}, 4, 8}}
+	holds := []Hold{{2, 6, 3}, {2, 3, 1}, {4, 8, 5}}
+	for waiting, want := range map[int]float64{1: 7.0 / 4, 2: 0, 3: 0} { // from 0 to 4, and in second 1
+		if got := Busy(all, holds, waiting); got != want {
+			t.Errorf("while %d wait %v nodes are held, want %v", waiting, got, want)
+		}
+	}
+	longer := mix.Longer(3)
+	if one, three := mix.Jobs(1), longer.Jobs(1); longer.Least != 9 || longer.Step != 12 || three[len(three)-1].At < 2*one[len(one)-1].At {
+		t.Errorf("three times as long are %+v, and the last comes after %v", longer, three[len(three)-1].At)
+	}
+}
+
 func TestFiguresCountFromAJobsTurn(t *testing.T) {
 	ordinary := Spell{Job{At: 10 * time.Second, Nodes: 1, Runs: 4}, 16, 20}
 	evolving := Spell{Job{At: 20 * time.Second, Profile: core.EP{{Duration: 20, Nodes: 2}}, Nodes: 2, Runs: 20}, 60, 80}
