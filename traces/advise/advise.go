@@ -57,6 +57,8 @@ const (
 	usualRuns                 = 3
 	day             core.Time = 24 * 60 * 60
 	month                     = 30 * day
+	growing         core.Time = 2    // seconds that a resize takes: the program is over, and the next cannot begin (docs/performance.md)
+	shrinking       core.Time = 1
 	mostSteps                 = 12   // of a line: nobody writes more, and more is seldom the same twice
 	worth                     = 0.05 // of what a group held must be saved, or the line is not worth a user's time
 	alike                     = 0.8  // of the runs that a line is made of have its shape, or there is no line

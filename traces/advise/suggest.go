@@ -30,7 +30,7 @@ func (o Options) advise(g gathered, w *watcher) *Advice {
 		all[i] = seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
 		a.Held += r.held()
 		a.Used += all[i].used
-		could += r.held() - area(all[i].ep)
+		could += max(r.held()-changing(all[i].ep), 0)
 	}
 	if float64(could) < worth*float64(a.Held) {
 		return nil
@@ -84,7 +84,7 @@ func Alone(r *Run, o Options) Advice {
 	own := seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
 	a.Used = own.used
 	a.EP = profile(own.ep)
-	a.Saved = max(r.held()-area(own.ep), 0)
+	a.Saved = max(r.held()-changing(own.ep), 0)
 	if a.Why = o.odd([]seen{own}, []seen{own}); a.Why != "" {
 		return a
 	}
@@ -239,20 +239,36 @@ func (s *seen) fits(ep core.EP) bool {
 }
 
 // onTime says whether a run that carried the line would have kept to it: no step needs more nodes or lasts longer than told.
-// One that was early does not make up for one that is late.
+// One that was early does not make up for one that is late. A line of one step says how many nodes, and nothing of time.
 func (s *seen) onTime(ep core.EP) bool {
 	for i, t := range s.ep {
-		if i < len(ep) && t.length() > ep[i].Duration {
+		if len(ep) > 1 && i < len(ep) && t.length() > ep[i].Duration {
 			return false
 		}
 	}
 	return s.fits(ep)
 }
 
-// under is the area of a run that fits the line, had it carried it: the line's nodes for as long as each of its steps lasted.
-func (s *seen) under(ep core.EP) (sum int64) {
-	for i, t := range s.ep {
-		sum += t.length() * int64(ep[i].Nodes)
+// changing is what a job holds that has these sizes one after the other: their area, and at each boundary the larger of both for as long as
+// it takes to get from one to the other.
+func changing(all []stretch) int64 {
+	sum := area(all)
+	for i := 1; i < len(all); i++ {
+		if before, after := all[i-1].nodes, all[i].nodes; after > before {
+			sum += growing * int64(after)
+		} else {
+			sum += shrinking * int64(before)
+		}
 	}
 	return sum
+}
+
+// under is the area of a run that fits the line, had it carried it: the line's nodes for as long as each of its steps lasted, and what
+// it takes to get from one to the next.
+func (s *seen) under(ep core.EP) int64 {
+	its := slices.Clone(s.ep)
+	for i := range its {
+		its[i].nodes = ep[i].Nodes
+	}
+	return changing(its)
 }

@@ -1,0 +1,133 @@
+package slurm_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/mold"
+	"accordion/scripts/lab"
+	"accordion/slurm/sacct"
+)
+
+// A sizedJob is run on several sizes, so often on each. By Amdahl's law it takes t1 seconds on one node, of which the share p runs in parallel.
+type sizedJob struct {
+	user, name string
+	t1, p      float64
+	sizes      []int
+	rounds     int
+}
+
+var sizedJobs = []sizedJob{
+	{"carol", "advised-curve", 90, 0.9, []int{8, 4, 2, 1}, 4},
+	{"alice", "advised-slope", 72, 0.75, []int{6, 3, 1}, 4},
+}
+
+// lasts is how long it takes on so many nodes, seconds.
+func (j sizedJob) lasts(nodes int) float64 { return j.t1 * (1 - j.p + j.p/float64(nodes)) }
+
+// script takes as long as the law says, on the nodes that it has; with jitter of a tenth of a second or two.
+func (j sizedJob) script(line string, jitter int) string {
+	return fmt.Sprintf("#!/bin/bash\n%s\nsrun sleep $(awk -v n=$SLURM_JOB_NUM_NODES 'BEGIN { print %g * (1 - %g + %g / n) + %g }') || exit\n", line, j.t1, j.p, j.p, 0.1*float64(jitter%3))
+}
+
+// submit has it run on each size, and again when all of these are over, so that the runs that make the line are on all sizes. It returns how often.
+func (j sizedJob) submit(t *testing.T, lab *lab.SlurmLab) int {
+	t.Helper()
+	var after []string
+	for k := range j.rounds {
+		options := []string{"--time=2", fmt.Sprintf("--job-name=%s_%d", j.name, k)}
+		if k > 0 {
+			options = append(options, "--dependency=afterany:"+strings.Join(after, ":"))
+		}
+		after = nil
+		for _, n := range j.sizes {
+			after = append(after, lab.Submit(t, j.user, j.script("", k), append(options, fmt.Sprintf("-N%d", n), fmt.Sprintf("--ntasks=%d", n))...))
+		}
+	}
+	return j.runs()
+}
+
+// A sizing is what of the advice to jobs that were run on several sizes is looked at.
+type sizing struct {
+	User, Name, Line, Curve string
+	Runs                    int
+}
+
+func (j sizedJob) runs() int { return j.rounds * len(j.sizes) }
+
+// find looks at the curve that is advised: without its margin it is within 15 % of the true one on each size.
+func (j sizedJob) find(t *testing.T, a *advised) (line string) {
+	t.Helper()
+	for _, one := range a.Advice {
+		if one.Name == j.name+"_#" {
+			t.Errorf("%s is advised %s, though it uses what it holds", j.name, one.Line)
+		}
+	}
+	for _, one := range a.Sizes {
+		if one.Name != j.name+"_#" {
+			continue
+		}
+		if one.User != j.user || one.Runs != j.runs() || one.Curve == "" {
+			t.Errorf("%s is advised %+v, want a curve of all its runs", j.name, one)
+		}
+		const margin, within = 1.1, 0.15
+		told := choices(t, one.Line)
+		for _, n := range j.sizes {
+			says, law := float64(told[n])/margin, j.lasts(n)
+			t.Logf("%s on %d nodes: %.1f s are told beside a margin, and %.1f are true: %+.0f %%", j.name, n, says, law, 100*(says/law-1))
+			if math.Abs(says/law-1) > within {
+				t.Errorf("%s: on %d nodes %s says %.1f s, without its margin, where it takes %.1f", j.name, n, one.Line, says, law)
+			}
+		}
+		return one.Line
+	}
+	t.Errorf("nothing is advised to %s: %+v", j.name, a.Sizes)
+	return ""
+}
+
+// choices are how long a line lets a job be on each of its sizes.
+func choices(t *testing.T, line string) map[int]core.Time {
+	t.Helper()
+	all, err := mold.Parse(strings.TrimPrefix(line, "#MOLD "))
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	on := map[int]core.Time{}
+	for _, c := range all {
+		on[c[0].Nodes] = c[0].Duration
+	}
+	return on
+}
+
+// again runs the job with its line: each run gets one of the line's sizes, and four of five are over in the line's time for that.
+func (j sizedJob) again(t *testing.T, lab *lab.SlurmLab, line string) again {
+	t.Helper()
+	r := again{ids: submitted{}}
+	for k := range runsAgain {
+		r.ids.add(t, lab.Submit(t, j.user, j.script(line, k), "--job-name="+j.name+"-again"))
+	}
+	r.judge = func(t *testing.T, jobs []sacct.Job) {
+		t.Helper()
+		on := choices(t, line)
+		onTime := 0
+		for _, job := range jobs {
+			if len(job.Holds) != 1 || on[len(job.Holds[0].Nodes)] == 0 {
+				t.Errorf("%s: run %d with %s held %v", j.name, job.ID, line, job.Holds)
+				continue
+			}
+			h := job.Holds[0]
+			told := on[len(h.Nodes)]
+			t.Logf("%s with %s: run %d took %d s on %d nodes, where %d s were told", j.name, line, job.ID, h.To-h.From, len(h.Nodes), told)
+			if h.To-h.From <= told {
+				onTime++
+			}
+		}
+		if onTime*5 < runsAgain*4 {
+			t.Errorf("%s: %d of %d runs with the line were on time", j.name, onTime, runsAgain)
+		}
+	}
+	return r
+}
