@@ -126,6 +126,8 @@ type Report struct {
 	Sizes  []Sizing  // of jobs that were run on several sizes, those that were run most often first
 	Period core.Time // seconds: what is saved is saved in it
 	Left   Left
+	// Of all runs, in node-seconds: what they held, and what those of them held of which nobody knows what they used, or whose group has too few.
+	Held, Unknown int64
 }
 
 // Monthly is node-seconds of the period as node-hours of 30 days.
@@ -146,11 +148,18 @@ func Make(runs []Run, o Options) Report {
 	o = o.filled(runs)
 	report := Report{Period: o.Period}
 	groups := gather(runs, &report.Left)
+	for i := range runs {
+		report.Held += max(runs[i].held(), 0)
+	}
+	report.Unknown = report.Held
 	var watch watcher
 	for _, g := range groups {
 		if len(g.runs) < o.Runs {
 			report.Left.Seldom += len(g.runs)
 			continue
+		}
+		for _, r := range g.runs {
+			report.Unknown -= r.held()
 		}
 		a := o.advise(g, &watch)
 		if a == nil {

@@ -46,6 +46,9 @@ func Nameless(name string) string {
 	return b.String()
 }
 
+// tells says whether it is known what a run used, from its start to its own end.
+func (r *Run) tells() bool { return r.Completed && len(r.Steps) > 0 && r.End > r.Start }
+
 // gathered are the runs of one group, the oldest first.
 type gathered struct {
 	Group
@@ -62,7 +65,7 @@ func gather(runs []Run, left *Left) []gathered {
 		case !r.Completed:
 			left.NotCompleted++
 			continue
-		case len(r.Steps) == 0 || r.End <= r.Start:
+		case !r.tells():
 			left.NoSteps++
 			continue
 		}

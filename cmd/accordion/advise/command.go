@@ -47,6 +47,7 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct is asked, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
+	c.Flags().StringVar(&f.html, "html", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
 	c.Flags().StringVar(&f.shortest, "shortest", "", "no step of a profile is shorter, such as 30s (default: 60s, or 2% of the job where that is more)")
 	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "a step lasts as long as this share of the runs kept to, above 0 and up to 1")
 	c.Flags().Float64Var(&f.margin, "margin", 0.1, "and by this much longer: 0.1 is a tenth")
@@ -57,10 +58,10 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 }
 
 type flags struct {
-	file, since, user, shortest, zone string
-	json                              bool
-	quantile, margin                  float64
-	runs, top                         int
+	file, since, user, html, shortest, zone string
+	json                                    bool
+	quantile, margin                        float64
+	runs, top                               int
 }
 
 // options checks what the command line says of how advice is made.
@@ -95,6 +96,9 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
+	if job != "" && f.html != "" {
+		return command.Usage(errors.New("advise: --html is a page of all jobs: leave the job away"))
+	}
 	source, err := f.source()
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
@@ -110,10 +114,19 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return explain(cmd.OutOrStdout(), job, heard.runs, o, f.json)
 	}
 	report := advise.Make(heard.runs, o)
+	if f.html != "" {
+		if err := f.savePage(cmd, &report, heard, o); err != nil {
+			return err
+		}
+	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), &report, heard)
 	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), table(&report, heard, f.top))
+	text := table(&report, heard, f.top)
+	if f.html != "" {
+		text += "The page is in " + f.html + ".\n"
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), text)
 	return err
 }
 

@@ -123,24 +123,17 @@ func sizings(all []advise.Sizing, top int) string {
 // summary says what all of it comes to, and of whom nothing is said.
 func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	var b strings.Builder
-	var saved, held int64
+	var saved int64
 	users := map[string]bool{}
 	for _, a := range told {
 		saved += a.Saved
 		users[a.User] = true
 	}
-	for i := range h.runs {
-		held += int64(h.runs[i].Held) * (h.runs[i].End - h.runs[i].Start)
-	}
-	span := core.FormatDuration(report.Period)
-	if days := (report.Period + 43200) / 86400; days > 1 {
-		span = fmt.Sprintf("%d days", days)
-	}
-	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span, count(len(h.runs), "job"), hours(nodeHours(held)))
+	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span(report.Period), count(len(h.runs), "job"), hours(nodeHours(report.Held)))
 	if len(told) == 0 {
 		b.WriteString("No profile would have saved a twentieth of what its job held.\n")
 	} else {
-		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, held))
+		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
 		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
 	}
 	var silent []string
@@ -157,6 +150,14 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 		fmt.Fprintf(&b, "Of the others %s.\n", strings.Join(silent, ", "))
 	}
 	return b.String()
+}
+
+// span is the time of which was read.
+func span(period core.Time) string {
+	if days := (period + 43200) / 86400; days > 1 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return core.FormatDuration(period)
 }
 
 func count(n int, what string) string {

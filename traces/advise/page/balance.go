@@ -1,0 +1,119 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"accordion/traces/advise"
+)
+
+// share is a part of what the site's jobs held.
+type share struct {
+	Key, Name   string
+	Hours       string // node-hours
+	Percent     string
+	From, Wide  float64 // of the bar, which is 100 wide
+	Explanation string
+}
+
+// balance divides what all jobs held: what the lines would have saved, what was wasted and is left alone, of what nobody knows, and the rest.
+func balance(r *advise.Report) []share {
+	var saved, alone int64
+	for _, a := range r.Advice {
+		if a.Kind == advise.LeftAlone {
+			alone += a.Saved
+		} else {
+			saved += a.Saved
+		}
+	}
+	rest := r.Held - saved - alone - r.Unknown
+	if r.Held <= 0 {
+		return nil
+	}
+	var all []share
+	from := 0.0
+	for _, s := range []struct {
+		key, name, about string
+		area             int64
+	}{
+		{"saved", "would be free", "the lines on this page, of the jobs that fit them", saved},
+		{"alone", "wasted, and left alone", "their runs differ too much for a line", alone},
+		{"unknown", "not known", "jobs that started nothing with srun, did not complete, or were run too seldom", r.Unknown},
+		{"rest", "used, or not worth a line", "what the lines leave the jobs, and what is below a twentieth", rest},
+	} {
+		part := float64(s.area) / float64(r.Held)
+		all = append(all, share{s.key, s.name, hours(float64(s.area) / 3600), percent(s.area, r.Held), round(from), round(100 * max(part, 0)), s.about})
+		from += 100 * max(part, 0)
+	}
+	return all
+}
+
+// person is what one user would give back.
+type person struct {
+	Name           string
+	Lines          int
+	Monthly, Share string
+	saved, held    int64
+}
+
+// people are the users with lines, those first who gain most.
+func people(r *advise.Report) []person {
+	places := map[string]int{}
+	var all []person
+	for _, a := range r.Advice {
+		if a.Kind == advise.LeftAlone {
+			continue
+		}
+		at, known := places[a.User]
+		if !known {
+			at = len(all)
+			places[a.User] = at
+			all = append(all, person{Name: short(a.User)})
+		}
+		all[at].Lines++
+		all[at].saved += a.Saved
+		all[at].held += a.Held
+	}
+	slices.SortStableFunc(all, func(a, b person) int { return cmp.Compare(b.saved, a.saved) })
+	for i := range all {
+		all[i].Monthly, all[i].Share = hours(r.Monthly(all[i].saved)), percent(all[i].saved, all[i].held)
+	}
+	return all
+}
+
+// hours is node-hours as people compare them.
+func hours(h float64) string {
+	switch {
+	case h >= 100:
+		return fmt.Sprintf("%.0f", h)
+	case h >= 1:
+		return fmt.Sprintf("%.1f", h)
+	}
+	return fmt.Sprintf("%.2f", h)
+}
+
+// short is a name, cut where it is long.
+func short(name string) string {
+	const most = 80
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return name
+}
+
+func percent(part, whole int64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func nodes(n int) string { return count(n, "node") }

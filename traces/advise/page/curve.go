@@ -1,0 +1,69 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/mold"
+	"accordion/traces/advise"
+)
+
+// curve is a job's times on the sizes on which it ran, and the times of the line.
+type curve struct {
+	Across, Up []tick // nodes, each twice the one before; time
+	Told       string // the line's time on each of its sizes
+	Sizes      []drawnSize
+}
+
+type drawnSize struct {
+	X, Median, Mostly float64
+	Slower            bool
+	About             string
+}
+
+func curveOf(s *advise.Sizing) *curve {
+	choices, err := mold.Parse(strings.TrimPrefix(s.Line, "#MOLD "))
+	if err != nil || len(s.Sizes) == 0 {
+		return nil // the line is the report's own: it can be read
+	}
+	longest := core.Time(1)
+	for _, c := range choices {
+		longest = max(longest, c.Total())
+	}
+	for _, z := range s.Sizes {
+		longest = max(longest, z.Mostly)
+	}
+	first, last := math.Log2(float64(s.Sizes[0].Nodes)), math.Log2(float64(s.Sizes[len(s.Sizes)-1].Nodes))
+	x := scale{first, last, left + 16, right - 16}
+	y := scale{0, 1.06 * float64(longest), bottom, top}
+	c := &curve{Up: y.times()}
+	for _, z := range s.Sizes {
+		at := x.at(math.Log2(float64(z.Nodes)))
+		c.Across = append(c.Across, tick{at, fmt.Sprint(z.Nodes)})
+		c.Sizes = append(c.Sizes, drawnSize{at, y.at(float64(z.Median)), y.at(float64(z.Mostly)), z.Slower,
+			fmt.Sprintf("%s: %s, the median is %s", nodes(z.Nodes), count(z.Runs, "run"), core.FormatDuration(z.Median))})
+	}
+	c.Across = apart(c.Across)
+	for i, choice := range choices {
+		word := "L"
+		if i == 0 {
+			word = "M"
+		}
+		c.Told += fmt.Sprintf("%s%g %g", word, x.at(math.Log2(float64(choice[0].Nodes))), y.at(float64(choice[0].Duration)))
+	}
+	return c
+}
+
+// apart leaves out ticks that are too near to the one before.
+func apart(all []tick) []tick {
+	const near = 28
+	out := all[:0]
+	for _, t := range all {
+		if len(out) == 0 || t.At-out[len(out)-1].At >= near {
+			out = append(out, t)
+		}
+	}
+	return out
+}

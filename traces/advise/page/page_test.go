@@ -1,0 +1,186 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"accordion/core"
+	"accordion/traces/advise"
+)
+
+const hour = 3600
+
+// again gives runs of one job: stages of these lengths on these sizes, a little longer or shorter each time; the last takes much longer than the others.
+func again(user, name string, held, runs int, stages core.EP) []advise.Run {
+	var all []advise.Run
+	for k := range runs {
+		start := core.Time(k*20) * hour
+		r := advise.Run{ID: fmt.Sprint(len(name)*1000 + k), User: user, Account: "phys", Partition: "main", Name: fmt.Sprintf("%s_%d", name, k),
+			Submit: start, Start: start, Requested: held, Held: held, Completed: true}
+		at := start
+		for i, s := range stages {
+			d := s.Duration * core.Time(96+(k*7+i*3)%9) / 100
+			if k == runs-1 {
+				d = d * 3 / 2
+			}
+			step := advise.Step{Name: fmt.Sprintf("stage %d of %s", i+1, name), From: at, To: at + d}
+			for n := range s.Nodes {
+				step.Nodes = append(step.Nodes, int32(n))
+			}
+			r.Steps = append(r.Steps, step)
+			at += d
+		}
+		r.End = at
+		all = append(all, r)
+	}
+	return all
+}
+
+// onSizes gives runs of one job on several sizes by Amdahl's law, and one more size on which it is no faster.
+func onSizes(user, name string) []advise.Run {
+	var all []advise.Run
+	for k := range 6 {
+		for _, n := range []int{1, 2, 4, 8, 16, 64} {
+			took := core.Time(8*hour*(0.06+0.94/float64(n))) + core.Time(120*(k%3))
+			if n == 64 {
+				took = 2 * hour
+			}
+			start := core.Time(k*100+n) * hour
+			all = append(all, advise.Run{ID: fmt.Sprint(90000 + len(all)), User: user, Name: name, Start: start, End: start + took, Requested: n, Held: n, Completed: true, Script: -1})
+		}
+	}
+	return all
+}
+
+// site is a small site's month, with all that a page shows.
+func site() *Page {
+	var runs []advise.Run
+	runs = append(runs, again("ada", "mesh", 16, 12, core.EP{{Duration: 1500, Nodes: 2}, {Duration: 4800, Nodes: 16}, {Duration: 1800, Nodes: 1}})...)
+	runs = append(runs, again("bob", "half", 8, 9, core.EP{{Duration: 3 * hour, Nodes: 4}})...)
+	runs = append(runs, again("eve", "climate_ensemble", 64, 20, core.EP{{Duration: 600, Nodes: 1}, {Duration: hour, Nodes: 64}, {Duration: 900, Nodes: 8}, {Duration: hour, Nodes: 48}, {Duration: 2400, Nodes: 1}})...)
+	odd := again("dan", "search", 8, 4, core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}})
+	runs = append(runs, append(odd, again("dan", "search", 8, 3, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}})...)...)
+	runs = append(runs, onSizes("eve", "cfd")...)
+	runs = append(runs, again("fay", "rigid", 4, 8, core.EP{{Duration: 2 * hour, Nodes: 4}})...)
+	return pageOf(runs)
+}
+
+func pageOf(runs []advise.Run) *Page {
+	o := advise.Options{}
+	report := advise.Make(runs, o)
+	return &Page{Title: "Who would gain here?", Note: fmt.Sprintf("30 days, %d jobs", len(runs)), Report: &report, Runs: runs, Options: o,
+		Missing: []string{"Nothing is known from 2026-01-03 00:00 to 2026-01-04 00:00: the database was away."}, Notes: []Note{{"Command", "accordion advise --html page.html"}}}
+}
+
+func written(t *testing.T, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestThePageHasAllThatWasFound(t *testing.T) {
+	p := site()
+	text := written(t, p)
+	for _, a := range p.Report.Advice {
+		if a.Line != "" && !strings.Contains(text, a.Line) {
+			t.Errorf("%s of %s is nowhere on the page", a.Line, a.Name)
+		}
+		if a.Why != "" && !strings.Contains(text, a.Why) {
+			t.Errorf("why %s is left alone is nowhere on the page: %s", a.Name, a.Why)
+		}
+	}
+	for _, want := range append([]string{p.Report.Sizes[0].Line, "not on 64 nodes, where it was no faster", "<b>8 jobs</b> use what they hold", "accordion advise --html page.html"}, p.Missing...) {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is nowhere on the page", want)
+		}
+	}
+	if got, want := strings.Count(text, `<path class="run`), 12+9+20+7; got != want {
+		t.Errorf("%d runs are drawn, want %d", got, want)
+	}
+	if got := strings.Count(text, `<path class="run late"`); got != 2 {
+		t.Errorf("%d runs are drawn as late, want the last of two groups", got)
+	}
+}
+
+// Whatever users call their jobs and their programs, it is text.
+func TestHostileNamesAreText(t *testing.T) {
+	for _, name := range hostile {
+		runs := again(name, name, 16, 12, core.EP{{Duration: 1500, Nodes: 2}, {Duration: 4800, Nodes: 16}})
+		runs = append(runs, onSizes(name, name)...)
+		text := written(t, pageOf(runs))
+		for _, bad := range []string{"<script", "<img", "<iframe", "</style><"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("a job named %q brings %q into the page", name, bad)
+			}
+		}
+		if strings.Contains(text, strings.Repeat("a", 200)) {
+			t.Error("a name of thousands of characters is not cut")
+		}
+	}
+}
+
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=http://elsewhere/x onerror=alert(2)>`, `</style><iframe src="http://elsewhere/">`, `' onload=alert(3) '`,
+	"\x1b[2J\x00\xff\u202eevil", strings.Repeat("a", 5000), `{{.}} {{template "chart"}}`, `</title><script>alert(4)</script>`, "x|y\nz",
+}
+
+func TestAPageOfNothing(t *testing.T) {
+	text := written(t, pageOf(nil))
+	if !strings.Contains(text, "No profile would have saved a twentieth") || strings.Contains(text, "NaN") {
+		t.Error("the page of no jobs says nothing, or NaN")
+	}
+}
+
+func TestATableIsCutAndSaysSo(t *testing.T) {
+	var runs []advise.Run
+	for i := range mostDrawn + mostRows + 3 {
+		runs = append(runs, again("ada", "job"+strings.Repeat("x", i), 4, 3, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 4}})...)
+	}
+	text := written(t, pageOf(runs))
+	if got := strings.Count(text, `<figure`); got != mostDrawn {
+		t.Errorf("%d groups are drawn, want %d", got, mostDrawn)
+	}
+	if !strings.Contains(text, "… and 3 more") {
+		t.Error("the page does not say that lines are left out")
+	}
+}
+
+type broken struct{}
+
+var errBroken = errors.New("the disk is full")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestAPageThatCannotBeWritten(t *testing.T) {
+	if err := site().Write(broken{}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "Who would gain here?") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A staircase begins and ends on the ground, and is as high as the profile.
+func TestAStaircase(t *testing.T) {
+	x, y := scale{0, 100, 0, 200}, scale{0, 10, 100, 0}
+	if got, want := staircase(core.EP{{Duration: 50, Nodes: 2}, {Duration: 50, Nodes: 10}}, x, y), "M0 100V80H100V0H200V100"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := staircase(nil, x, y); got != "" {
+		t.Errorf("no profile is %s", got)
+	}
+}
+
+func TestAxesHaveFewRoundNumbers(t *testing.T) {
+	for _, high := range []float64{1, 7, 59, 61, 3000, 8100, 90_000, 1e6, 1e9} {
+		times, counts := scale{0, high, 0, 100}.times(), scale{0, high, 0, 100}.counts()
+		for _, all := range [][]tick{times, counts} {
+			if len(all) < 2 || len(all) > 7 || all[0].Text != "0" || all[len(all)-1].At > 100 {
+				t.Errorf("up to %g: %v", high, all)
+			}
+		}
+	}
+}

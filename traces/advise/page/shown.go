@@ -1,0 +1,167 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+
+	"accordion/traces/advise"
+)
+
+// shown is what the template shows.
+type shown struct {
+	Title, Note        string
+	Style              template.CSS
+	Lines, Users       string
+	Saved, Held, Share string
+	Balance            []share
+	People             table[person]
+	Groups, Alone      []group    // with a drawing
+	Others, AlsoAlone  table[row] // without
+	Sizes              []sized
+	MoreSizes          int
+	Silent             []Note // of whom nothing is said, and how many
+	Missing            []string
+	Notes              []Note
+	Canvas             canvas
+}
+
+// table is rows, and how many more there are.
+type table[T any] struct {
+	Rows []T
+	More int
+}
+
+func cut[T any](all []T) table[T] {
+	n := min(len(all), mostRows)
+	return table[T]{all[:n], len(all) - n}
+}
+
+// row is the advice to a group, as a line of a table.
+type row struct {
+	User, Name, Nodes, OnTime string
+	Runs                      int
+	Monthly, Share            string
+	Line, Why                 string
+}
+
+// group is a row with its drawing.
+type group struct {
+	row
+	Example string
+	Where   []place
+	Chart   *chart
+	Drawn   int // runs
+	Late    int // of these
+}
+
+// place is where a step begins, and its nodes.
+type place struct{ After, Before, From, To string }
+
+// sized is a job that was run on several sizes.
+type sized struct {
+	User, Name, Line, About string
+	Curve                   *curve
+}
+
+func (p *Page) show() *shown {
+	s := &shown{Title: p.Title, Note: p.Note, Balance: balance(p.Report), Missing: p.Missing, Notes: p.Notes, Silent: silent(p.Report),
+		Canvas: canvas{width, height, left, right, top, bottom}}
+	var saved int64
+	var drawn []advise.Advice
+	var others, alone []row
+	lines, leftDrawn := 0, 0
+	for _, a := range p.Report.Advice {
+		left := a.Kind == advise.LeftAlone
+		if !left {
+			lines++
+			saved += a.Saved
+		}
+		switch {
+		case left && leftDrawn < mostAlone:
+			leftDrawn++
+			drawn = append(drawn, a)
+		case left:
+			alone = append(alone, rowOf(p.Report, &a))
+		case lines <= mostDrawn:
+			drawn = append(drawn, a)
+		default:
+			others = append(others, rowOf(p.Report, &a))
+		}
+	}
+	s.draw(p, drawn)
+	s.Others, s.AlsoAlone = cut(others), cut(alone)
+	everybody := people(p.Report)
+	s.People = cut(everybody)
+	s.Lines, s.Users = count(lines, "line"), count(len(everybody), "user")
+	s.Saved, s.Held, s.Share = hours(float64(saved)/3600), hours(float64(p.Report.Held)/3600), percent(saved, p.Report.Held)
+	for i := range p.Report.Sizes[:min(len(p.Report.Sizes), mostDrawn)] {
+		s.Sizes = append(s.Sizes, sizedOf(&p.Report.Sizes[i]))
+	}
+	s.MoreSizes = len(p.Report.Sizes) - len(s.Sizes)
+	return s
+}
+
+// draw makes the groups that are drawn.
+func (s *shown) draw(p *Page, drawn []advise.Advice) {
+	for i, seen := range advise.Profiles(p.Runs, drawn, p.Options, mostRuns) {
+		a := &drawn[i]
+		g := group{row: rowOf(p.Report, a), Example: a.Latest, Chart: chartOf(a, seen), Drawn: len(seen)}
+		for _, one := range seen {
+			if !one.Kept {
+				g.Late++
+			}
+		}
+		for k, w := range a.Where {
+			g.Where = append(g.Where, place{short(w.After), short(w.Before), fmt.Sprint(a.EP[k].Nodes), nodes(a.EP[k+1].Nodes)})
+		}
+		if a.Kind == advise.LeftAlone {
+			s.Alone = append(s.Alone, g)
+		} else {
+			s.Groups = append(s.Groups, g)
+		}
+	}
+}
+
+func rowOf(r *advise.Report, a *advise.Advice) row {
+	out := row{User: short(a.User), Name: short(a.Name), Nodes: nodes(a.Requested), Runs: a.Runs, OnTime: "–", Monthly: hours(r.Monthly(a.Saved)), Share: percent(a.Saved, a.Held), Line: a.Line, Why: a.Why}
+	if a.Checked > 0 {
+		out.OnTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
+	}
+	return out
+}
+
+func sizedOf(s *advise.Sizing) sized {
+	out := sized{User: short(s.User), Name: short(s.Name), Line: s.Line, Curve: curveOf(s), About: count(s.Runs, "run")}
+	if s.Checked > 0 {
+		out.About += fmt.Sprintf(", %d of the last %d on time", s.OnTime, s.Checked)
+	}
+	if s.Curve != "" {
+		out.About += fmt.Sprintf("; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
+	}
+	for _, z := range s.Sizes {
+		if z.Slower {
+			out.About += fmt.Sprintf("; not on %s, where it was no faster", nodes(z.Nodes))
+		}
+	}
+	return out
+}
+
+// silent are those of whom nothing is said.
+func silent(r *advise.Report) []Note {
+	var all []Note
+	for _, s := range []struct {
+		n    int
+		what string
+	}{
+		{r.Left.Sound, "use what they hold, or waste less than a twentieth of it"},
+		{r.Left.Seldom, "are run too seldom for a line that is known to hold"},
+		{r.Left.NoSteps, "start nothing with srun, so that nobody knows which of their nodes they use"},
+		{r.Left.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
+	} {
+		if s.n > 0 {
+			all = append(all, Note{count(s.n, "job"), s.what})
+		}
+	}
+	return all
+}
