@@ -57,7 +57,7 @@ const (
 	usualRuns                 = 3
 	day             core.Time = 24 * 60 * 60
 	month                     = 30 * day
-	growing         core.Time = 2    // seconds that a resize takes: the program is over, and the next cannot begin (docs/performance.md)
+	growing         core.Time = 2 // seconds that a resize takes: the program is over, and the next cannot begin (docs/performance.md)
 	shrinking       core.Time = 1
 	mostSteps                 = 12   // of a line: nobody writes more, and more is seldom the same twice
 	worth                     = 0.05 // of what a group held must be saved, or the line is not worth a user's time
@@ -99,7 +99,7 @@ const (
 	LeftAlone Kind = "left"     // there is waste, and no one line for all: Why says so
 )
 
-// Advice is about one group of runs. Areas are in node-seconds.
+// Advice is about one group of runs, or about those of its runs that have the same sequence of sizes. Areas are in node-seconds.
 type Advice struct {
 	Group
 	Kind  Kind
@@ -107,6 +107,11 @@ type Advice struct {
 	EP    core.EP // of the line; of one step where fewer nodes are advised
 	Where []Where // `accordion step` goes there: one boundary less than the line has steps
 	Why   string  // it is left alone
+	// Where the runs of the group do not evolve alike: the sizes of these, such as "2, 16, 1 nodes", and how many runs the group has in all. "" where
+	// it is about all of them, or those that are left.
+	Sequence string
+	Of       int
+	shape    string // of these runs; "": whatever is not of another's
 
 	Runs    int    // that came to their own end, and whose steps are known
 	Checked int    // the last third of them, of which the line knows nothing
@@ -135,6 +140,17 @@ func (r *Report) Monthly(area int64) float64 {
 	return float64(area) / 3600 * float64(month) / float64(r.Period)
 }
 
+// For is the advice to the group of a run about which own is, and to its sequence of sizes; nil where there is none.
+func (r *Report) For(own *Advice) *Advice {
+	var found *Advice
+	for i := range r.Advice {
+		if a := &r.Advice[i]; a.Group == own.Group && (a.shape == own.shape || a.shape == "" && found == nil) {
+			found = a
+		}
+	}
+	return found
+}
+
 // Left counts the runs of which nothing is said.
 type Left struct {
 	NotCompleted int // they failed, were cancelled or met their limit: their steps might have lasted longer
@@ -161,12 +177,9 @@ func Make(runs []Run, o Options) Report {
 		for _, r := range g.runs {
 			report.Unknown -= r.held()
 		}
-		a := o.advise(g, &watch)
-		if a == nil {
-			report.Left.Sound += len(g.runs)
-			continue
-		}
-		report.Advice = append(report.Advice, *a)
+		told, sound := o.advise(g, &watch)
+		report.Left.Sound += sound
+		report.Advice = append(report.Advice, told...)
 	}
 	order(report.Advice)
 	report.Sizes = o.sizings(runs, report.Advice)

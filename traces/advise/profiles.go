@@ -19,36 +19,50 @@ const drawn = 200
 // Profiles are those of the runs that each advice is about, beside them, the oldest first: of the latest ones, so many at most of each.
 func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	o = o.filled(runs)
-	places := map[Group]int{}
+	places := map[part]int{}
+	groups := map[Group]bool{}
 	for i := range of {
-		places[of[i].Group] = i
+		places[part{of[i].Group, of[i].shape}] = i
+		groups[of[i].Group] = true
 	}
-	by := make([][]*Run, len(of))
+	by := map[Group][]*Run{}
 	for i := range runs {
 		r := &runs[i]
-		if !r.tells() {
-			continue
-		}
-		if at, wanted := places[r.group()]; wanted {
-			by[at] = append(by[at], r)
+		if g := r.group(); groups[g] && r.tells() {
+			by[g] = append(by[g], r)
 		}
 	}
 	var watch watcher
 	all := make([][]Profile, len(of))
-	for i, its := range by {
+	for g, its := range by {
 		slices.SortFunc(its, older)
-		for _, r := range its[max(len(its)-most, 0):] {
-			all[i] = append(all[i], o.profile(r, of[i].EP, &watch))
+		for _, r := range its {
+			coarse := seen{run: r, ep: joined(watch.observed(r), o.shortest(r.End-r.Start))}
+			at, wanted := places[part{g, shape(coarse.ep)}]
+			if !wanted {
+				at, wanted = places[part{g, ""}]
+			}
+			if wanted {
+				all[at] = append(all[at], coarse.profile(of[at].EP, &watch))
+			}
 		}
+	}
+	for i := range all {
+		all[i] = all[i][max(len(all[i])-most, 0):]
 	}
 	return all
 }
 
-func (o Options) profile(r *Run, line core.EP, w *watcher) Profile {
-	observed := w.observed(r)
-	coarse := seen{run: r, ep: joined(observed, o.shortest(r.End-r.Start))}
+// part is the runs of a group that have one sequence of sizes.
+type part struct {
+	Group
+	shape string
+}
+
+func (s *seen) profile(line core.EP, w *watcher) Profile {
+	observed := w.observed(s.run)
 	if len(observed) > drawn {
-		observed = coarse.ep
+		observed = s.ep
 	}
-	return Profile{ID: r.ID, EP: profile(observed), Kept: len(line) > 0 && coarse.onTime(line)}
+	return Profile{ID: s.run.ID, EP: profile(observed), Kept: len(line) > 0 && s.onTime(line)}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"accordion/core"
 	"accordion/core/evolve"
@@ -19,26 +18,52 @@ type seen struct {
 
 func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
-// advise is the advice on one group; nil where it wastes nothing that is worth a word. The first two thirds of the runs make the
-// line, the last third judges it.
-func (o Options) advise(g gathered, w *watcher) *Advice {
-	a := &Advice{Group: g.Group, Runs: len(g.runs)}
+// advise is the advice on one group, and how many of its runs waste nothing that is worth a word. Runs that evolve alike get one line; where too many do
+// not, those of each sequence of sizes get one.
+func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
 	all := make([]seen, len(g.runs))
-	var could int64 // be saved, if each run had carried its own profile
 	for i, r := range g.runs {
 		observed := w.observed(r)
 		all[i] = seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
-		a.Held += r.held()
-		a.Used += all[i].used
-		could += max(r.held()-changing(all[i].ep), 0)
 	}
+	known := all[:len(all)-len(all)/3]
+	if like := alikeOf(known); float64(len(like)) < alike*float64(len(known)) && wasteful(all) {
+		return o.split(g, all)
+	}
+	if a := o.one(g.Group, all); a != nil {
+		return []Advice{*a}, 0
+	}
+	return nil, len(all)
+}
+
+// about is the advice on these runs before there is one, and what could be saved if each had carried its own profile.
+func about(g Group, all []seen) (a *Advice, could int64) {
+	a = &Advice{Group: g, Runs: len(all)}
+	for i := range all {
+		s := &all[i]
+		a.Held += s.run.held()
+		a.Used += s.used
+		could += max(s.run.held()-changing(s.ep), 0)
+	}
+	return a, could
+}
+
+func wasteful(all []seen) bool {
+	a, could := about(Group{}, all)
+	return float64(could) >= worth*float64(a.Held)
+}
+
+// one is the advice on runs most of which evolve alike; nil where they waste nothing that is worth a word. The first two thirds of the runs make the
+// line, the last third judges it.
+func (o Options) one(g Group, all []seen) *Advice {
+	a, could := about(g, all)
 	if float64(could) < worth*float64(a.Held) {
 		return nil
 	}
 	a.Checked = len(all) / 3
 	known := all[:len(all)-a.Checked]
 	like := alikeOf(known)
-	if why := o.odd(known, like); why != "" {
+	if why := odd(like); why != "" {
 		a.Kind, a.Why, a.Saved = LeftAlone, why, could
 		return a
 	}
@@ -82,10 +107,10 @@ func Alone(r *Run, o Options) Advice {
 		return a
 	}
 	own := seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
-	a.Used = own.used
+	a.Used, a.shape = own.used, shape(own.ep)
 	a.EP = profile(own.ep)
 	a.Saved = max(r.held()-changing(own.ep), 0)
-	if a.Why = o.odd([]seen{own}, []seen{own}); a.Why != "" {
+	if a.Why = odd([]seen{own}); a.Why != "" {
 		return a
 	}
 	if float64(a.Saved) < worth*float64(a.Held) {
@@ -97,94 +122,12 @@ func Alone(r *Run, o Options) Advice {
 	return a
 }
 
-// shape is how the sizes of a profile follow each other: how many there are, and which way each goes.
-func shape(ep []stretch) string {
-	turns := make([]byte, len(ep))
-	for i := range ep {
-		switch {
-		case i == 0:
-			turns[i] = '.'
-		case ep[i].nodes > ep[i-1].nodes:
-			turns[i] = '+'
-		default:
-			turns[i] = '-'
-		}
-	}
-	return string(turns)
-}
-
-// alikeOf are the runs of the shape that most have; of two that as many have, the one that came first.
-func alikeOf(all []seen) []seen {
-	byShape := map[string][]seen{}
-	var best []seen
-	for _, s := range all {
-		byShape[shape(s.ep)] = append(byShape[shape(s.ep)], s)
-	}
-	for _, s := range all {
-		if these := byShape[shape(s.ep)]; len(these) > len(best) {
-			best = these
-		}
-	}
-	return best
-}
-
-// odd says why there is no one line for the runs; "" where there is.
-func (o Options) odd(all, like []seen) string {
-	if float64(len(like)) < alike*float64(len(all)) {
-		return "its runs do not evolve alike: " + sequences(all)
-	}
+// odd says why there is no line for runs that evolve alike; "" where there is.
+func odd(like []seen) string {
 	if n := len(like[0].ep); n > mostSteps {
 		return fmt.Sprintf("it changes its size %d times, and nobody writes so many steps: a larger --shortest joins some", n-1)
 	}
 	return ""
-}
-
-// sequences tells the sequences of sizes, the most frequent first, three of them at most.
-func sequences(all []seen) string {
-	type count struct {
-		text string
-		n    int
-	}
-	var counts []count
-	for _, s := range all {
-		text := sizes(s.ep)
-		at := slices.IndexFunc(counts, func(c count) bool { return c.text == text })
-		if at < 0 {
-			at = len(counts)
-			counts = append(counts, count{text: text})
-		}
-		counts[at].n++
-	}
-	slices.SortStableFunc(counts, func(a, b count) int { return b.n - a.n })
-	var parts []string
-	for i, c := range counts {
-		if i == 3 {
-			parts = append(parts, fmt.Sprintf("%d others", len(counts)-i))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%d times %s", c.n, c.text))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// sizes is "2, 16, 2 nodes".
-func sizes(ep []stretch) string {
-	const most = 6
-	var b strings.Builder
-	for i, s := range ep {
-		if i == most {
-			b.WriteString(", …")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprint(&b, s.nodes)
-	}
-	if len(ep) == 1 && ep[0].nodes == 1 {
-		return b.String() + " node"
-	}
-	return b.String() + " nodes"
 }
 
 // line is the profile for runs of one shape: of each step the most nodes, and the quantile of its durations with the margin. Neighbours

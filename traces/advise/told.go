@@ -10,7 +10,8 @@ import (
 // goroutines.
 type Lines struct {
 	options Options
-	advice  map[Group]*Advice
+	advised map[Group]bool
+	advice  map[part]*Advice
 	sizes   map[Group]*Sizing
 	watch   watcher
 }
@@ -25,13 +26,14 @@ type Told struct {
 
 // Lines are the lines of the report, made with these options.
 func (r *Report) Lines(o Options) *Lines {
-	l := &Lines{options: o, advice: map[Group]*Advice{}, sizes: map[Group]*Sizing{}}
+	l := &Lines{options: o, advised: map[Group]bool{}, advice: map[part]*Advice{}, sizes: map[Group]*Sizing{}}
 	for i := range r.Sizes {
 		l.sizes[r.Sizes[i].Group] = &r.Sizes[i]
 	}
 	for i := range r.Advice {
 		if a := &r.Advice[i]; a.Kind != LeftAlone {
-			l.advice[a.Group] = a
+			l.advised[a.Group] = true
+			l.advice[part{a.Group, a.shape}] = a
 		}
 	}
 	return l
@@ -47,8 +49,10 @@ func (l *Lines) Of(r *Run) (Told, bool) {
 		return Told{}, false
 	}
 	key := r.group()
-	if a := l.advice[key]; a != nil {
-		return l.evolving(a, r)
+	if l.advised[key] {
+		if told, known := l.evolving(key, r); known {
+			return told, true
+		}
 	}
 	key.Requested = 0
 	if s := l.sizes[key]; s != nil {
@@ -57,12 +61,19 @@ func (l *Lines) Of(r *Run) (Told, bool) {
 	return Told{}, false
 }
 
-func (l *Lines) evolving(a *Advice, r *Run) (Told, bool) {
+func (l *Lines) evolving(g Group, r *Run) (Told, bool) {
 	observed := l.watch.observed(r)
 	if observed == nil {
 		return Told{}, false
 	}
 	own := seen{run: r, ep: joined(observed, l.options.shortest(r.End-r.Start))}
+	a := l.advice[part{g, shape(own.ep)}]
+	if a == nil {
+		a = l.advice[part{g, ""}]
+	}
+	if a == nil {
+		return Told{}, false
+	}
 	if a.Kind == Smaller {
 		if !own.fits(a.EP) {
 			return Told{Late: true}, true

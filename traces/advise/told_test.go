@@ -87,3 +87,19 @@ func TestWhatIsToldIsWithinItsLine(t *testing.T) {
 		}
 	})
 }
+
+func TestARunGoesWithTheLineOfItsSequence(t *testing.T) {
+	runs := mixed(again("a", 4, []int32{1, 4}, times(6, 600, 600)...), again("a", 4, []int32{4, 1}, times(4, 300, 900)...), again("a", 4, []int32{1, 4, 2}, times(2, 600, 600, 600)...))
+	report := Make(runs, Options{Margin: -1})
+	lines := report.Lines(Options{Margin: -1})
+	for i, want := range map[int]string{0: "1x600s,4x600s", 6: "4x300s,1x900s", 10: ""} {
+		told, known := lines.Of(&runs[i])
+		got := ""
+		if known {
+			got = told.Choices[0].String()
+		}
+		if got != want {
+			t.Errorf("run %d goes with %q, want %q", i, got, want)
+		}
+	}
+}

@@ -103,14 +103,13 @@ func programs(r *advise.Run, from, to int) string {
 
 // ofGroup says what all runs of the same job come to.
 func ofGroup(report *advise.Report, r *advise.Run, own *advise.Advice) string {
-	for i := range report.Advice {
-		a := &report.Advice[i]
-		if a.Group != own.Group {
-			continue
-		}
+	if a := report.For(own); a != nil {
 		start := fmt.Sprintf("\nIts like was run %d times (%s of %s on %s). ", a.Runs, a.Name, a.User, nodes(a.Requested))
+		if a.Sequence != "" {
+			start = fmt.Sprintf("\nIts like was run %d times (%s of %s on %s), %d of these on %s one after the other, as this one. ", a.Of, a.Name, a.User, nodes(a.Requested), a.Runs, a.Sequence)
+		}
 		if a.Kind == advise.LeftAlone {
-			return start + "There is no one line for all: " + a.Why + ".\n"
+			return start + "There is no line: " + a.Why + ".\n"
 		}
 		if a.Checked > 0 {
 			start += fmt.Sprintf("The line for all was made of the first %d; %d of the last %d would have been on time with it:\n", a.Runs-a.Checked, a.OnTime, a.Checked)

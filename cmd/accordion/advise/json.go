@@ -30,6 +30,8 @@ type advice struct {
 	EP        core.EP     `json:"ep,omitempty"`
 	Boundary  []boundary  `json:"boundaries,omitempty"`
 	Why       string      `json:"why,omitempty"`
+	Sequence  string      `json:"sequence,omitempty"`
+	Of        int         `json:"of,omitempty"`
 	Runs      int         `json:"runs"`
 	Checked   int         `json:"checked"`
 	OnTime    int         `json:"on_time"`
@@ -102,7 +104,7 @@ type leftOut struct {
 
 func adviceOf(a *advise.Advice, monthly float64) advice {
 	out := advice{User: a.User, Account: a.Account, Partition: a.Partition, Name: a.Name, Requested: a.Requested, Kind: a.Kind, Line: a.Line, EP: a.EP,
-		Why: a.Why, Runs: a.Runs, Checked: a.Checked, OnTime: a.OnTime, Held: a.Held, Used: a.Used, Saved: a.Saved, Monthly: monthly, Latest: a.Latest}
+		Why: a.Why, Sequence: a.Sequence, Of: a.Of, Runs: a.Runs, Checked: a.Checked, OnTime: a.OnTime, Held: a.Held, Used: a.Used, Saved: a.Saved, Monthly: monthly, Latest: a.Latest}
 	for _, w := range a.Where {
 		out.Boundary = append(out.Boundary, boundary{w.At, w.After, w.Before})
 	}

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func table(report *advise.Report, h *heard, top int) string {
 			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(left)-top, "more job"))
 			break
 		}
-		fmt.Fprintf(&b, "  %s %s on %s: %s node-hours a month; %s\n", a.User, a.Name, nodes(a.Requested), hours(report.Monthly(a.Saved)), a.Why)
+		fmt.Fprintf(&b, "  %s %s on %s, %s: %s node-hours a month; %s\n", a.User, a.Name, nodes(a.Requested), runsOf(&a), hours(report.Monthly(a.Saved)), a.Why)
 	}
 	b.WriteString(sizings(report.Sizes, top))
 	if b.Len() > 0 {
@@ -87,9 +88,21 @@ func lines(report *advise.Report, told []advise.Advice) string {
 		if a.Checked > 0 {
 			onTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
 		}
-		t.AppendRow(pretty.Row{a.User, a.Name, a.Requested, a.Runs, a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
+		t.AppendRow(pretty.Row{a.User, a.Name, a.Requested, strings.TrimSuffix(runsOf(&a), " runs"), a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
 	}
-	return t.Render() + "\n"
+	text := t.Render() + "\n"
+	if slices.ContainsFunc(told, func(a advise.Advice) bool { return a.Sequence != "" }) {
+		text += "\"5 of 9\" runs: the others evolve otherwise. The line is for those whose steps have its sizes, one after the other: who submits knows which these are.\n"
+	}
+	return text
+}
+
+// runsOf is "9 runs", or "5 of 9 runs" where the others evolve otherwise.
+func runsOf(a *advise.Advice) string {
+	if a.Of > 0 {
+		return fmt.Sprintf("%d of %d runs", a.Runs, a.Of)
+	}
+	return fmt.Sprintf("%d runs", a.Runs)
 }
 
 // sizings are the jobs that were run on several sizes.

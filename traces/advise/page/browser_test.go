@@ -103,7 +103,7 @@ func open(t *testing.T, p *Page, width int64) seen {
 func TestThePageInABrowser(t *testing.T) {
 	for _, width := range []int64{1366, 380} {
 		got := open(t, site(), width)
-		if got.Title != "Who would gain here?" || got.Foreign != 0 || got.Overflow > 0 || got.Drawings != 5 || got.Outside != 0 || got.Runs != 48 {
+		if got.Title != "Who would gain here?" || got.Foreign != 0 || got.Overflow > 0 || got.Drawings != 7 || got.Outside != 0 || got.Runs != 56 {
 			got.Text = ""
 			t.Errorf("at %d pixels the page is %+v", width, got)
 		}

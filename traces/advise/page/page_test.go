@@ -61,8 +61,12 @@ func site() *Page {
 	runs = append(runs, again("ada", "mesh", 16, 12, core.EP{{Duration: 1500, Nodes: 2}, {Duration: 4800, Nodes: 16}, {Duration: 1800, Nodes: 1}})...)
 	runs = append(runs, again("bob", "half", 8, 9, core.EP{{Duration: 3 * hour, Nodes: 4}})...)
 	runs = append(runs, again("eve", "climate_ensemble", 64, 20, core.EP{{Duration: 600, Nodes: 1}, {Duration: hour, Nodes: 64}, {Duration: 900, Nodes: 8}, {Duration: hour, Nodes: 48}, {Duration: 2400, Nodes: 1}})...)
-	odd := again("dan", "search", 8, 4, core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}})
-	runs = append(runs, append(odd, again("dan", "search", 8, 3, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}})...)...)
+	runs = append(runs, again("dan", "search", 8, 5, core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}})...)
+	runs = append(runs, again("dan", "search", 8, 4, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}})...)
+	for k := range 3 { // no sequence often enough
+		stages := core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}}
+		runs = append(runs, again("gil", "walk", 8, 2, stages[:k+2])...)
+	}
 	runs = append(runs, onSizes("eve", "cfd")...)
 	runs = append(runs, again("fay", "rigid", 4, 8, core.EP{{Duration: 2 * hour, Nodes: 4}})...)
 	return pageOf(runs)
@@ -95,16 +99,16 @@ func TestThePageHasAllThatWasFound(t *testing.T) {
 			t.Errorf("why %s is left alone is nowhere on the page: %s", a.Name, a.Why)
 		}
 	}
-	for _, want := range append([]string{p.Report.Sizes[0].Line, "not on 64 nodes, where it was no faster", "<b>8 jobs</b> use what they hold", "accordion advise --html page.html"}, p.Missing...) {
+	for _, want := range append([]string{"5 of 9 runs, those on 8, 1 nodes, one after the other", p.Report.Sizes[0].Line, "not on 64 nodes, where it was no faster", "<b>8 jobs</b> use what they hold", "accordion advise --html page.html"}, p.Missing...) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is nowhere on the page", want)
 		}
 	}
-	if got, want := strings.Count(text, `<path class="run`), 12+9+20+7; got != want {
+	if got, want := strings.Count(text, `<path class="run`), 12+9+20+9+6; got != want {
 		t.Errorf("%d runs are drawn, want %d", got, want)
 	}
-	if got := strings.Count(text, `<path class="run late"`); got != 2 {
-		t.Errorf("%d runs are drawn as late, want the last of two groups", got)
+	if got := strings.Count(text, `<path class="run late"`); got != 4 {
+		t.Errorf("%d runs are drawn as late, want the last of each evolving sequence", got)
 	}
 }
 

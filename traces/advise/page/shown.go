@@ -39,10 +39,11 @@ func cut[T any](all []T) table[T] {
 
 // row is the advice to a group, as a line of a table.
 type row struct {
-	User, Name, Nodes, OnTime string
-	Runs                      int
-	Monthly, Share            string
-	Line, Why                 string
+	User, Name, Nodes string
+	Runs, OnTime      string // "9", or "5 of 9" where the others have other sequences of sizes
+	Sequence          string
+	Monthly, Share    string
+	Line, Why         string
 }
 
 // group is a row with its drawing.
@@ -124,7 +125,10 @@ func (s *shown) draw(p *Page, drawn []advise.Advice) {
 }
 
 func rowOf(r *advise.Report, a *advise.Advice) row {
-	out := row{User: short(a.User), Name: short(a.Name), Nodes: nodes(a.Requested), Runs: a.Runs, OnTime: "–", Monthly: hours(r.Monthly(a.Saved)), Share: percent(a.Saved, a.Held), Line: a.Line, Why: a.Why}
+	out := row{User: short(a.User), Name: short(a.Name), Nodes: nodes(a.Requested), Runs: fmt.Sprint(a.Runs), Sequence: a.Sequence, OnTime: "–", Monthly: hours(r.Monthly(a.Saved)), Share: percent(a.Saved, a.Held), Line: a.Line, Why: a.Why}
+	if a.Of > 0 {
+		out.Runs += fmt.Sprintf(" of %d", a.Of)
+	}
 	if a.Checked > 0 {
 		out.OnTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
 	}

@@ -1,0 +1,136 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// split is the advice on runs of one job that evolve differently: one for each sequence of sizes that was run often enough. The others are left alone.
+func (o Options) split(g gathered, all []seen) (told []Advice, sound int) {
+	var order []string // of shapes, by their first runs
+	parts := map[string][]seen{}
+	for _, s := range all {
+		key := shape(s.ep)
+		if parts[key] == nil {
+			order = append(order, key)
+		}
+		parts[key] = append(parts[key], s)
+	}
+	var rest []seen
+	for _, key := range order {
+		part := parts[key]
+		if len(part) < o.Runs {
+			rest = append(rest, part...)
+			continue
+		}
+		a := o.one(g.Group, part)
+		if a == nil {
+			sound += len(part)
+			continue
+		}
+		a.shape, a.Sequence, a.Of = key, sizes(profileOf(a, part)), len(all)
+		told = append(told, *a)
+	}
+	if len(rest) == 0 {
+		return told, sound
+	}
+	slices.SortFunc(rest, func(a, b seen) int { return older(a.run, b.run) })
+	if !wasteful(rest) {
+		return told, sound + len(rest)
+	}
+	a, could := about(g.Group, rest)
+	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequences(rest)
+	if len(rest) < len(all) {
+		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequences(rest)
+	}
+	return append(told, *a), sound
+}
+
+// profileOf is a sequence as the advice has it; where it is left alone, as the last run was.
+func profileOf(a *Advice, part []seen) []stretch {
+	last := slices.Clone(part[len(part)-1].ep)
+	for i := range a.EP {
+		last[i].nodes = a.EP[i].Nodes
+	}
+	return last
+}
+
+// shape is how the sizes of a profile follow each other: how many there are, and which way each goes.
+func shape(ep []stretch) string {
+	turns := make([]byte, len(ep))
+	for i := range ep {
+		switch {
+		case i == 0:
+			turns[i] = '.'
+		case ep[i].nodes > ep[i-1].nodes:
+			turns[i] = '+'
+		default:
+			turns[i] = '-'
+		}
+	}
+	return string(turns)
+}
+
+// alikeOf are the runs of the shape that most have; of two that as many have, the one that came first.
+func alikeOf(all []seen) []seen {
+	byShape := map[string][]seen{}
+	var best []seen
+	for _, s := range all {
+		byShape[shape(s.ep)] = append(byShape[shape(s.ep)], s)
+	}
+	for _, s := range all {
+		if these := byShape[shape(s.ep)]; len(these) > len(best) {
+			best = these
+		}
+	}
+	return best
+}
+
+// sequences tells the sequences of sizes, the most frequent first, three of them at most.
+func sequences(all []seen) string {
+	type count struct {
+		text string
+		n    int
+	}
+	var counts []count
+	for _, s := range all {
+		text := sizes(s.ep)
+		at := slices.IndexFunc(counts, func(c count) bool { return c.text == text })
+		if at < 0 {
+			at = len(counts)
+			counts = append(counts, count{text: text})
+		}
+		counts[at].n++
+	}
+	slices.SortStableFunc(counts, func(a, b count) int { return b.n - a.n })
+	var parts []string
+	for i, c := range counts {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d others", len(counts)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d times %s", c.n, c.text))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sizes is "2, 16, 2 nodes".
+func sizes(ep []stretch) string {
+	const most = 6
+	var b strings.Builder
+	for i, s := range ep {
+		if i == most {
+			b.WriteString(", …")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, s.nodes)
+	}
+	if len(ep) == 1 && ep[0].nodes == 1 {
+		return b.String() + " node"
+	}
+	return b.String() + " nodes"
+}
