@@ -172,8 +172,8 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	end := s.begins("accordion run sh -c 'echo $ACCORDION_PROCID >>began; until [ -e over ]; do sleep 0.1; done; echo $ACCORDION_PROCID'")
 	s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 	s.lab.Run(t, "alice", "scancel", fmt.Sprint(one.Job))
-	s.lab.Await(t, lab.Patience, "the companion is over", func() bool {
-		return s.lab.Run(t, "alice", "squeue", "-h", "-j", fmt.Sprintf("%d,%d", one.Job, s.id), "-t", "R", "-o", "%A") == fmt.Sprint(s.id)
+	s.lab.Await(t, lab.Patience, "the companion is over, and none of its tasks is left", func() bool {
+		return s.lab.Run(t, "alice", "squeue", "-h", "-j", fmt.Sprintf("%d,%d", one.Job, s.id), "-t", "R,CG", "-o", "%A") == fmt.Sprint(s.id)
 	})
 	s.lab.Run(t, "alice", "touch", filepath.Join(s.home, "over"))
 	out, errs, status := end()
