@@ -141,7 +141,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 		if o.Start < 0 {
 			continue
 		}
-		held := float64(o.held(j))
+		held := float64(o.Area(j))
 		m.HeldArea += held
 		m.WorkedArea += float64(j.Need())
 		all.add(j, o, held)

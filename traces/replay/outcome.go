@@ -32,8 +32,8 @@ func (o *Outcome) Nodes(j *workload.Job) int {
 	return j.Choices[o.Choice].Peak()
 }
 
-// held is the area that the job occupied in an outcome, in node-seconds.
-func (o *Outcome) held(j *workload.Job) int64 {
+// Area is the area that the job occupied in an outcome, in node-seconds.
+func (o *Outcome) Area(j *workload.Job) int64 {
 	if o.Held != nil {
 		return o.Held.Area()
 	}

@@ -34,6 +34,10 @@ Runs of one job are those of the same user, account, partition, name (without it
 two thirds of them: of each step the most nodes seen, and the duration that --quantile of them kept to, and a margin. Jobs that are run
 too seldom, start nothing with srun, or do not complete, get none.
 
+Of a workload log, --from LOG.swf, there is advice on jobs that were run on several sizes: it knows sizes and times only.
+
+With --what-if all jobs are replayed as they were under ` + asItWas + `, and with the lines, there and under --policy. Who would lose is told first.
+
 With JOB it explains that one in sentences, and where "accordion step" goes in its script.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -43,7 +47,7 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, strings.Join(args, "")) },
 	}
-	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input (default: sacct is asked)")
+	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input, or a workload log, *.swf or *.swf.gz (default: sacct is asked)")
 	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct is asked, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
@@ -53,6 +57,7 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 	c.Flags().Float64Var(&f.margin, "margin", 0.1, "and by this much longer: 0.1 is a tenth")
 	c.Flags().IntVar(&f.runs, "runs", 3, "a job that was run less often gets no line")
 	c.Flags().IntVar(&f.top, "top", 40, "show so many lines of the table at most")
+	f.whatIf.register(c)
 	c.Flags().StringVar(&f.zone, "zone", "", "time zone of times such as 2026-01-31T12:00:00 in a file, such as Europe/Paris (default: this machine's)")
 	return c
 }
@@ -62,6 +67,7 @@ type flags struct {
 	json                                    bool
 	quantile, margin                        float64
 	runs, top                               int
+	whatIf                                  whatIfFlags
 }
 
 // options checks what the command line says of how advice is made.
@@ -99,6 +105,9 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	if job != "" && f.html != "" {
 		return command.Usage(errors.New("advise: --html is a page of all jobs: leave the job away"))
 	}
+	if err := f.whatIf.check(cmd, f.user, job); err != nil {
+		return command.Usage(fmt.Errorf("advise: %w", err))
+	}
 	source, err := f.source()
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
@@ -119,8 +128,17 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 			return err
 		}
 	}
+	var s *supposed
+	if f.whatIf.on {
+		if s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o); err != nil {
+			return err
+		}
+	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), &report, heard)
+		return writeJSON(cmd.OutOrStdout(), &report, heard, s)
+	}
+	if s != nil {
+		fmt.Fprintln(cmd.OutOrStdout(), s.text())
 	}
 	text := table(&report, heard, f.top)
 	if f.html != "" {

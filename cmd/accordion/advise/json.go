@@ -17,6 +17,7 @@ type document struct {
 	Silent  silent    `json:"silent"`
 	Missing []gap     `json:"missing"`
 	LeftOut leftOut   `json:"left_out"`
+	WhatIf  *whatIf   `json:"what_if,omitempty"`
 }
 
 type advice struct {
@@ -111,8 +112,8 @@ func adviceOf(a *advise.Advice, monthly float64) advice {
 	return out
 }
 
-func writeJSON(w io.Writer, report *advise.Report, h *heard) error {
-	d := document{Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Sizes: []sizing{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
+func writeJSON(w io.Writer, report *advise.Report, h *heard, s *supposed) error {
+	d := document{WhatIf: s.json(), Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Sizes: []sizing{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
 		LeftOut: leftOut{h.left.Unfinished, h.left.NeverBegan, h.left.Resized, h.left.Companions, h.left.Hetero, h.left.Broken, h.left.Lines, h.left.Cut}}
 	for i := range report.Advice {
 		d.Advice = append(d.Advice, adviceOf(&report.Advice[i], report.Monthly(report.Advice[i].Saved)))

@@ -27,6 +27,7 @@ type heard struct {
 	gaps        []sacct.Gap
 	from, until core.Time // what was asked for; 0: whatever the file has
 	asked       bool      // of sacct, not read from a file
+	log         *archived // the runs are of a workload log; nil: they are of an accounting
 }
 
 // source reads the accounting, as the flags say. A job is the only one of interest, and its like.
@@ -42,6 +43,9 @@ func (f *flags) source() (source, error) {
 		if zone, err = time.LoadLocation(f.zone); err != nil {
 			return nil, fmt.Errorf("--zone: %w; write it as in Europe/Paris", err)
 		}
+	}
+	if isLog(f.file) {
+		return fromLog, nil
 	}
 	if f.file != "" {
 		return func(cmd *cobra.Command, f *flags, _ string) (*heard, error) { return fromFile(cmd, f, zone) }, nil

@@ -60,7 +60,11 @@ func table(report *advise.Report, h *heard, top int) string {
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
-	b.WriteString(summary(report, told, h))
+	if h.log != nil {
+		b.WriteString(h.log.summary(report, h))
+	} else {
+		b.WriteString(summary(report, told, h))
+	}
 	return strings.TrimLeft(b.String(), "\n")
 }
 

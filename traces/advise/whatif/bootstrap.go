@@ -1,0 +1,111 @@
+package whatif
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"accordion/traces/model"
+)
+
+// Bootstrap says how intervals are drawn. The same seed gives the same intervals on every machine.
+type Bootstrap struct {
+	Seed  uint64
+	Draws int // 0: 2,000
+}
+
+const usualDraws = 2000
+
+// A Change is how far a figure is from another: in its unit, and as a share of the other.
+type Change struct {
+	By    Estimate
+	Share Estimate // −0.5: half as much. Where the other is 0 there is none: a zero value, unless both are 0
+}
+
+// Estimate is a value with its 95 % interval, where that is known: it takes two weeks.
+type Estimate struct {
+	Value     float64
+	Low, High float64
+	Known     bool
+}
+
+// series is a difference, week by week: Σ sums / Σ counts; Σ sums where there are no counts. As a share it is Σ sums / Σ base.
+type series struct{ sums, base, counts []float64 }
+
+// of are the two where each week counts so many times; NaN is what there is not.
+func (s *series) of(times []float64) (by, share float64) {
+	sum, base, n := 0.0, 0.0, 0.0
+	for w, t := range times {
+		sum += t * s.sums[w]
+		base += t * s.base[w]
+		if s.counts != nil {
+			n += t * s.counts[w]
+		}
+	}
+	by, share = sum/n, sum/base
+	if s.counts == nil {
+		by = sum
+	}
+	if sum == 0 && base == 0 {
+		share = 0
+	}
+	return by, share
+}
+
+// changes are the figures with their intervals: the weeks are drawn anew, as many as there are, again and again, and all figures see the same ones. Weeks are the blocks
+// because jobs that wait at the same time wait for each other.
+func (b Bootstrap) changes(weeks int, all []series) []Change {
+	times := make([]float64, weeks)
+	for w := range times {
+		times[w] = 1
+	}
+	changes := make([]Change, len(all))
+	for i := range all {
+		by, share := all[i].of(times)
+		changes[i].By.Value, changes[i].Share.Value = finite(by), finite(share)
+	}
+	if weeks < 2 {
+		return changes
+	}
+	random := model.Splitmix(b.Seed)
+	drawn := make([]struct{ by, share []float64 }, len(all))
+	for range cmp.Or(b.Draws, usualDraws) {
+		clear(times)
+		for range weeks {
+			times[random.Below(int64(weeks))]++
+		}
+		for i := range all {
+			by, share := all[i].of(times)
+			drawn[i].by, drawn[i].share = append(drawn[i].by, by), append(drawn[i].share, share)
+		}
+	}
+	for i := range drawn {
+		changes[i].By.between(drawn[i].by)
+		changes[i].Share.between(drawn[i].share)
+	}
+	return changes
+}
+
+// finite is 0 for what there is not.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// between takes the interval from values that were drawn; those that are not numbers do not count.
+func (e *Estimate) between(drawn []float64) {
+	drawn = slices.DeleteFunc(drawn, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if len(drawn) == 0 {
+		return
+	}
+	slices.Sort(drawn)
+	e.Low, e.High, e.Known = quantile(drawn, 0.025), quantile(drawn, 0.975), true
+}
+
+// quantile is the least of sorted values that so many of them do not exceed.
+func quantile(sorted []float64, share float64) float64 {
+	at := int(math.Ceil(share*float64(len(sorted)))) - 1
+	return sorted[min(max(at, 0), len(sorted)-1)]
+}

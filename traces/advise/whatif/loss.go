@@ -1,0 +1,70 @@
+package whatif
+
+// What is less than this is no loss: of the value as it was, seconds of a mean, and a mean slowdown.
+const (
+	lossShare    = .005
+	lossSeconds  = 1
+	lossSlowdown = .01
+)
+
+// Loss is what would have been worse with the lines.
+type Loss struct {
+	Policy  string
+	Without bool // against the same policy without lines; else against the site as it was
+	Of      []Worse
+}
+
+// Worse is by how much a mean is larger.
+type Worse struct {
+	Kind Kind
+	Estimate
+}
+
+// Sure says whether one of the intervals, too, is above 0.
+func (l *Loss) Sure() bool {
+	for _, w := range l.Of {
+		if w.Known && w.Low > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Losses are what the lines would have made worse for the group, case by case: against the site as it was, and, where that is another comparison, against the policy
+// without lines. Node-hours are no loss of theirs.
+func (g *Group) Losses() []Loss {
+	var all []Loss
+	for k := range g.Rows {
+		r := &g.Rows[k]
+		if !r.Lines {
+			continue
+		}
+		now, alone, same := Loss{Policy: r.Policy}, Loss{Policy: r.Policy, Without: true}, true
+		for kind := Wait; kind < NodeHours; kind++ {
+			f := &r.Of[kind]
+			now.add(kind, f.Value, &f.Now)
+			if f.Alone != nil {
+				alone.add(kind, f.Value, f.Alone)
+				same = same && *f.Alone == f.Now
+			}
+		}
+		if len(now.Of) > 0 {
+			all = append(all, now)
+		}
+		if len(alone.Of) > 0 && !same {
+			all = append(all, alone)
+		}
+	}
+	return all
+}
+
+// add notes a change for the worse that counts.
+func (l *Loss) add(kind Kind, value float64, c *Change) {
+	least := float64(lossSeconds)
+	if kind == Slowdown {
+		least = lossSlowdown
+	}
+	if was := value - c.By.Value; c.By.Value > max(least, lossShare*was) {
+		l.Of = append(l.Of, Worse{kind, c.By})
+	}
+}
