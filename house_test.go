@@ -86,7 +86,7 @@ var doors = map[string][]string{
 var alone = []string{"core", "shim/wire"}
 
 // coreOrder: a folder of core imports core and the folders before it, never backwards.
-var coreOrder = []string{"", "hostlist", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue", "adaptive", "patient", "promise", "policy", "order", "delegate"}
+var coreOrder = []string{"", "hostlist", "heap", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue", "adaptive", "patient", "promise", "policy", "order", "delegate"}
 
 // impure is what would let the world into core: the clock, files, the network, other programs, logs.
 var impure = []string{"context", "database", "io", "log", "net", "os", "plugin", "runtime", "sync", "syscall", "testing", "time", "unsafe"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/heap"
 	"accordion/core/held"
 	"accordion/core/waiting"
 )
@@ -25,12 +26,12 @@ type line struct {
 	aside []waiter         // those that never fit the machine
 	odd   held.Table[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
 
-	ages    ages      // of the young up to seen
-	soonest core.Time // none of the others becomes due before
-	seenDue int       // so many of due were passed over
-	seen    int       // and of young
-	turned  bool      // who was passed over may start
-	early   bool      // somebody became due who goes before others that were due: reservations may be another's
+	ages    heap.Heap[uint32] // when each of the young up to seen becomes due, by when it came; those that wait no more are left in it
+	soonest core.Time         // none of the others becomes due before
+	seenDue int               // so many of due were passed over
+	seen    int               // and of young
+	turned  bool              // who was passed over may start
+	early   bool              // somebody became due who goes before others that were due: reservations may be another's
 }
 
 // times is when a waiting job becomes due, or when a running one began.
@@ -136,10 +137,10 @@ func (s *line) grow(now core.Time) {
 		s.watch()
 		s.turned = true
 	}
-	for len(s.ages) > 0 && s.ages[0].due <= now {
-		a := s.ages.pop()
-		if i := at(s.young.All, a.came); i >= 0 {
-			s.becomesDue(s.removeYoung(i), a.due)
+	for len(s.ages) > 0 && s.ages[0].Key <= now {
+		a := s.ages.Pop()
+		if i := at(s.young.All, a.Value); i >= 0 {
+			s.becomesDue(s.removeYoung(i), a.Key)
 		}
 	}
 }
@@ -164,7 +165,8 @@ func (s *line) removeYoung(i int) waiting.Job {
 func (s *line) watch() {
 	for i := s.seen; i < len(s.young.All); i++ {
 		if w := &s.young.All[i]; w.Nodes != waiting.Hole {
-			s.ages.push(s.age(w))
+			a := s.age(w)
+			s.ages.Push(a.due, a.came)
 		}
 	}
 	s.seen, s.soonest = len(s.young.All), core.Forever

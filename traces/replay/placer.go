@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/core/heap"
 	"accordion/traces/workload"
 )
 
@@ -22,8 +23,8 @@ type placer struct {
 	err       error            // the first
 
 	now   core.Time
-	takes []change // at now: made after what is freed then
-	later changes  // from now on
+	takes []change         // at now: made after what is freed then
+	later heap.Heap[holds] // from now on, by the second, and in a second what frees nodes first
 }
 
 func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
@@ -40,20 +41,35 @@ func (p *placer) begin(job int32) {
 	p.now = o.Start
 	if o.Held == nil {
 		p.takes = append(p.takes, change{o.Start, job, int32(o.Nodes(&p.workload.Jobs[job])), true})
-		p.later.push(change{o.End, job, 0, false})
+		p.note(change{o.End, job, 0, false})
 		return
 	}
 	at, had := o.Start, 0
 	for _, s := range o.Held {
 		if s.Nodes != had && s.Duration > 0 {
-			p.later.push(change{at, job, int32(s.Nodes), s.Nodes > had})
+			p.note(change{at, job, int32(s.Nodes), s.Nodes > had})
 			had = s.Nodes
 		}
 		at += s.Duration
 	}
 	if had > 0 {
-		p.later.push(change{o.End, job, 0, false})
+		p.note(change{o.End, job, 0, false})
 	}
+}
+
+// note keeps a change that is to come.
+func (p *placer) note(c change) {
+	key := 2 * c.at
+	if c.grow {
+		key++
+	}
+	p.later.Push(key, holds{c.job, c.nodes})
+}
+
+// next is the first of them, which is then kept no more.
+func (p *placer) next() change {
+	first := p.later.Pop()
+	return change{first.Key / 2, first.Value.job, first.Value.nodes, first.Key%2 == 1}
 }
 
 // until makes all changes before a second.
@@ -64,7 +80,7 @@ func (p *placer) until(end core.Time) {
 			if len(p.later) == 0 {
 				return
 			}
-			at = p.later[0].at
+			at = p.later[0].Key / 2
 		}
 		if at >= end {
 			return
@@ -75,8 +91,8 @@ func (p *placer) until(end core.Time) {
 
 // second makes all changes of the first second in which there are any.
 func (p *placer) second(at core.Time) {
-	for len(p.later) > 0 && p.later[0].at == at {
-		if c := p.later.pop(); c.grow {
+	for len(p.later) > 0 && p.later[0].Key/2 == at {
+		if c := p.next(); c.grow {
 			p.takes = append(p.takes, c)
 		} else {
 			p.change(c)
@@ -128,51 +144,15 @@ func (p *placer) change(c change) {
 	}
 }
 
+// holds is what a job has from a second on.
+type holds struct{ job, nodes int32 }
+
 // change is one job's number of nodes from one second on.
 type change struct {
 	at    core.Time
 	job   int32
 	nodes int32 // from at on; 0: it ends, or holds none for a while
 	grow  bool  // it takes nodes
-}
-
-// before says which of two comes first: at one second what frees nodes.
-func (c *change) before(o *change) bool { return c.at < o.at || c.at == o.at && !c.grow && o.grow }
-
-// changes is a heap of them, the first at its top.
-type changes []change
-
-func (h *changes) push(c change) {
-	*h = append(*h, c)
-	all := *h
-	i := len(all) - 1
-	for i > 0 && c.before(&all[(i-1)/2]) {
-		all[i] = all[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	all[i] = c
-}
-
-func (h *changes) pop() change {
-	all := *h
-	first, last := all[0], all[len(all)-1]
-	all = all[:len(all)-1]
-	*h = all
-	i := 0
-	for below := 1; below < len(all); below = 2*i + 1 {
-		if below+1 < len(all) && all[below+1].before(&all[below]) {
-			below++
-		}
-		if !all[below].before(&last) {
-			break
-		}
-		all[i] = all[below]
-		i = below
-	}
-	if len(all) > 0 {
-		all[i] = last
-	}
-	return first
 }
 
 // byStart are the jobs that began, by their starts, then as they stand. Where time and place fit in a word, as in every log of a
