@@ -28,6 +28,9 @@ func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o 
 	if h.left.Cut {
 		p.Missing = append(p.Missing, "The accounting ends within a line; what it was about is left out.")
 	}
+	if h.log != nil {
+		p.Missing = append(p.Missing, h.log.cannot())
+	}
 	from := "sacct"
 	if f.file != "" {
 		from = f.file

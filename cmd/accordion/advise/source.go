@@ -11,7 +11,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
@@ -73,7 +72,10 @@ func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*heard, error)
 			return nil, command.Usage(fmt.Errorf("reading Slurm's accounting: %w", err))
 		}
 		defer file.Close()
-		in, name = file, f.file
+		var over func()
+		in, over = watched(file)
+		defer over()
+		name = f.file
 	}
 	if err := runs.Read(in, name, zone, 0, 0); err != nil {
 		return nil, command.Usage(err)
@@ -102,7 +104,7 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*hear
 		}
 		whose = runs.All[0].User
 	}
-	told, over := bar()
+	told, over := progress("days of sacct", progressbar.OptionShowCount())
 	defer over()
 	all := sacct.NewRuns()
 	gaps, err := (&sacct.Ask{Sacct: ask, Told: told, User: whose, From: h.from, Until: until}).Into(cmd.Context(), all)
@@ -143,24 +145,4 @@ func unknownJob(job string, left sacct.LeftUnread) error {
 		return fmt.Errorf("advise: job %s cannot be explained; the accounting has: %s", job, text)
 	}
 	return fmt.Errorf("advise: the accounting has no job %s that is over and that you may see", job)
-}
-
-// bar shows on a terminal how many days are read.
-func bar() (told func(done, of int), over func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return nil, func() {}
-	}
-	var b *progressbar.ProgressBar
-	told = func(done, of int) {
-		if b == nil {
-			b = progressbar.NewOptions(of, progressbar.OptionSetDescription("days of sacct"), progressbar.OptionShowCount(),
-				progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish())
-		}
-		_ = b.Set(done) // a bar that cannot be drawn is no reason to fail
-	}
-	return told, func() {
-		if b != nil {
-			_ = b.Close()
-		}
-	}
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"accordion/cmd/accordion/command"
 	"accordion/core/policy"
@@ -85,7 +82,8 @@ type supposed struct {
 	seed    uint64
 	of      *archived // nil: of an accounting
 	result  whatif.Result
-	replays bool // there was something to replay
+	replays bool   // there was something to replay
+	only    string // all that was read is of this user; "": of several
 }
 
 // suppose replays the jobs without and with the report's lines. The runs lose their steps: what is replayed does not need them, and
@@ -96,6 +94,9 @@ func (f *whatIfFlags) suppose(ctx context.Context, h *heard, report *advise.Repo
 		if report.Advice[i].Kind != advise.LeftAlone {
 			s.lines++
 		}
+	}
+	if len(h.runs) > 0 && onlyOf(h.runs[0].User, h.runs) {
+		s.only = h.runs[0].User
 	}
 	if s.lines == 0 {
 		return s, nil
@@ -141,17 +142,19 @@ func (f *whatIfFlags) site(h *heard) (site *workload.Selected, inUse bool, err e
 // replays are those of the jobs as they were, and with the lines, under each policy.
 func replays(ctx context.Context, s *supposed, policies []policy.Policy) ([]whatif.Case, error) {
 	each := len(s.site.Jobs) * len(policies)
-	told, over := replaying(2 * each)
+	told, over := progress("jobs replayed", progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
 	defer over()
-	was, err := compare.Replay(ctx, s.site.Workload, policies, told)
+	after := func(before int) func(int) {
+		if told == nil {
+			return nil
+		}
+		return func(n int) { told(before+n, 2*each) }
+	}
+	was, err := compare.Replay(ctx, s.site.Workload, policies, after(0))
 	if err != nil {
 		return nil, err
 	}
-	with, err := compare.Replay(ctx, s.with.Workload, policies, func(n int) {
-		if told != nil {
-			told(each + n)
-		}
-	})
+	with, err := compare.Replay(ctx, s.with.Workload, policies, after(each))
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +164,4 @@ func replays(ctx context.Context, s *supposed, policies []policy.Policy) ([]what
 			whatif.Case{Policy: p.Name, Lines: true, Jobs: s.with.Jobs, Outcomes: with[i].Outcomes})
 	}
 	return cases, nil
-}
-
-// replaying shows on a terminal how many jobs are replayed.
-func replaying(jobs int) (told func(done int), over func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return nil, func() {}
-	}
-	b := progressbar.NewOptions(jobs, progressbar.OptionSetDescription("jobs replayed"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(50*time.Millisecond))
-	return func(n int) { _ = b.Set(n) }, func() { _ = b.Close() } // a bar that cannot be drawn is no reason to fail
 }

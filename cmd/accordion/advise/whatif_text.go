@@ -192,6 +192,9 @@ func (s *supposed) notes(nobody bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nIn percent of %s as it was (of waits below 10 seconds: in time), and what the lines add to a policy in percent of that policy; in parentheses 95 %% intervals, from the %s drawn anew (--seed %d).\n",
 		asItWas, count(s.result.Weeks, "week"), s.seed)
+	if s.only != "" {
+		fmt.Fprintf(&b, "All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.\n", s.only)
+	}
 	if s.result.Weeks < 8 {
 		b.WriteString("So few weeks say little about others: read more months for narrower intervals that hold.\n")
 	}
