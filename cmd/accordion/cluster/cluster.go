@@ -26,7 +26,7 @@ type cluster struct {
 	pool      string
 	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
-	round     func(context.Context) (core.Time, error)                              // managed.Settings.Round
+	round     func(context.Context) (core.Time, error) // managed.Settings.Round
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow

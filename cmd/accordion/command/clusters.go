@@ -20,7 +20,21 @@ type Clusters struct {
 
 // ClustersFlag adds --config and --cluster to a command.
 func ClustersFlag(cmd *cobra.Command) Clusters {
-	return Clusters{ConfigFlag(cmd), cmd.Flags().String("cluster", "", "only this one of the clusters that the configuration lists")}
+	c := Clusters{ConfigFlag(cmd), cmd.Flags().String("cluster", "", "only this one of the clusters that the configuration lists")}
+	if err := cmd.RegisterFlagCompletionFunc("cluster", c.offer); err != nil {
+		panic(err) // there is no such flag
+	}
+	return c
+}
+
+// offer is the names that the shell completes --cluster with; none where the configuration cannot be read: the command says why.
+func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	if conf, err := c.file.Load(); err == nil {
+		for i := range conf.All {
+			names = append(names, nameOf(conf.All[i]))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Cluster is one of those that a command is about.

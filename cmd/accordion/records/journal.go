@@ -36,6 +36,7 @@ name (with --json: cluster, of each object); --cluster shows those of one. Ids c
 	asJSON := c.Flags().Bool("json", false, "print one JSON object a line, for programs")
 	var pick selection
 	c.Flags().Int64Var(&pick.job, "job", 0, "only this job's entries")
+	offers(c, "job", offerJobs(clusters))
 	c.Flags().Int64Var(&pick.since, "since", 0, "only entries with an id above this one")
 	c.Flags().BoolVar(&pick.follow, "follow", false, "go on with new entries as they come, until interrupted")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {

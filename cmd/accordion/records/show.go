@@ -37,11 +37,18 @@ type beside struct {
 }
 
 // shows completes a command that shows what it reads of each cluster's journal, for people or for programs.
-func shows(c *cobra.Command, read reader, other beside) *cobra.Command {
+func shows(c *cobra.Command, read reader, other beside, words offered) *cobra.Command {
 	c.Long += `
 
 Where the configuration lists several clusters they come one after the other; --cluster shows one of them.`
 	clusters := command.ClustersFlag(c)
+	c.ValidArgsFunction = cobra.NoFileCompletions
+	if words.arguments != nil {
+		c.ValidArgsFunction = words.arguments(clusters)
+	}
+	for flag, offer := range words.flags {
+		offers(c, flag, offer(clusters))
+	}
 	asJSON := c.Flags().Bool("json", false, "print one JSON object a cluster, a line each, for programs")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := clusters.Chosen()

@@ -33,7 +33,7 @@ more object, which has the key "applications".`,
 		report, err := status.Read(j)
 		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		return report, report.Table, err
-	}, beside{after: showApplications})
+	}, beside{after: showApplications}, offered{})
 }
 
 // Queue is "accordion queue".
@@ -57,7 +57,7 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 			report = report.Of(*user)
 		}
 		return report, report.Table, err
-	}, beside{})
+	}, beside{}, offered{flags: map[string]offer{"user": offerUsers}})
 }
 
 // Explain is "accordion explain".
@@ -95,7 +95,7 @@ shown last, why it waits and on which cluster, what moved its estimate, and whic
 			return false, nil
 		}
 		return true, explainApplication(s, all, application)
-	}})
+	}}, offered{arguments: offerJobs})
 }
 
 // explainJob is why a job is where it is. A part of an application is known by that, too, before its cluster's sidecar has seen it.
