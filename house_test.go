@@ -24,7 +24,7 @@ var doors = map[string][]string{
 	"core/...":                {"core/..."}, // and coreOrder
 	"traces/...":              {"traces/...", "core/..."},
 	"traces/advise":           {"core/..."},
-	"traces/advise/archive":   {"traces/advise", "traces/swf"},
+	"traces/advise/archive":   {"core", "traces/advise", "traces/swf"},
 	"traces/advise/whatif":    {"core", "traces/advise", "traces/model", "traces/replay", "traces/swf", "traces/workload"},
 	"shim/application":        {"shim/...", "core", "core/hostlist", "core/mold"},
 	"shim/selector":           {"shim/...", "core", "core/mold", "core/profile"},

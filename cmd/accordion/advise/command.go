@@ -123,14 +123,14 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return explain(cmd.OutOrStdout(), job, heard.runs, o, f.json)
 	}
 	report := advise.Make(heard.runs, o)
-	if f.html != "" {
-		if err := f.savePage(cmd, &report, heard, o); err != nil {
+	var s *supposed
+	if f.whatIf.on {
+		if s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o, f.html != ""); err != nil {
 			return err
 		}
 	}
-	var s *supposed
-	if f.whatIf.on {
-		if s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o); err != nil {
+	if f.html != "" {
+		if err := f.savePage(cmd, &report, heard, o, s); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return writeJSON(cmd.OutOrStdout(), &report, heard, s)
 	}
 	if s != nil {
-		fmt.Fprintln(cmd.OutOrStdout(), s.text())
+		fmt.Fprintln(cmd.OutOrStdout(), onTerminal(s.words()))
 	}
 	text := table(&report, heard, f.top)
 	if f.html != "" {

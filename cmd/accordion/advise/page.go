@@ -11,8 +11,11 @@ import (
 )
 
 // savePage writes the HTML page, all of it or, on an error, nothing.
-func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o advise.Options) error {
+func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o advise.Options, s *supposed) error {
 	p := page.Page{Title: "Who would gain here?", Note: note(report, h), Report: report, Runs: h.runs, Options: o}
+	if s != nil {
+		p.WhatIf = s.words()
+	}
 	if f.user != "" {
 		p.Title = "What would " + f.user + " gain?"
 	}

@@ -86,9 +86,9 @@ type supposed struct {
 	only    string // all that was read is of this user; "": of several
 }
 
-// suppose replays the jobs without and with the report's lines. The runs lose their steps: what is replayed does not need them, and
-// of a month they take most of the memory.
-func (f *whatIfFlags) suppose(ctx context.Context, h *heard, report *advise.Report, o advise.Options) (*supposed, error) {
+// suppose replays the jobs without and with the report's lines. The runs lose their steps, unless a page draws them: what is replayed does not
+// need them, and of a month they take most of the memory.
+func (f *whatIfFlags) suppose(ctx context.Context, h *heard, report *advise.Report, o advise.Options, drawn bool) (*supposed, error) {
 	s := &supposed{seed: f.seed, of: h.log, lines: len(report.Sizes)}
 	for i := range report.Advice {
 		if report.Advice[i].Kind != advise.LeftAlone {
@@ -108,7 +108,9 @@ func (f *whatIfFlags) suppose(ctx context.Context, h *heard, report *advise.Repo
 	s.limits = !s.site.RunOnly
 	s.with = whatif.Suppose(s.site, h.runs, report.Lines(o))
 	for i := range h.runs {
-		h.runs[i].Steps = nil
+		if !drawn {
+			h.runs[i].Steps = nil
+		}
 	}
 	if s.with.Told() == 0 {
 		return s, nil

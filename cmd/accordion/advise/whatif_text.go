@@ -9,30 +9,43 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"accordion/core"
+	"accordion/traces/advise/page"
 	"accordion/traces/advise/whatif"
 )
 
-// text is what a terminal shows of a what-if: first who would lose.
-func (s *supposed) text() string {
+// words are what is shown of a what-if: first who would lose.
+func (s *supposed) words() *page.WhatIf {
 	switch {
 	case s.lines == 0 && s.of != nil:
-		return "There is nothing to suppose: no program of this log was run on several sizes so that these can be compared, and a workload log knows nothing else.\n"
+		return &page.WhatIf{About: "There is nothing to suppose: no program of this log was run on several sizes so that these can be compared, and a workload log knows nothing else."}
 	case s.lines == 0:
-		return "There is nothing to suppose: no job gets a line.\n"
+		return &page.WhatIf{About: "There is nothing to suppose: no job gets a line."}
 	case !s.replays:
-		return "There is nothing to suppose: no job that is replayed could have carried the line that its like gets.\n"
+		return &page.WhatIf{About: "There is nothing to suppose: no job that is replayed could have carried the line that its like gets."}
+	}
+	others, tell := s.result.Others.Losses(), s.result.Tell.Losses()
+	return &page.WhatIf{
+		Losses: append(losses("Others", others), losses("Those that tell", tell)...),
+		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.with.Told()), len(s.site.Jobs), s.machine()),
+		Head:   []string{"mean wait", "mean turnaround", "bounded slowdown", "node-hours"},
+		Groups: []page.Supposed{group("that tell", &s.result.Tell), group("others", &s.result.Others)},
+		Notes:  s.notes(len(others) == 0),
+	}
+}
+
+// onTerminal is those words as a terminal shows them.
+func onTerminal(w *page.WhatIf) string {
+	if w.Groups == nil {
+		return w.About + "\n"
 	}
 	var b strings.Builder
-	others, tell := s.result.Others.Losses(), s.result.Tell.Losses()
-	b.WriteString(losses("Others", others))
-	b.WriteString(losses("Those that tell", tell))
-	if len(others)+len(tell) > 0 {
+	for _, l := range w.Losses {
+		b.WriteString(l + "\n")
+	}
+	if len(w.Losses) > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "What if %s of %d had told more, on %s?\n\n", jobs(s.with.Told()), len(s.site.Jobs), s.machine())
-	b.WriteString(s.table())
-	b.WriteString(s.notes(len(others) == 0))
-	return b.String()
+	return b.String() + w.About + "\n\n" + cases(w) + "\n" + strings.Join(w.Notes, "\n") + "\n"
 }
 
 func (s *supposed) machine() string {
@@ -44,8 +57,7 @@ func (s *supposed) machine() string {
 }
 
 // losses is a sentence for each that somebody would have.
-func losses(who string, all []whatif.Loss) string {
-	var b strings.Builder
+func losses(who string, all []whatif.Loss) (sentences []string) {
 	for _, l := range all {
 		verb, than := "might", "than as it was"
 		if l.Sure() {
@@ -65,9 +77,9 @@ func losses(who string, all []whatif.Loss) string {
 				what = append(what, fmt.Sprintf("have a slowdown that is %.2f more%s", w.Value, within(&w.Estimate, func(v float64) string { return fmt.Sprintf("%.2f", v) })))
 			}
 		}
-		fmt.Fprintf(&b, "%s %s lose in the mean: under %s with the lines they %s, %s.\n", who, verb, l.Policy, listed(what), than)
+		sentences = append(sentences, fmt.Sprintf("%s %s lose in the mean: under %s with the lines they %s, %s.", who, verb, l.Policy, listed(what), than))
 	}
-	return b.String()
+	return sentences
 }
 
 // listed is "a, b and c".
@@ -105,52 +117,63 @@ func length(v float64) string {
 	}
 }
 
-// table has a part for those that tell and one for all others.
-func (s *supposed) table() string {
+// cases is the table of a what-if: a part for those that tell and one for all others.
+func cases(w *page.WhatIf) string {
 	t := pretty.NewWriter()
 	t.SetStyle(pretty.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.Style().Options.DrawBorder = false
 	var columns []pretty.ColumnConfig
-	for n := range whatif.Kinds {
+	header := pretty.Row{""}
+	for n, name := range w.Head {
+		header = append(header, name)
 		columns = append(columns, pretty.ColumnConfig{Number: n + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(columns)
-	t.AppendHeader(pretty.Row{"", "mean wait", "mean turnaround", "bounded slowdown", "node-hours"})
-	for _, g := range []struct {
-		who string
-		whatif.Group
-	}{{"that tell", s.result.Tell}, {"others", s.result.Others}} {
+	t.AppendHeader(header)
+	for _, g := range w.Groups {
 		t.AppendSeparator()
-		t.AppendRow(pretty.Row{fmt.Sprintf("%d %s", g.Jobs, g.who)})
-		for k := range g.Rows {
-			rows(t, &g.Rows[k], k == 0)
+		t.AppendRow(pretty.Row{g.Name})
+		for _, c := range g.Rows {
+			row := pretty.Row{"  " + c.Name}
+			if c.Part {
+				row[0] = "    " + c.Name
+			}
+			for _, cell := range c.Cells {
+				row = append(row, cell)
+			}
+			t.AppendRow(row)
 		}
 	}
 	return t.Render() + "\n"
 }
 
-// rows are those of one case: the first has values, the others differences.
-func rows(t pretty.Writer, r *whatif.Row, first bool) {
-	if first {
-		f := &r.Of
-		t.AppendRow(pretty.Row{"  " + r.Policy + ", as it was", length(f[whatif.Wait].Value), length(f[whatif.Turnaround].Value), fmt.Sprintf("%.2f", f[whatif.Slowdown].Value),
-			hours(f[whatif.NodeHours].Value)})
-		return
-	}
-	now, alone := pretty.Row{"  " + r.Policy}, pretty.Row{"    what the lines add"}
-	if r.Lines {
-		now[0] = "  " + r.Policy + ", with the lines"
-	}
-	for kind, f := range r.Of {
-		now = append(now, changed(whatif.Kind(kind), f.Value, f.Now))
-		if f.Alone != nil {
-			alone = append(alone, changed(whatif.Kind(kind), f.Value, *f.Alone))
+// group is a part of the table: the first case has values, the others differences.
+func group(who string, g *whatif.Group) page.Supposed {
+	out := page.Supposed{Name: fmt.Sprintf("%d %s", g.Jobs, who)}
+	for k := range g.Rows {
+		r := &g.Rows[k]
+		c, part := page.Case{Name: r.Policy}, page.Case{Name: "what the lines add", Part: true}
+		if k == 0 {
+			c.Name += ", as it was"
+			c.Cells = []string{length(r.Of[whatif.Wait].Value), length(r.Of[whatif.Turnaround].Value), fmt.Sprintf("%.2f", r.Of[whatif.Slowdown].Value), hours(r.Of[whatif.NodeHours].Value)}
+			out.Rows = append(out.Rows, c)
+			continue
+		}
+		if r.Lines {
+			c.Name += ", with the lines"
+		}
+		for kind, f := range r.Of {
+			c.Cells = append(c.Cells, changed(whatif.Kind(kind), f.Value, f.Now))
+			if f.Alone != nil {
+				part.Cells = append(part.Cells, changed(whatif.Kind(kind), f.Value, *f.Alone))
+			}
+		}
+		if out.Rows = append(out.Rows, c); part.Cells != nil {
+			out.Rows = append(out.Rows, part)
 		}
 	}
-	if t.AppendRow(now); len(alone) > 1 {
-		t.AppendRow(alone)
-	}
+	return out
 }
 
 // fewSeconds of a mean are too few to have a percentage.
@@ -188,41 +211,41 @@ func percentage(share float64) string {
 }
 
 // notes say how to read the table, and what it is not.
-func (s *supposed) notes(nobody bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nIn percent of %s as it was (of waits below 10 seconds: in time), and what the lines add to a policy in percent of that policy; in parentheses 95 %% intervals, from the %s drawn anew (--seed %d).\n",
+func (s *supposed) notes(nobody bool) (all []string) {
+	say := func(format string, values ...any) { all = append(all, fmt.Sprintf(format, values...)) }
+	say("In percent of %s as it was (of waits below 10 seconds: in time), and what the lines add to a policy in percent of that policy; in parentheses 95 %% intervals, from the %s drawn anew (--seed %d).",
 		asItWas, count(s.result.Weeks, "week"), s.seed)
 	if s.only != "" {
-		fmt.Fprintf(&b, "All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.\n", s.only)
+		say("All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.", s.only)
 	}
 	if s.result.Weeks < 8 {
-		b.WriteString("So few weeks say little about others: read more months for narrower intervals that hold.\n")
+		say("So few weeks say little about others: read more months for narrower intervals that hold.")
 	}
 	if nobody {
-		b.WriteString("Nobody else would lose in the mean.\n")
+		say("Nobody else would lose in the mean.")
 	}
 	if n := s.with.Evolving; n > 0 {
-		fmt.Fprintf(&b, "%s a profile: each step begins when the line says so. (On a cluster one that is ready sooner goes on at once, where that delays nobody.)\n", carry(n))
+		say("%s a profile: each step begins when the line says so. (On a cluster one that is ready sooner goes on at once, where that delays nobody.)", carry(n))
 	}
 	if n := s.with.Moldable; n > 0 {
-		fmt.Fprintf(&b, "%s several sizes, and are on each as fast as their like was there. %s starts them on the size that they had.\n", carry(n), asItWas)
+		say("%s several sizes, and are on each as fast as their like was there. %s starts them on the size that they had.", carry(n), asItWas)
 	}
 	if n := s.with.Fewer; n > 0 {
-		fmt.Fprintf(&b, "%s a smaller number of nodes.\n", carry(n))
+		say("%s a smaller number of nodes.", carry(n))
 	}
 	if n := s.with.Late; n > 0 {
-		fmt.Fprintf(&b, "%s of the same kind would not have kept to the line: in the replay they carry none, and count as others.\n", jobs(n))
+		say("%s of the same kind would not have kept to the line: in the replay they carry none, and count as others.", jobs(n))
 	}
 	if !s.limits {
-		b.WriteString("No job's time limit is known: each asks for what it took, which flatters the site as it was. Add TimelimitRaw to what sacct prints.\n")
+		say("No job's time limit is known: each asks for what it took, which flatters the site as it was. Add TimelimitRaw to what sacct prints.")
 	}
 	if text := s.site.LeftOut.String(); text != "" {
-		fmt.Fprintf(&b, "Not replayed: %s.\n", text)
+		say("Not replayed: %s.", text)
 	}
 	if n := s.result.NeverBegan; n > 0 {
-		fmt.Fprintf(&b, "%s found no place in one of the replays, and are in no figure.\n", jobs(n))
+		say("%s found no place in one of the replays, and are in no figure.", jobs(n))
 	}
-	return b.String()
+	return all
 }
 
 func carry(n int) string {

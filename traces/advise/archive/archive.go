@@ -10,23 +10,25 @@ package archive
 import (
 	"fmt"
 
+	"accordion/core"
 	"accordion/traces/advise"
 	"accordion/traces/swf"
 )
 
-// Runs are the log's jobs, one beside each record. Runs of one job have the same user, group, executable, queue and partition. Unnamed says that the
+// Runs are the log's jobs, one beside each record, in Unix time as far as the log knows when it began. Runs of one job have the same user, group, executable, queue and partition. Unnamed says that the
 // log knows no executables: then all that one user has in one queue passes for one job.
 //
 // A record that is of no use (it did not run, nobody knows on how many processors) is a run that did not complete. So is one that met its limit.
 // A log that knows no status says nothing against its jobs.
 func Runs(log *swf.Log) (runs []advise.Run, unnamed bool) {
 	unnamed = true
+	begin, _ := log.Header.UnixStart()
 	runs = make([]advise.Run, len(log.Records))
 	n := namer{}
 	for i := range log.Records {
 		r := &log.Records[i]
 		unnamed = unnamed && r.Application <= 0
-		runs[i] = n.run(r)
+		runs[i] = n.run(r, begin)
 	}
 	return runs, unnamed
 }
@@ -42,14 +44,14 @@ const (
 	executables
 )
 
-func (n namer) run(r *swf.Record) advise.Run {
-	start := r.Submit + max(r.Wait, 0)
+func (n namer) run(r *swf.Record, begin core.Time) advise.Run {
+	start := begin + r.Submit + max(r.Wait, 0)
 	size := max(int(r.Size()), 0)
 	ended := r.Status == swf.Completed || r.Status == swf.Unknown
 	met := r.RequestedTime > 0 && r.Run >= r.RequestedTime
 	return advise.Run{
 		ID: fmt.Sprint(r.Number), User: n.name(users, r.User, 0), Account: n.name(groups, r.Group, 0), Partition: n.name(queues, r.Queue, r.Partition),
-		Name: n.name(executables, r.Application, 0), Submit: r.Submit, Start: start, End: start + max(r.Run, 0), Requested: size, Held: size,
+		Name: n.name(executables, r.Application, 0), Submit: begin + r.Submit, Start: start, End: start + max(r.Run, 0), Requested: size, Held: size,
 		Limit: max(r.RequestedTime, 0), Completed: ended && !met && r.Submit >= 0 && r.Run > 0 && size > 0, Exact: true, Script: -1,
 	}
 }

@@ -15,12 +15,13 @@ func TestARecordIsARun(t *testing.T) {
 		{Number: 8, Submit: 100, Wait: -1, Run: 90, RequestedTime: 90, Processors: 4, RequestedProcessors: -1, Status: swf.Completed, User: 2, Group: 3, Application: 15, Queue: 1, Partition: -1},
 		{Number: 9, Submit: 100, Wait: 5, Run: -1, Processors: -1, RequestedProcessors: -1, Status: swf.Cancelled, User: -1, Application: -1},
 	}}
+	log.Header.Set("UnixStartTime", "5000")
 	got, unnamed := Runs(log)
-	one := advise.Run{ID: "7", User: "user 2", Account: "group 3", Partition: "queue 1 of partition -1", Name: "executable 14", Submit: 100, Start: 110, End: 170, Requested: 3,
+	one := advise.Run{ID: "7", User: "user 2", Account: "group 3", Partition: "queue 1 of partition -1", Name: "executable 14", Submit: 5100, Start: 5110, End: 5170, Requested: 3,
 		Limit: 90, Held: 3, Completed: true, Exact: true, Script: -1}
 	met := one
-	met.ID, met.Start, met.End, met.Requested, met.Held, met.Completed, met.Name = "8", 100, 190, 4, 4, false, "executable 15"
-	none := advise.Run{ID: "9", User: "user -1", Account: "group 0", Partition: "queue 0 of partition 0", Name: "all jobs", Submit: 100, Start: 105, End: 105, Exact: true, Script: -1}
+	met.ID, met.Start, met.End, met.Requested, met.Held, met.Completed, met.Name = "8", 5100, 5190, 4, 4, false, "executable 15"
+	none := advise.Run{ID: "9", User: "user -1", Account: "group 0", Partition: "queue 0 of partition 0", Name: "all jobs", Submit: 5100, Start: 5105, End: 5105, Exact: true, Script: -1}
 	if diff := cmp.Diff([]advise.Run{one, met, none}, got); diff != "" || unnamed {
 		t.Errorf("unnamed %t (-want +got):\n%s", unnamed, diff)
 	}

@@ -118,6 +118,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	}
 	p := pageOf(runs)
 	p.Title, p.Note, p.Missing = hostile[0], hostile[1], hostile
+	p.WhatIf = &WhatIf{Losses: hostile, About: hostile[2], Head: hostile[:2], Groups: []Supposed{{hostile[3], []Case{{hostile[5], true, hostile[:2]}}}}, Notes: hostile}
 	got := open(t, p, 1366)
 	if got.Title != hostile[0] || got.Foreign != 0 || got.Overflow > 0 || got.Drawings != 2*len(hostile) || got.Outside != 0 {
 		t.Errorf("the page is %+v", got)

@@ -24,6 +24,7 @@ type Page struct {
 	Report  *advise.Report
 	Runs    []advise.Run   // that the report was made of
 	Options advise.Options // with which it was made
+	WhatIf  *WhatIf        // nil: nobody asked
 	Missing []string       // in what was read, a sentence each
 	Notes   []Note         // how the page was made
 }

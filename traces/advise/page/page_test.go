@@ -69,7 +69,15 @@ func site() *Page {
 	}
 	runs = append(runs, onSizes("eve", "cfd")...)
 	runs = append(runs, again("fay", "rigid", 4, 8, core.EP{{Duration: 2 * hour, Nodes: 4}})...)
-	return pageOf(runs)
+	p := pageOf(runs)
+	p.WhatIf = &WhatIf{
+		Losses: []string{"Others would lose in the mean: under patient with the lines they wait 7m31s longer, than as it was."},
+		About:  "What if 46 jobs of 91 had told more, on 64 nodes?", Head: []string{"mean wait", "node-hours"},
+		Groups: []Supposed{{"46 that tell", []Case{{"easy, as it was", false, []string{"6h3m", "42726"}}, {"patient, with the lines", false, []string{"−26.4 % (−36.5 to −17.7)", "="}},
+			{"what the lines add", true, []string{"−28.9 % (−37.3 to −22.1)", "="}}}}, {"45 others", []Case{{"easy, as it was", false, []string{"3h57m", "2257"}}}}},
+		Notes: []string{"In percent of easy as it was."},
+	}
+	return p
 }
 
 func pageOf(runs []advise.Run) *Page {
@@ -109,6 +117,28 @@ func TestThePageHasAllThatWasFound(t *testing.T) {
 	}
 	if got := strings.Count(text, `<path class="run late"`); got != 4 {
 		t.Errorf("%d runs are drawn as late, want the last of each evolving sequence", got)
+	}
+}
+
+// Who would lose stands before what would be free.
+func TestWhatIfIsFirst(t *testing.T) {
+	p := site()
+	text := written(t, p)
+	at := 0
+	for _, want := range []string{`id="lead"`, p.WhatIf.Losses[0], "<td>6h3m</td><td>42726</td>", `<tr class="part"><th scope="row">what the lines add</th>`, "45 others", p.WhatIf.Notes[0], `id="balance"`} {
+		found := strings.Index(text[at:], want)
+		if found < 0 {
+			t.Fatalf("%q does not come next on the page", want)
+		}
+		at += found
+	}
+	depends := "whether anybody waits for less depends on the queue"
+	if strings.Contains(text, depends) {
+		t.Error("what was replayed is said not to be known")
+	}
+	p.WhatIf = nil
+	if text = written(t, p); strings.Contains(text, `id="whatif"`) || !strings.Contains(text, depends) {
+		t.Error("nobody asked what if")
 	}
 }
 

@@ -21,6 +21,7 @@ type shown struct {
 	Sizes              []sized
 	MoreSizes          int
 	Silent             []Note // of whom nothing is said, and how many
+	WhatIf             *WhatIf
 	Missing            []string
 	Notes              []Note
 	Canvas             canvas
@@ -66,7 +67,7 @@ type sized struct {
 }
 
 func (p *Page) show() *shown {
-	s := &shown{Title: p.Title, Note: p.Note, Balance: balance(p.Report), Missing: p.Missing, Notes: p.Notes, Silent: silent(p.Report),
+	s := &shown{Title: p.Title, Note: p.Note, Balance: balance(p.Report), WhatIf: p.WhatIf, Missing: p.Missing, Notes: p.Notes, Silent: silent(p.Report),
 		Canvas: canvas{width, height, left, right, top, bottom}}
 	var saved int64
 	var drawn []advise.Advice

@@ -1,0 +1,23 @@
+package page
+
+// WhatIf is what the lines would have changed, in words: who would lose first.
+type WhatIf struct {
+	Losses []string // a sentence each
+	About  string   // what was supposed; or why nothing was, and then there are no groups
+	Head   []string // of the columns behind the first
+	Groups []Supposed
+	Notes  []string // how to read it
+}
+
+// Supposed is some of the jobs.
+type Supposed struct {
+	Name string
+	Rows []Case
+}
+
+// Case is what these came to in a replay, beside WhatIf.Head.
+type Case struct {
+	Name  string
+	Part  bool // it says what of the row before is due to the lines
+	Cells []string
+}
