@@ -14,7 +14,7 @@ import (
 )
 
 // The table of docs/advise.md is what comes out: of the first log in every run, of all with -accordion.long.
-func TestTheGuideSaysWhatRealLogsComeTo(t *testing.T) {
+func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
 	folder := os.Getenv("ACCORDION_TRACES")
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "..", "shared", "traces")
