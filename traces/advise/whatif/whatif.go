@@ -67,7 +67,7 @@ func (s *Supposed) tell(j *workload.Job, told advise.Told) bool {
 			choices, work = append(choices, ep), append(work, told.Runs[i])
 		}
 	}
-	if len(choices) == 0 {
+	if len(choices) == 0 || len(choices) == 1 && len(choices[0]) == 1 && choices[0][0].Nodes == j.Size {
 		return false
 	}
 	j.Choices, j.Runs = choices, work

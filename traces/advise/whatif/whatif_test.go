@@ -143,6 +143,22 @@ func TestJobsTellTheLinesOfTheirRuns(t *testing.T) {
 	}
 }
 
+// On a machine that has only one of its sizes a job is told nothing; on one that has none of its line's it carries none.
+func TestALineIsAsTheMachineAllows(t *testing.T) {
+	runs := busy(12)
+	report := advise.Make(runs, advise.Options{})
+	for nodes, want := range map[int]Supposed{8: {Evolving: 12, Fewer: 12, Moldable: 12}, 4: {Fewer: 12, Moldable: 12}, 3: {}} {
+		site, err := Site(runs, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Suppose(site, runs, report.Lines(advise.Options{}))
+		if got.Evolving != want.Evolving || got.Fewer != want.Fewer || got.Moldable != want.Moldable {
+			t.Errorf("on %d nodes %d evolve, %d ask for fewer, %d for one of several; want %+v", nodes, got.Evolving, got.Fewer, got.Moldable, want)
+		}
+	}
+}
+
 // cases replays the jobs without and with lines under each policy.
 func cases(site *workload.Selected, with Supposed, policies ...string) []Case {
 	var all []Case
