@@ -78,7 +78,7 @@ var doors = map[string][]string{
 	"oar/...":                 {"oar/...", "adapter", "core/...", "traces/swf"},
 	"cmd/...":                 {"..."},
 	"scripts/gains":           {"core/...", "traces/..."},
-	"scripts/lab/pairs":       {"core/...", "traces/interval"},
+	"scripts/lab/pairs":       {"core/...", "traces/interval", "traces/replay", "traces/workload"},
 	"scripts/...":             {"scripts/..."},
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"accordion/core/policy"
 	"accordion/scripts/lab"
 	"accordion/scripts/lab/pairs"
 )
@@ -76,6 +77,13 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	mix := pairs.Mix{Evolving: 45, Others: 105, Users: len(crowdUsers), Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}.Longer(*lengths)
 	measured := map[string][]pairs.Measured{}
 	for seed := *crowdSeed; seed < *crowdSeed+seeds; seed++ {
+		for _, by := range []string{"repeated", "patient"} {
+			planner, err := policy.Pass(by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, seed %d, in the replay: %v", by, seed, pairs.Measure(pairs.Replayed(mix.Jobs(seed), mix.Nodes, planner)))
+		}
 		for _, by := range []string{stock, "repeated", "patient"} {
 			t.Run(fmt.Sprintf("%s, seed %d", by, seed), func(t *testing.T) {
 				lab := lab.OAR(t, mix.Nodes, lab.Plain(), lab.Users(crowdUsers...))

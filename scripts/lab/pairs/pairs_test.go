@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/core/patient"
+	"accordion/core/queue"
 )
 
 var mix = Mix{Evolving: 45, Others: 105, Users: 3, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
@@ -47,6 +49,23 @@ func TestAsManyNodesAreBusyAsAreHeldWhileSomebodyWaits(t *testing.T) {
 	longer := mix.Longer(3)
 	if one, three := mix.Jobs(1), longer.Jobs(1); longer.Least != 9 || longer.Step != 12 || three[len(three)-1].At < 2*one[len(one)-1].At {
 		t.Errorf("three times as long are %+v, and the last comes after %v", longer, three[len(three)-1].At)
+	}
+}
+
+func TestAWorkloadIsReplayed(t *testing.T) {
+	all := mix.Jobs(1)
+	by := map[string]Measured{}
+	for name, p := range map[string]queue.Policy{"repeated": queue.Repeated{}, "patient": patient.EASY{Factor: 2, Most: 24 * 3600}} {
+		spells := Replayed(all, mix.Nodes, p)
+		for _, s := range spells {
+			if s.Start < s.At.Seconds()-1 || s.End < s.Start+float64(s.Runs) {
+				t.Fatalf("by %s %+v", name, s)
+			}
+		}
+		by[name] = Measure(spells)
+	}
+	if one, other := by["patient"], by["repeated"]; one.Evolving.Wait >= other.Evolving.Wait || one.Others.Wait >= other.Others.Wait {
+		t.Errorf("by patient they wait %v, by repeated %v", one, other)
 	}
 }
 

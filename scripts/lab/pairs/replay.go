@@ -1,0 +1,27 @@
+package pairs
+
+import (
+	"time"
+
+	"accordion/core"
+	"accordion/core/queue"
+	"accordion/traces/replay"
+	"accordion/traces/workload"
+)
+
+// Replayed is what the replay says of a workload on so many nodes: every start and end at its second, no job ends late, and nobody is allowed for who might.
+func Replayed(all []Job, nodes int, by queue.Policy) []Spell {
+	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
+	for i, j := range all {
+		one := workload.Job{Number: int64(i + 1), Submit: core.Time(j.At / time.Second), Size: j.Nodes, Run: j.Runs, Request: j.Asks}
+		if j.Profile != nil {
+			one.Choices = []core.EP{j.Profile}
+		}
+		w.Jobs = append(w.Jobs, one)
+	}
+	spells := make([]Spell, len(all))
+	for i, o := range replay.Run(w, by).Outcomes {
+		spells[i] = Spell{Job: all[i], Start: float64(o.Start), End: float64(o.End)}
+	}
+	return spells
+}
