@@ -54,16 +54,23 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
+	protected := 0
 	for _, w := range v.protected() {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
 			continue
 		}
+		job := r.Part == nil
+		if job && protected == v.Settings.Protect {
+			continue
+		}
 		more := v.want(r, 0)
-		if len(wants)+len(more) > v.Settings.Protect+len(v.Running) {
+		if len(wants)+len(more) > v.Settings.Protect+len(v.Running) && !(job && protected == 0) { // the first has all of its own, however many
 			break
 		}
-		wants = append(wants, more...)
+		if wants = append(wants, more...); job {
+			protected++
+		}
 	}
 	for i := range v.Snapshot.Jobs {
 		if j := &v.Snapshot.Jobs[i]; j.Reservation != "" && j.State == adapter.Running {

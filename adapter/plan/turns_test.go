@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"accordion/adapter"
@@ -149,5 +150,28 @@ func TestASizeIsExplainedUnderPatience(t *testing.T) {
 	x, told := v.Sizes[r.ID]
 	if n := r.Course.EP[0].Nodes; !told || n < x.Least || n > x.Most || len(v.Sizing) == 0 || v.Sizing[0].Rule != "share" {
 		t.Errorf("it is planned on %d nodes; explained is %+v by %+v", n, x.Sized, v.Sizing)
+	}
+}
+
+// A job that grows is reserved for as a whole, or not at all.
+func TestSoManyOfThoseWhoWaitAreReservedFor(t *testing.T) {
+	for protect, want := range []string{"", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2 2-0 2-1"} {
+		s := sceneOf(8, nil)
+		s.Settings.Protect = protect
+		for i, sizes := range [][]int{{1, 2, 3}, {1, 2, 1}, {1, 2, 1}} {
+			var ep core.EP
+			for _, n := range sizes {
+				ep = append(ep, core.Step{Duration: 100, Nodes: n})
+			}
+			s.since(core.Time(900+i), "1x300s").Choices = []core.EP{ep}
+		}
+		wants, _ := Make(s.Input).Wanted()
+		var got []string
+		for _, w := range wants {
+			got = append(got, strings.TrimPrefix(w.Name, adapter.Prefix))
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("with %d to protect there are reservations %q, want %q", protect, text, want)
+		}
 	}
 }
