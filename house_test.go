@@ -71,6 +71,7 @@ var doors = map[string][]string{
 	"oar/tables":              {"oar/database", "core"},
 	"oar/cpuset":              {"oar/conf", "oar/database", "oar/node", "oar/server", "oar/tables", "adapter", "core/..."},
 	"oar/gantt":               {"core/..."},
+	"oar/history":             {"oar/conf", "oar/database", "core", "traces/advise"},
 	"oar/pass":                {"oar/conf", "oar/database", "oar/tables", "oar/gantt", "core/..."},
 	"oar/hooks":               {"oar/conf", "oar/database", "oar/node", "oar/server", "oar/tables", "oar/cpuset"},
 	"oar/observe":             {"oar/database", "oar/pass", "oar/tables", "adapter", "core/..."},

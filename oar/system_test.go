@@ -45,6 +45,7 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		aSuspendedJobMakesWay(t, lab)
 		aHostileRequest(t, lab)
 		aHistoryWithoutOverlap(t, lab)
+		adviceOfHistory(t, lab)
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 			t.Errorf("the queue is %s, want Active", state)
 		}

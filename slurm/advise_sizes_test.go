@@ -21,7 +21,7 @@ type sizedJob struct {
 }
 
 var sizedJobs = []sizedJob{
-	{"carol", "advised-curve", 90, 0.9, []int{8, 4, 2, 1}, 4},
+	{"carol", "advised-curve", 90, 0.8, []int{8, 4, 2, 1}, 4},
 	{"alice", "advised-slope", 72, 0.75, []int{6, 3, 1}, 4},
 }
 

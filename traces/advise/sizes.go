@@ -25,6 +25,9 @@ type Sizing struct {
 	choices []core.EP
 }
 
+// Choices are the sizes of the line, each with its time: profiles of one step, the fewest nodes first.
+func (s *Sizing) Choices() []core.EP { return s.choices }
+
 // Size is what was seen on so many nodes.
 type Size struct {
 	Nodes  int

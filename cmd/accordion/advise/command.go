@@ -12,6 +12,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
+	"accordion/oar/conf"
 	"accordion/slurm/sacct"
 	"accordion/traces/advise"
 )
@@ -38,6 +39,8 @@ Of a workload log, --from LOG.swf, there is advice on jobs that were run on seve
 
 With --what-if all jobs are replayed as they were under ` + asItWas + `, and with the lines, there and under --policy. Who would lose is told first.
 
+OAR knows nothing of what a job starts: with --oar there is advice for jobs that were run on several sizes, as the requests of a moldable job.
+
 With JOB it explains that one in sentences, and where "accordion step" goes in its script.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -48,7 +51,8 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, strings.Join(args, "")) },
 	}
 	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input, or a workload log, *.swf or *.swf.gz (default: sacct is asked)")
-	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct is asked, such as 7d or 12h")
+	c.Flags().BoolVar(&f.oar, "oar", false, "ask OAR's database, as $OARCONFFILE or "+conf.DefaultFile+" says, in place of sacct")
+	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct or OAR is asked, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	c.Flags().StringVar(&f.html, "html", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
@@ -64,7 +68,7 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 
 type flags struct {
 	file, since, user, html, shortest, zone string
-	json                                    bool
+	json, oar                               bool
 	quantile, margin                        float64
 	runs, top                               int
 	whatIf                                  whatIfFlags
@@ -108,6 +112,9 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	if err := f.whatIf.check(cmd, f.user, job); err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
+	if f.oar && (f.file != "" || job != "") {
+		return command.Usage(errors.New("advise: --oar asks OAR's database of all jobs: leave --from and the job away"))
+	}
 	source, err := f.source()
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
@@ -123,6 +130,9 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return explain(cmd.OutOrStdout(), job, heard.runs, o, f.json)
 	}
 	report := advise.Make(heard.runs, o)
+	if heard.oar {
+		inOAR(&report)
+	}
 	var s *supposed
 	if f.whatIf.on {
 		if s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o, f.html != ""); err != nil {
@@ -155,6 +165,9 @@ func (f *flags) caution(cmd *cobra.Command, h *heard) {
 	}
 	if text := h.left.String(); text != "" {
 		say("left out: %s", text)
+	}
+	if h.also != "" {
+		say("left out: %s", h.also)
 	}
 	if h.left.First != nil {
 		say("warning: %d lines cannot be read, the first is %v", h.left.Lines, h.left.First)

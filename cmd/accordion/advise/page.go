@@ -25,6 +25,9 @@ func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o 
 	if text := h.left.String(); text != "" {
 		p.Missing = append(p.Missing, "Left out: "+text+".")
 	}
+	if h.also != "" {
+		p.Missing = append(p.Missing, "Left out: "+h.also+".")
+	}
 	if h.left.First != nil {
 		p.Missing = append(p.Missing, fmt.Sprintf("%d lines of the accounting cannot be read, the first is %v.", h.left.Lines, h.left.First))
 	}
@@ -37,6 +40,9 @@ func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o 
 	from := "sacct"
 	if f.file != "" {
 		from = f.file
+	}
+	if h.oar {
+		from = "OAR's database, which knows nothing of what a job starts"
 	}
 	p.Notes = []page.Note{
 		{Name: "Read", Text: fmt.Sprintf("%s; nothing was changed, no job was touched", from)},

@@ -27,6 +27,8 @@ type heard struct {
 	from, until core.Time // what was asked for; 0: whatever the file has
 	asked       bool      // of sacct, not read from a file
 	log         *archived // the runs are of a workload log; nil: they are of an accounting
+	oar         bool      // it is of OAR, which knows nothing of steps
+	also        string    // what else is left out
 }
 
 // source reads the accounting, as the flags say. A job is the only one of interest, and its like.
@@ -49,11 +51,23 @@ func (f *flags) source() (source, error) {
 	if f.file != "" {
 		return func(cmd *cobra.Command, f *flags, _ string) (*heard, error) { return fromFile(cmd, f, zone) }, nil
 	}
-	since, ok := core.ParseDuration(f.since)
-	if !ok || since == 0 {
-		return nil, fmt.Errorf("--since %s is no duration above 0: write %s", core.Shown(f.since), core.DurationForms)
+	since, err := f.span()
+	if err != nil {
+		return nil, err
+	}
+	if f.oar {
+		return func(cmd *cobra.Command, f *flags, _ string) (*heard, error) { return fromOAR(cmd, f, since) }, nil
 	}
 	return func(cmd *cobra.Command, f *flags, job string) (*heard, error) { return fromSlurm(cmd, f, job, since) }, nil
+}
+
+// span is how far back is asked.
+func (f *flags) span() (core.Time, error) {
+	since, ok := core.ParseDuration(f.since)
+	if !ok || since == 0 {
+		return 0, fmt.Errorf("--since %s is no duration above 0: write %s", core.Shown(f.since), core.DurationForms)
+	}
+	return since, nil
 }
 
 // thrift collects garbage when the heap has grown by three fifths: a month of 300,000 jobs is to be read within 500 MiB. GOGC, where it is set, holds.

@@ -147,9 +147,12 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 		users[a.User] = true
 	}
 	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span(report.Period), count(len(h.runs), "job"), hours(nodeHours(report.Held)))
-	if len(told) == 0 {
+	switch {
+	case h.oar: // it knows of no steps
+		b.WriteByte('\n')
+	case len(told) == 0:
 		b.WriteString("No profile would have saved a twentieth of what its job held.\n")
-	} else {
+	default:
 		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
 		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
 	}
@@ -157,7 +160,7 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	for _, s := range []struct {
 		n    int
 		what string
-	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, "start nothing with srun"},
+	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, stepless(h)},
 		{report.Left.NotCompleted, "did not complete"}} {
 		if s.n > 0 {
 			silent = append(silent, fmt.Sprintf("%d %s", s.n, s.what))
@@ -167,6 +170,14 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 		fmt.Fprintf(&b, "Of the others %s.\n", strings.Join(silent, ", "))
 	}
 	return b.String()
+}
+
+// stepless says of runs without steps why there are none.
+func stepless(h *heard) string {
+	if h.oar {
+		return "are known to OAR by their nodes and times alone"
+	}
+	return "start nothing with srun"
 }
 
 // span is the time of which was read.

@@ -3,10 +3,8 @@ package page
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
 	"accordion/traces/advise"
 )
 
@@ -24,10 +22,7 @@ type drawnSize struct {
 }
 
 func curveOf(s *advise.Sizing) *curve {
-	choices, err := mold.Parse(strings.TrimPrefix(s.Line, "#MOLD "))
-	if err != nil || len(s.Sizes) == 0 {
-		return nil // the line is the report's own: it can be read
-	}
+	choices := s.Choices()
 	longest := core.Time(1)
 	for _, c := range choices {
 		longest = max(longest, c.Total())

@@ -1,0 +1,136 @@
+package oar_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"accordion/scripts/lab"
+)
+
+// lasting is a command that takes so long on one node, by Amdahl's law less on more of them: the share p runs in parallel.
+func lasting(t1, p float64) string {
+	return fmt.Sprintf(`sleep $(awk -v n=$(sort -u $OAR_NODEFILE | wc -l) 'BEGIN { print %g * (1 - %g + %g / n) }')`, t1, p, p)
+}
+
+// adviceOfHistory asks for advice of what has run on the lab: the tables are read as they are, in either dialect.
+func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
+	t.Helper()
+	over, err := strconv.Atoi(lab.SQL(t, "select count(*) from jobs where state in ('Terminated', 'Error') and start_time > 0 and stop_time > start_time"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a struct{ Jobs int }
+	if err := json.Unmarshal([]byte(lab.Run(t, "root", "accordion", "advise", "--oar", "--since", "1d", "--json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Jobs == 0 || a.Jobs > over {
+		t.Errorf("advice is made of %d jobs, where %d are over", a.Jobs, over)
+	}
+}
+
+// A job that ran on several sizes is advised to be moldable, from OAR's own tables, by the account that may only read: issue 18's last point but one. The
+// requests that it is told do what they say. go test ./oar -run SizesAreAdvised -v -args -accordion.long
+func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
+	if !*everything {
+		t.Skip("runs 21 jobs on several sizes, and some of them again as they are advised: -args -accordion.long")
+	}
+	t.Parallel()
+	lab := lab.OAR(t, 12, lab.Users("alice", "bob"))
+	const t1, p, rounds = 150, 0.9, 5
+	sizes := []int{6, 2, 1}
+	on := func(n int) string { return fmt.Sprintf("nodes=%d,walltime=0:3:0", n) }
+	var all []string
+	for k := range rounds {
+		for _, n := range sizes {
+			all = append(all, lab.Submit(t, "alice", lasting(t1, p), "-q", "evolve", "-n", fmt.Sprintf("cfd_%d", k), "-l", on(n)))
+		}
+		all = append(all, lab.Submit(t, "bob", "sleep 3", "-q", "evolve", "-n", "rigid", "-l", on(2)))
+	}
+	fails := lab.Submit(t, "bob", "exit 3", "-q", "evolve", "-n", "fails", "-l", on(1))
+	lab.Await(t, long, "the job that fails is over", func() bool { s := lab.State(t, fails); return s == "Terminated" || s == "Error" })
+	for _, id := range all {
+		ends(t, lab, id)
+	}
+
+	text := lab.Run(t, "root", "accordion", "advise", "--oar", "--since", "1h")
+	t.Log("\n" + text)
+	var a struct {
+		Jobs   int
+		Advice []any
+		Sizes  []struct {
+			User, Name, Line, Curve string
+			Runs                    int
+		}
+		Silent struct {
+			NotCompleted int `json:"not_completed"`
+		}
+	}
+	if err := json.Unmarshal([]byte(lab.Run(t, "root", "accordion", "advise", "--oar", "--since", "1h", "--json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Jobs != len(all)+1 || len(a.Advice) != 0 || len(a.Sizes) != 1 || a.Silent.NotCompleted != 1 {
+		t.Fatalf("the advice is %+v, want one for the job that ran on several sizes, of %d", a, len(all)+1)
+	}
+	one := a.Sizes[0]
+	if one.User != "alice" || one.Name != "cfd_#" || one.Curve == "" || one.Runs != rounds*len(sizes) {
+		t.Errorf("the advice is %+v", one)
+	}
+	told := requests(t, one.Line)
+	for _, n := range sizes {
+		const margin, within = 1.1, 0.15
+		says, law := float64(told[n])/margin, t1*(1-p+p/float64(n))
+		t.Logf("on %d nodes %.1f s are told beside a margin, and %.1f are true: %+.0f %%", n, says, law, 100*(says/law-1))
+		if math.Abs(says/law-1) > within {
+			t.Errorf("on %d nodes %s says %.1f s, without its margin, where it takes %.1f", n, one.Line, says, law)
+		}
+	}
+	again(t, lab, lasting(t1, p), one.Line, told)
+}
+
+// again submits the job with the requests that were advised: four of five are over in the time of the size that they got.
+func again(t *testing.T, lab *lab.OARLab, command, line string, told map[int]int) {
+	t.Helper()
+	const runs = 5
+	options := append([]string{"-q", "evolve", "-n", "again"}, strings.Fields(line)[1:]...)
+	var ids []string
+	for range runs {
+		ids = append(ids, lab.Submit(t, "alice", command, options...))
+	}
+	onTime := 0
+	for _, id := range ids {
+		ends(t, lab, id)
+		took, err := strconv.Atoi(lab.SQL(t, "select stop_time - start_time from jobs where job_id = "+id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(hosts(t, lab, id))
+		t.Logf("job %s took %d s on %d nodes, where %d were told", id, took, n, told[n])
+		if told[n] == 0 {
+			t.Errorf("job %s ran on %d nodes with %s", id, n, line)
+		}
+		if took <= told[n] {
+			onTime++
+		}
+	}
+	if onTime*5 < runs*4 {
+		t.Errorf("%d of %d jobs with %s were on time", onTime, runs, line)
+	}
+}
+
+// requests are how many seconds oarsub's options allow on each number of nodes.
+func requests(t *testing.T, line string) map[int]int {
+	t.Helper()
+	all := map[int]int{}
+	for _, request := range strings.Split(line, " -l ")[1:] {
+		var n, h, m, s int
+		if _, err := fmt.Sscanf(request, "nodes=%d,walltime=%d:%d:%d", &n, &h, &m, &s); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all[n] = h*3600 + m*60 + s
+	}
+	return all
+}

@@ -1,0 +1,149 @@
+// Package history reads what OAR's database keeps of jobs that are over, as the runs that advice is made of. It changes nothing: the account that may only
+// read asks.
+//
+//	runs, left, err := history.Read(ctx, db, history.Span{From: now - 30*86400, Until: now})
+//
+// OAR knows on which nodes a job was and for how long, and nothing of what it started there: of these runs nobody can say what they used.
+package history
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/traces/advise"
+)
+
+// patience is how long a question may take: a month of a large site on a busy database takes seconds.
+const patience = 2 * time.Minute
+
+// Span is the time of which is asked: jobs that ran then, at least in part. Unix seconds.
+type Span struct{ From, Until core.Time }
+
+// Left counts the jobs that are left out.
+type Left struct {
+	Changing   int // their number of nodes changed: they have a profile, or were beside one that has
+	NoNodes    int // OAR no longer knows on how many nodes they were
+	Unfinished int // they run still
+}
+
+// String says what is left out; "" when nothing is.
+func (l Left) String() string {
+	var parts []string
+	for _, p := range []struct {
+		count int
+		what  string
+	}{{l.Unfinished, "jobs that run"}, {l.Changing, "jobs with a profile, and their companions"}, {l.NoNodes, "jobs of which OAR no longer knows the nodes"}} {
+		if p.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.count, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// job is a row.
+type job struct {
+	id                                int64
+	name, user, project, queue, state string
+	command                           string
+	submit, start, stop, limit        core.Time
+	exit                              int64
+}
+
+// Read gives the jobs that ran in a span of time and are over. A name that a job was not given is its command.
+func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, error) {
+	var left Left
+	ctx, cancel := context.WithTimeout(ctx, 4*patience)
+	defer cancel()
+	tx, err := db.Users.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return nil, left, fmt.Errorf("asking OAR's database as the account that may only read: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err = tx.ExecContext(ctx, db.StatementLimit(patience)); err != nil {
+		return nil, left, fmt.Errorf("limiting the time of a question to OAR's database: %w", err)
+	}
+	where := fmt.Sprintf("j.start_time > 0 AND j.start_time < %d AND (j.stop_time >= %d OR j.stop_time = 0)", span.Until, span.From)
+	jobs, err := database.All(ctx, tx, "jobs that are over", `SELECT j.job_id, COALESCE(j.job_name, ''), COALESCE(j.job_user, ''), COALESCE(j.project, ''), COALESCE(j.queue_name, ''),
+		j.state, COALESCE(j.command, ''), j.submission_time, j.start_time, j.stop_time, COALESCE(m.moldable_walltime, 0), COALESCE(j.exit_code, -1)
+		FROM jobs j LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job WHERE `+where+` ORDER BY j.job_id`, nil, func(j *job) []any {
+		return []any{&j.id, &j.name, &j.user, &j.project, &j.queue, &j.state, &j.command, &j.submit, &j.start, &j.stop, &j.limit, &j.exit}
+	})
+	if err != nil {
+		return nil, left, err
+	}
+	hosts, err := counted(ctx, tx, "the nodes of jobs that are over", `SELECT j.job_id, COUNT(DISTINCT r.network_address) FROM jobs j
+		JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job JOIN resources r ON r.resource_id = a.resource_id
+		WHERE r.type = 'default' AND `+where+` GROUP BY j.job_id`)
+	if err != nil {
+		return nil, left, err
+	}
+	changing, err := counted(ctx, tx, "the types of jobs that are over", `SELECT j.job_id, COUNT(*) FROM jobs j JOIN job_types t ON t.job_id = j.job_id
+		WHERE (t.type = 'noop' OR t.type LIKE 'ep=%' OR t.type LIKE 'container%' OR t.type LIKE 'cosystem%') AND `+where+` GROUP BY j.job_id`)
+	if err != nil {
+		return nil, left, err
+	}
+	return runsOf(jobs, hosts, changing, &left), left, nil
+}
+
+// counted gives a number for each job.
+func counted(ctx context.Context, from database.Querier, what, query string) (map[int64]int, error) {
+	all := map[int64]int{}
+	err := database.Rows(ctx, from, what, query, nil, func(r *sql.Rows) error {
+		var id int64
+		var n int
+		err := r.Scan(&id, &n)
+		all[id] = n
+		return err
+	})
+	return all, err
+}
+
+// runsOf makes runs of the jobs that tell something.
+func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run {
+	var all []advise.Run
+	for i := range jobs {
+		j := &jobs[i]
+		switch {
+		case j.state != terminated && j.state != failed || j.stop == 0:
+			left.Unfinished++
+		case changing[j.id] > 0:
+			left.Changing++
+		case hosts[j.id] == 0:
+			left.NoNodes++
+		case j.stop > j.start:
+			all = append(all, j.run(hosts[j.id]))
+		}
+	}
+	return all
+}
+
+// The states of jobs that are over, in OAR's words.
+const (
+	terminated = "Terminated"
+	failed     = "Error"
+)
+
+// run is a job as advice reads it.
+func (j *job) run(hosts int) advise.Run {
+	name := j.name
+	if name == "" {
+		name = named(j.command)
+	}
+	return advise.Run{ID: fmt.Sprint(j.id), User: j.user, Account: j.project, Partition: j.queue, Name: name, Submit: j.submit, Start: j.start, End: j.stop,
+		Requested: hosts, Limit: j.limit, Held: hosts, Completed: j.state == terminated && j.exit == 0, Script: -1}
+}
+
+// named is what a job is called that was given no name: its command, cut where that is long.
+func named(command string) string {
+	const most = 100
+	runes := []rune(strings.Join(strings.Fields(command), " "))
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return string(runes)
+}
