@@ -192,26 +192,31 @@ func (s *seen) onTime(ep core.EP) bool {
 	return s.fits(ep)
 }
 
-// changing is what a job holds that has these sizes one after the other: their area, and at each boundary the larger of both for as long as
-// it takes to get from one to the other.
+// changing is what a job holds that has these sizes one after the other: their area, and what it takes to get from one to the next.
 func changing(all []stretch) int64 {
 	sum := area(all)
 	for i := 1; i < len(all); i++ {
-		if before, after := all[i-1].nodes, all[i].nodes; after > before {
-			sum += growing * int64(after)
-		} else {
-			sum += shrinking * int64(before)
-		}
+		sum += resizing(all[i-1].nodes, all[i].nodes)
 	}
 	return sum
 }
 
+// resizing is the area of a step boundary: the larger of both sizes is held for as long as it takes.
+func resizing(before, after int) int64 {
+	if after > before {
+		return growing * int64(after)
+	}
+	return shrinking * int64(before)
+}
+
 // under is the area of a run that fits the line, had it carried it: the line's nodes for as long as each of its steps lasted, and what
 // it takes to get from one to the next.
-func (s *seen) under(ep core.EP) int64 {
-	its := slices.Clone(s.ep)
-	for i := range its {
-		its[i].nodes = ep[i].Nodes
+func (s *seen) under(ep core.EP) (sum int64) {
+	for i, t := range s.ep {
+		sum += t.length() * int64(ep[i].Nodes)
+		if i > 0 {
+			sum += resizing(ep[i-1].Nodes, ep[i].Nodes)
+		}
 	}
-	return changing(its)
+	return sum
 }
