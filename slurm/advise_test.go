@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 		t.Errorf("alice is told of her own jobs:\n%s", text)
 	}
 
-	serving(t, lab, "[plan]\nalgorithm = \"noX\"\n")
+	sidecar := serving(t, lab, "[plan]\nalgorithm = \"noX\"\n")
 	var all []again
 	for _, j := range stagedJobs {
 		if one := j.find(t, &a); one != nil {
@@ -121,6 +122,47 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	atRest(t, lab)
 	for _, r := range all {
 		r.judge(t, r.ids.accounted(t, lab))
+	}
+	reviewed(t, lab, sidecar.config)
+}
+
+// reviewed looks at what is said of the jobs that carried a line: their steps took no less than their programs, and no longer than they were told.
+func reviewed(t *testing.T, lab *lab.SlurmLab, config string) {
+	t.Helper()
+	type review struct {
+		User  string
+		Told  core.EP
+		Runs  int
+		Steps []struct{ Told, Median core.Time }
+	}
+	var all struct{ Managed []review }
+	ask := []string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--managed", "--config", config, "--since", "1h"}
+	lab.Await(t, time.Minute, "the journal has the ends of all", func() bool {
+		all.Managed = nil
+		if err := json.Unmarshal([]byte(lab.Run(t, "root", append(ask, "--json")...)), &all); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		for _, r := range all.Managed {
+			runs += r.Runs
+		}
+		return runs == runsAgain*(len(sizedJobs)+2)
+	})
+	t.Log("\n" + lab.Run(t, "root", ask...))
+	for _, j := range stagedJobs {
+		at := slices.IndexFunc(all.Managed, func(r review) bool { return r.User == j.user && len(r.Told) == len(j.stages) && len(r.Told) > 1 })
+		if !j.advised {
+			continue
+		}
+		if at < 0 || all.Managed[at].Runs != runsAgain {
+			t.Errorf("of %s nothing is said: %+v", j.name, all.Managed)
+			continue
+		}
+		for i, s := range all.Managed[at].Steps {
+			if s.Median < j.stages[i].Duration || s.Median > s.Told {
+				t.Errorf("%s: step %d, told %d s, took %d in the median, and its program %d", j.name, i+1, s.Told, s.Median, j.stages[i].Duration)
+			}
+		}
 	}
 }
 

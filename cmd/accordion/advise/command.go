@@ -39,6 +39,8 @@ Of a workload log, --from LOG.swf, there is advice on jobs that were run on seve
 
 With --what-if all jobs are replayed as they were under ` + asItWas + `, and with the lines, there and under --policy. Who would lose is told first.
 
+With --managed it reads the journal of the sidecar, and says of each line that jobs have carried how long its steps were told and how long they took.
+
 OAR knows nothing of what a job starts: with --oar there is advice for jobs that were run on several sizes, as the requests of a moldable job.
 
 With JOB it explains that one in sentences, and where "accordion step" goes in its script.`,
@@ -52,7 +54,9 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 	}
 	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input, or a workload log, *.swf or *.swf.gz (default: sacct is asked)")
 	c.Flags().BoolVar(&f.oar, "oar", false, "ask OAR's database, as $OARCONFFILE or "+conf.DefaultFile+" says, in place of sacct")
-	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct or OAR is asked, such as 7d or 12h")
+	c.Flags().BoolVar(&f.managed, "managed", false, "say how jobs that carry a line kept to it, by the sidecar's journal, and write a better line")
+	f.clusters = command.ClustersFlag(c)
+	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct, OAR or the journal is asked, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	c.Flags().StringVar(&f.html, "html", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
@@ -68,7 +72,8 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 
 type flags struct {
 	file, since, user, html, shortest, zone string
-	json, oar                               bool
+	json, oar, managed                      bool
+	clusters                                command.Clusters // whose journals
 	quantile, margin                        float64
 	runs, top                               int
 	whatIf                                  whatIfFlags
@@ -114,6 +119,12 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	}
 	if f.oar && (f.file != "" || job != "") {
 		return command.Usage(errors.New("advise: --oar asks OAR's database of all jobs: leave --from and the job away"))
+	}
+	if f.managed {
+		if f.whatIf.on || f.oar || f.file != "" || f.html != "" || job != "" {
+			return command.Usage(errors.New("advise: --managed reads the sidecar's journal: leave --from, --oar, --html, --what-if and the job away"))
+		}
+		return f.reviewManaged(cmd, o)
 	}
 	source, err := f.source()
 	if err != nil {

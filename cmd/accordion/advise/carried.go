@@ -1,0 +1,126 @@
+package advise
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/traces/advise"
+)
+
+// carrying follows one job through the journal.
+type carrying struct {
+	advise.Carried
+	choices []core.EP
+	at      float64 // second at which the nodes of its present step were there; 0: it has not begun
+	broken  bool    // what it did is not known whole: it asked for nothing, or was changed
+}
+
+// carried gives the jobs with a profile or sizes that began at a second or later and are over, by the entries of a cluster's journal.
+func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.Carried, error) {
+	type key struct{ job, submitted int64 }
+	jobs := map[key]*carrying{}
+	var over []advise.Carried
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind != journal.KindEvent {
+			continue
+		}
+		k := key{e.Job, e.Submitted}
+		if e.Verb == "accepted" {
+			if j := accepted(e); j != nil {
+				jobs[k] = j
+			}
+			continue
+		}
+		j := jobs[k]
+		if j == nil {
+			continue
+		}
+		if j.hear(e); e.Verb == "ended" {
+			delete(jobs, k)
+			if j.Began >= from && j.at > 0 {
+				over = append(over, j.Carried)
+			}
+		}
+	}
+	return over, nil
+}
+
+// accepted begins with a job's request; nil for one that carries none.
+func accepted(e journal.Entry) *carrying {
+	line, _, _ := strings.Cut(e.Text, "; ")
+	if !strings.HasPrefix(line, "ep=") && !strings.HasPrefix(line, "mold=") {
+		return nil
+	}
+	choices, err := adapter.ParseRequest(line)
+	if err != nil || len(choices) == 0 {
+		return nil
+	}
+	user, _ := e.Args["user"].(string)
+	return &carrying{Carried: advise.Carried{ID: fmt.Sprint(e.Job), User: user, Line: line}, choices: choices}
+}
+
+// hear notes an event of the job.
+func (j *carrying) hear(e journal.Entry) {
+	switch e.Verb {
+	case "started":
+		began, known := second(e, "began")
+		j.at, j.Began, j.Real, j.broken = began, core.Time(began), nil, !known
+		j.choose(e)
+	case "grew", "shrank":
+		asked, spoke := second(e, "asked")
+		usable, known := second(e, "usable")
+		step, _ := second(e, "step")
+		if j.broken = j.broken || !spoke || !known || int(step) != len(j.Real)+2; !j.broken {
+			j.lasted(asked)
+			j.at = usable
+		}
+	case "requeued":
+		j.at, j.Real, j.broken = 0, nil, false
+	case "ending", "changed", "shortened", "restored", "forgotten", "lost":
+		j.broken = true
+	case "ended":
+		state, _ := e.Args["state"].(string)
+		if !j.broken && j.at > 0 && len(j.Real) == len(j.Told)-1 && (state == "" || strings.HasPrefix(state, "COMPLET")) {
+			j.lasted(float64(e.At.UnixMicro()) / 1e6)
+			j.Ended = true
+		}
+	}
+}
+
+// choose finds out with which of its choices the job began, by its nodes.
+func (j *carrying) choose(e journal.Entry) {
+	text, _ := e.Args["nodes"].(string)
+	names, err := hostlist.Expand(text)
+	for _, c := range j.choices {
+		if err == nil && c[0].Nodes == len(names) {
+			j.Told = c
+			return
+		}
+	}
+	j.Told, j.broken = j.choices[0], true
+}
+
+// lasted ends the present step.
+func (j *carrying) lasted(until float64) {
+	j.Real = append(j.Real, max(core.Time(math.Ceil(until-j.at)), 1))
+}
+
+// second is a field that is a number.
+func second(e journal.Entry, name string) (float64, bool) {
+	n, is := e.Args[name].(json.Number)
+	if !is {
+		return 0, false
+	}
+	v, err := n.Float64()
+	return v, err == nil
+}

@@ -1,0 +1,134 @@
+package advise
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/traces/advise"
+)
+
+// event is what the journal has at a second; its fields are in pairs.
+func event(job int64, at int64, verb, text string, fields ...any) journal.Entry {
+	e := journal.Entry{Kind: journal.KindEvent, At: time.Unix(at, 0), Job: job, Submitted: 5, Verb: verb, Text: text, Args: map[string]any{}}
+	for i := 0; i < len(fields); i += 2 {
+		if n, is := fields[i+1].(float64); is {
+			e.Args[fields[i].(string)] = json.Number(fmt.Sprint(n))
+		} else {
+			e.Args[fields[i].(string)] = fields[i+1]
+		}
+	}
+	return e
+}
+
+func entries(all []journal.Entry, end error) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if end != nil {
+			yield(journal.Entry{}, end)
+		}
+	}
+}
+
+// life is a job of three steps: it begins at second 1000, and asks after 100, 300 and 50 seconds, each time waiting two for its nodes.
+func life(job int64) []journal.Entry {
+	return []journal.Entry{
+		event(job, 900, "accepted", "ep=2x120s,5x280s,1x60s", "user", "ada"),
+		{Kind: journal.KindIntent, Verb: "reserve", Job: job, Submitted: 5},
+		event(job, 990, "starting", "on 2 nodes", "nodes", "n[1-2]", "planned", 1000.0),
+		event(job, 1001, "started", "on 2 nodes", "nodes", "n[1-2]", "began", 1000.0),
+		event(job, 1102, "grew", "from 2 to 5 nodes", "asked", 1100.0, "usable", 1102.0, "step", 2.0),
+		event(job, 1404, "shrank", "from 5 to 1 nodes", "asked", 1402.0, "usable", 1403.5, "step", 3.0),
+		event(job, 1454, "ended", "after step 3 of 3 (COMPLETED)", "state", "COMPLETED"),
+	}
+}
+
+func TestWhatTheJournalTellsOfSteps(t *testing.T) {
+	without := func(verb string, fields ...any) []journal.Entry {
+		all := life(7)
+		at := slices.IndexFunc(all, func(e journal.Entry) bool { return e.Verb == verb })
+		all[at] = event(7, all[at].At.Unix(), verb, all[at].Text, fields...)
+		return all
+	}
+	more := func(at int, e journal.Entry) []journal.Entry { return slices.Insert(life(7), at, e) }
+	for _, c := range []struct {
+		name    string
+		entries []journal.Entry
+		want    string // its steps and whether it ended; "" where nothing is told
+	}{
+		{"a job that asks for its steps", life(7), "[100 300 51] true"},
+		{"a silent one", without("grew", "usable", 1102.0, "step", 2.0), "[] false"},
+		{"one that the sidecar ends", more(5, event(7, 1300, "ending", "its allowance is used up")), "[100] false"},
+		{"one that was changed without us", more(4, event(7, 1050, "changed", "holds 1 nodes, not 2")), "[] false"},
+		{"one that fails", without("ended", "state", "FAILED"), "[100 300] false"},
+		{"one that is over before its last step", slices.Delete(life(7), 5, 6), "[100] false"},
+		{"one of which a step is missing", slices.Delete(life(7), 4, 5), "[] false"},
+		{"one that began again", slices.Insert(life(7), 4, event(7, 1010, "requeued", ""), event(7, 1020, "started", "", "nodes", "n[1-2]", "began", 1020.0)), "[80 300 51] true"},
+		{"one that never began", slices.Delete(life(7), 3, 6), ""},
+		{"one that runs", life(7)[:6], ""},
+		{"an ordinary one", append([]journal.Entry{event(7, 900, "accepted", "rigid=4x1h")}, life(7)[2:]...), ""},
+		{"one with a line that nobody can read", append([]journal.Entry{event(7, 900, "accepted", "ep=2xx")}, life(7)[2:]...), ""},
+		{"one that began before the time of interest", without("started", "nodes", "n[1-2]", "began", 10.0), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all, err := carried(entries(c.entries, nil), 500)
+			got := ""
+			if len(all) == 1 {
+				got = fmt.Sprintf("%v %v", all[0].Real, all[0].Ended)
+			}
+			if err != nil || got != c.want || len(all) > 1 {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+	if _, err := carried(entries(life(7), errors.New("the disk is gone")), 0); err == nil {
+		t.Error("a journal that cannot be read gives no error")
+	}
+}
+
+func TestOfSeveralSizesTheOneOnWhichItRan(t *testing.T) {
+	all, err := carried(entries([]journal.Entry{
+		event(7, 900, "accepted", "mold=2x100s|4x60s; never chosen, for they last longer: 8x70s", "user", "ada"),
+		event(7, 1001, "started", "on 4 nodes", "nodes", "n[1-4]", "began", 1000.0),
+		event(7, 1050, "ended", "after step 1 of 1"),
+	}, nil), 0)
+	if err != nil || len(all) != 1 || all[0].Told.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Real) != "[50]" || !all[0].Ended || all[0].User != "ada" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestAReviewIsReadByPeople(t *testing.T) {
+	var all []journal.Entry
+	for i := range int64(6) {
+		all = append(all, life(i)...)
+	}
+	jobs, err := carried(entries(all, nil), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := writeReviews(&b, advise.Reviews(jobs, advise.Options{}), len(jobs), 10, 0.9); err != nil {
+		t.Fatal(err)
+	}
+	want := `ada ep=2x120s,5x280s,1x60s: 6 runs
+  step 1, 2 nodes: told 2m, took 1m40s, and up to 1m40s in 90 %
+  step 2, 5 nodes: told 4m40s, took 5m, and up to 5m in 90 %; late in 6, by up to 20s
+  step 3, 1 node: told 1m, took 51s, and up to 51s in 90 %
+  better: #EP 2x1m50s,5x5m30s,1x57s   on time in 2 of the last 2, as it is in 0
+
+6 jobs with 1 line. A step lasts from when its nodes are there until the script says that it is over; the last one, until the sidecar sees the job's end.
+`
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+}
