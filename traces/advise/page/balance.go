@@ -39,7 +39,7 @@ func balance(r *advise.Report) []share {
 	}{
 		{"saved", "would be free", "the lines on this page, of the jobs that fit them", saved},
 		{"alone", "wasted, and left alone", "their runs differ too much for a line", alone},
-		{"unknown", "not known", "jobs that started nothing with srun, did not complete, or were run too seldom", r.Unknown},
+		{"unknown", "not known", "jobs without steps in what was read, those that did not complete, or were run too seldom", r.Unknown},
 		{"rest", "used, or not worth a line", "what the lines leave the jobs, and what is below a twentieth", rest},
 	} {
 		part := float64(s.area) / float64(r.Held)

@@ -164,6 +164,14 @@ var hostile = []string{
 	"\x1b[2J\x00\xff\u202eevil", strings.Repeat("a", 5000), `{{.}} {{template "chart"}}`, `</title><script>alert(4)</script>`, "x|y\nz",
 }
 
+// Of what has no steps, a log or OAR's tables, it is not said that no profile would have saved anything.
+func TestAPageOfSizesAlone(t *testing.T) {
+	text := written(t, pageOf(onSizes("eve", "cfd")))
+	if !strings.Contains(text, "<b>1 job</b> of those read was run on several sizes") || strings.Contains(text, "No profile would have saved") || !strings.Contains(text, "<b>36 jobs</b> have no steps in what was read") {
+		t.Error(text)
+	}
+}
+
 func TestAPageOfNothing(t *testing.T) {
 	text := written(t, pageOf(nil))
 	if !strings.Contains(text, "No profile would have saved a twentieth") || strings.Contains(text, "NaN") {

@@ -20,6 +20,7 @@ type shown struct {
 	Others, AlsoAlone  table[row] // without
 	Sizes              []sized
 	MoreSizes          int
+	Movable            string // how many jobs were run on several sizes
 	Silent             []Note // of whom nothing is said, and how many
 	WhatIf             *WhatIf
 	Missing            []string
@@ -100,6 +101,7 @@ func (p *Page) show() *shown {
 	for i := range p.Report.Sizes[:min(len(p.Report.Sizes), mostDrawn)] {
 		s.Sizes = append(s.Sizes, sizedOf(&p.Report.Sizes[i]))
 	}
+	s.Movable = count(len(p.Report.Sizes), "job")
 	s.MoreSizes = len(p.Report.Sizes) - len(s.Sizes)
 	return s
 }
@@ -161,7 +163,7 @@ func silent(r *advise.Report) []Note {
 	}{
 		{r.Left.Sound, "use what they hold, or waste less than a twentieth of it"},
 		{r.Left.Seldom, "are run too seldom for a line that is known to hold"},
-		{r.Left.NoSteps, "start nothing with srun, so that nobody knows which of their nodes they use"},
+		{r.Left.NoSteps, "have no steps in what was read, so that nobody knows which of their nodes they used"},
 		{r.Left.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
 	} {
 		if s.n > 0 {
