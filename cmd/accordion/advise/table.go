@@ -146,14 +146,14 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 		saved += a.Saved
 		users[a.User] = true
 	}
-	fmt.Fprintf(&b, "In %s %s held %s node-hours. ", span(report.Period), count(len(h.runs), "job"), hours(nodeHours(report.Held)))
+	fmt.Fprintf(&b, "In %s %s held %s node-hours.", span(report.Period), count(len(h.runs), "job"), hours(nodeHours(report.Held)))
 	switch {
 	case h.oar: // it knows of no steps
 		b.WriteByte('\n')
 	case len(told) == 0:
-		b.WriteString("No profile would have saved a twentieth of what its job held.\n")
+		b.WriteString(" No profile would have saved a twentieth of what its job held.\n")
 	default:
-		fmt.Fprintf(&b, "With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
+		fmt.Fprintf(&b, " With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
 		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
 	}
 	var silent []string
