@@ -51,6 +51,25 @@ func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
 	}
 }
 
+// Of logs that are too large for a policy it has no row, and its row of all logs says of how many it is.
+func TestAPolicyThatWasLeftOutHasNoRow(t *testing.T) {
+	all := append(cases("small", 1), cases("large", 1)...)
+	for i := range all {
+		for p := range policies {
+			if all[i].Log == "small" || policies[p] != slow {
+				all[i].Metrics[p] = with(100, 100)
+			}
+		}
+	}
+	text := page(all, 1)
+	if n := strings.Count(text, "| 30 %, conservative |"); n != 1 {
+		t.Errorf("%d logs have a row of it, want one:\n%s", n, text)
+	}
+	if !strings.Contains(text, "| conservative (1 of them) | 1.00 |") || !strings.Contains(text, "| patient | 1.00 (1.00) |") {
+		t.Errorf("its row does not say of how many logs it is:\n%s", text)
+	}
+}
+
 func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("; MaxProcs: 16\n")
