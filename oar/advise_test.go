@@ -32,7 +32,7 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A job that ran on several sizes is advised to be moldable, from OAR's own tables, by the account that may only read: issue 18's last point but one. The
+// A job that ran on several sizes is advised to be moldable, from OAR's own tables, by the account that may only read. The
 // requests that it is told do what they say. go test ./oar -run SizesAreAdvised -v -args -accordion.long
 func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	if !*everything {

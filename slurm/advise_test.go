@@ -72,7 +72,7 @@ type again struct {
 // runsAgain is how often a job is run with its line.
 const runsAgain = 5
 
-// Who would gain is found among jobs that really ran; and what was advised, once it is done, is what was said: issue 18's first point. The jobs are
+// Who would gain is found among jobs that really ran; and what was advised, once it is done, is what was said. The jobs are
 // run again by a planner that expands no step, for the advice is about the line's own sizes. It takes a quarter of an hour:
 // go test ./slurm -run WhatIsAdvised -v -args -accordion.long
 func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
