@@ -115,7 +115,7 @@ func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run 
 			left.Changing++
 		case hosts[j.id] == 0:
 			left.NoNodes++
-		case j.stop > j.start:
+		case j.stop >= j.start: // one that fails at once ends in the second in which it began
 			all = append(all, j.run(hosts[j.id]))
 		}
 	}

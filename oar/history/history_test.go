@@ -27,6 +27,7 @@ func TestRunsOfWhatOARKeeps(t *testing.T) {
 		{ID: "2", User: "ada", Name: "./run --n 5", Start: 100, End: 200, Requested: 1, Held: 1, Completed: true, Script: -1},
 		{ID: "3", Name: "failed", Start: 100, End: 200, Requested: 1, Held: 1, Script: -1},
 		{ID: "4", Name: "killed", Start: 100, End: 200, Requested: 1, Held: 1, Script: -1},
+		{ID: "8", Name: "in no time", Start: 100, End: 100, Requested: 1, Held: 1, Completed: true, Script: -1},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d runs, want %d", len(got), len(want))

@@ -39,6 +39,7 @@ func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
 		{"no curve is like this", sized([]int{1, 2, 4}, 6, func(n int) float64 { return map[int]float64{1: 4000, 2: 3600, 4: 1300}[n] }), "#MOLD 1x1h15m|2x1h8m|4x25m"},
 		{"so much faster that it did other work", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 1200}[n] }), ""},
 		{"faster than twice the nodes are", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 1500}[n] }), "#MOLD 2x1h15m|4x29m"},
+		{"at once over on the second", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 0}[n] }), ""},
 		{"one size", sized([]int{4}, 20, amdahl), ""},
 		{"no faster on more", sized([]int{2, 4, 8}, 6, func(int) float64 { return 3000 }), ""},
 		{"too seldom on the second", append(sized([]int{2}, 9, amdahl), sized([]int{4}, 1, amdahl)...), ""},
