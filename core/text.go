@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Limits of what a user may write, so that a hostile job comment cannot make planning slow or overflow anything.
@@ -164,4 +166,14 @@ func FormatDuration(d Time) string {
 		}
 	}
 	return string(text)
+}
+
+// Printable is a text that users wrote, with a ? for each character that would do something to a terminal, or is none.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
 }

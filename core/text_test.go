@@ -80,3 +80,15 @@ func FuzzParseDuration(f *testing.F) {
 		}
 	})
 }
+
+func TestPrintableTextDoesNothingToATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"cfd 7, année":       "cfd 7, année",
+		"\x1b[2J\ttab\nline": "?[2J?tab?line",
+		"\xff\u202eevil\x00": "??evil?",
+	} {
+		if got := core.Printable(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"accordion/core"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // line is an entry for programs. Its keys are a contract: they are added to, never changed.
@@ -59,15 +59,7 @@ func (e Entry) Line(zone *time.Location) string {
 	case e.Kind == KindIntent:
 		fmt.Fprintf(&b, " (%s, %d ms)", e.Outcome, e.Took.Milliseconds())
 	}
-	return strings.Map(printable, b.String())
-}
-
-// printable keeps a terminal safe from what a user may have put into a job's name.
-func printable(r rune) rune {
-	if unicode.IsPrint(r) {
-		return r
-	}
-	return '?'
+	return core.Printable(b.String())
 }
 
 // Follow gives what Entries gives (with a job other than 0: what JobEntries gives), and then every new entry as it comes,

@@ -14,7 +14,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -213,11 +212,4 @@ func dash(s string) string {
 }
 
 // clean keeps the terminal safe from what users wrote into names.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s)
-}
+func clean(s string) string { return core.Printable(s) }

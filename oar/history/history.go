@@ -29,6 +29,7 @@ type Left struct {
 	Changing   int // their number of nodes changed: they have a profile, or were beside one that has
 	NoNodes    int // OAR no longer knows on how many nodes they were
 	Unfinished int // they run still
+	Backwards  int // they ended before they began: somebody set the clock
 }
 
 // String says what is left out; "" when nothing is.
@@ -37,7 +38,8 @@ func (l Left) String() string {
 	for _, p := range []struct {
 		count int
 		what  string
-	}{{l.Unfinished, "jobs that run"}, {l.Changing, "jobs with a profile, and their companions"}, {l.NoNodes, "jobs of which OAR no longer knows the nodes"}} {
+	}{{l.Unfinished, "jobs that run"}, {l.Changing, "jobs with a profile, and their companions"}, {l.NoNodes, "jobs of which OAR no longer knows the nodes"},
+		{l.Backwards, "jobs that ended before they began"}} {
 		if p.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.count, p.what))
 		}
@@ -115,7 +117,9 @@ func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run 
 			left.Changing++
 		case hosts[j.id] == 0:
 			left.NoNodes++
-		case j.stop >= j.start: // one that fails at once ends in the second in which it began
+		case j.stop < j.start:
+			left.Backwards++
+		default: // one that fails at once ends in the second in which it began
 			all = append(all, j.run(hosts[j.id]))
 		}
 	}
@@ -134,7 +138,7 @@ func (j *job) run(hosts int) advise.Run {
 	if name == "" {
 		name = named(j.command)
 	}
-	return advise.Run{ID: fmt.Sprint(j.id), User: j.user, Account: j.project, Partition: j.queue, Name: name, Submit: j.submit, Start: j.start, End: j.stop,
+	return advise.Run{ID: fmt.Sprint(j.id), User: j.user, Account: core.Printable(j.project), Partition: j.queue, Name: core.Printable(name), Submit: j.submit, Start: j.start, End: j.stop,
 		Requested: hosts, Limit: j.limit, Held: hosts, Completed: j.state == terminated && j.exit == 0, Script: -1}
 }
 

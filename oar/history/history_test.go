@@ -17,9 +17,11 @@ func TestRunsOfWhatOARKeeps(t *testing.T) {
 		{id: 6, name: "grew", state: terminated, start: 100, stop: 200},
 		{id: 7, name: "of old nodes", state: terminated, start: 100, stop: 200},
 		{id: 8, name: "in no time", state: terminated, start: 100, stop: 100},
+		{id: 10, name: "\x1b[2Jhostile", state: terminated, start: 100, stop: 200},
+		{id: 11, name: "before it began", state: terminated, start: 100, stop: 90},
 		{id: 9, name: "ending", state: "Finishing", start: 100, stop: 200},
 	}
-	hosts := map[int64]int{1: 4, 2: 1, 3: 1, 4: 1, 5: 1, 6: 2, 8: 1, 9: 1}
+	hosts := map[int64]int{1: 4, 2: 1, 3: 1, 4: 1, 5: 1, 6: 2, 8: 1, 9: 1, 10: 1, 11: 1}
 	var left Left
 	got := runsOf(jobs, hosts, map[int64]int{6: 1}, &left)
 	want := []advise.Run{
@@ -28,6 +30,7 @@ func TestRunsOfWhatOARKeeps(t *testing.T) {
 		{ID: "3", Name: "failed", Start: 100, End: 200, Requested: 1, Held: 1, Script: -1},
 		{ID: "4", Name: "killed", Start: 100, End: 200, Requested: 1, Held: 1, Script: -1},
 		{ID: "8", Name: "in no time", Start: 100, End: 100, Requested: 1, Held: 1, Completed: true, Script: -1},
+		{ID: "10", Name: "?[2Jhostile", Start: 100, End: 200, Requested: 1, Held: 1, Completed: true, Script: -1},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d runs, want %d", len(got), len(want))
@@ -37,7 +40,7 @@ func TestRunsOfWhatOARKeeps(t *testing.T) {
 			t.Errorf("%+v, want %+v", g, w)
 		}
 	}
-	if text := left.String(); left != (Left{Unfinished: 2, Changing: 1, NoNodes: 1}) || text != "2 jobs that run, 1 jobs with a profile, and their companions, 1 jobs of which OAR no longer knows the nodes" {
+	if text := left.String(); left != (Left{Unfinished: 2, Changing: 1, NoNodes: 1, Backwards: 1}) || text != "2 jobs that run, 1 jobs with a profile, and their companions, 1 jobs of which OAR no longer knows the nodes, 1 jobs that ended before they began" {
 		t.Errorf("left out: %s", text)
 	}
 }

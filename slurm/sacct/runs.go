@@ -204,7 +204,7 @@ func (r *Runs) row(t *table, zone *time.Location, from, to core.Time, nodes []in
 	state, _, _ := strings.Cut(t.text("State"), " ")
 	return accounted{
 		Run: advise.Run{
-			ID: strings.Clone(printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
+			ID: strings.Clone(core.Printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
 			Submit: t.time("Submit", zone), Start: from, End: to, Requested: int(t.number("ReqNodes")), Limit: t.limit(), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
 		},
 		state: r.word(state), nodes: len(nodes),
@@ -217,19 +217,9 @@ func (r *Runs) word(text string) string {
 		return known
 	}
 	own := strings.Clone(text)
-	clean := printable(own)
+	clean := core.Printable(own)
 	r.words[own] = clean
 	return clean
-}
-
-// printable is a text with a ? for each character that would do something to a terminal; the same text where there is none.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '\uFFFD' || !strconv.IsPrint(c) {
-			return '?'
-		}
-		return c
-	}, text)
 }
 
 // list is the nodes of a line, by their numbers; nil where none are assigned.

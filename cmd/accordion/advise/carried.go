@@ -66,7 +66,7 @@ func accepted(e journal.Entry) *carrying {
 		return nil
 	}
 	user, _ := e.Args["user"].(string)
-	return &carrying{Carried: advise.Carried{ID: fmt.Sprint(e.Job), User: user, Line: line}, choices: choices}
+	return &carrying{Carried: advise.Carried{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
 }
 
 // hear notes an event of the job.

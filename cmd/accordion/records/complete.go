@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
+	"accordion/core"
 )
 
 // What the shell offers comes from the journals, as the answers do. Where these cannot be read it offers nothing: the command says why.
@@ -57,7 +58,7 @@ func offerJobs(clusters command.Clusters) cobra.CompletionFunc {
 		}
 		entries(clusters, func(e view.Entry) {
 			if number := strconv.FormatInt(int64(e.ID), 10); strings.HasPrefix(number, word) {
-				offers = append(offers, cobra.CompletionWithDesc(number, fmt.Sprintf("%s of %s, %s", printable(e.Name), printable(e.User), e.Phase)))
+				offers = append(offers, cobra.CompletionWithDesc(number, fmt.Sprintf("%s of %s, %s", core.Printable(e.Name), core.Printable(e.User), e.Phase)))
 			}
 		})
 		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -69,23 +70,13 @@ func offerUsers(clusters command.Clusters) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, word string) (offers []string, _ cobra.ShellCompDirective) {
 		there := map[string]bool{}
 		entries(clusters, func(e view.Entry) {
-			if user := printable(e.User); strings.HasPrefix(user, word) && !there[user] {
+			if user := core.Printable(e.User); strings.HasPrefix(user, word) && !there[user] {
 				there[user] = true
 				offers = append(offers, user)
 			}
 		})
 		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// printable keeps a user's words from being the shell's: a line each, and what is behind a tab is a description.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strconv.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s)
 }
 
 // offers has the shell complete a flag so.
