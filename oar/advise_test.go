@@ -19,7 +19,7 @@ func lasting(t1, p float64) string {
 // adviceOfHistory asks for advice of what has run on the lab: the tables are read as they are, in either dialect.
 func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
-	over, err := strconv.Atoi(lab.SQL(t, "select count(*) from jobs where state in ('Terminated', 'Error') and start_time > 0 and stop_time > start_time"))
+	over, err := strconv.Atoi(lab.SQL(t, "select count(*) from jobs where state in ('Terminated', 'Error') and start_time > 0 and stop_time >= start_time"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,9 +62,6 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 	for i, c := range all {
 		companions[i] = int64(c.ID)
 	}
-	if slices.ContainsFunc(all, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.State == adapter.Pending }) {
-		s.neverBegan(ctx, base)
-	}
 	waits, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := s.keeper.Cleaned(waits, base, tables.CpusetsOf(companions...)); err != nil {
@@ -77,19 +74,6 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 		}
 		return s.db.Frag(ctx, tx, now, companions...)
 	})
-}
-
-// neverBegan takes back what was left for the prologue of a job that ends before it began.
-func (s *System) neverBegan(ctx context.Context, job int64) {
-	found, err := s.read.Jobs(ctx, s.db.Sql, fmt.Sprintf("j.job_id = %d", job))
-	if err != nil {
-		s.log.Warn("whether a job has begun cannot be read: what was left for its prologue stays", "job", job, "error", err)
-	}
-	for _, r := range found {
-		if r.State != adapter.Running && len(r.Places) > 0 {
-			s.retract(ctx, r.Key, r.Places)
-		}
-	}
 }
 
 // together are the companions that end with a job: all of its, or those that were made with one and are not merged, itself among them.

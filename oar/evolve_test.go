@@ -292,7 +292,8 @@ func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 		left++
 		for _, s := range looked {
 			if s.at > h.end-1 && slices.Contains(s.hosts, h.host) {
-				t.Errorf("job %s gave %s back at %.0f, and its node file has it at %.1f", job, h.host, h.end, s.at)
+				t.Errorf("job %s gave %s back at %.0f, and its node file has it at %.1f; its node file in turn, and the journal:\n%s\n%s", job, h.host, h.end, s.at,
+					inTurn(looked), lab.Run(t, "root", "accordion", "journal", "--json", "--job", job))
 				break
 			}
 		}
@@ -300,6 +301,17 @@ func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	if left == 0 {
 		t.Errorf("job %s gave no host back: the test sees nothing", job)
 	}
+}
+
+// inTurn are what a job saw, a line for each change.
+func inTurn(looked []seen) string {
+	var lines strings.Builder
+	for i, s := range looked {
+		if i == 0 || !slices.Equal(s.hosts, looked[i-1].hosts) {
+			fmt.Fprintf(&lines, "%.1f %s\n", s.at, strings.Join(s.hosts, ","))
+		}
+	}
+	return lines.String()
 }
 
 // noOverlap says that no resource was ever given to two jobs at once, in the whole history and whatever the queue. Companions

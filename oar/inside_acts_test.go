@@ -93,7 +93,14 @@ func aHold(in *inside) {
 	}
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
+	left := func(node string, want int) {
+		in.Helper()
+		if files, err := filepath.Glob(in.on(node, "/var/lib/oar/*"+hooks.ComingNodes)); err != nil || len(files) != want {
+			in.Errorf("for a prologue there is left %v on %s (%v), want %d", files, node, err, want)
+		}
+	}
 	in.mustBe(in.Release(in.ctx, job), adapter.ErrBusy)
+	left("n1", 0)
 	in.as("alice", "oarresume", fmt.Sprint(job.ID))
 	in.wait(database.StateWaiting, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 
@@ -102,14 +109,9 @@ func aHold(in *inside) {
 	in.must(in.Release(in.ctx, job))
 	in.must(in.Release(in.ctx, job))
 	in.until(job, "pending")
-	left := func(want int) {
-		if files, err := filepath.Glob(in.on("n1", "/var/lib/oar/*"+hooks.ComingNodes)); err != nil || len(files) != want {
-			in.Errorf("for a prologue there is left %v (%v), want %d", files, err, want)
-		}
-	}
-	left(1)
+	left("n1", 1)
 	in.must(in.Hold(in.ctx, job))
-	left(0)
+	left("n1", 0)
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
 
@@ -118,16 +120,29 @@ func aHold(in *inside) {
 	in.must(in.Adopt(in.ctx, gone))
 	in.must(in.Attach(in.ctx, gone, "accordion-9-0"))
 	in.must(in.Release(in.ctx, gone))
-	left(1)
+	left("n1", 1)
 	in.as("alice", "oardel", fmt.Sprint(gone.ID))
 	in.wait("done", func() string { return strings.Fields(in.shows(gone))[0] })
 	in.endCompanionsOf(gone)
-	left(0)
 	in.wait("1", func() string {
 		return in.answer("SELECT COUNT(*) FROM jobs j WHERE " + isLive + " AND j.job_name <> 'accordion-9-0'")
 	})
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address = 'n3'")
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
+	left("n1", 0)
+
+	// A sidecar that is killed between what it leaves for the prologue and the release takes nothing back: the next one decides anew, on other
+	// nodes or not at all.
+	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
+	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
+	in.foretell(in.ctx, job)
+	left("n1", 1)
+	in.reserve("accordion-9-0", 0, 500, "n2", "n3", "n4")
+	left("n1", 0)
+	in.foretell(in.ctx, job)
+	left("n2", 1)
+	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
+	left("n2", 0)
 
 	in.start(job, 500, "n1", "n2", "n3")
 	in.mustBe(in.Hold(in.ctx, job), adapter.ErrGone)

@@ -2,6 +2,7 @@ package oar
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,8 +15,9 @@ import (
 	"accordion/oar/node"
 )
 
-// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece.
-const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
+// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece, and by the whole text: where who sends it is killed, only
+// its begin comes.
+const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && [ "$(wc -c <"$f.accordion-next")" -eq "$3" ] && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
 
 // writeHosts runs hosts.Script as a user.
 const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hosts.Script + `' sh "$1"`
@@ -43,7 +45,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
 	text, err := s.nodefile(ctx, job.Nodes)
 	if err == nil {
-		_, err = s.reach.Script(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
+		_, err = s.reach.Script(ctx, host, writeNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime, strconv.Itoa(len(text)))
 	}
 	return err
 }
@@ -67,7 +69,7 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 
 // leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
 // there was no sidecar to take it away.
-const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
+const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
 find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
 // dropNodes takes it away.
@@ -87,28 +89,56 @@ func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err
 	return first, err
 }
 
-// retract takes back what foretell has left for a job that does not begin: it may begin elsewhere, or in another size.
-func (s *System) retract(ctx context.Context, job adapter.Key, base []string) {
+// retractFromFirst takes back what foretell has left on the first of a base's hosts.
+func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []string) {
+	first, err := s.firstOf(ctx, base)
+	if err != nil {
+		s.log.Warn("where nodes were left for a job's prologue cannot be read: they stay there", "job", job.ID, "error", err)
+		return
+	}
+	s.retract(ctx, job, first)
+}
+
+// retract takes back what foretell has left on a host for a job that does not begin: it may begin elsewhere, or in another size.
+func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
 	defer cancel()
-	first, err := s.firstOf(ctx, base)
-	if err == nil {
-		_, err = s.reach.Script(ctx, first, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
-	}
-	if err != nil {
-		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "error", err)
+	if _, err := s.reach.Script(ctx, host, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime); err != nil {
+		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "node", host, "error", err)
 	}
 }
 
+// aStart is what was decided of the start of a job that has not begun: foretell may have left something for it.
+type aStart struct {
+	job  adapter.Key
+	base []string
+}
+
+// startsIn reads the starts that a reservation's nodes, as they are before it changes, were meant for. A sidecar that was killed in the middle
+// of one has not taken back what it left, and where that is only the reservation tells.
+func (s *System) startsIn(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]aStart, error) {
+	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
+	var all []aStart
+	for _, r := range tied {
+		if r.State == adapter.Running || r.Whole != 0 {
+			continue
+		}
+		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // else nothing is left for it
+			all = append(all, aStart{r.Key, hosts[:base]})
+		}
+	}
+	return all, err
+}
+
 // foretell leaves the nodes of a job's first step on the node where it begins, where they are more than its base: OAR knows of
-// the base only. A job whose node cannot be reached begins without: Detach makes it good.
-func (s *System) foretell(ctx context.Context, job adapter.Key) {
+// the base only. It gives that node; "" where nothing was left. A job whose node cannot be reached begins without: Detach makes it good.
+func (s *System) foretell(ctx context.Context, job adapter.Key) (first string) {
 	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
 	defer cancel()
 	err := func() error {
 		r, err := s.read.Job(ctx, s.db.Sql, job)
 		if err != nil || pending(r) != nil || r.Reservation == "" {
-			return nil // Release says it
+			return nil // begin says it
 		}
 		all, err := s.read.Reservations(ctx, s.db.Sql, r.Reservation)
 		if err != nil || len(all) == 0 {
@@ -123,13 +153,13 @@ func (s *System) foretell(ctx context.Context, job adapter.Key) {
 		if err != nil {
 			return err
 		}
-		first, err := s.firstOf(ctx, hosts[:base])
-		if err == nil {
-			_, err = s.reach.Script(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime)
+		if first, err = s.firstOf(ctx, hosts[:base]); err == nil {
+			_, err = s.reach.Script(ctx, first, leaveNodes, text, strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime, strconv.Itoa(len(text)))
 		}
 		return err
 	}()
 	if err != nil {
 		s.log.Warn("the nodes of a job's first step cannot be left for its prologue", "job", job.ID, "error", err)
 	}
+	return first
 }

@@ -31,26 +31,32 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	case r.End <= r.Start:
 		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
 	}
-	err := s.db.Change(ctx, func(tx *sql.Tx) error { return s.reserve(ctx, tx, r) })
+	var moved []aStart
+	err := s.db.Change(ctx, func(tx *sql.Tx) (err error) {
+		moved, err = s.reserve(ctx, tx, r)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+	s.forget(ctx, moved)
 	return nil
 }
 
 const mostName = 100 // characters of jobs.job_name
 
-func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) error {
+// reserve gives the starts that had been decided on nodes which the reservation leaves.
+func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []aStart, err error) {
 	now, err := s.db.Second(ctx, tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.End <= now {
-		return fmt.Errorf("its end %d is past", r.End)
+		return nil, fmt.Errorf("its end %d is past", r.End)
 	}
 	all, err := s.read.Reservations(ctx, tx, r.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	old := observe.Reservation{Reservation: adapter.Reservation{Name: r.Name, Start: core.Forever, OverManaged: true}}
 	if len(all) > 0 {
@@ -62,16 +68,21 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	r.Start = max(r.Start, min(old.Start, now))
 	places, err := s.db.Resources(ctx, tx, r.Nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.obstructed(ctx, tx, r, old.Reservation); err != nil {
-		return err
+		return nil, err
 	}
 	row := tables.Reservation{Name: r.Name, Owner: r.User, From: r.Start, To: r.End, OverManaged: r.OverManaged, Idle: r.Idle, Holder: old.Holder}
 	if err := s.write(ctx, tx, &row, len(r.Nodes), now); err != nil {
-		return err
+		return nil, err
 	}
-	return s.db.Place(ctx, tx, row.Holder, places)
+	if len(old.Nodes) > 0 && !slices.Equal(old.Nodes, r.Nodes) {
+		if moved, err = s.startsIn(ctx, tx, r.Name, old.Nodes); err != nil {
+			return nil, err
+		}
+	}
+	return moved, s.db.Place(ctx, tx, row.Holder, places)
 }
 
 // write writes a reservation's row, and the job that shows it in OAR's plan; one without such a job is new.
@@ -131,15 +142,27 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
+	var undone []aStart
 	err := s.db.Change(ctx, func(tx *sql.Tx) error {
-		all, err := s.db.Reservations(ctx, tx, name)
+		all, err := s.read.Reservations(ctx, tx, name)
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		return s.db.RemoveReservation(ctx, tx, all[0])
+		if undone, err = s.startsIn(ctx, tx, name, all[0].Nodes); err != nil {
+			return err
+		}
+		return s.db.RemoveReservation(ctx, tx, tables.Reservation{Name: name, Holder: all[0].Holder})
 	})
 	if err != nil {
 		return fmt.Errorf("deleting reservation %s: %w", name, err)
 	}
+	s.forget(ctx, undone)
 	return nil
+}
+
+// forget takes back what was left on nodes for starts that are not, or are elsewhere.
+func (s *System) forget(ctx context.Context, starts []aStart) {
+	for _, one := range starts {
+		s.retractFromFirst(ctx, one.job, one.base)
+	}
 }

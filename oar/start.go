@@ -45,12 +45,25 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 // its least step has, companions on the others, on which its cpuset and key are made before. ErrBusy: that is not so in time.
 // OAR begins them at once where no pass can be in the way, else in its next passes.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
+	foretold := "" // the node on which the job's prologue finds something from now on
 	var before errgroup.Group
-	before.Go(func() error { s.foretell(ctx, job); return nil })
+	before.Go(func() error { foretold = s.foretell(ctx, job); return nil })
 	before.Go(func() error { return s.prepare(ctx, job) })
-	if err := before.Wait(); err != nil {
+	err := before.Wait()
+	if err == nil {
+		err = s.begin(ctx, job)
+	}
+	if err != nil {
+		if foretold != "" { // it may begin elsewhere next time
+			s.retract(context.WithoutCancel(ctx), job, foretold)
+		}
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
+	return nil
+}
+
+// begin releases a job for which everything is prepared, and tells OAR.
+func (s *System) begin(ctx context.Context, job adapter.Key) error {
 	var words []string
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		words = []string{server.Starts}
@@ -75,7 +88,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("releasing job %d: %w", job.ID, err)
+		return err
 	}
 	for _, word := range words {
 		s.server.Poke(word)
@@ -203,7 +216,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 		return fmt.Errorf("holding job %d: %w", job.ID, err)
 	}
 	if len(base) > 0 {
-		s.retract(ctx, job, base)
+		s.retractFromFirst(ctx, job, base)
 	}
 	return nil
 }
