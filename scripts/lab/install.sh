@@ -48,6 +48,13 @@ oar_programs=(
 	/bin/ip:iproute2
 )
 
+# Programs that the examples run in jobs.
+application_programs=(
+	/usr/bin/parallel:parallel
+	/usr/bin/snakemake:snakemake
+	/usr/bin/dask-scheduler:python3-distributed
+)
+
 # More for scripts/test.
 test_programs=(
 	"${lab_programs[@]}"
@@ -61,6 +68,7 @@ test_programs=(
 	/usr/bin/mpiexec.hydra:mpich
 	/usr/bin/mpicc.openmpi:libopenmpi-dev
 	/usr/bin/mpirun.openmpi:openmpi-bin
+	"${application_programs[@]}"
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

@@ -1,0 +1,88 @@
+"""A Dask cluster whose workers follow the nodes of an evolving job: one worker on each, started by `accordion agent`.
+
+    with accordion_dask.Cluster() as cluster, distributed.Client(cluster.address) as client:
+        data = client.map(load, names)
+        cluster.step(4)     # the next step of the job's profile has 4 nodes: there are 4 workers when this returns
+        results = client.map(solve, data)
+        cluster.step(1)     # workers on nodes that go hand on what they hold and end; then the nodes go
+
+Copy this file into your program. It needs nothing but Python 3 and distributed. The scheduler runs in this process, on the node of the
+job's script, which no step takes away.
+"""
+
+import os
+import subprocess
+import sys
+
+import distributed
+
+
+def nodes() -> list:
+    """The nodes that the job has, that of its script first."""
+    if "ACCORDION_HOSTFILE" in os.environ:
+        with open(os.environ["ACCORDION_HOSTFILE"], encoding="utf-8") as file:
+            names = file.read().split()
+    else:  # before the first step
+        names = subprocess.run(["scontrol", "show", "hostnames"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    own = os.environ["SLURMD_NODENAME"]
+    return [own] + [name for name in names if name != own]
+
+
+class Cluster:
+    """A scheduler, and a worker on each node of the job. Call step from one thread only."""
+
+    def __init__(self, patience: float = 120):
+        """patience is how many seconds workers may take to come, and to end once they are retired."""
+        self._patience = patience
+        self._workers = {}  # the process of each node's
+        self._scheduler = distributed.LocalCluster(n_workers=0, host="tcp://0.0.0.0", dashboard_address=None)
+        self.address = self._scheduler.scheduler_address
+        self._client = distributed.Client(self.address)
+        self._follow()
+
+    def step(self, size: int) -> None:
+        """Ends this step of the job and begins the next one, which has so many nodes by the job's profile. RuntimeError when accordion
+        refuses; what it says stands in the job's output."""
+        held = nodes()
+        arguments = []
+        if size < len(held):
+            self._retire(held[size:])
+            arguments = ["--keep", ",".join(held[:size])]
+        # What `accordion step` prints is for a shell; what comes of it is for this process and for all that it starts.
+        script = 'eval "$(accordion step "$@")"; status=$?; env -0; exit $status'
+        said = subprocess.run(["sh", "-c", script, "sh", *arguments], stdout=subprocess.PIPE)
+        if said.returncode != 0:
+            raise RuntimeError("accordion step ended with status %d" % said.returncode)
+        told = dict(word.split("=", 1) for word in os.fsdecode(said.stdout).split("\0") if "=" in word)
+        for name in set(os.environ) - set(told):
+            del os.environ[name]
+        os.environ.update(told)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Starts workers on nodes that have none, and waits for them."""
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", "--no-dashboard"]
+        for node in nodes():
+            if node not in self._workers:
+                line = " ".join(["exec", *worker, "--name", node, "--local-directory", '"${TMPDIR:-/tmp}"'])
+                self._workers[node] = subprocess.Popen(["accordion", "agent", node, line], stdin=subprocess.DEVNULL)
+        self._client.wait_for_workers(len(self._workers), timeout=self._patience)
+
+    def _retire(self, names: list) -> None:
+        """Has the workers on these nodes hand on the results that they hold, and end."""
+        known = self._client.scheduler_info()["workers"]
+        self._client.retire_workers([address for address, worker in known.items() if worker["name"] in names], close_workers=True)
+        for name in names:
+            self._workers.pop(name).wait(self._patience)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self._retire(list(self._workers))
+        finally:
+            for process in self._workers.values():  # what did not end by itself
+                process.terminate()
+            self._client.close()
+            self._scheduler.close()

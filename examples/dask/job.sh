@@ -1,0 +1,7 @@
+#!/bin/bash
+#SBATCH --job-name=dask
+#EP 1x10m,3x1h,1x10m
+# A Dask cluster that follows its job: blocks.py calls `accordion step`, by accordion_dask.py. Without the plug-in, submit it with:
+#     sbatch -H -N1 -t80 --comment=ep=1x10m,3x1h,1x10m job.sh
+export DASK_LOGGING__DISTRIBUTED=warning # Dask tells much
+python3 blocks.py "${BLOCKS:-12}"

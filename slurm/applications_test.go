@@ -1,0 +1,235 @@
+package slurm_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// example is an application of examples/, run as its page says, in a directory of alice's.
+type example struct {
+	folder  string   // below examples
+	script  string   // of the job, in the folder
+	program string   // that must be installed
+	more    string   // put before the script's own lines
+	ep      string   // of seconds, in place of the script's hours
+	exports []string // its settings
+	prepare func(t *testing.T, dir string)
+	judge   func(t *testing.T, r ran)
+}
+
+// ran is an example that is over.
+type ran struct {
+	dir, output             string
+	later, left, last, held []string // nodes that came after its start; those that left before its end; those of its end; all that it had
+}
+
+func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/run/accordion-world"); err == nil {
+		t.Skip("the worlds of other releases have no GNU parallel, no Dask and no Snakemake: they run on this machine's own")
+	}
+	lab := quickLab(t)
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // programs in Python begin slowly where others want the processors, too
+	jobs := map[string]string{}
+	for name, e := range examples {
+		if e.there(t) {
+			jobs[name] = e.submit(t, lab, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		job := jobs[name]
+		lab.Await(t, 6*time.Minute, name+" is over", func() bool { return len(p.events(job, "ended")) > 0 })
+		output := lab.File("alice", name+"/out")
+		if state := client(t, lab, "scontrol", "-o", "show", "job", job); !strings.Contains(state, "JobState=COMPLETED") {
+			t.Errorf("%s did not come to its end: %s\n%s", name, state, output)
+			continue
+		}
+		r := ran{dir: filepath.Join(lab.Dir, "home", "alice", name), output: output}
+		if r.follow(t, p, job) {
+			examples[name].judge(t, r)
+		}
+		if t.Failed() {
+			t.Logf("%s said\n%s", name, output)
+		}
+	}
+	clean(t, p)
+}
+
+// there says whether the example can be run; where the real Slurm is required everything must be there.
+func (e example) there(t *testing.T) bool {
+	t.Helper()
+	if _, err := exec.LookPath(e.program); err == nil {
+		return true
+	}
+	if os.Getenv(lab.SlurmRequired) != "" {
+		t.Errorf("examples/%s is not run: no %s (scripts/test installs it)", e.folder, e.program)
+	} else {
+		t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", e.folder, e.program)
+	}
+	return false
+}
+
+// submit puts the folder's files into a directory of that name, and gives the job's script to sbatch.
+func (e example) submit(t *testing.T, lab *lab.SlurmLab, name string) string {
+	t.Helper()
+	dir := filepath.Join(lab.Dir, "home", "alice", name)
+	lab.Run(t, "alice", "mkdir", "-p", dir)
+	files, err := filepath.Glob(filepath.Join("..", "examples", e.folder, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("examples/%s: %d files (%v)", e.folder, len(files), err)
+	}
+	for _, file := range files {
+		install(t, file, filepath.Join(dir, filepath.Base(file)))
+	}
+	if e.prepare != nil {
+		e.prepare(t, dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, e.script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(string(text), "\n")
+	return lab.Submit(t, "alice", first+"\n"+e.more+rest, "-H", "-N1", "-t10", "--comment=ep="+e.ep, "--chdir="+dir, "-o", filepath.Join(dir, "out"),
+		"--export="+strings.Join(append([]string{"ALL"}, e.exports...), ","))
+}
+
+// follow learns from the journal which nodes the job had, from step to step. Every example grows and shrinks.
+func (r *ran) follow(t *testing.T, p *process, job string) bool {
+	t.Helper()
+	var steps [][]string
+	for _, e := range p.events(job, "started", "grew", "shrank") {
+		steps = append(steps, names(t, fmt.Sprint(e.Args["nodes"])))
+	}
+	if len(steps) < 3 {
+		t.Errorf("job %s had the nodes %v: it did not grow and shrink", job, steps)
+		return false
+	}
+	for _, nodes := range steps {
+		r.held = append(r.held, nodes...)
+	}
+	slices.Sort(r.held)
+	r.held, r.last = slices.Compact(r.held), steps[len(steps)-1]
+	r.later = without(r.held, steps[0])
+	r.left = without(r.held, r.last)
+	if len(r.later) == 0 || len(r.left) == 0 {
+		t.Errorf("job %s had the nodes %v: none came later, or none left", job, steps)
+	}
+	return !t.Failed()
+}
+
+// places reads lines of two words that count: what was done, and on which node. Each of so many, numbered from the first on, must be done once, and no node but those
+// that the job had may have done it; each node that came later must have done something.
+func (r ran) places(t *testing.T, line string, first, tasks int) map[string][]int {
+	t.Helper()
+	at, done := map[string][]int{}, map[int]int{}
+	for _, m := range regexp.MustCompile(`(?m)`+line).FindAllStringSubmatch(r.output, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatalf("%q: %v", m[0], err)
+		}
+		at[m[2]] = append(at[m[2]], n)
+		done[n]++
+	}
+	for n := first; n < first+tasks; n++ {
+		if done[n] != 1 {
+			t.Errorf("task %d was done %d times", n, done[n])
+		}
+	}
+	if len(done) != tasks {
+		t.Errorf("%d tasks were done, want %d: %v", len(done), tasks, done)
+	}
+	for node := range at {
+		if !slices.Contains(r.held, node) {
+			t.Errorf("%s did the tasks %v; the job had %v", node, at[node], r.held)
+		}
+	}
+	for _, node := range r.later {
+		if len(at[node]) == 0 {
+			t.Errorf("%s came later, and nothing was done there: %v", node, at)
+		}
+	}
+	return at
+}
+
+// examples are run side by side in one lab.
+var examples = map[string]example{
+	"sweep": {
+		folder: "parallel", script: "sweep.sh", program: "parallel", ep: "1x20s,4x40s,1x20s",
+		more:    "export SCRIPT_NODE=$SLURMD_NODENAME\n",
+		exports: []string{"TRIAL=2", "REST=10", "DRAIN=5"},
+		prepare: func(t *testing.T, dir string) {
+			// The first task that comes to another node than the script's hangs, and ends with its node: parallel begins it again.
+			const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
+				"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"
+			install(t, filepath.Join(dir, "task"), filepath.Join(dir, "honest"))
+			write(t, filepath.Join(dir, "task"), hangs)
+			write(t, filepath.Join(dir, "tasks"), strings.Repeat("1\n", sweepTasks))
+		},
+		judge: judgeSweep,
+	},
+	"dask": {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
+}
+
+const sweepTasks = 26
+
+func judgeSweep(t *testing.T, r ran) {
+	hung := wordsOf(t, filepath.Join(r.dir, "hung", "task"))
+	if len(hung) != 2 || !slices.Contains(r.left, hung[1]) {
+		t.Fatalf("the task that hangs: %v; nodes that left: %v", hung, r.left)
+	}
+	r.later = without(r.later, hung[1:]) // which did nothing else
+	at := map[int]string{}
+	for node, tasks := range r.places(t, `^task (\d+) \(1\): done on (\S+)$`, 1, sweepTasks) {
+		for _, n := range tasks {
+			at[n] = node
+		}
+	}
+	if n, _ := strconv.Atoi(hung[0]); at[n] == hung[1] || at[n] == "" {
+		t.Errorf("task %d hung on %s, which left, and was done on %q", n, hung[1], at[n])
+	}
+}
+
+func judgeDask(t *testing.T, r ran) {
+	r.places(t, `^block (\d+): squared on (\S+)$`, 0, 12)
+	for _, node := range r.left {
+		if !regexp.MustCompile(`(?m)^` + node + ` holds [1-9]\d* results$`).MatchString(r.output) {
+			t.Errorf("%s had no result to hand on before it left", node)
+		}
+	}
+	sum := 0
+	for x := range 12000 {
+		sum += x * x
+	}
+	if !strings.Contains(r.output, fmt.Sprintf("the sum is %d\n", sum)) {
+		t.Errorf("the sum is not %d", sum)
+	}
+}
+
+// wordsOf reads a small file.
+func wordsOf(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// write makes a file that any user may read and run.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
