@@ -75,7 +75,7 @@ find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 // dropNodes takes it away.
 const dropNodes = `rm -f "$2/$1.accordion"`
 
-// foretellWithin bounds what is done on a node before a job begins or after it was taken back: the job need not wait for it.
+// foretellWithin bounds what is done on a node before a job begins: it need not wait for it.
 const foretellWithin = 5 * time.Second
 
 // firstOf is the one of some hosts on which OAR would run a job's script, the first in the database's order, which need not be that of
@@ -101,7 +101,7 @@ func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []s
 
 // retract takes back what foretell has left on a host for a job that does not begin: it may begin elsewhere, or in another size.
 func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
-	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if _, err := s.reach.Script(ctx, host, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime); err != nil {
 		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "node", host, "error", err)

@@ -124,6 +124,8 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"it began on its reservation", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Attached = true }, "detach"},
 		{"nobody knows whether it speaks", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.UnheardVoice }, "listen"},
 		{"it is silent, and was told nothing yet", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.SilentVoice }, "publish"},
+		{"it is silent, and was told in time of its shrink", runs(1, now-100), nil, toldOfShrink(0), "resize"},
+		{"… and was told of it late", runs(1, now-100), nil, toldOfShrink(now + 1), "waits: it was told late which nodes it gives back"},
 		{"it was told to end", runs(0, now), nil, func(r *managed.Job, _ *Situation) { r.Phase = managed.Ending }, "end"},
 	} {
 		snapshot := pool(append(slices.Clone(c.others), *c.job.Seen)...)
@@ -135,6 +137,13 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		if text(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text(got), c.want)
 		}
+	}
+}
+
+// toldOfShrink is a silent job that knows of the shrink to come, before which it has until a second.
+func toldOfShrink(heeds core.Time) func(*managed.Job, *Situation) {
+	return func(r *managed.Job, _ *Situation) {
+		r.Voice, r.Told, r.Noticed, r.Heeds = managed.SilentVoice, r.Resizes+1, true, heeds
 	}
 }
 

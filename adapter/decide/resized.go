@@ -39,7 +39,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	r.GoOn(now.Unix())
 	r.NextNodes = nil
-	r.Meant, r.Warned, r.Noticed, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, nil, 0, false
+	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
 	r.Resizes++
 	r.Resized = now.Unix()
 	r.WaitsFor, r.Ready = managed.Nobody, time.Time{}

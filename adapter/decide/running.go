@@ -47,6 +47,8 @@ func (s Situation) running(r *managed.Job) Decision {
 		return Decision{}
 	case late < 0:
 		return Decision{Waits: fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, adapter.Instant(r.Due()).Format(time.TimeOnly))}
+	case s.World.Now < r.Heeds:
+		return Decision{Waits: "it was told late which nodes it gives back", Again: adapter.Instant(r.Heeds)}
 	case s.crowded():
 		return Decision{Waits: othersFirst}
 	}

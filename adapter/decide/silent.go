@@ -9,6 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/act"
 	"accordion/adapter/managed"
+	"accordion/core"
 )
 
 // Applications that never call `accordion step` are resized at their planned seconds and told: the job's hosts file is
@@ -28,20 +29,22 @@ func (s Situation) speak(r *managed.Job) (d Decision, spoken bool) {
 	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // one that speaks has a file since it was told of a loss
 		return d, false
 	case r.Voice != managed.SilentVoice:
-		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, func() Outcome { r.Told = r.Resizes + 1; return Outcome{Save: true} }), true
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, func(core.Time) Outcome { r.Told = r.Resizes + 1; return Outcome{Save: true} }), true
 	case r.Told <= r.Resizes: // what it holds changed since it was told
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
 		if r.Told > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
 			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // of a shrink it was told before
 		}
-		return s.publish(r, m, func() Outcome { r.Told = m.generation + 1; return Outcome{Save: true} }), true
+		return s.publish(r, m, func(core.Time) Outcome { r.Told = m.generation + 1; return Outcome{Save: true} }), true
 	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
 		keep, due := r.Kept(r.EP()[r.Step+1].Nodes), r.Due()
 		gone := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return contains(keep, n) })
 		says := fmt.Sprintf("at %s this job gives back %s, and what runs there is killed; %s stays", adapter.Instant(due).Format(time.TimeOnly), nodesOf(gone), nodesOf(keep))
-		return s.publish(r, message{nodes: keep, step: r.Step + 1, generation: r.Resizes + 1, says: says, signal: true}, func() Outcome {
-			r.Noticed = true
+		return s.publish(r, message{nodes: keep, step: r.Step + 1, generation: r.Resizes + 1, says: says, signal: true}, func(at core.Time) Outcome {
+			if r.Noticed = true; at+heed > due {
+				r.Heeds = at + heed
+			}
 			return Outcome{Save: true, Events: []Event{{"noticed", fmt.Sprintf("told that it shrinks to %d nodes", len(keep)), map[string]any{"keep": nodesOf(keep), "planned": due}}}}
 		}), true
 	}
@@ -56,7 +59,7 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
 		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(lost), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
 	}
-	return s.publish(r, m, func() Outcome {
+	return s.publish(r, m, func(core.Time) Outcome {
 		r.Told = m.generation + 1
 		if r.Untold = slices.DeleteFunc(r.Untold, func(n string) bool { return contains(lost, n) }); len(r.Untold) == 0 {
 			r.Untold = nil
@@ -69,7 +72,7 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 // is about the next step already.
 func (s Situation) tellWord(r *managed.Job) Decision {
 	key, word := r.Key, r.Word
-	told := func() Outcome {
+	told := func(core.Time) Outcome {
 		if r.Word == word {
 			r.Word = ""
 		}
@@ -81,7 +84,7 @@ func (s Situation) tellWord(r *managed.Job) Decision {
 	return Decision{Do: &Operation{
 		Verb: "tell", Talk: true,
 		Acts: func(ctx context.Context, a *act.Acts) error { return a.Tell(ctx, key, word) },
-		Done: func(time.Time) Outcome { return told() },
+		Done: func(now time.Time) Outcome { return told(now.Unix()) },
 	}}
 }
 
@@ -117,9 +120,13 @@ type message struct {
 // goes on without: its nodes are promised to others.
 const tries = 3
 
-// publish rewrites the job's hosts file, then tells its user and its batch script. told is called when that is over, whether
-// the file could be written or not.
-func (s Situation) publish(r *managed.Job, m message, told func() Outcome) Decision {
+// heed is how many seconds a job has that was told so late of a shrink that its second would come before: where a node is slow to be reached
+// what runs on the leaving nodes would be killed in the moment in which it is told.
+const heed core.Time = 2
+
+// publish rewrites the job's hosts file, then tells its user and its batch script. told is called when that is over, with the second, whether
+// the file could be written or not; 0: it could not.
+func (s Situation) publish(r *managed.Job, m message, told func(at core.Time) Outcome) Decision {
 	text, signal := r.Hosts(m.nodes, m.step, m.generation), s.World.Settings.Silent.Signal
 	job := *r.Seen
 	job.Nodes = m.nodes
@@ -149,16 +156,16 @@ func (s Situation) publish(r *managed.Job, m message, told func() Outcome) Decis
 			}
 			return a.Signal(ctx, job.Key, signal)
 		},
-		Done: func(time.Time) Outcome {
+		Done: func(now time.Time) Outcome {
 			if unwritten == nil {
 				r.Unwritten = 0
-				return told()
+				return told(now.Unix())
 			}
 			notice := fmt.Sprintf("the job's hosts file cannot be written: %v", unwritten)
 			if r.Unwritten++; !last {
 				return Outcome{Notice: notice, Retry: 3 * time.Second}
 			}
-			o := told()
+			o := told(0)
 			o.Notice = notice
 			o.Events = append([]Event{{"untold", fmt.Sprintf("its hosts file cannot be written: %v", unwritten), nil}}, o.Events...)
 			return o

@@ -52,6 +52,7 @@ type Record struct {
 	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
 	Voice    Voice       // whether it asks for its steps itself
 	Noticed  bool        // a silent one was told of the shrink to come
+	Heeds    core.Time   `json:",omitempty"` // second before which it does not shrink, since it was told late; 0: it was told in time
 	Told     int         // the generation in its hosts file, plus one; 0: it has none yet
 	Untold   []string    `json:",omitempty"` // nodes that it has lost without having been told
 	Nodes    []string    // what it holds: the ones that leave last come first

@@ -153,6 +153,26 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 	})
 }
 
+// Its hosts file is slow to be written: what leaves is not taken in the moment in which it is told.
+func TestASilentApplicationThatIsToldLateOfItsShrinkHasTimeToHeedIt(t *testing.T) {
+	o := slurmish
+	told := 0
+	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
+		if c.Verb == "Publish" {
+			if told++; told == 3 { // at its start, at its growth, before its shrink
+				fault.Delay = 7 * time.Second // of which 5 were left
+			}
+		}
+		return fault
+	}
+	inWorld(t, o, func(w *world) {
+		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Comment: "ep=2x20s,5x20s,3x20s", Script: listening(60 * time.Second)})
+		w.quiet(200)
+		w.shows(job, "2@2-25 5@25-49 3@49-62")
+		w.clean()
+	})
+}
+
 func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAllTheSame(t *testing.T) {
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
