@@ -30,8 +30,8 @@ var (
 	_ launchers.Meter = (*Applications)(nil)
 )
 
-// NewApplications makes one that nothing was counted in yet.
-func NewApplications() *Applications {
+// NewApplications makes one that nothing was counted in yet. clusters are those whose names are known already.
+func NewApplications(clusters ...string) *Applications {
 	a := &Applications{
 		pass: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "accordion_pass_seconds",
@@ -56,6 +56,11 @@ func NewApplications() *Applications {
 		}, []string{"cluster", "reason"}),
 	}
 	a.Applications(nil)
+	for _, cluster := range clusters {
+		for _, reason := range reasonsOfRefusal() {
+			a.failures.WithLabelValues(cluster, reason)
+		}
+	}
 	return a
 }
 
@@ -94,6 +99,15 @@ var refusals = []struct{ text, reason string }{
 	{"not prepared within", "timeout"},
 	{"not up within", "timeout"},
 	{context.DeadlineExceeded.Error(), "timeout"},
+}
+
+// reasonsOfRefusal are all that reasonIn says, some of them twice.
+func reasonsOfRefusal() []string {
+	all := []string{"other"}
+	for _, r := range refusals {
+		all = append(all, r.reason)
+	}
+	return all
 }
 
 // reasonIn is one of few words for why a cluster refused.

@@ -24,10 +24,18 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/act"
+	"accordion/adapter/managed"
 )
 
 // phases are all that a managed job may stand in, as view.Job has them: one that no job stands in is shown as 0.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
+
+// What is counted by label is shown as 0 before it happens for the first time: a rate sees no first one of a series that begins with it.
+var (
+	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
+		managed.LateApplication}
+	reasons = []string{"busy", "gone", "limit", "trap", "frozen", "timeout", "other"}
+)
 
 // Metrics is an act.Meter that Prometheus can read. New makes it.
 type Metrics struct {
@@ -62,7 +70,7 @@ func New(now func() time.Time) *Metrics {
 	}, []string{"verb"})
 	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accordion_call_failures_total",
-		Help: "Calls of the batch system that failed, by verb and reason (busy, gone, trap, timeout, other).",
+		Help: "Calls of the batch system that failed, by verb and reason (busy, gone, limit, trap, frozen, timeout, other).",
 	}, []string{"verb", "reason"})
 	m.lateness = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "accordion_growth_lateness_seconds",
@@ -95,6 +103,13 @@ func New(now func() time.Time) *Metrics {
 	for _, phase := range phases {
 		m.jobs.WithLabelValues(phase)
 	}
+	for _, cause := range causes {
+		m.lateness.WithLabelValues(string(cause))
+		m.broken.WithLabelValues(string(cause))
+	}
+	m.lateness.WithLabelValues("none")
+	m.broken.WithLabelValues(string(managed.LostNode))
+	m.knows("observe")
 	return m
 }
 
@@ -116,8 +131,16 @@ func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int,
 	m.waiting.Set(float64(waiting))
 }
 
+// knows has the failures of that verb shown, none as yet.
+func (m *Metrics) knows(verb string) {
+	for _, reason := range reasons {
+		m.failures.WithLabelValues(verb, reason)
+	}
+}
+
 // Call implements act.Meter.
 func (m *Metrics) Call(verb string, took time.Duration, err error) {
+	m.knows(verb)
 	m.call.WithLabelValues(verb).Observe(took.Seconds())
 	if err != nil {
 		m.failures.WithLabelValues(verb, reason(err)).Inc()
@@ -131,6 +154,8 @@ func reason(err error) string {
 		return "busy"
 	case errors.Is(err, adapter.ErrGone):
 		return "gone"
+	case errors.Is(err, adapter.ErrLimit):
+		return "limit"
 	case errors.Is(err, adapter.ErrTrap):
 		return "trap"
 	case errors.Is(err, adapter.ErrFrozen):

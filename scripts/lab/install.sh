@@ -69,6 +69,8 @@ test_programs=(
 	/usr/bin/mpicc.openmpi:libopenmpi-dev
 	/usr/bin/mpirun.openmpi:openmpi-bin
 	"${application_programs[@]}"
+	/usr/bin/prometheus:prometheus
+	/usr/bin/promtool:prometheus
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

@@ -53,11 +53,22 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 func counted(posts []*post) *metrics.Applications {
 	for _, p := range posts {
 		if p.conf.Metrics.Listen != "" {
-			p.counted = metrics.NewApplications()
+			p.counted = metrics.NewApplications(named(posts)...)
 			return p.counted
 		}
 	}
 	return nil
+}
+
+// named are the names of clusters that their configurations tell: others are asked for later.
+func named(posts []*post) []string {
+	var names []string
+	for _, p := range posts {
+		if p.conf.Cluster != "" {
+			names = append(names, p.conf.Cluster)
+		}
+	}
+	return names
 }
 
 // leave ends the sessions and closes the journal. A nil office has neither.
