@@ -179,6 +179,11 @@ var examples = map[string]example{
 		judge: judgeSweep,
 	},
 	"dask": {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
+	"pipeline": {
+		folder: "snakemake", script: "job.sh", program: "snakemake", ep: "1x20s,3x40s,1x20s",
+		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // it looks after its jobs each second
+		judge:   judgePipeline,
+	},
 }
 
 const sweepTasks = 26
@@ -213,6 +218,13 @@ func judgeDask(t *testing.T, r ran) {
 	}
 	if !strings.Contains(r.output, fmt.Sprintf("the sum is %d\n", sum)) {
 		t.Errorf("the sum is not %d", sum)
+	}
+}
+
+func judgePipeline(t *testing.T, r ran) {
+	r.places(t, `^part (\d+): summed up on (\S+)$`, 0, 6)
+	if !strings.Contains(r.output, "the sum is 3003000\n") {
+		t.Error("the sum is not that of six parts with the numbers up to 1000")
 	}
 }
 
