@@ -71,6 +71,8 @@ test_programs=(
 	"${application_programs[@]}"
 	/usr/bin/prometheus:prometheus
 	/usr/bin/promtool:prometheus
+	/usr/bin/rpm:rpm
+	/usr/bin/lintian:lintian
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

@@ -88,3 +88,24 @@ install_into() {
 	done
 	return 1
 }
+
+# c_library SUITE: prints a folder, for the compiler's --sysroot, with the C library of a Debian suite: what is built against that of an older
+# one runs on the newer ones. Links go to its own files: those of a root go to the machine's.
+c_library() {
+	local root to=$release_roots/c-library-$1
+	root=$(release_root "$1" libc6-dev linux-libc-dev) || return 1
+	[[ -d $to ]] || (
+		exec 7>"$root.lock"
+		flock 7
+		[[ ! -d $to ]] || exit 0
+		rm -rf "$to.new" && mkdir "$to.new" && cd "$root" || exit 1
+		sed -n 's,^/\(.*/.*\),\1,p' var/lib/dpkg/info/{libc6,libc6-dev,linux-libc-dev,libcrypt-dev}:"$(chroot . dpkg --print-architecture)".list |
+			while read -r file; do [[ -d $file ]] || echo "$file"; done | grep -vE '^usr/share/' | xargs -d '\n' cp -d --parents -t "$to.new" || exit 1
+		find "$to.new" -type l -lname '/*' -printf '%p\t%l\n' | while IFS=$'\t' read -r link target; do ln -sfn "$to$target" "$link" || exit 1; done
+		mv "$to.new" "$to"
+	) >&2 || {
+		echo "the C library of Debian $1 could not be copied to $to" >&2
+		return 1
+	}
+	echo "$to"
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// module is one that is linked into the program.
+type module struct {
+	path, version string
+	sum           string // its hash in go.sum, h1:…
+	dir           string // in the module cache
+	licences      []licence
+}
+
+// licence is one file of a module that says under what it may be used.
+type licence struct {
+	name string // from the module's folder
+	text string
+	id   string // of SPDX; "" of a notice that belongs to another
+}
+
+// linked are the modules that a program says it was built of, with their licences, in order. A licence that nobody has decided about is
+// an error.
+func linked(ctx context.Context, root, program string) ([]module, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, fmt.Errorf("what is linked into %s: %w", program, err)
+	}
+	folders, err := packageFolders(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var all []module
+	for _, d := range info.Deps {
+		if d.Replace != nil {
+			d = d.Replace
+		}
+		m := module{path: d.Path, version: d.Version, sum: d.Sum, dir: folders[d.Path].dir}
+		if m.licences, err = licencesIn(folders[d.Path]); err != nil {
+			return nil, fmt.Errorf("the licence of %s: %w", d.Path, err)
+		}
+		if !slices.ContainsFunc(m.licences, func(l licence) bool { return l.id != "" }) {
+			return nil, fmt.Errorf("%s %s has no licence", d.Path, d.Version)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// moduleFolders is where a module lies, and those of its packages that are linked.
+type moduleFolders struct {
+	dir      string
+	packages []string
+}
+
+// packageFolders are those of the program's packages, by the module's path.
+func packageFolders(ctx context.Context, root string) (map[string]moduleFolders, error) {
+	c := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Module", "./cmd/accordion")
+	c.Dir = root
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the program's packages: go list: %w", err)
+	}
+	all := map[string]moduleFolders{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			Dir    string
+			Module *struct{ Path, Dir string }
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("the program's packages: %w", err)
+		}
+		if p.Module != nil {
+			f := all[p.Module.Path]
+			f.dir, f.packages = p.Module.Dir, append(f.packages, p.Dir)
+			all[p.Module.Path] = f
+		}
+	}
+}
+
+// licenceFiles are named so.
+var licenceFiles = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents)([-.].*)?$`)
+
+// licencesIn reads those beside the packages that are linked, and in the folders around these up to the module's own.
+func licencesIn(f moduleFolders) ([]licence, error) {
+	if f.dir == "" {
+		return nil, errors.New("go list does not know it: the program was built from another tree")
+	}
+	seen := map[string]bool{}
+	var all []licence
+	for _, dir := range f.packages {
+		for ; !seen[dir] && len(dir) >= len(f.dir); dir = filepath.Dir(dir) {
+			seen[dir] = true
+			some, err := licencesBeside(f.dir, dir)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+	}
+	slices.SortFunc(all, func(a, b licence) int { return strings.Compare(a.name, b.name) })
+	return all, nil
+}
+
+func licencesBeside(module, dir string) ([]licence, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []licence
+	for _, e := range entries {
+		if !licenceFiles.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		files := []string{e.Name()}
+		if e.IsDir() { // freetype keeps the texts to choose from in one
+			inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			files = nil
+			for _, f := range inside {
+				files = append(files, filepath.Join(e.Name(), f.Name()))
+			}
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return nil, err
+			}
+			inModule, err := filepath.Rel(module, filepath.Join(dir, name))
+			if err != nil {
+				return nil, err
+			}
+			l := licence{name: inModule, text: utf8Of(text)}
+			if l.id, err = spdx(l); err != nil {
+				return nil, err
+			}
+			if l.id == notTaken {
+				continue
+			}
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// utf8Of is a text whose letters may be those of ISO 8859-1, as in the FreeType License.
+func utf8Of(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	var b strings.Builder
+	for _, letter := range text {
+		b.WriteRune(rune(letter))
+	}
+	return b.String()
+}
+
+// known are the licences that may be linked, by words that each has. All let the program be given on as it is; the Mozilla Public License
+// wants to be told where the source is, which the copyright file does.
+var known = []struct {
+	id, words string
+	all       bool // the whole file is this one: what of others is in it are mentions
+}{
+	{"FTL OR GPL-2.0-or-later", "your choice of exactly one of the following two licenses", true},
+	{"FTL", "The FreeType Project LICENSE", true},
+	{notTaken, "GNU GENERAL PUBLIC LICENSE Version 2", true}, // freetype's second choice
+	{"MPL-2.0", "Mozilla Public License Version 2.0", true},
+	{"OFL-1.1", "SIL OPEN FONT LICENSE", true},
+	{"CC-BY-4.0", "Creative Commons Attribution 4.0", true},
+	{"Apache-2.0", "Apache License Version 2.0", false},
+	{"MIT", "Permission is hereby granted, free of charge, to any person", false},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software", false},
+	{"BSD-3-Clause", "may be used to endorse or promote products", false},
+	{"BSD-2-Clause", "Redistribution and use in source and binary forms", false},
+}
+
+// notTaken is the id of a licence that another one is chosen instead of.
+const notTaken = "not taken"
+
+// notices are files that go with a licence, and are none.
+var notices = regexp.MustCompile(`(?i)(^|/)(notice|patents)|(^|/)licen[cs]e-link`)
+
+// spdx names a licence, or several that stand in one file. A text that has none of the known ones is an error: somebody has to decide.
+func spdx(l licence) (string, error) {
+	if notices.MatchString(l.name) {
+		return "", nil
+	}
+	text := plain(l.text)
+	var ids []string
+	for _, k := range known {
+		switch {
+		case !strings.Contains(text, strings.ToLower(k.words)):
+		case k.all:
+			return k.id, nil
+		case k.id == "BSD-2-Clause" && slices.Contains(ids, "BSD-3-Clause"): // the same words and more
+		default:
+			ids = append(ids, k.id)
+		}
+	}
+	if len(ids) == 0 {
+		return "", fmt.Errorf("%s is none of those known (%q…): decide about it in scripts/packages/licences.go", l.name, text[:min(len(text), 80)])
+	}
+	return strings.Join(ids, " AND "), nil
+}
+
+// plain is a text in one line and in small letters, without marks at the lines' begin.
+func plain(text string) string {
+	var words []string
+	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
+		words = append(words, strings.Fields(strings.TrimLeft(s.Text(), " \t*#/>"))...)
+	}
+	return strings.ToLower(strings.ReplaceAll(strings.Join(words, " "), ", version", " version"))
+}

@@ -1,0 +1,52 @@
+// Command packages builds the packages that a site installs: scripts/package says how it is called.
+//
+//	version.go   the version of a source tree, for the program, for Debian and for RPM
+//	build.go     the packages: program, what is made of it, nfpm for each
+//	program.go   the program, and which C library it needs
+//	licences.go  what is linked into it, and the licences of that
+//	sbom.go      the same as a bill of materials, CycloneDX
+//	nfpm/        what is in each package; scripts/ what runs when one is installed or removed; nfpm.mod the version of nfpm
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// patience bounds a build: the first one on a slow machine compiles the program, SQLite and nfpm.
+const patience = time.Hour
+
+func main() {
+	cc := flag.String("cc", "", "the C compiler `COMMAND` (default: as go env CC)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
+	if err := run(ctx, *cc, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "package:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, cc string, args []string) error {
+	if len(args) != 1 {
+		return errors.New("give one FOLDER for the packages")
+	}
+	syscall.Umask(0o022) // what is packed has the modes of its files
+	v, err := versionOf(ctx, ".")
+	if err != nil {
+		return err
+	}
+	files, err := build(ctx, options{root: ".", out: args[0], cc: cc, version: v})
+	for _, f := range files {
+		fmt.Println(f)
+	}
+	return err
+}
