@@ -49,6 +49,7 @@ var doors = map[string][]string{
 	"adapter/application":     {"adapter", "adapter/clusters", "adapter/part", "core", "core/delegate", "core/mold", "shim/wire/launcher"},
 	"adapter/applications":    {"adapter", "adapter/agenda", "adapter/application", "adapter/clusters", "adapter/part", "adapter/sight", "adapter/view", "core/...", "shim/wire/launcher"},
 	"adapter/delegate":        {"adapter", "adapter/applications", "adapter/launchers", "adapter/part", "adapter/journal", "adapter/view", "core", "shim/wire/launcher"},
+	"adapter/web":             {"adapter", "adapter/journal", "adapter/show", "adapter/status", "adapter/view", "core/..."},
 	"adapter/...":             {"adapter/...", "core/...", "shim/seal", "shim/wire", "shim/wire/launcher"},
 	"slurm/client":            {},
 	"slurm/client/clienttest": nil,

@@ -39,6 +39,7 @@ type Config struct {
 	Session  Session
 	Log      Log
 	Metrics  Metrics
+	Web      Web
 	Delegate *Delegate // nil: no launchers are served
 }
 
@@ -183,6 +184,13 @@ type Log struct {
 // Metrics says where Prometheus may read what the sidecar does.
 type Metrics struct {
 	Listen string // HOST:PORT; "": nowhere
+}
+
+// Web says where the cluster is shown in a browser.
+type Web struct {
+	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "": nowhere
+	Names   string // host names by which browsers may ask for it, with commas; "": those of this host
+	Private bool   // jobs are shown without their users and names
 }
 
 // Example is the commented example: every key with its default.

@@ -105,6 +105,10 @@ format = "json"
 events = "/l/events"
 [metrics]
 listen = "127.0.0.1:9820"
+[web]
+listen = "/r/web.sock"
+names = "jobs.example.org,jobs"
+private = true
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +126,8 @@ listen = "127.0.0.1:9820"
 		Lease:   Lease{Length: 90 * time.Second},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},
 		Log:     Log{Level: "debug", Format: "json", Events: "/l/events"},
-		Metrics: Metrics{Listen: "127.0.0.1:9820"}}
+		Metrics: Metrics{Listen: "127.0.0.1:9820"},
+		Web:     Web{Listen: "/r/web.sock", Names: "jobs.example.org,jobs", Private: true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -192,6 +197,10 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 			`f.toml:2: [session] listen = ":65536" is wrong: it must be HOST:PORT, such as "0.0.0.0:6820" or ":6820", or empty`},
 		{"an address for metrics without a port", "[metrics]\nlisten = \"localhost\"",
 			`f.toml:2: [metrics] listen = "localhost" is wrong: it must be HOST:PORT, such as "127.0.0.1:9820", or empty`},
+		{"a page's address without a port", "[web]\nlisten = \"web.sock\"",
+			`f.toml:2: [web] listen = "web.sock" is wrong: it must be HOST:PORT, such as "127.0.0.1:9821", or the absolute path of a Unix socket (at most 107 bytes), or empty`},
+		{"a name with a port", "[web]\nnames = \"jobs.example.org:80\"",
+			`f.toml:2: [web] names = "jobs.example.org:80" is wrong: it must be host names with commas between them, such as "jobs.example.org", or empty`},
 		{"a relative path for events", "[log]\nevents = \"events\"",
 			`f.toml:2: [log] events = "events" is wrong: it must be an absolute path, such as "/var/log/accordion/events.json", or empty`},
 		{"an unknown key", "[log]\nlevl = \"info\"",
@@ -201,9 +210,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics], [web]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics], [web]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

@@ -220,6 +220,7 @@ var own = []struct {
 	{"[session] listen", func(m *Member) string { return m.Config.Session.Listen }},
 	{"[slurm] limits", func(m *Member) string { return m.Config.Slurm.Limits }},
 	{"[metrics] listen", func(m *Member) string { return m.Config.Metrics.Listen }},
+	{"[web] listen", func(m *Member) string { return m.Config.Web.Listen }},
 	{"[log] events", func(m *Member) string { return m.Config.Log.Events }},
 }
 

@@ -214,6 +214,7 @@ func TestWhatTwoClustersCannotShareIsRefused(t *testing.T) {
 		{`[session] socket = "/a.sock"`, "session.socket = \"/a.sock\""},
 		{`[session] listen = ":6820"`, "session.listen = \":6820\""},
 		{`[metrics] listen = ":9820"`, "metrics.listen = \":9820\""},
+		{`[web] listen = ":9821"`, "web.listen = \":9821\""},
 		{`[log] events = "/events"`, "log.events = \"/events\""},
 		{`[slurm] limits = "/limits"`, "slurm.limits = \"/limits\""},
 	} {

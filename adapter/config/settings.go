@@ -108,6 +108,13 @@ var settings = table[Config]{
 
 	text("metrics", "listen", "HOST:PORT, such as \"127.0.0.1:9820\", or empty", addressOrEmpty,
 		func(c *Config) *string { return &c.Metrics.Listen }),
+
+	text("web", "listen", "HOST:PORT, such as \"127.0.0.1:9821\", or the absolute path of a Unix socket (at most 107 bytes), or empty",
+		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 || addressOrEmpty(s) },
+		func(c *Config) *string { return &c.Web.Listen }),
+	text("web", "names", "host names with commas between them, such as \"jobs.example.org\", or empty", hostNames,
+		func(c *Config) *string { return &c.Web.Names }),
+	truth("web", "private", func(c *Config) *bool { return &c.Web.Private }),
 }
 
 // take puts the value into the configuration, or says what is wrong with it.
@@ -319,6 +326,16 @@ func addressOrEmpty(s string) bool {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0
+}
+
+// hostNames takes names as browsers send them, without a port.
+func hostNames(s string) bool {
+	for name := range strings.SplitSeq(s, ",") {
+		if s != "" && (name == "" || len(name) > 253 || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") != "") {
+			return false
+		}
+	}
+	return true
 }
 
 func absolute(s string) bool { return filepath.IsAbs(s) }

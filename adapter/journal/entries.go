@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -130,6 +131,13 @@ func (j *Journal) Entries(since int64) iter.Seq2[Entry, error] {
 // JobEntries is Entries of one job id.
 func (j *Journal) JobEntries(job, since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? AND job = ? ORDER BY id LIMIT ?`, since, job)
+}
+
+// EventsSince gives the events from an instant on, in order, the last ones where there are more than most.
+func (j *Journal) EventsSince(at time.Time, most int) ([]Entry, error) {
+	all, err := j.page(`WHERE at >= ? AND kind = 'event' ORDER BY id DESC LIMIT ?`, micros(at), most)
+	slices.Reverse(all)
+	return all, err
 }
 
 // pageSize bounds how long one reading lasts: a long one would keep the writer from emptying its write-ahead log.

@@ -21,7 +21,7 @@ import (
 func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	q := s.queue(v, views)
 	before := s.past.queued
-	s.past.entries, s.past.missing, s.past.closed = q.Jobs, missing(v), map[string]bool{}
+	s.past.now, s.past.entries, s.past.missing, s.past.closed = q, q.Jobs, missing(v), map[string]bool{}
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
@@ -51,6 +51,7 @@ type queued struct {
 // past is what was shown and counted in earlier cycles.
 type past struct {
 	queued    queued
+	now       view.Queue      // of this cycle, written or not
 	entries   []view.Entry    // of the cycle before; nil before the first
 	news      *news           // since the cycle before; nil while nobody asked
 	missing   int             // nodes that the plan did without in the cycle before

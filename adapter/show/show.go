@@ -34,6 +34,8 @@ type Show struct {
 	Event func(job *managed.Job, kind, text string, fields map[string]any) error
 	// Told is what was logged of a job last; "": nothing.
 	Told func(adapter.Key) string
+	// Audience is who looks at it in a browser; nil: nobody.
+	Audience Audience
 	// GoneSince says whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool
 
@@ -57,7 +59,11 @@ func (s *Show) Write(v *plan.World) error {
 	if err := s.PutQueue(v, view.Jobs); err != nil {
 		return err
 	}
-	return s.putView(v, view)
+	if err := s.putView(v, view); err != nil {
+		return err
+	}
+	s.handOver(v, &view)
+	return nil
 }
 
 // Size is how many jobs are remembered of the cycle before, and how many of the queue as last written.

@@ -30,6 +30,7 @@ type Options struct {
 	Meter    act.Meter           // nil: nothing is counted
 	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
 	Parts    *part.Mailbox       // from the loop of applications, and to it; nil: there is none
+	Audience show.Audience       // who looks at it in a browser; nil: nobody
 	Settings managed.Settings
 }
 
@@ -94,7 +95,7 @@ func New(o Options) *Sidecar {
 	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
 	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, settings: o.Settings}
 	s.show = &show.Show{
-		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event,
+		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
 		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
 	}
 	return s

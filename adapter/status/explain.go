@@ -65,15 +65,22 @@ func Explain(j *journal.Journal, id int64) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
+	return ExplainIn(r, j, id)
+}
+
+// ExplainIn is Explain by a queue that was read already. Without a journal nothing is known of what happened to the job.
+func ExplainIn(r QueueReport, j *journal.Journal, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []wait.Release{}, Holders: []view.Entry{},
-		Before: []view.Entry{}, Closures: []view.Closure{}}
+		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
 	for i := range r.Jobs {
 		if e := &r.Jobs[i]; int64(e.ID) == id && (x.Job == nil || e.Submitted > x.Job.Submitted) {
 			x.Job = e
 		}
 	}
-	if err := x.remember(j); err != nil {
-		return x, err
+	if j != nil {
+		if err := x.remember(j); err != nil {
+			return x, err
+		}
 	}
 	if x.Job == nil && len(x.Changes) == 0 {
 		return x, unknown(r, j, id)
@@ -92,7 +99,7 @@ func unknown(r QueueReport, j *journal.Journal, id int64) error {
 	if r.Cluster != "" {
 		where = "the pool of cluster " + r.Cluster
 	}
-	if r.Read == 0 {
+	if r.Read == 0 && j != nil {
 		return &UnknownJob{fmt.Sprintf("job %d: the sidecar has not read the batch system yet, and the journal %s does not know the job; is the sidecar running? accordion status says so", id, j.Path())}
 	}
 	return &UnknownJob{fmt.Sprintf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: was it submitted only just now, is the number right, and is the job in the managed partition?",
@@ -101,7 +108,6 @@ func unknown(r QueueReport, j *journal.Journal, id int64) error {
 
 // remember reads the job's life from the journal: of the newest job with the number.
 func (x *Explanation) remember(j *journal.Journal) error {
-	x.Changes = []Change{}
 	var submitted core.Time
 	if x.Job != nil {
 		submitted = x.Job.Submitted

@@ -20,7 +20,24 @@ const listed = 12
 // Write tells the explanation in sentences, for the job's user: times in the given zone, with their day when that is not
 // now's.
 func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
-	t := teller{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
+	_, err := io.WriteString(w, x.told(now, zone).text.String())
+	return err
+}
+
+// Section is a part of an explanation: lines under a title. Lines may be columns, which spaces make.
+type Section struct {
+	Title string
+	Lines []string
+}
+
+// Sections is what Write writes, part by part. The first has no title: what there is, as of when; what the job is, and where it stands.
+func (x Explanation) Sections(now time.Time, zone *time.Location) []Section {
+	t := x.told(now, zone)
+	return append([]Section{{Lines: t.opening}}, t.sections...)
+}
+
+func (x Explanation) told(now time.Time, zone *time.Location) *teller {
+	t := &teller{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
 	t.line("%s", t.headline(x.Sidecar, x.Read, x.Cluster, fmt.Sprintf("job %d", x.ID)))
 	t.line("")
 	t.introduce()
@@ -31,8 +48,7 @@ func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) erro
 	} else {
 		t.alone()
 	}
-	_, err := io.WriteString(w, t.text.String())
-	return err
+	return t
 }
 
 // alone tells of a job that is a part of nothing.
@@ -62,16 +78,25 @@ type teller struct {
 // sheet is what sentences are written on.
 type sheet struct {
 	page
-	text strings.Builder
+	text     strings.Builder
+	opening  []string // lines before all sections
+	sections []Section
 }
 
-func (s *sheet) line(format string, args ...any) { fmt.Fprintf(&s.text, format+"\n", args...) }
+func (s *sheet) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.text.WriteString(text + "\n")
+	if text != "" && len(s.sections) == 0 {
+		s.opening = append(s.opening, text)
+	}
+}
 
 // section writes a title and lines; nothing without lines.
 func (s *sheet) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
+	s.sections = append(s.sections, Section{title, lines})
 	s.line("\n%s", title)
 	for _, l := range lines {
 		s.line("  %s", l)

@@ -3,6 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -11,13 +14,16 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/metrics"
+	"accordion/adapter/show"
+	"accordion/adapter/web"
 )
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
 type instruments struct {
-	meter act.Meter // nil: nothing is counted
-	parts []func(context.Context) error
-	ends  []func() error
+	meter    act.Meter     // nil: nothing is counted
+	audience show.Audience // nil: nobody looks
+	parts    []func(context.Context) error
+	ends     []func() error
 }
 
 // openInstruments opens what the configuration asks for; applications, unless nil, are served with the metrics. None of it ends the
@@ -44,6 +50,9 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		})
 		log.Info("metrics are served", "address", "http://"+listener.Addr().String()+"/metrics")
 	}
+	if err := w.openWeb(conf, j, log); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
 	if path := conf.Log.Events; path != "" {
 		lines, err := j.KeepLines(path)
 		if err != nil {
@@ -61,6 +70,33 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		})
 	}
 	return w, nil
+}
+
+// openWeb opens the page where the configuration asks for it.
+func (w *instruments) openWeb(conf config.Config, j *journal.Journal, log hclog.Logger) error {
+	if conf.Web.Listen == "" {
+		return nil
+	}
+	listener, err := web.Listen(conf.Web.Listen)
+	if err != nil {
+		return err
+	}
+	options := web.Options{Journal: j, Clock: clockOf(conf).Now, Pace: conf.Pace(), Private: conf.Web.Private, Any: filepath.IsAbs(conf.Web.Listen), PID: os.Getpid()}
+	if conf.Web.Names != "" {
+		options.Names = strings.Split(conf.Web.Names, ",")
+	}
+	hall := web.New(options)
+	w.audience = hall
+	w.ends = append(w.ends, listener.Close)
+	w.parts = append(w.parts, func(ctx context.Context) error {
+		if err := hall.Serve(ctx, listener); err != nil {
+			log.Error("the page is not served any more", "error", err)
+			<-ctx.Done()
+		}
+		return nil
+	})
+	log.Info("the page is served", "address", listener.Addr().String(), "private", conf.Web.Private)
+	return nil
 }
 
 // close gives everything back.

@@ -122,7 +122,7 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
 		return err
 	}
 	s.ends = append(s.ends, func() { instruments.close() })
-	o.Calls, o.Meter = server.Calls(), instruments.meter
+	o.Calls, o.Meter, o.Audience = server.Calls(), instruments.meter, instruments.audience
 	loop := sidecar.New(o)
 	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) })

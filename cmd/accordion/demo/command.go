@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"accordion/adapter/web"
 	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/command"
 )
@@ -28,6 +29,7 @@ A workload has a job a line: WHEN USER NAME WHAT WORK%, where WHAT is ep=2x4m,6x
 	nodes := c.Flags().Int("nodes", 16, "nodes of the machine")
 	workload := c.Flags().String("workload", "", "file with another workload than the bundled one")
 	journal := c.Flags().String("journal", "", "keep the sidecar's journal in this file")
+	address := c.Flags().String("web", "", "show it in a browser, too, at this address (127.0.0.1:9821)")
 	verbose := c.Flags().Bool("log", false, "show the sidecar's log on standard error")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		text := Workload
@@ -48,6 +50,12 @@ A workload has a job a line: WHEN USER NAME WHAT WORK%, where WHAT is ep=2x4m,6x
 		}
 		if *verbose {
 			o.Log = hclog.New(&hclog.LoggerOptions{Name: "sidecar", Level: hclog.Debug, Output: cmd.ErrOrStderr()})
+		}
+		if *address != "" {
+			if o.Web, err = web.Listen(*address); err != nil {
+				return command.Usage(err)
+			}
+			defer o.Web.Close()
 		}
 		g, err := Play(cmd.Context(), o)
 		if err != nil {

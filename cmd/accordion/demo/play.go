@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,8 +19,10 @@ import (
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/session"
+	"accordion/adapter/show"
 	"accordion/adapter/sidecar"
 	"accordion/adapter/view"
+	"accordion/adapter/web"
 	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/live"
 	"accordion/core/evolve"
@@ -35,6 +38,7 @@ type Options struct {
 	Clock adapter.Clock // nil: adapter.Quick at Speed
 	Show  io.Writer     // where it is shown while it is played; nil: nowhere
 	Log   hclog.Logger  // the sidecar's; nil: none
+	Web   net.Listener  // where a browser sees it while it is played; nil: nowhere
 
 	// Journal is where the play's journal is kept; "": nowhere.
 	Journal string
@@ -113,8 +117,15 @@ func (o Options) Check() error {
 func (st *stage) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var hall *web.Hall
+	var audience show.Audience
+	if st.options.Web != nil {
+		hall = web.New(web.Options{Journal: st.journal, Clock: st.clock.Now, Pace: st.options.Speed, PID: os.Getpid()})
+		audience = hall
+	}
 	sidecar := sidecar.New(sidecar.Options{
-		System: st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
+		Audience: audience,
+		System:   st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
 		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
@@ -129,6 +140,10 @@ func (st *stage) play(ctx context.Context) error {
 		sidecarErr = sidecar.Run(ctx)
 	})
 	crew.Go(func() { showErr = st.show(ctx) })
+	var webErr error
+	if hall != nil {
+		crew.Go(func() { webErr = hall.Serve(ctx, st.options.Web) })
+	}
 	err := st.users(ctx)
 	if err == nil {
 		err = st.system.Quiet(ctx)
@@ -141,7 +156,7 @@ func (st *stage) play(ctx context.Context) error {
 	if sidecarErr != nil {
 		return sidecarErr
 	}
-	return errors.Join(err, showErr)
+	return errors.Join(err, showErr, webErr)
 }
 
 // users submit the workload, each job at its time.

@@ -1,0 +1,68 @@
+package show
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/plan"
+	"accordion/adapter/view"
+	"accordion/core/hostlist"
+)
+
+// Audience is who looks at a cluster in a browser. Its methods are called from the loop and never block.
+type Audience interface {
+	// Wants says whether a new scene is wanted now.
+	Wants() bool
+	// See takes a scene that will not change any more.
+	See(*view.Scene)
+}
+
+// handOver gives the audience a scene of this cycle, where it wants one.
+func (s *Show) handOver(v *plan.World, status *view.Status) {
+	if s.Audience == nil || !s.Audience.Wants() {
+		return
+	}
+	q := s.past.now
+	q.At, q.Cluster = v.Now, s.Settings.Cluster
+	q.Jobs = slices.Clone(q.Jobs)
+	for i := range q.Jobs { // the jobs' own records may share them
+		e := &q.Jobs[i]
+		e.Plan, e.Parts = slices.Clone(e.Plan), slices.Clone(e.Parts)
+	}
+	scene := &view.Scene{
+		Read: v.Snapshot.At.Unix(), Now: v.Now, Soft: status.Soft, Manage: status.Manage, Queue: q,
+		Nodes: make([]view.SceneNode, len(v.Snapshot.Nodes)), Broken: map[adapter.Key]view.Breach{},
+	}
+	for i, n := range v.Snapshot.Nodes {
+		scene.Nodes[i] = sceneNode(n)
+	}
+	for _, r := range v.Snapshot.Reservations {
+		at := slices.IndexFunc(q.Closures, func(c view.Closure) bool { return c.Name == r.Name })
+		if at >= 0 && !r.Ours() {
+			scene.Closed = append(scene.Closed, view.SceneClosure{Closure: q.Closures[at], On: hostlist.Compact(within(v, r.Nodes))})
+		}
+	}
+	for _, r := range v.Jobs {
+		if r.Slipped > 0 {
+			scene.Broken[r.Key] = view.Breach{Promised: r.Vowed, Slipped: r.Slipped, Cause: r.Broke}
+		}
+	}
+	s.Audience.See(scene)
+}
+
+func sceneNode(n adapter.Node) view.SceneNode {
+	switch {
+	case n.Lost:
+		return view.SceneNode{Name: n.Name, State: view.NodeLost, Why: n.Why}
+	case !n.Usable:
+		return view.SceneNode{Name: n.Name, State: view.NodeAway, Why: n.Why}
+	case n.Asleep:
+		return view.SceneNode{Name: n.Name, State: view.NodeAsleep, Why: n.Why}
+	}
+	return view.SceneNode{Name: n.Name}
+}
+
+// within is those of the names that are nodes of the pool.
+func within(v *plan.World, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ours := v.Index[name]; return !ours })
+}

@@ -1,0 +1,70 @@
+// What the server sends: the whole state first, and then what changes.
+
+export const feed = {
+  state: null,
+  jobs: new Map(),
+  row: new Map(), // of each node, by its name
+  received: 0,
+  connected: false,
+  listeners: [],
+
+  // now is the cluster's second at this instant.
+  now() {
+    if (!this.state) return Date.now() / 1000;
+    return this.state.now + (performance.now() - this.received) / 1000 * this.state.pace;
+  },
+
+  // open begins to listen. A connection that is lost the browser makes again by itself.
+  open() {
+    const source = new EventSource("./events");
+    source.addEventListener("state", e => this.whole(JSON.parse(e.data)));
+    source.addEventListener("news", e => this.news(JSON.parse(e.data)));
+    source.addEventListener("error", () => {
+      this.connected = false;
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.open(), 5000); // it was refused
+      this.tell();
+    });
+  },
+
+  whole(state) {
+    this.state = state;
+    this.jobs = new Map(state.jobs.map(j => [j.id, j]));
+    this.number();
+    this.arrived();
+  },
+
+  news(n) {
+    const s = this.state;
+    if (!s || n.number !== s.number + 1) return; // the whole comes
+    for (const key of ["number", "read", "now", "soft", "closed", "broken"]) if (n[key] !== undefined) s[key] = n[key];
+    if (n.nodes) {
+      s.nodes = n.nodes;
+      this.number();
+    }
+    if (n.past) {
+      const old = s.now - 12 * 3600;
+      s.past = s.past.concat(n.past).filter(p => p.to >= old);
+    }
+    for (const id of n.gone || []) this.jobs.delete(id);
+    for (const j of n.jobs || []) this.jobs.set(j.id, j);
+    for (const [id, rank, start, end] of n.moved || []) {
+      const j = this.jobs.get(id);
+      if (j) Object.assign(j, { rank, start, end });
+    }
+    this.arrived();
+  },
+
+  number() { this.row = new Map(this.state.nodes.map((n, i) => [n.name, i])); },
+
+  arrived() {
+    this.received = performance.now();
+    this.connected = true;
+    // Those that hold nodes by their start, those in the plan by rank, the others.
+    const place = j => j.holds ? 0 : j.rank ? 1 : 2;
+    this.state.jobs = [...this.jobs.values()].sort((a, b) => place(a) - place(b) || (place(a) === 1 ? a.rank - b.rank : a.start - b.start) || a.id - b.id);
+    document.documentElement.dataset.edition = this.state.number;
+    this.tell();
+  },
+
+  tell() { for (const l of this.listeners) l(); },
+};

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/show"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+)
+
+// Options say what is shown, and how.
+type Options struct {
+	Journal *journal.Journal // of the cluster, which is only read; nil: there is none
+	// Clock is the cluster's; nil: the wall clock. Pace is how many of its seconds pass in one; 0: 1.
+	Clock   func() time.Time
+	Pace    int
+	Private bool     // jobs are shown without their users and names
+	Names   []string // under which browsers may ask, beside addresses, localhost and the host's own name
+	Any     bool     // whatever the name is: a proxy before a Unix socket has looked at it
+	PID     int      // of the sidecar, for explanations
+}
+
+// Hall is where the cluster is shown. The loop is on its one side (show.Audience), readers are on the other.
+type Hall struct {
+	options Options
+	wants   atomic.Bool
+	scenes  chan *view.Scene // the newest one that was not composed yet
+
+	mu      sync.Mutex
+	edition *edition      // nil: none yet
+	fresh   chan struct{} // closed when a newer one is there
+
+	streams   atomic.Int64  // readers of editions
+	explainer chan struct{} // bounds explanations
+}
+
+var _ show.Audience = (*Hall)(nil)
+
+// New makes a hall, in which nothing is shown yet.
+func New(o Options) *Hall {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	o.Pace = cmp.Or(o.Pace, 1)
+	h := &Hall{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}), explainer: make(chan struct{}, mostExplained)}
+	h.wants.Store(true)
+	return h
+}
+
+// Wants implements show.Audience: the composer is done with the scene before, and had its pause.
+func (h *Hall) Wants() bool { return h.wants.Load() }
+
+// See implements show.Audience.
+func (h *Hall) See(s *view.Scene) {
+	h.wants.Store(false)
+	select {
+	case h.scenes <- s:
+	default: // the composer wants one at a time; that it has one already cannot be
+	}
+}
+
+// How long the composer pauses: so many times as long as composing took, so that it takes a twentieth of one processor, between these bounds.
+const (
+	leastPause = time.Second
+	mostPause  = 10 * time.Second
+	pauseShare = 19
+)
+
+// compose makes editions of what the loop hands over, until ctx ends.
+func (h *Hall) compose(ctx context.Context) {
+	past := newPast(h.options.Journal, h.options.Clock())
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+			h.wants.Store(true)
+			continue
+		case s := <-h.scenes:
+			begun := time.Now()
+			past.look(s)
+			h.publish(newEdition(h.newest(), s, past, &h.options, h.streams.Load() > 0))
+			pause.Reset(min(max(leastPause, pauseShare*time.Since(begun)), mostPause))
+		}
+	}
+}
+
+// newest is the newest edition; nil before the first.
+func (h *Hall) newest() *edition {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.edition
+}
+
+// look is the newest edition, and what is closed when there is a newer one.
+func (h *Hall) look() (*edition, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.edition, h.fresh
+}
+
+func (h *Hall) publish(e *edition) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.edition = e
+	close(h.fresh)
+	h.fresh = make(chan struct{})
+}
+
+// report is the queue of an edition as status knows it.
+func (h *Hall) report(e *edition) status.QueueReport {
+	return status.QueueReport{Sidecar: status.Sidecar{Running: true, PID: h.options.PID}, Read: e.scene.Read, Queue: e.scene.Queue}
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+)
+
+// mostExplained is how many jobs are explained at once: each costs a look into the journal, and as long as the queue is.
+const mostExplained = 2
+
+// jobPage is what the page of a job shows.
+type jobPage struct {
+	Number   int64
+	Title    string
+	Kind     string
+	Phase    string
+	User     string // "": private, or not known
+	Cluster  string
+	Private  bool
+	Lead     []string
+	Facts    []fact
+	Wide     *drawing // nil: there is nothing to draw
+	Narrow   *drawing
+	Sections []section
+	Missing  string // why there is nothing of it
+}
+
+// fact is one thing in a few words.
+type fact struct{ Name, Text string }
+
+// section is a status.Section. Of columns, which spaces make, the lines are shown as they are.
+type section struct {
+	Title string
+	Lines []string
+}
+
+var jobForm = template.Must(template.New("job.html").ParseFS(files, "assets/job.html"))
+
+// job shows one job.
+func (h *Hall) job(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.URL.Query().Get("id"), 10, 64)
+	if err != nil || id < 1 {
+		http.Error(w, "say which job: job?id=4711", http.StatusBadRequest)
+		return
+	}
+	select {
+	case h.explainer <- struct{}{}:
+		defer func() { <-h.explainer }()
+	case <-r.Context().Done():
+		return
+	case <-time.After(slowest):
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "too many ask at once: try again in a moment", http.StatusServiceUnavailable)
+		return
+	}
+	page, code := h.explain(id)
+	var b bytes.Buffer
+	if err := jobForm.Execute(&b, page); err != nil {
+		http.Error(w, "the page of the job could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	w.Write(b.Bytes())
+}
+
+// explain is the page of a job, and its status.
+func (h *Hall) explain(id int64) (*jobPage, int) {
+	p := &jobPage{Number: id, Title: fmt.Sprintf("Job %d", id), Private: h.options.Private}
+	e := h.newest()
+	if e == nil {
+		p.Missing = "The sidecar has not read the batch system yet."
+		return p, http.StatusServiceUnavailable
+	}
+	p.Cluster = e.state.Cluster
+	x, err := status.ExplainIn(h.report(e), h.remembered(), id)
+	switch unknown := (*status.UnknownJob)(nil); {
+	case errors.As(err, &unknown):
+		p.Missing = "No such job waits for nodes of the pool or has some. It may be over, or was submitted only just now."
+		return p, http.StatusNotFound
+	case err != nil:
+		p.Missing = "The journal cannot be read now."
+		return p, http.StatusServiceUnavailable
+	}
+	x.Failed, x.LastFailure = 0, "" // what of the sidecar's own went wrong is the administrator's
+	for i, s := range x.Sections(h.options.Clock(), time.Local) {
+		if i == 0 {
+			p.Lead = s.Lines[1:] // what and as of when the page says itself
+			continue
+		}
+		p.Sections = append(p.Sections, section(s))
+	}
+	p.describe(x.Job)
+	if x.Job != nil {
+		p.Wide, p.Narrow = drawJob(e, x.Job, wide), drawJob(e, x.Job, narrow)
+	}
+	return p, http.StatusOK
+}
+
+// remembered is the journal, as far as what is in it may be shown: its words name users.
+func (h *Hall) remembered() *journal.Journal {
+	if h.options.Private {
+		return nil
+	}
+	return h.options.Journal
+}
+
+// describe says what the job is in a few words.
+func (p *jobPage) describe(e *view.Entry) {
+	if e == nil {
+		return
+	}
+	p.Kind, p.Phase = e.Kind, e.Phase
+	if !p.Private {
+		p.User = short(e.User)
+		if e.Name != "" {
+			p.Title += " · " + short(e.Name)
+		}
+	}
+	add := func(name, text string) {
+		if text != "" {
+			p.Facts = append(p.Facts, fact{name, text})
+		}
+	}
+	add("asked for", short(e.Request))
+	if e.Holds() {
+		add("nodes", fmt.Sprintf("%d: %s", e.Size, e.Nodes))
+	} else if e.Rank > 0 {
+		add("rank", fmt.Sprint(e.Rank))
+	}
+	add("waits for", short(e.Why))
+}

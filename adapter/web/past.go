@@ -1,0 +1,196 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// How much of what was is kept.
+const (
+	pastKept   = 12 * time.Hour
+	mostPieces = 5_000
+	mostBroken = 100
+	mostEvents = 20_000 // of the journal, when the hall opens
+)
+
+// piece is nodes that a job held for a while.
+type piece struct {
+	ID    core.JobID `json:"id"`
+	User  string     `json:"user,omitempty"`
+	Name  string     `json:"name,omitempty"`
+	Kind  string     `json:"kind"`
+	Nodes string     `json:"nodes"`
+	From  core.Time  `json:"from"`
+	To    core.Time  `json:"to"`
+}
+
+// broken is a promise that was broken.
+type broken struct {
+	At      core.Time  `json:"at"`
+	ID      core.JobID `json:"id"`
+	User    string     `json:"user,omitempty"`
+	Name    string     `json:"name,omitempty"`
+	Seconds core.Time  `json:"seconds"`
+	Cause   string     `json:"cause"`
+}
+
+// past is what was held before now, and which promises were broken: the composer's memory. What was before the hall opened is known of managed
+// jobs only, from the journal's events.
+type past struct {
+	holds  map[adapter.Key]piece     // open ones, To is 0
+	pieces []piece                   // by their ends
+	broken []broken                  // by their instants
+	told   map[adapter.Key]core.Time // seconds that were noted last
+	who    map[adapter.Key]string    // users, while the journal is read
+
+	looked core.Time // second of the scene before
+	begins core.Time // before it nothing is known of ordinary jobs
+	added  int       // pieces since the last edition
+}
+
+func newPast(j *journal.Journal, now time.Time) *past {
+	p := &past{holds: map[adapter.Key]piece{}, told: map[adapter.Key]core.Time{}, who: map[adapter.Key]string{}, begins: now.Unix()}
+	if j == nil {
+		return p
+	}
+	events, err := j.EventsSince(now.Add(-pastKept), mostEvents)
+	if err != nil {
+		return p // it is shown from now on
+	}
+	for _, e := range events {
+		p.hear(e)
+	}
+	clear(p.who)
+	p.added = 0
+	return p
+}
+
+// hear takes in an event of the journal.
+func (p *past) hear(e journal.Entry) {
+	key := adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
+	switch e.Verb {
+	case "accepted":
+		p.who[key], _ = e.Args["user"].(string)
+	case "started", "grew", "shrank":
+		nodes, _ := e.Args["nodes"].(string)
+		p.close(key, e.At.Unix())
+		if nodes != "" {
+			p.holds[key] = piece{ID: key.ID, User: p.who[key], Kind: "evolving", Nodes: nodes, From: e.At.Unix()}
+		}
+	case "ended", "requeued":
+		p.close(key, e.At.Unix())
+	case "promise broken":
+		seconds, _ := e.Args["seconds"].(json.Number)
+		n, _ := seconds.Int64()
+		cause, _ := e.Args["cause"].(string)
+		p.breach(key, broken{At: e.At.Unix(), ID: key.ID, User: p.who[key], Seconds: n, Cause: cause})
+	}
+}
+
+func (p *past) close(key adapter.Key, at core.Time) {
+	if h, open := p.holds[key]; open {
+		delete(p.holds, key)
+		if h.To = at; h.To > h.From {
+			p.pieces = append(p.pieces, h)
+			p.added++
+		}
+	}
+}
+
+// look compares a scene with what was held before.
+func (p *past) look(s *view.Scene) {
+	p.added = 0
+	here := make(map[adapter.Key]bool, len(p.holds))
+	for i := range s.Queue.Jobs {
+		e := &s.Queue.Jobs[i]
+		if !e.Holds() || e.Nodes == "" {
+			continue
+		}
+		key := e.Key()
+		here[key] = true
+		h, open := p.holds[key]
+		if open && h.Nodes == e.Nodes {
+			h.User, h.Name, h.Kind = e.User, e.Name, e.Kind
+			p.holds[key] = h
+			continue
+		}
+		from := s.Now
+		if !open { // it began while nobody looked, on these nodes unless it has grown since
+			from = min(e.Start, s.Now)
+			if len(e.Plan) > 1 && e.Step > 1 {
+				from = max(from, e.Start+startOf(e.Plan, e.Step-1))
+			}
+		}
+		p.close(key, from)
+		p.holds[key] = piece{ID: e.ID, User: e.User, Name: e.Name, Kind: e.Kind, Nodes: e.Nodes, From: min(from, s.Now)}
+	}
+	over := p.lastEnd(s)
+	for key := range p.holds {
+		if !here[key] {
+			p.close(key, over)
+		}
+	}
+	p.looked = s.Now
+	p.lookAtPromises(s)
+	p.forget(s.Now)
+}
+
+// lastEnd is when what is over since the scene before ended at the latest: others may have begun on its nodes since.
+func (p *past) lastEnd(s *view.Scene) core.Time {
+	over := s.Now
+	for i := range s.Queue.Jobs {
+		if e := &s.Queue.Jobs[i]; e.Holds() && e.Start > p.looked {
+			over = min(over, e.Start)
+		}
+	}
+	return over
+}
+
+// startOf is when a profile's step begins, from 0.
+func startOf(ep core.EP, step int) (at core.Time) {
+	for _, s := range ep[:min(step, len(ep))] {
+		at += s.Duration
+	}
+	return at
+}
+
+func (p *past) lookAtPromises(s *view.Scene) {
+	for i := range s.Queue.Jobs {
+		e := &s.Queue.Jobs[i]
+		b, is := s.Broken[e.Key()]
+		if !is || p.told[e.Key()] >= b.Slipped {
+			continue
+		}
+		p.breach(e.Key(), broken{At: s.Now, ID: e.ID, User: e.User, Name: e.Name, Seconds: b.Slipped, Cause: b.Cause})
+	}
+}
+
+// breach notes a broken promise, in the place of a smaller breach of the same.
+func (p *past) breach(key adapter.Key, b broken) {
+	if _, again := p.told[key]; again {
+		p.broken = slices.DeleteFunc(p.broken, func(o broken) bool { return o.ID == b.ID })
+	}
+	p.told[key] = b.Seconds
+	p.broken = append(p.broken, b)
+}
+
+// forget drops what is too old, or too much.
+func (p *past) forget(now core.Time) {
+	old := now - core.Time(pastKept/time.Second)
+	p.pieces = slices.DeleteFunc(p.pieces, func(h piece) bool { return h.To < old })
+	p.pieces = p.pieces[max(0, len(p.pieces)-mostPieces):]
+	p.broken = slices.DeleteFunc(p.broken, func(b broken) bool { return b.At < old })
+	p.broken = p.broken[max(0, len(p.broken)-mostBroken):]
+	if len(p.told) > 2*mostPieces {
+		clear(p.told)
+	}
+}
+
+// since is when a job got the nodes that it holds now.
+func (p *past) since(key adapter.Key) core.Time { return p.holds[key].From }

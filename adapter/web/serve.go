@@ -1,0 +1,177 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+//go:embed assets
+var files embed.FS
+
+// asset is a file of the page's own.
+type asset struct {
+	kind, tag string
+	data      []byte
+}
+
+// assets are all of them, by the path under which they are served. What is not in here is nowhere: no path leads to any file.
+var assets = func() map[string]asset {
+	all := map[string]asset{}
+	entries, err := files.ReadDir("assets")
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		data, err := files.ReadFile("assets/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(data)
+		name, kind := "/"+e.Name(), kinds[path.Ext(e.Name())]
+		if kind == "" {
+			kind = mime.TypeByExtension(path.Ext(e.Name()))
+		}
+		if e.Name() == "page.html" {
+			name = "/"
+		}
+		all[name] = asset{kind, `"` + hex.EncodeToString(sum[:12]) + `"`, data}
+	}
+	delete(all, "/job.html") // a template
+	return all
+}()
+
+// kinds are types as they are, whatever this host's tables say.
+var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+// Handler answers browsers.
+func (h *Hall) Handler() http.Handler {
+	return h.door(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/events":
+			h.stream(w, r)
+		case "/job":
+			h.job(w, r)
+		default:
+			a, known := assets[r.URL.Path]
+			if !known {
+				http.Error(w, "there is nothing here; the page is at its root", http.StatusNotFound)
+				return
+			}
+			w.Header().Set("Content-Type", a.kind)
+			w.Header().Set("Cache-Control", "no-cache")
+			w.Header().Set("ETag", a.tag)
+			if r.Header.Get("If-None-Match") == a.tag {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			w.Write(a.data)
+		}
+	}))
+}
+
+// Listen takes the address: HOST:PORT, or the absolute path of a Unix socket, whose folder it makes. An error says what to do.
+func Listen(address string) (net.Listener, error) {
+	l, err := listen(address)
+	if err != nil {
+		return nil, fmt.Errorf("the page: %w; give another address in [web] listen, or none", err)
+	}
+	return &bounded{Listener: l, room: make(chan struct{}, mostConnections)}, nil
+}
+
+func listen(address string) (net.Listener, error) {
+	if !filepath.IsAbs(address) {
+		return net.Listen("tcp", address)
+	}
+	if err := os.MkdirAll(filepath.Dir(address), 0o755); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(address); err == nil {
+		if info.Mode().Type() != os.ModeSocket {
+			return nil, fmt.Errorf("%s is no socket: move it away", address)
+		}
+		if c, err := net.DialTimeout("unix", address, time.Second); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("another process answers at %s", address)
+		}
+		if err := os.Remove(address); err != nil { // of one that was killed
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", address)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(address, 0o666); err != nil { // whoever reaches it may read, as with squeue
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// mostConnections are open at once; others are closed at once.
+const mostConnections = 2_048
+
+// bounded is a listener with so many connections at most.
+type bounded struct {
+	net.Listener
+	room chan struct{}
+}
+
+func (b *bounded) Accept() (net.Conn, error) {
+	for {
+		c, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case b.room <- struct{}{}:
+			return &counted{Conn: c, leave: func() { <-b.room }}, nil
+		default:
+			c.Close()
+		}
+	}
+}
+
+// counted is a connection that has its place until it is closed.
+type counted struct {
+	net.Conn
+	gone  sync.Once
+	leave func()
+}
+
+func (c *counted) Close() error {
+	c.gone.Do(c.leave)
+	return c.Conn.Close()
+}
+
+// Serve answers on the listener, and makes editions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
+func (h *Hall) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	composed := make(chan struct{})
+	ctx, end := context.WithCancel(ctx)
+	go func() { defer close(composed); h.compose(ctx) }()
+	defer func() { end(); <-composed }()
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(l); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the page on %s: %w", l.Addr(), err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// What is granted to readers of the stream.
+const (
+	mostStreams = 1_000
+	// slowest is how long a write to a reader may take: one who does not read that long is let go.
+	slowest = 10 * time.Second
+	// quiet is how long nothing is sent: then a line that says nothing keeps the connection, and finds out whether the reader is there.
+	quiet = 20 * time.Second
+)
+
+// stream sends a reader the newest edition whole, and then what changes, for as long as he reads. Who is slow misses editions in between, and is
+// sent the newest one whole.
+func (h *Hall) stream(w http.ResponseWriter, r *http.Request) {
+	if h.streams.Add(1) > mostStreams {
+		h.streams.Add(-1)
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "too many readers: try again in half a minute", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.streams.Add(-1)
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx passes it on at once
+	header.Set("Vary", "Accept-Encoding")
+	out := reader{w: w, control: http.NewResponseController(w), packs: strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")}
+	if out.packs {
+		header.Set("Content-Encoding", "gzip")
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	// The deadline of reading the request would end the stream.
+	if err := out.control.SetReadDeadline(time.Time{}); err != nil || !out.begin() {
+		return
+	}
+	idle := time.NewTimer(quiet)
+	defer idle.Stop()
+	for had := uint64(0); ; {
+		e, fresh := h.look()
+		if e != nil && e.number != had {
+			f := &e.whole
+			if had > 0 && e.number == had+1 && e.news != nil {
+				f = e.news
+			}
+			if !out.send(f.bytes()) {
+				return
+			}
+			had = e.number
+			idle.Reset(quiet)
+		}
+		select {
+		case <-fresh:
+		case <-idle.C:
+			if !out.send(stillHere, stillHerePacked) {
+				return
+			}
+			idle.Reset(quiet)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+var (
+	stillHere       = []byte(": still here\n\n")
+	stillHerePacked = pack(stillHere)
+)
+
+// reader is one who reads the stream.
+type reader struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	packs   bool
+}
+
+// begin sends what comes before all messages, and says whether the reader is there.
+func (r *reader) begin() bool {
+	text := []byte("retry: 3000\n\n")
+	if r.packs {
+		return r.send(nil, append(packedHeader[:len(packedHeader):len(packedHeader)], pack(text)...))
+	}
+	return r.send(text, nil)
+}
+
+// send sends a message, and says whether the reader took it.
+func (r *reader) send(text, packed []byte) bool {
+	if r.packs {
+		text = packed
+	}
+	if err := r.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil {
+		return false
+	}
+	if _, err := r.w.Write(text); err != nil {
+		return false
+	}
+	return r.control.Flush() == nil
+}

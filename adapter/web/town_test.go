@@ -1,0 +1,128 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+const noon core.Time = 1_780_000_000
+
+// town is a cluster with jobs of all kinds: some run, the others wait, each planned when the nodes are free.
+func town(nodes, run, wait int) *view.Scene {
+	s := &view.Scene{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, view.SceneNode{Name: fmt.Sprintf("n%d", i+1)})
+	}
+	users := []string{"ann", "bob", "carl", "dora"}
+	each := max(1, nodes*3/4/max(1, run))
+	names := func(first, n int) string {
+		var all []string
+		for k := range n {
+			all = append(all, fmt.Sprintf("n%d", first+k+1))
+		}
+		return hostlist.Compact(all)
+	}
+	for i := range run {
+		e := view.Entry{ID: core.JobID(i + 1), Submitted: noon - 7200, User: users[i%4], Name: fmt.Sprintf("sim%d", i), Kind: "ordinary", Phase: "running",
+			Nodes: names(i*each, each), Size: each, Start: noon - 1800 - core.Time(i%7)*60, End: noon + 1800 + core.Time(i%11)*300}
+		if i%2 == 0 {
+			e.Kind, e.Step, e.Request = "evolving", 1, fmt.Sprintf("ep=%dx1h,%dx30m", each, 2*each)
+			e.Plan = core.EP{{Duration: 3600, Nodes: each}, {Duration: 1800, Nodes: 2 * each}}
+			e.End = e.Start + 5400
+		}
+		e.Free = e.End
+		s.Queue.Jobs = append(s.Queue.Jobs, e)
+	}
+	for i := range wait {
+		size := 1 + i%max(1, min(8, nodes/2))
+		start := noon + 5400 + core.Time(i/max(1, nodes/8))*1800
+		e := view.Entry{ID: core.JobID(run + i + 1), Submitted: noon - 600, User: users[i%4], Name: fmt.Sprintf("wait%d", i), Kind: "ordinary", Phase: "waiting", Rank: i + 1,
+			Size: size, Start: start, End: start + 1500, Free: start + 1500, Why: "Priority"}
+		if i%3 == 0 {
+			e.Kind, e.Request = "evolving", fmt.Sprintf("ep=%dx10m,%dx15m", size, size+1)
+			e.Plan = core.EP{{Duration: 600, Nodes: size}, {Duration: 900, Nodes: size + 1}}
+		}
+		s.Queue.Jobs = append(s.Queue.Jobs, e)
+	}
+	return s
+}
+
+// later is a scene some seconds after another, in which a first job that waited has begun and every other plan has moved.
+func later(s *view.Scene, seconds core.Time) *view.Scene {
+	n := *s
+	n.Now, n.Read = s.Now+seconds, s.Read+seconds
+	n.Queue.Jobs = append([]view.Entry(nil), s.Queue.Jobs...)
+	for i := range n.Queue.Jobs {
+		e := &n.Queue.Jobs[i]
+		if e.Rank > 0 {
+			e.Start, e.End, e.Free = e.Start+seconds, e.End+seconds, e.Free+seconds
+		}
+	}
+	return &n
+}
+
+// open serves a hall at an address of its own until the test ends.
+func open(t testing.TB, o Options) (*Hall, string) {
+	t.Helper()
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Clock == nil {
+		o.Clock = func() time.Time { return time.Unix(noon, 0) }
+	}
+	h := New(o)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return h, "http://" + l.Addr().String()
+}
+
+// shows hands a scene over, and waits until its edition is there.
+func shows(t testing.TB, h *Hall, s *view.Scene) *edition {
+	t.Helper()
+	before := h.newest()
+	h.See(s)
+	for e, fresh := h.look(); ; e, fresh = h.look() {
+		if e != before {
+			return e
+		}
+		select {
+		case <-fresh:
+		case <-time.After(time.Minute):
+			t.Fatal("no edition was made of the scene")
+		}
+	}
+}
+
+func get(t testing.TB, url string, change func(*http.Request)) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(r)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return answer
+}
