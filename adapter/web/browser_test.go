@@ -67,6 +67,7 @@ func chromium(t *testing.T) context.Context {
 type tab struct {
 	*testing.T
 	context.Context
+	close    func() // a browser has six connections to a server at most: each page that is open has one
 	mu       sync.Mutex
 	requests []string // to anybody else
 	messages []string // of the console, and of dialogs
@@ -85,8 +86,8 @@ func visit(t *testing.T, root, path string, l look) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(chromium(t))
 	ctx, cancel := context.WithTimeout(ctx, patience)
-	t.Cleanup(func() { cancel(); closeTab() })
-	p := &tab{T: t, Context: ctx}
+	p := &tab{T: t, Context: ctx, close: sync.OnceFunc(func() { cancel(); closeTab() })}
+	t.Cleanup(p.close)
 	if err := chromedp.Listen(ctx, func(event any) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -144,6 +145,18 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 func (p *tab) await(expression string) {
 	p.Helper()
 	p.do(chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience)))
+}
+
+// leads waits until an expression is true on the page to which the present one leads.
+func (p *tab) leads(expression string) {
+	p.Helper()
+	for p.Err() == nil {
+		if there, err := chromedp.Run(p.Context, chromedp.Evaluate[bool](expression)); err == nil && there {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	p.Fatalf("%s is not true in %v", expression, patience)
 }
 
 func ask[T any](p *tab, expression string) T {

@@ -30,7 +30,6 @@ type drawing struct {
 	About   string // for those who do not see it
 	Held    string // paths
 	Planned string
-	Asked   string // the outline of all of it
 	Now     float64
 	ShowNow bool
 	Across  []tick
@@ -48,13 +47,18 @@ type span struct {
 	nodes    int
 }
 
-// drawJob draws a job of an edition; nil: it neither holds nodes nor has a place in the plan.
-func drawJob(e *edition, j *view.Entry, c canvas) *drawing {
-	if j.Start == 0 {
-		return nil
-	}
+// drawJob draws a job of an edition; j is nil when it is over. nil: nothing is known that could be drawn.
+func drawJob(e *edition, j *view.Entry, id int64, c canvas) *drawing {
 	now := e.scene.Now
-	held, planned := heldSpans(e, j, now), plannedSpans(j, now)
+	var held, planned []span
+	switch {
+	case j == nil:
+		held = e.pastSpans(core.JobID(id), 0)
+	case j.Start == 0:
+		return nil
+	default:
+		held, planned = heldSpans(e, j, now), plannedSpans(j, now)
+	}
 	all := slices.Concat(held, planned)
 	if len(all) == 0 {
 		return nil
@@ -63,7 +67,7 @@ func drawJob(e *edition, j *view.Entry, c canvas) *drawing {
 	for _, s := range all {
 		from, to, most = min(from, s.from), max(to, s.to), max(most, s.nodes)
 	}
-	if !j.Holds() {
+	if j != nil && !j.Holds() {
 		from = min(from, now)
 	}
 	to = max(to, from+1)
@@ -73,20 +77,34 @@ func drawJob(e *edition, j *view.Entry, c canvas) *drawing {
 	y := func(n int) float64 {
 		return round(float64(c.Bottom) - float64(n)/(1.08*float64(most))*float64(c.Bottom-c.Top))
 	}
-	d := &drawing{canvas: c, Class: "wide", Held: area(held, x, y), Planned: area(planned, x, y), Now: x(max(from, min(now, to))), ShowNow: now >= from && now <= to}
+	d := &drawing{canvas: c, Class: "wide", Held: area(held, x, y), Planned: area(planned, x, y), Now: x(max(from, min(now, to))), ShowNow: j != nil && now >= from && now <= to}
 	if c == narrow {
 		d.Class = "narrow"
 	}
-	d.About = about(j, held, planned)
-	d.Across = timeTicks(from, to, c.ticks, x)
+	d.About, d.Across, d.Up = about(j, held, planned), timeTicks(from, to, c.ticks, x), counts(most, y)
+	return d
+}
+
+// counts are a few round whole numbers, from 0.
+func counts(most int, y func(int) float64) (all []tick) {
 	step := 1
 	for k := 0; most/step > 5; k++ {
 		step = []int{2, 5, 10}[k%3] * int(math.Pow10(k/3))
 	}
 	for n := 0; n <= most; n += step {
-		d.Up = append(d.Up, tick{y(n), fmt.Sprint(n)})
+		all = append(all, tick{y(n), fmt.Sprint(n)})
 	}
-	return d
+	return all
+}
+
+// pastSpans is what a job held before what it holds now, from a second on.
+func (e *edition) pastSpans(id core.JobID, from core.Time) (all []span) {
+	for _, h := range e.state.Past {
+		if names, err := hostlist.Expand(h.Nodes); err == nil && h.ID == id && h.To > from {
+			all = append(all, span{max(h.From, from), h.To, len(names)})
+		}
+	}
+	return all
 }
 
 // heldSpans is what a job held until now.
@@ -94,14 +112,7 @@ func heldSpans(e *edition, j *view.Entry, now core.Time) []span {
 	if !j.Holds() {
 		return nil
 	}
-	var all []span
-	for _, h := range e.state.Past {
-		if h.ID == j.ID && h.To > j.Start {
-			if names, err := hostlist.Expand(h.Nodes); err == nil {
-				all = append(all, span{max(h.From, j.Start), h.To, len(names)})
-			}
-		}
-	}
+	all := e.pastSpans(j.ID, j.Start)
 	since := max(j.Start, e.state.Jobs[e.state.from[int64(j.ID)]].Since)
 	if len(all) == 0 && since > j.Start && len(j.Plan) > 1 { // what was before is not known but from the plan
 		for _, s := range spansOf(j.Plan, j.Start) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -26,7 +27,7 @@ type jobPage struct {
 	User     string // "": private, or not known
 	Cluster  string
 	Private  bool
-	Lead     []string
+	Lead     []line
 	Facts    []fact
 	Wide     *drawing // nil: there is nothing to draw
 	Narrow   *drawing
@@ -40,7 +41,33 @@ type fact struct{ Name, Text string }
 // section is a status.Section. Of columns, which spaces make, the lines are shown as they are.
 type section struct {
 	Title string
-	Lines []string
+	Lines []line
+}
+
+// line is text, in which other jobs are links.
+type line []word
+
+type word struct {
+	Text string
+	Job  string // its number, where it is a link
+}
+
+var numbered = regexp.MustCompile(`\b[jJ]ob ([1-9][0-9]{0,17})\b`)
+
+// linked makes lines of texts in which jobs are named; that of the number itself is no link.
+func linked(texts []string, own int64) []line {
+	lines := make([]line, len(texts))
+	for i, text := range texts {
+		at := 0
+		for _, m := range numbered.FindAllStringSubmatchIndex(text, -1) {
+			if number := text[m[2]:m[3]]; number != strconv.FormatInt(own, 10) {
+				lines[i] = append(lines[i], word{Text: text[at:m[0]]}, word{text[m[0]:m[1]], number})
+				at = m[1]
+			}
+		}
+		lines[i] = append(lines[i], word{Text: text[at:]})
+	}
+	return lines
 }
 
 var jobForm = template.Must(template.New("job.html").ParseFS(files, "assets/job.html"))
@@ -94,15 +121,13 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 	x.Failed, x.LastFailure = 0, "" // what of the sidecar's own went wrong is the administrator's
 	for i, s := range x.Sections(h.options.Clock(), time.Local) {
 		if i == 0 {
-			p.Lead = s.Lines[1:] // what and as of when the page says itself
+			p.Lead = linked(s.Lines[1:], id) // what and as of when the page says itself
 			continue
 		}
-		p.Sections = append(p.Sections, section(s))
+		p.Sections = append(p.Sections, section{s.Title, linked(s.Lines, id)})
 	}
 	p.describe(x.Job)
-	if x.Job != nil {
-		p.Wide, p.Narrow = drawJob(e, x.Job, wide), drawJob(e, x.Job, narrow)
-	}
+	p.Wide, p.Narrow = drawJob(e, x.Job, id, wide), drawJob(e, x.Job, id, narrow)
 	return p, http.StatusOK
 }
 

@@ -69,5 +69,6 @@ func TestHostileNamesInABrowser(t *testing.T) {
 			t.Errorf("%s: the page is %d pixels wider than its window", path, wide)
 		}
 		p.quiet()
+		p.close()
 	}
 }

@@ -6,6 +6,7 @@ export const feed = {
   row: new Map(), // of each node, by its name
   received: 0,
   connected: false,
+  source: null,
   listeners: [],
 
   // now is the cluster's second at this instant.
@@ -14,16 +15,33 @@ export const feed = {
     return this.state.now + (performance.now() - this.received) / 1000 * this.state.pace;
   },
 
-  // open begins to listen. A connection that is lost the browser makes again by itself.
+  // open begins to listen, as long as the page is seen: a browser has few connections to a server. One that is lost the browser makes again by itself.
   open() {
-    const source = new EventSource("./events");
+    const turn = () => {
+      if (document.hidden) this.close();
+      else if (!this.source) this.listen();
+    };
+    document.addEventListener("visibilitychange", turn);
+    turn();
+  },
+
+  listen() {
+    const source = this.source = new EventSource("./events");
     source.addEventListener("state", e => this.whole(JSON.parse(e.data)));
     source.addEventListener("news", e => this.news(JSON.parse(e.data)));
     source.addEventListener("error", () => {
       this.connected = false;
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.open(), 5000); // it was refused
+      if (source.readyState === EventSource.CLOSED) { // it was refused
+        this.close();
+        setTimeout(() => { if (!document.hidden && !this.source) this.listen(); }, 5000);
+      }
       this.tell();
     });
+  },
+
+  close() {
+    if (this.source) this.source.close();
+    this.source = null;
   },
 
   whole(state) {

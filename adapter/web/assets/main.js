@@ -84,11 +84,13 @@ function legend() {
 feed.listeners.push(() => {
   headline();
   if (!feed.state || !feed.connected) return;
+  const begun = performance.now();
   promises();
   legend();
   gantt.arrived();
   map.arrived();
   queue.arrived();
+  document.documentElement.dataset.took = (performance.now() - begun).toFixed(1);
   document.documentElement.dataset.ready = "";
 });
 setInterval(() => {

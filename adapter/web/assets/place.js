@@ -46,6 +46,7 @@ class Sweep {
     this.taken = new Uint8Array(state.nodes.length);
     this.blocked = new Uint16Array(state.nodes.length); // by reservations
     state.nodes.forEach((n, i) => { if (n.state === "lost" || n.state === "away") this.blocked[i] = 1; });
+    this.room = state.nodes.length - this.blocked.reduce((n, b) => n + b, 0); // free rows
     this.waiting = []; // for rows that others have still
     this.endless = []; // ends of those that have none
     this.clock = now;
@@ -54,8 +55,8 @@ class Sweep {
   at(t, order, run) { this.events.push([t, order, run]); }
 
   close(rows, from, to) {
-    this.at(Math.max(from, this.now), 1, () => rows.forEach(r => this.blocked[r]++));
-    if (to < Infinity) this.at(to, 0, () => rows.forEach(r => this.blocked[r]--));
+    this.at(Math.max(from, this.now), 1, () => rows.forEach(r => { if (!this.blocked[r]++ && !this.taken[r]) this.room--; }));
+    if (to < Infinity) this.at(to, 0, () => rows.forEach(r => { if (!--this.blocked[r] && !this.taken[r]) this.room++; }));
   }
 
   // changes are the seconds at which a job's size changes after one, and its end.
@@ -70,7 +71,10 @@ class Sweep {
   }
 
   holder(j, rows) {
-    rows.forEach(r => { this.taken[r] = 1; });
+    for (const r of rows) {
+      if (!this.taken[r] && !this.blocked[r]) this.room--;
+      this.taken[r] = 1;
+    }
     this.live(j, rows, this.now, PROMISED);
   }
 
@@ -115,15 +119,20 @@ class Sweep {
   }
 
   free(rows) {
-    for (const r of rows) this.taken[r] = 0;
+    for (const r of rows) {
+      this.taken[r] = 0;
+      if (!this.blocked[r]) this.room++;
+    }
   }
 
   // find takes so many free rows: beside others' if there are, else in one piece, else wherever they are. null: there are not so many.
   find(n, beside) {
+    if (n > this.room) return null;
     const { taken, blocked } = this, got = [], all = taken.length;
     const take = r => {
       if (taken[r] || blocked[r]) return false;
       taken[r] = 1;
+      this.room--;
       return got.push(r) > 0;
     };
     if (beside.length) {
@@ -136,9 +145,7 @@ class Sweep {
       }
     }
     for (let r = 0; r < all && got.length < n; r++) take(r);
-    if (got.length === n) return got;
-    this.free(got);
-    return null;
+    return got;
   }
 
   run() {
@@ -153,6 +160,7 @@ class Sweep {
   }
 
   again() {
+    if (!this.room) return;
     const first = this.waiting.splice(0, 20);
     for (const j of first) this.begin(j, this.clock);
   }

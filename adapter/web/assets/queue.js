@@ -68,7 +68,7 @@ export class Queue {
     const start = !j.start ? "–" : j.soon && !j.holds ? "~now" : planned + clock(j.start, now);
     const end = !j.start || !j.end ? "–" : planned + clock(j.end, now);
     const user = secret ? "somebody" : j.user || "–";
-    return el("tr", { "data-id": j.id, "aria-rowindex": i + 2, class: [j.holds ? "holds" : "waits", j.slip || j.phase === "late" ? "slipped" : "", i === this.at ? "at" : ""].join(" ") },
+    return el("tr", { "data-id": j.id, "data-kind": j.kind, "aria-rowindex": i + 2, class: [j.holds ? "holds" : "waits", j.slip || j.phase === "late" ? "slipped" : "", i === this.at ? "at" : ""].join(" ") },
       el("th", { scope: "row", class: "id" }, el("a", { href: jobLink(j.id), tabindex: "-1" }, String(j.id))),
       el("td", { class: "user" }, secret || !j.user ? user : el("a", { href: "./?user=" + encodeURIComponent(j.user), tabindex: "-1" }, user)),
       el("td", { class: "name", title: j.name }, secret ? "a job" : j.name || "–"),

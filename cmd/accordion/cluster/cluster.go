@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -58,6 +59,9 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 	}
 	preflight := func(ctx context.Context) []adapter.Finding {
 		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
+		if config, err := s.Configuration(ctx); err == nil { // else the first has said it
+			found = append(found, checkWeb(conf.Web, config["PrivateData"])...)
+		}
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
@@ -76,6 +80,16 @@ func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
 			Fix: "Start munged here, say [session] munge_socket, or take [session] listen out"}}
 	}
 	return nil
+}
+
+// checkWeb looks whether the page would show what squeue hides, by Slurm's PrivateData.
+func checkWeb(conf config.Web, hidden string) []adapter.Finding {
+	words := strings.Split(hidden, ",")
+	if conf.Listen == "" || conf.Private || !slices.Contains(words, "jobs") && !slices.Contains(words, "all") {
+		return nil
+	}
+	return []adapter.Finding{{Severity: adapter.Fatal, What: "PrivateData=" + hidden + " hides jobs from other users, and the page of [web] listen would show them to whoever reaches it",
+		Fix: "Set [web] private = true, or take [web] listen out"}}
 }
 
 // born is when this process began. Clocks that run faster than the wall's do from then on, so that those of several clusters agree.

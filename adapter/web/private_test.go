@@ -1,0 +1,145 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// recorded is a journal in which a job of ann's grew before the hall opened, and had its promise broken.
+func recorded(t *testing.T) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	at := func(second core.Time) time.Time { return time.Unix(second, 0) }
+	for _, e := range []journal.Event{
+		{At: at(noon - 20*3600), Job: 99, Submitted: noon - 21*3600, Kind: "started", Text: "long ago", Fields: map[string]any{"nodes": "n9"}},
+		{At: at(noon - 1900), Job: 1, Submitted: noon - 7200, Kind: "accepted", Text: "ep=2x10m,3x2h", Fields: map[string]any{"user": "ann"}},
+		{At: at(noon - 1800), Job: 1, Submitted: noon - 7200, Kind: "started", Text: "on 2 nodes", Fields: map[string]any{"nodes": "n[1-2]"}},
+		{At: at(noon - 1200), Job: 1, Submitted: noon - 7200, Kind: "grew", Text: "from 2 to 3 nodes; secret words of ann", Fields: map[string]any{"nodes": "n[1-3]"}},
+		{At: at(noon - 600), Job: 1, Submitted: noon - 7200, Kind: "promise broken", Text: "its end moves", Fields: map[string]any{"seconds": 90, "cause": "lost node"}},
+	} {
+		if err := j.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return j
+}
+
+func TestThePastIsReadFromTheJournal(t *testing.T) {
+	h, _ := open(t, Options{Journal: recorded(t)})
+	s := town(16, 4, 2)
+	e := shows(t, h, s)
+	if len(e.state.Past) != 1 || e.state.Past[0] != (piece{ID: 1, User: "ann", Kind: "evolving", Nodes: "n[1-2]", From: noon - 1800, To: noon - 1200}) {
+		t.Errorf("the past is %+v", e.state.Past)
+	}
+	if since := e.state.Jobs[0].Since; since != noon-1200 {
+		t.Errorf("job 1 has had its nodes for %d s, want 1200", noon-since)
+	}
+	if want := (broken{At: noon - 600, ID: 1, User: "ann", Seconds: 90, Cause: "lost node"}); len(e.state.Broken) != 1 || e.state.Broken[0] != want {
+		t.Errorf("broken promises are %+v", e.state.Broken)
+	}
+	n := later(s, 10) // the breach has grown since, and stands there once
+	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Slipped: 200, Cause: "late application"}}
+	if e = shows(t, h, n); len(e.state.Broken) != 1 || e.state.Broken[0].Seconds != 200 {
+		t.Errorf("broken promises are %+v", e.state.Broken)
+	}
+}
+
+// Where jobs are private, no page and no message has a user's name, or what users or the site wrote of a job.
+func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
+	h, root := open(t, Options{Journal: recorded(t), Private: true})
+	s := town(16, 4, 6)
+	for i := range s.Queue.Jobs {
+		e := &s.Queue.Jobs[i]
+		e.User, e.Name, e.Why = "ann", "secretname", "secret reason of ann"
+		e.Priority, e.Parts, e.Limit = 77, []adapter.RankPart{{Name: "secret", Points: 7}}, &view.Limit{Nodes: 1, Why: "secret account"}
+	}
+	s.Queue.Closures = []view.Closure{{Name: "secretproject", Nodes: 1, Start: noon, End: noon + 90_000}}
+	s.Closed = []view.SceneClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
+	shows(t, h, s)
+	n := later(s, 5)
+	n.Queue.Jobs = n.Queue.Jobs[1:] // what ended is private, too
+	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[1].Key(): {Slipped: 200, Cause: "lost node"}}
+	e := shows(t, h, n)
+	text, _ := e.whole.bytes()
+	for id := range 11 {
+		answer := get(t, fmt.Sprintf("%s/job?id=%d", root, id+1), nil)
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, body...)
+	}
+	for _, bad := range []string{"secret", "ann<", "ann ", `"ann"`, "of ann"} {
+		if at := strings.Index(string(text), bad); at >= 0 {
+			t.Errorf("%q is to be read: …%s…", bad, text[max(0, at-60):min(len(text), at+60)])
+		}
+	}
+	for _, want := range []string{"a job of somebody", `"private":true`, "Why it waits"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not to be read", want)
+		}
+	}
+	if len(e.state.Past) < 2 || len(e.state.Broken) != 2 {
+		t.Errorf("the past is %+v, broken promises are %+v", e.state.Past, e.state.Broken)
+	}
+}
+
+// The loop is asked for a scene when the one before is composed and the pause is over, not before.
+func TestTheHallWantsOneSceneAtATime(t *testing.T) {
+	h := New(Options{})
+	if !h.Wants() {
+		t.Error("an empty hall wants none")
+	}
+	h.See(town(4, 1, 1))
+	if h.Wants() {
+		t.Error("it wants another one before the first is composed")
+	}
+	h.See(town(4, 1, 1)) // and nobody waits
+}
+
+func TestTheJobsPage(t *testing.T) {
+	h, root := open(t, Options{Journal: recorded(t)})
+	s := town(16, 4, 6)
+	shows(t, h, s)
+	read := func(id int) string {
+		body, err := io.ReadAll(get(t, fmt.Sprintf("%s/job?id=%d", root, id), nil).Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	for _, c := range []struct {
+		id   int
+		want []string
+	}{
+		{1, []string{"<title>Job 1 · sim0 on lab", "What it was promised", "grew: from 2 to 3 nodes", `<path class="held" d="M`, `<path class="planned" d="M`, "It has held 2 nodes for 10m, then 3 nodes for 20m", "?user=ann"}},
+		{7, []string{"Why it waits", "Who has nodes now", `<a href="job?id=2">job 2</a>`, "Planned: "}},
+		{99, []string{"not in the queue any more", "long ago"}},
+	} {
+		text := read(c.id)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("job %d: %q is not to be read in %s", c.id, want, text)
+			}
+		}
+	}
+	n := later(s, 5)
+	n.Queue.Jobs = n.Queue.Jobs[1:]
+	shows(t, h, n)
+	if text := read(1); !strings.Contains(text, "It held 2 nodes for 10m, then 3 nodes for ") {
+		t.Errorf("what is over is not drawn: %s", text)
+	}
+}
