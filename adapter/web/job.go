@@ -126,6 +126,9 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 		}
 		p.Sections = append(p.Sections, section{s.Title, linked(s.Lines, id)})
 	}
+	if x.Job != nil && x.Job.Kind == view.Delegated { // its application is in another journal
+		p.Lead = []line{{{Text: fmt.Sprintf("This job is a part of an application of accordion launch: accordion explain %d says where that stands.", id)}}}
+	}
 	p.describe(x.Job)
 	p.Wide, p.Narrow = drawJob(e, x.Job, id, wide), drawJob(e, x.Job, id, narrow)
 	return p, http.StatusOK
