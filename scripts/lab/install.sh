@@ -73,6 +73,7 @@ test_programs=(
 	/usr/bin/promtool:prometheus
 	/usr/bin/rpm:rpm
 	/usr/bin/lintian:lintian
+	/usr/bin/systemd-analyze:systemd
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

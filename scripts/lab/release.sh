@@ -89,9 +89,10 @@ install_into() {
 	return 1
 }
 
-# c_library SUITE: prints a folder, for the compiler's --sysroot, with the C library of a Debian suite: what is built against that of an older
-# one runs on the newer ones. Links go to its own files: those of a root go to the machine's.
-c_library() {
+# c_compiler SUITE: prints the command of this machine's compiler with the C library of a Debian suite: what is built against that of an older
+# one runs on the newer ones. A copy of that is kept whose links go to its own files: those of a root go to the machine's. (gcc looks for
+# libraries in the machine's folders before it looks below --sysroot, but not before -B.)
+c_compiler() {
 	local root to=$release_roots/c-library-$1
 	root=$(release_root "$1" libc6-dev linux-libc-dev) || return 1
 	[[ -d $to ]] || (
@@ -107,5 +108,5 @@ c_library() {
 		echo "the C library of Debian $1 could not be copied to $to" >&2
 		return 1
 	}
-	echo "$to"
+	echo "${CC:-gcc} --sysroot=$to -B$to/usr/lib/$(uname -m)-linux-gnu"
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mostExposed is what systemd calls OK, and a bound for what of the machine a sidecar that was taken over could reach: 0 is nothing, 10 all.
+const mostExposed = 4.0
+
+// Systemd understands the units to the last word, and finds them little exposed.
+func TestUnits(t *testing.T) {
+	needs(t, "systemd-analyze")
+	folder := "../../examples/systemd"
+	units, err := os.ReadDir(folder)
+	if err != nil || len(units) < 3 {
+		t.Fatalf("%v are the units, error %v", units, err)
+	}
+	// The program is not installed here: what it is does not matter to systemd.
+	copied := t.TempDir()
+	var paths []string
+	for _, u := range units {
+		text, err := os.ReadFile(filepath.Join(folder, u.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, filepath.Join(copied, u.Name()))
+		if err := os.WriteFile(paths[len(paths)-1], bytes.ReplaceAll(text, []byte("=/usr/bin/accordion "), []byte("=/bin/true ")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify := exec.CommandContext(t.Context(), "systemd-analyze", append([]string{"verify", "--man=no"}, paths...)...)
+	if out, err := verify.CombinedOutput(); err != nil || slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(string(out), filepath.Base(p)) }) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	for _, p := range paths {
+		if !strings.HasSuffix(p, ".service") {
+			continue
+		}
+		out := sh(t, "systemd-analyze", "security", "--offline=true", "--no-pager", p)
+		level := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(out)
+		if level == nil {
+			t.Fatalf("systemd-analyze security does not say how exposed %s is:\n%s", filepath.Base(p), out)
+		}
+		if exposed, err := strconv.ParseFloat(level[1], 64); err != nil || exposed > mostExposed {
+			t.Errorf("%s is exposed by %s, error %v; want at most %v:\n%s", filepath.Base(p), level[1], err, mostExposed, out)
+		}
+	}
+}
+
+// Each capability that is left has its reason above it.
+func TestEveryCapabilityIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../../examples/systemd/accordion.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, line, is := strings.Cut(string(text), "\nCapabilityBoundingSet=")
+	line, _, _ = strings.Cut(line, "\n")
+	left := strings.Fields(line)
+	if !is || len(left) == 0 {
+		t.Fatal("accordion.service does not say which capabilities are left")
+	}
+	for _, c := range left {
+		if !regexp.MustCompile(`(?m)^#   .*\b` + strings.TrimPrefix(c, "CAP_") + `\b`).MatchString(above) {
+			t.Errorf("%s is left, and not explained", c)
+		}
+	}
+}
