@@ -69,6 +69,7 @@ common_conf() {
 	fi
 	cat <<CONF
 ClusterName=lab
+FirstJobId=$(first_job)
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort=$port
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny

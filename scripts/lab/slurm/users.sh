@@ -36,6 +36,21 @@ forget_lost_labs() {
 # each other's users: who ends all processes of a user must not meet another's.
 number_of_users() { echo $((30000 + port / 100 * 40)); }
 
+# first_job: all labs have the same cluster's name and, where they see each other's users, the same /tmp, in which a job's hosts file is called
+# by its cluster and its number. So jobs of labs of other ports have other numbers.
+first_job() { echo $(((port - 16800) / 100 % 600 * 1000 + (port < 16800 ? 700000 : 0) + 1)); }
+
+# forget_hosts removes hosts files of the jobs of a lab before this one at its ports.
+forget_hosts() {
+	local file number first
+	first=$(first_job)
+	for file in /tmp/accordion-*/lab-*.hosts; do
+		number=${file##*/lab-}
+		number=${number%.hosts}
+		[[ ! $number =~ ^[0-9]+$ ]] || ((number < first || number >= first + 1000)) || rm -f "$file"
+	done
+}
+
 add_users() {
 	local user number
 	number=$(number_of_users)
@@ -52,11 +67,6 @@ add_users() {
 		if [[ $(getent passwd "$user" | cut -d: -f5) == "$users_mark" ]]; then
 			mkdir -p "$users_dir/$user"
 			touch "$users_dir/$user/$(lab_file)"
-			# Of a lab before this one, hosts files of jobs that have the same numbers.
-			forget_lost_labs "$user"
-			if [[ $(ls "$users_dir/$user") == "$(lab_file)" ]] && ! grep -qxF "$user" "$lab/etc/users"; then
-				rm -rf "/tmp/accordion-$(id -u "$user")"
-			fi
 		fi
 		grep -qxF "$user" "$lab/etc/users" || echo "$user" >>"$lab/etc/users"
 		mkdir -p "$lab/home/$user"
