@@ -35,6 +35,7 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 	}
 	for i, n := range v.Snapshot.Nodes {
 		scene.Nodes[i] = sceneNode(n)
+		scene.Nodes[i].Out = v.OutOfService(n)
 	}
 	for _, r := range v.Snapshot.Reservations {
 		at := slices.IndexFunc(q.Closures, func(c view.Closure) bool { return c.Name == r.Name })

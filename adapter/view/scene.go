@@ -23,6 +23,7 @@ type SceneNode struct {
 	Name  string
 	State string // "": in service; else one of the words below
 	Why   string // the batch system's word, where it is not in service
+	Out   bool   // the plan does without it: it has been out of service for longer than a moment
 }
 
 // What SceneNode.State may be.

@@ -46,7 +46,7 @@ func busy() *view.Scene {
 	s.Queue.Jobs[2].Phase = "late"
 	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.Sized{Least: 1, Most: 8}
 	s.Queue.Jobs[8].Turn, s.Queue.Jobs[8].Start, s.Queue.Jobs[8].End = view.Unreserved, 0, 0
-	s.Nodes[23] = view.SceneNode{Name: "n24", State: view.NodeLost, Why: "DOWN"}
+	s.Nodes[23] = view.SceneNode{Name: "n24", State: view.NodeLost, Why: "DOWN", Out: true}
 	s.Nodes[22] = view.SceneNode{Name: "n23", State: view.NodeAsleep}
 	return s
 }

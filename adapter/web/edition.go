@@ -43,6 +43,7 @@ type node struct {
 	Name  string `json:"name"`
 	State string `json:"state,omitempty"`
 	Why   string `json:"why,omitempty"`
+	Out   bool   `json:"out,omitempty"` // the plan does without it
 }
 
 type closed struct {
@@ -124,7 +125,7 @@ func stateOf(s *view.Scene, p *past, o *Options) *state {
 		Begins: p.begins, Nodes: make([]node, len(s.Nodes)), Closed: make([]closed, 0, len(s.Closed)), Broken: []broken{}, Past: []piece{}, Jobs: make([]job, len(s.Queue.Jobs)),
 		from: make(map[int64]int, len(s.Queue.Jobs))}
 	for i, n := range s.Nodes {
-		st.Nodes[i] = node{n.Name, n.State, short(n.Why)}
+		st.Nodes[i] = node{n.Name, n.State, short(n.Why), n.Out}
 	}
 	for _, c := range s.Closed {
 		end := c.End

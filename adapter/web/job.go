@@ -165,5 +165,7 @@ func (p *jobPage) describe(e *view.Entry) {
 	} else if e.Rank > 0 {
 		add("rank", fmt.Sprint(e.Rank))
 	}
-	add("waits for", short(e.Why))
+	if why := short(e.Why); why != "None" && !(e.Holds() && e.Request == "") {
+		add("waits for", why)
+	}
 }

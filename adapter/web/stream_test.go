@@ -137,7 +137,7 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 		b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 1, 2) // job 2 is over
 		b.Queue.Jobs[4] = begun(b, b.Queue.Jobs[4])
 		b.Nodes = slices.Clone(b.Nodes)
-		b.Nodes[15] = view.SceneNode{Name: "n16", State: view.NodeLost, Why: "NOT_RESPONDING"}
+		b.Nodes[15] = view.SceneNode{Name: "n16", State: view.NodeLost, Why: "NOT_RESPONDING", Out: true}
 		b.Closed = []view.SceneClosure{{Closure: view.Closure{Name: "maint", Nodes: 1, Start: noon + 100, End: core.Forever}, On: "n15"}}
 		b.Broken = map[adapter.Key]view.Breach{a.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 70, Cause: "lost node"}}
 		for i, s := range []*view.Scene{a, b, b, later(b, 3)} {

@@ -164,7 +164,7 @@ export class Gantt {
     const { left, right } = this.box;
     pen.fillStyle = theme.away;
     names.forEach((n, i) => {
-      if (n.state === "lost" || n.state === "away") pen.fillRect(Math.max(left, this.x(now)), this.y(i), right - left, rowHigh);
+      if (n.out) pen.fillRect(Math.max(left, this.x(now)), this.y(i), right - left, rowHigh);
     });
     for (const c of this.feed.state.closed) {
       const x0 = this.x(Math.max(c.start, now)), x1 = c.end ? this.x(c.end) : right;

@@ -45,7 +45,7 @@ class Sweep {
     this.events = []; // second, order in it, what to do
     this.taken = new Uint8Array(state.nodes.length);
     this.blocked = new Uint16Array(state.nodes.length); // by reservations
-    state.nodes.forEach((n, i) => { if (n.state === "lost" || n.state === "away") this.blocked[i] = 1; });
+    state.nodes.forEach((n, i) => { if (n.out) this.blocked[i] = 1; });
     this.room = state.nodes.length - this.blocked.reduce((n, b) => n + b, 0); // free rows
     this.waiting = []; // for rows that others have still
     this.endless = []; // ends of those that have none
@@ -107,7 +107,7 @@ class Sweep {
       this.at(t, n < life.rows.length ? 0 : 1.5, () => {
         turn(t);
         if (n < life.rows.length) this.free(life.rows.splice(n));
-        else if (n > life.rows.length) life.rows = life.rows.concat(this.find(n - life.rows.length, life.rows) || []);
+        else if (n > life.rows.length) life.rows = life.rows.concat(this.find(Math.min(n - life.rows.length, this.room), life.rows));
       });
     }
     if (end === Infinity) this.endless.push(turn);
