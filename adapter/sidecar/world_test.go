@@ -19,6 +19,7 @@ import (
 	"accordion/adapter/lease"
 	"accordion/adapter/part"
 	"accordion/adapter/session"
+	"accordion/adapter/show"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/core/queue"
@@ -44,6 +45,7 @@ type world struct {
 	outer    adapter.BatchSystem           // what the sidecar is given instead; nil: mortal
 	log      hclog.Logger                  // nil: nowhere
 	parts    *part.Mailbox                 // nil: no applications
+	audience show.Audience                 // nil: nobody looks
 	lease    lease.Lease                   // the zero one: there is none
 	pen      func(act.Journal) act.Journal // what the next sidecar writes with; nil: the journal itself
 
@@ -104,7 +106,7 @@ func (w *world) serve() {
 	if w.pen != nil {
 		pen = w.pen(j)
 	}
-	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts})
+	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts, Audience: w.audience})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
