@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -47,7 +48,7 @@ type past struct {
 	pieces []piece                   // by their ends
 	broken []broken                  // by their instants
 	told   map[adapter.Key]core.Time // seconds that were noted last
-	who    map[adapter.Key]string    // users, while the journal is read
+	who    map[adapter.Key]piece     // whose each is, while the journal is read
 
 	looked core.Time // second of the scene before
 	begins core.Time // before it nothing is known of ordinary jobs
@@ -55,7 +56,7 @@ type past struct {
 }
 
 func newPast(j *journal.Journal, now time.Time) *past {
-	p := &past{holds: map[adapter.Key]piece{}, told: map[adapter.Key]core.Time{}, who: map[adapter.Key]string{}, begins: now.Unix()}
+	p := &past{holds: map[adapter.Key]piece{}, told: map[adapter.Key]core.Time{}, who: map[adapter.Key]piece{}, begins: now.Unix()}
 	if j == nil {
 		return p
 	}
@@ -76,12 +77,18 @@ func (p *past) hear(e journal.Entry) {
 	key := adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 	switch e.Verb {
 	case "accepted":
-		p.who[key], _ = e.Args["user"].(string)
+		user, _ := e.Args["user"].(string)
+		p.who[key] = piece{ID: key.ID, User: user, Kind: kindOf(e.Text)}
 	case "started", "grew", "shrank":
 		nodes, _ := e.Args["nodes"].(string)
 		p.close(key, e.At.Unix())
 		if nodes != "" {
-			p.holds[key] = piece{ID: key.ID, User: p.who[key], Kind: "evolving", Nodes: nodes, From: e.At.Unix()}
+			h, known := p.who[key]
+			if !known {
+				h = piece{ID: key.ID, Kind: "evolving"}
+			}
+			h.Nodes, h.From = nodes, e.At.Unix()
+			p.holds[key] = h
 		}
 	case "ended", "requeued":
 		p.close(key, e.At.Unix())
@@ -89,8 +96,21 @@ func (p *past) hear(e journal.Entry) {
 		seconds, _ := e.Args["seconds"].(json.Number)
 		n, _ := seconds.Int64()
 		cause, _ := e.Args["cause"].(string)
-		p.breach(key, broken{At: e.At.Unix(), ID: key.ID, User: p.who[key], Seconds: n, Cause: cause})
+		p.breach(key, broken{At: e.At.Unix(), ID: key.ID, User: p.who[key].User, Seconds: n, Cause: cause})
 	}
+}
+
+// kindOf is the kind of a job by what it asked for.
+func kindOf(request string) string {
+	switch {
+	case strings.HasPrefix(request, "mold="):
+		return "moldable"
+	case strings.HasPrefix(request, "ep="):
+		return "evolving"
+	case strings.HasPrefix(request, "launch="):
+		return view.Delegated
+	}
+	return "rigid"
 }
 
 func (p *past) close(key adapter.Key, at core.Time) {
