@@ -3,7 +3,9 @@ package sidecar_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"accordion/adapter/embedded"
@@ -12,15 +14,30 @@ import (
 
 // gallery keeps every scene that it wants, and what it looked like when it came.
 type gallery struct {
-	wants  bool
+	mu     sync.Mutex // the loop is another goroutine
+	full   bool       // no more are wanted
 	scenes []*view.Scene
 	looked []string
 }
 
-func (g *gallery) Wants() bool { return g.wants }
+func (g *gallery) Wants() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.full
+}
 
 func (g *gallery) See(s *view.Scene) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.scenes, g.looked = append(g.scenes, s), append(g.looked, look(s))
+}
+
+// kept is all that came, and whether more are wanted from now on.
+func (g *gallery) kept(full bool) ([]*view.Scene, []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.full = full
+	return slices.Clone(g.scenes), slices.Clone(g.looked)
 }
 
 func look(s *view.Scene) string {
@@ -34,25 +51,25 @@ func look(s *view.Scene) string {
 // The loop hands over what it shows, where that is wanted, and changes nothing of it afterwards.
 func TestScenesDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		g := &gallery{wants: true}
+		g := &gallery{}
 		w.halt()
 		w.audience = g
 		w.serve()
 		job := w.evolving("2x20s,5x20s,3x20s")
 		w.submit(embedded.JobSpec{Nodes: 14, Limit: 100, Runs: 60})
 		w.quiet(300)
-		g.wants = false
-		kept := len(g.scenes)
+		before, _ := g.kept(true)
 		w.submit(embedded.JobSpec{Nodes: 1, Limit: 10, Runs: 5})
 		w.quiet(360)
-		if len(g.scenes) != kept || kept < 20 {
-			t.Errorf("%d scenes came while some were wanted, %d after", kept, len(g.scenes)-kept)
+		scenes, looked := g.kept(true)
+		if len(scenes) != len(before) || len(before) < 20 {
+			t.Errorf("%d scenes came while some were wanted, %d after", len(before), len(scenes)-len(before))
 		}
 		var sizes []string
 		waited := false
-		for i, s := range g.scenes {
-			if now := look(s); now != g.looked[i] {
-				t.Fatalf("scene %d was\n%s\nand is\n%s", i, g.looked[i], now)
+		for i, s := range scenes {
+			if now := look(s); now != looked[i] {
+				t.Fatalf("scene %d was\n%s\nand is\n%s", i, looked[i], now)
 			}
 			if len(s.Nodes) != 16 || s.Now < s.Read || s.Queue.Cluster != "test" {
 				t.Errorf("scene %d: %d nodes, read at %d, now %d, cluster %q", i, len(s.Nodes), s.Read, s.Now, s.Queue.Cluster)
@@ -76,7 +93,7 @@ func TestScenesDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 // A node that is lost is seen as lost, and that nobody plans with it.
 func TestALostNodeIsSeen(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		g := &gallery{wants: true}
+		g := &gallery{}
 		w.halt()
 		w.audience = g
 		w.serve()
@@ -86,7 +103,8 @@ func TestALostNodeIsSeen(t *testing.T) {
 		}
 		w.evolving("2x200s,5x20s")
 		w.at(150)
-		last := g.scenes[len(g.scenes)-1]
+		scenes, _ := g.kept(true)
+		last := scenes[len(scenes)-1]
 		out := 0
 		for _, n := range last.Nodes {
 			if n.State != "" && n.Out {
