@@ -22,8 +22,9 @@ import (
 	"accordion/cmd/accordion/oar"
 	"accordion/cmd/accordion/records"
 	"accordion/cmd/accordion/schedule"
+	"accordion/cmd/accordion/setup"
 	"accordion/cmd/accordion/traces"
-	"accordion/oar/setup"
+	oarsetup "accordion/oar/setup"
 	"accordion/shim/agent"
 )
 
@@ -33,7 +34,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if filepath.Base(os.Args[0]) == setup.SchedulerName {
+	if filepath.Base(os.Args[0]) == oarsetup.SchedulerName {
 		return oar.RunScheduler(ctx)
 	}
 	root := accordion()
@@ -71,7 +72,7 @@ func accordion() *cobra.Command {
 	}{
 		{"users", []*cobra.Command{job.Launch(), records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP()}},
 		{"the scripts of jobs", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Part(), job.Agent()}},
-		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), chart.Command(), cluster.Config(), cluster.ReleaseAll(), oar.Command()}},
+		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), chart.Command(), setup.Command(), cluster.Config(), cluster.ReleaseAll(), oar.Command()}},
 		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.who, Title: "For " + g.who + ":"})

@@ -1,0 +1,39 @@
+// Package setup is "accordion setup": from an installed program to a cluster that is fit for the sidecar.
+//
+//	slurm.go  beside a Slurm; oar.go: on OAR's server
+//	own.go    the files that setup writes, and may remove
+//	ask.go    questions, on a terminal
+package setup
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/cluster"
+	"accordion/cmd/accordion/command"
+)
+
+// Command is "accordion setup".
+func Command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "setup",
+		Short: "Set the sidecar up beside a Slurm or an OAR, or take that back",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return command.Usage(errors.New("setup: say beside what: accordion setup slurm, or accordion setup oar"))
+		},
+	}
+	c.AddCommand(slurmCommand(), oarCommand())
+	return c
+}
+
+// preflight looks at the cluster of a configuration as "accordion preflight" does; its error is that the cluster is not fit yet.
+func preflight(cmd *cobra.Command, config string) error {
+	c := cluster.Preflight()
+	c.SetArgs([]string{"--config", config})
+	c.SetOut(cmd.OutOrStdout())
+	c.SetErr(cmd.ErrOrStderr())
+	c.SilenceErrors, c.SilenceUsage = true, true
+	return c.ExecuteContext(cmd.Context())
+}

@@ -1,0 +1,148 @@
+package setup
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"accordion/slurm/setup"
+	"accordion/traces/files"
+)
+
+// own are the files that setup has written, and remembers beside the sidecar's configuration: what somebody has changed since is his, and
+// neither written again nor removed.
+type own struct {
+	path  string
+	Files []written `json:"files"`
+}
+
+// written is a file as it was written.
+type written struct {
+	Path string `json:"path"`
+	Sum  string `json:"sha256"`
+}
+
+// remembered reads what is remembered beside a configuration; nothing, where setup has written nothing.
+func remembered(config string) (own, error) {
+	o := own{path: filepath.Join(filepath.Dir(config), "setup.json")}
+	text, err := os.ReadFile(o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err != nil {
+		return o, fmt.Errorf("what setup has written: %w", err)
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		return o, fmt.Errorf("what setup has written: %s: %w; remove that file, and by hand what setup wrote", o.path, err)
+	}
+	return o, nil
+}
+
+func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+
+// state is how a file stands.
+type state string
+
+const (
+	absent state = "made"   // and so it is made
+	same   state = "there"  // with the very text
+	ours   state = "mended" // as it was written, by another version or with other words: it is written anew
+	theirs state = "left"   // somebody else's, or changed since
+)
+
+// stateOf says how a file stands that is to have a text.
+func (o own) stateOf(path, text string) (state, error) {
+	there, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return absent, nil
+	case err != nil:
+		return "", err
+	case string(there) == text:
+		return same, nil
+	case slices.Contains(o.Files, written{path, sumOf(there)}):
+		return ours, nil
+	}
+	return theirs, nil
+}
+
+// put writes the files that are absent, or as setup had written them, and says of each what was done. A file that is there already with the
+// same text, and that setup has not written, stays somebody else's.
+func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
+	for _, f := range all {
+		s, err := o.stateOf(f.Path, f.Text)
+		if err != nil {
+			return fmt.Errorf("setting up %s: %w", f.Path, err)
+		}
+		switch {
+		case s == theirs:
+			fmt.Fprintf(out, "left    %s, which is somebody else's or was changed by hand: %s (--dry-run --all shows what it would be)\n", f.Path, f.What)
+			continue
+		case dry && (s == absent || s == ours):
+			fmt.Fprintf(out, "would be %s  %s: %s\n", s, f.Path, f.What)
+			continue
+		case s == absent || s == ours:
+			if err := files.Save(files.File{Path: f.Path, Folder: true, Write: func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err }}); err != nil {
+				return fmt.Errorf("setting up %s: %w", f.Path, err)
+			}
+			if err := o.remember(written{f.Path, sumOf([]byte(f.Text))}); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "%-7s %s: %s\n", s, f.Path, f.What)
+	}
+	return nil
+}
+
+// remember is called after a file was written, and before the next one is.
+func (o *own) remember(f written) error {
+	if i := slices.IndexFunc(o.Files, func(old written) bool { return old.Path == f.Path }); i >= 0 {
+		o.Files[i] = f
+	} else {
+		o.Files = append(o.Files, f)
+	}
+	return o.save()
+}
+
+func (o *own) save() error {
+	text, err := json.MarshalIndent(o, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := files.Save(files.File{Path: o.path, Folder: true, Write: func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }}); err != nil {
+		return fmt.Errorf("remembering what setup has written: %w", err)
+	}
+	return nil
+}
+
+// remove removes what setup has written and nobody has changed, the last first, and says of each file what was done.
+func (o *own) remove(out io.Writer, dry bool) error {
+	for _, f := range slices.Backward(slices.Clone(o.Files)) {
+		text, err := os.ReadFile(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintf(out, "gone    %s\n", f.Path)
+		case err != nil:
+			return err
+		case sumOf(text) != f.Sum:
+			fmt.Fprintf(out, "left    %s, which was changed by hand\n", f.Path)
+		case dry:
+			fmt.Fprintf(out, "would be removed  %s\n", f.Path)
+		default:
+			if err := os.Remove(f.Path); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "removed %s\n", f.Path)
+		}
+	}
+	if dry || len(o.Files) == 0 {
+		return nil
+	}
+	return os.Remove(o.path)
+}

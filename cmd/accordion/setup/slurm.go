@@ -1,0 +1,202 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"accordion/cmd/accordion/command"
+	"accordion/slurm"
+	"accordion/slurm/output"
+	decided "accordion/slurm/setup"
+)
+
+// patience bounds what is asked of slurmctld.
+const patience = time.Minute
+
+// wished is what the flags of setup slurm say.
+type wished struct {
+	file                       command.Config
+	partition, listen, address *string
+	conf                       *string
+	dry, all, remove           *bool
+}
+
+func slurmCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "slurm",
+		Short: "Set the sidecar up beside slurmctld",
+		Long: `Set the sidecar up on slurmctld's host, as root: write its configuration, and beside slurm.conf the plug-in job_submit.lua with accordion.lua; print
+the lines that slurm.conf lacks, each with what it does; and look whether the cluster is fit, as "accordion preflight" does, with its exit status. slurm.conf itself
+and files of others are not touched: a file that is there and is not as setup has written it stays. On a terminal it asks what the flags do not
+say. Done again, it mends its own files.
+
+--dry-run changes nothing. --remove takes away what setup has written and nobody has changed, once slurmctld does not read the plug-in any more.`,
+		Args: command.NoArguments,
+	}
+	w := wished{file: command.ConfigFlag(c),
+		partition: c.Flags().String("partition", "", "the partition whose nodes are managed (default: the only one)"),
+		listen:    c.Flags().String("listen", "", "where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820, or none: jobs' scripts run on this host only (default: none)"),
+		address:   c.Flags().String("address", "", "the same as these hosts know it (default: this host's name and that port)"),
+		conf:      c.Flags().String("slurm-conf", os.Getenv("SLURM_CONF"), "the path of slurm.conf (default $SLURM_CONF, else where Slurm's programs find it)"),
+		dry:       c.Flags().Bool("dry-run", false, "say what would be done, and do nothing"),
+		all:       c.Flags().Bool("all", false, "with --dry-run: print each file's text, too, but for the plug-in's"),
+		remove:    c.Flags().Bool("remove", false, "take away what setup has written")}
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return w.run(cmd) }
+	return c
+}
+
+func (w wished) run(cmd *cobra.Command) error {
+	mine, err := remembered(w.file.Path())
+	if err != nil {
+		return err
+	}
+	if *w.remove && len(mine.Files) == 0 {
+		fmt.Fprintln(cmd.OutOrStdout(), "setup has written nothing here")
+		return nil
+	}
+	c, in, err := w.look(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if *w.remove {
+		return w.takeBack(cmd, mine, c)
+	}
+	wish, err := w.wish(cmd, in)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	all := decided.Files(c, wish)
+	if err := mine.put(out, all, *w.dry); err != nil {
+		return err
+	}
+	if *w.dry && *w.all {
+		for _, f := range all[:len(all)-1] { // the last is the plug-in
+			fmt.Fprintf(out, "\n---- %s\n%s", f.Path, f.Text)
+		}
+	}
+	w.tellLines(cmd, c, decided.Lines(c, in, wish.Partition))
+	return w.preflight(cmd, all[0])
+}
+
+// look asks slurmctld for its settings.
+func (w wished) look(ctx context.Context) (output.Configuration, output.Inventory, error) {
+	// The partition does not matter for what is asked.
+	s, err := slurm.New(slurm.Config{Partitions: []string{"any"}, Conf: *w.conf})
+	if err != nil {
+		return nil, output.Inventory{}, err
+	}
+	defer s.Close()
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
+	c, err := s.Configuration(ctx)
+	if err == nil && !filepath.IsAbs(c["SLURM_CONF"]) {
+		err = fmt.Errorf("scontrol show config does not say where slurm.conf is (SLURM_CONF=%q)", c["SLURM_CONF"])
+	}
+	if err == nil {
+		if _, there := os.Stat(c["SLURM_CONF"]); there != nil {
+			err = fmt.Errorf("%w: this is not slurmctld's host, and setup belongs there", there)
+		}
+	}
+	var in output.Inventory
+	if err == nil {
+		in, err = s.Inventory(ctx)
+	}
+	if err != nil {
+		return nil, in, fmt.Errorf("setup slurm: %w", err)
+	}
+	return c, in, nil
+}
+
+// wish is what is to be set up, by the flags and by answers.
+func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, error) {
+	a := newAsker(cmd.InOrStdin(), cmd.OutOrStdout())
+	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address}
+	var names []string
+	for _, p := range in.Partitions {
+		names = append(names, p.Name)
+	}
+	var err error
+	if wish.Partition == "" && len(names) == 1 {
+		wish.Partition = names[0]
+	} else if wish.Partition == "" && a.in != nil {
+		if wish.Partition, err = a.ask("Whose nodes are to be managed, of the partitions "+strings.Join(names, ", ")+"?", names[0]); err != nil {
+			return wish, err
+		}
+	}
+	if !slices.Contains(names, wish.Partition) {
+		return wish, command.Usage(fmt.Errorf("setup slurm: --partition %s: want one of %s", cmp.Or(wish.Partition, "is not given"), strings.Join(names, ", ")))
+	}
+	if wish.Listen == "" {
+		if wish.Listen, err = a.ask("Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)?", "none"); err != nil {
+			return wish, err
+		}
+	}
+	if wish.Listen == "none" {
+		wish.Listen = ""
+		return wish, nil
+	}
+	_, port, err := net.SplitHostPort(wish.Listen)
+	if err != nil {
+		return wish, command.Usage(fmt.Errorf("setup slurm: --listen %s: want an address and a port, such as 0.0.0.0:6820, or none", wish.Listen))
+	}
+	if wish.Address == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return wish, fmt.Errorf("this host's name, for --address: %w", err)
+		}
+		wish.Address = net.JoinHostPort(host, port)
+	}
+	return wish, nil
+}
+
+// tellLines says what is left to the administrator.
+func (w wished) tellLines(cmd *cobra.Command, c output.Configuration, lines []decided.Line) {
+	out := cmd.OutOrStdout()
+	if len(lines) == 0 {
+		fmt.Fprintf(out, "\n%s has all lines that it needs.\n", c["SLURM_CONF"])
+	} else {
+		fmt.Fprintf(out, "\nSet these in %s, each in the place of a line for the same key, then: scontrol reconfigure\n", c["SLURM_CONF"])
+		for _, l := range lines {
+			fmt.Fprintf(out, "\n    %s\n        %s\n", l.Text, l.What)
+		}
+	}
+	fmt.Fprint(out, "\nWhen preflight has nothing against it (it follows, and can be asked again: accordion preflight): systemctl enable --now accordion.service\n\n")
+}
+
+// preflight looks at the cluster by the configuration that is there, or that would be.
+func (w wished) preflight(cmd *cobra.Command, conf decided.File) error {
+	if _, err := os.Stat(conf.Path); err == nil {
+		return preflight(cmd, conf.Path)
+	}
+	folder, err := os.MkdirTemp("", "accordion-setup-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, filepath.Base(conf.Path))
+	if err := os.WriteFile(path, []byte(conf.Text), 0o600); err != nil {
+		return err
+	}
+	return preflight(cmd, path)
+}
+
+// takeBack removes what setup has written. As long as slurmctld reads the plug-in it stays: without it slurmctld refuses every job.
+func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) error {
+	plugin := filepath.Join(decided.Folder(c), "job_submit.lua")
+	if decided.Reads(c) && slices.ContainsFunc(mine.Files, func(f written) bool { return f.Path == plugin }) && !*w.dry {
+		return errors.New("nothing was removed: slurmctld reads " + plugin + ", and would refuse every job without it. Stop accordion.service, take lua out of JobSubmitPlugins= in " +
+			c["SLURM_CONF"] + ", then: scontrol reconfigure, and this again")
+	}
+	return mine.remove(cmd.OutOrStdout(), *w.dry)
+}

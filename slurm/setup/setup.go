@@ -1,0 +1,100 @@
+// Package setup decides what a Slurm is given for Accordion: files of our own, and lines for slurm.conf, which is the administrator's. Pure.
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"accordion/slurm/output"
+)
+
+// A Wish is what somebody who sets it up has to know.
+type Wish struct {
+	Config    string // the path of the sidecar's configuration
+	Partition string // whose nodes are managed
+	Conf      string // the path of slurm.conf that the sidecar is to be told; "": Slurm's programs find it
+	Listen    string // where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820; "": there are none
+	Address   string // the same as these hosts know it, such as controller:6820
+	Plugin    string // the text of job_submit.lua
+}
+
+// A File is one of our own.
+type File struct {
+	Path, Text string
+	What       string // it is for
+}
+
+// A Line is one for slurm.conf.
+type Line struct {
+	Text string
+	What string // it does
+}
+
+// Folder is that of slurm.conf, where slurmctld reads the plug-in.
+func Folder(c output.Configuration) string { return filepath.Dir(c["SLURM_CONF"]) }
+
+// Files are those that are made, in this order.
+func Files(c output.Configuration, w Wish) []File {
+	var conf strings.Builder
+	fmt.Fprintf(&conf, "# Written by accordion setup slurm. What may stand here besides: accordion config example\nsystem = \"slurm\"\n\n[slurm]\npartition = %q\n", w.Partition)
+	if w.Conf != "" {
+		fmt.Fprintf(&conf, "conf = %q\n", w.Conf)
+	}
+	site := fmt.Sprintf("partitions = { %q }", w.Partition)
+	if w.Listen != "" {
+		fmt.Fprintf(&conf, "\n[session]\nlisten = %q\n", w.Listen)
+		site += fmt.Sprintf(", address = %q", w.Address)
+		if socket := mungeSocket(c); socket != "" {
+			fmt.Fprintf(&conf, "munge_socket = %q\n", socket)
+			site += fmt.Sprintf(", munge_socket = %q", socket)
+		}
+	}
+	return []File{
+		{w.Config, conf.String(), "the sidecar's configuration"},
+		{filepath.Join(Folder(c), "accordion.lua"), "-- Written by accordion setup slurm.\nreturn { " + site + " }\n", "which partition is managed, for the plug-in"},
+		{filepath.Join(Folder(c), "job_submit.lua"), w.Plugin, "the plug-in: it reads #EP and #MOLD, and keeps users from changing managed jobs"},
+	}
+}
+
+// mungeSocket is that of munged where Slurm is told that it is not the usual one: AuthInfo=socket=/path.
+func mungeSocket(c output.Configuration) string {
+	for _, word := range strings.Split(c["AuthInfo"], ",") {
+		if path, is := strings.CutPrefix(strings.TrimSpace(word), "socket="); is {
+			return path
+		}
+	}
+	return ""
+}
+
+// patience is the BatchStartTimeout that lasts for every job, in seconds.
+const patience = 65000
+
+// Lines are those that slurm.conf lacks, as the settings are in force: with what is there already in them.
+func Lines(c output.Configuration, in output.Inventory, partition string) []Line {
+	var lines []Line
+	list := func(key, word, what string) {
+		words := strings.FieldsFunc(strings.TrimSuffix(c[key], "(null)"), func(r rune) bool { return r == ',' })
+		if !slices.Contains(words, word) {
+			lines = append(lines, Line{key + "=" + strings.Join(append(words, word), ","), what})
+		}
+	}
+	list("JobSubmitPlugins", "lua", "slurmctld asks job_submit.lua, beside slurm.conf, about each job that is submitted or changed")
+	list("SchedulerParameters", "permit_job_expansion", "a running job may be given the nodes of another one of its user: without it jobs grow by companions only")
+	if n, ok := c.Number("BatchStartTimeout"); ok && n < patience {
+		lines = append(lines, Line{fmt.Sprintf("BatchStartTimeout=%d", patience), "a batch job that has grown by a node before that of its script is not taken for lost when its node registers"})
+	}
+	for _, p := range in.Partitions {
+		if p.Name == partition && c.Binds() != "" && !p.Sharing().Doubles() {
+			lines = append(lines, Line{"PartitionName=" + partition + " … OverSubscribe=YES:2",
+				"(in the line that is there) cores are bound here: for a moment a growing job's own cores are given twice, to it alone; otherwise jobs grow by companions"})
+		}
+	}
+	return lines
+}
+
+// Reads says whether slurmctld reads job_submit.lua: then it must not be taken away, for slurmctld would refuse all jobs.
+func Reads(c output.Configuration) bool {
+	return slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua")
+}
