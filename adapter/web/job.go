@@ -45,12 +45,17 @@ type section struct {
 }
 
 // line is text, in which other jobs are links.
-type line []word
+type line struct {
+	Dated bool // it begins with an instant
+	Words []word
+}
 
 type word struct {
 	Text string
 	Job  string // its number, where it is a link
 }
+
+var dated = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d  `)
 
 var numbered = regexp.MustCompile(`\b[jJ]ob ([1-9][0-9]{0,17})\b`)
 
@@ -58,14 +63,17 @@ var numbered = regexp.MustCompile(`\b[jJ]ob ([1-9][0-9]{0,17})\b`)
 func linked(texts []string, own int64) []line {
 	lines := make([]line, len(texts))
 	for i, text := range texts {
+		lines[i].Dated = dated.MatchString(text)
+		add := func(w word) { lines[i].Words = append(lines[i].Words, w) }
 		at := 0
 		for _, m := range numbered.FindAllStringSubmatchIndex(text, -1) {
 			if number := text[m[2]:m[3]]; number != strconv.FormatInt(own, 10) {
-				lines[i] = append(lines[i], word{Text: text[at:m[0]]}, word{text[m[0]:m[1]], number})
+				add(word{Text: text[at:m[0]]})
+				add(word{text[m[0]:m[1]], number})
 				at = m[1]
 			}
 		}
-		lines[i] = append(lines[i], word{Text: text[at:]})
+		add(word{Text: text[at:]})
 	}
 	return lines
 }
@@ -127,7 +135,7 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 		p.Sections = append(p.Sections, section{s.Title, linked(s.Lines, id)})
 	}
 	if x.Job != nil && x.Job.Kind == view.Delegated { // its application is in another journal
-		p.Lead = []line{{{Text: fmt.Sprintf("This job is a part of an application of accordion launch: accordion explain %d says where that stands.", id)}}}
+		p.Lead = linked([]string{fmt.Sprintf("This job is a part of an application of accordion launch: accordion explain %d says where that stands.", id)}, id)
 	}
 	p.describe(x.Job)
 	p.Wide, p.Narrow = drawJob(e, x.Job, id, wide), drawJob(e, x.Job, id, narrow)
