@@ -1,6 +1,10 @@
 package web
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -71,4 +75,24 @@ func TestHostileNamesInABrowser(t *testing.T) {
 		p.quiet()
 		p.close()
 	}
+}
+
+// Behind a site's own server, under any path, the page finds all that it needs.
+func TestThePageBehindAProxy(t *testing.T) {
+	h, root := open(t, Options{})
+	shows(t, h, town(16, 4, 9))
+	to, err := url.Parse(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(http.StripPrefix("/accordion", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}))
+	defer proxy.Close()
+	p := visit(t, proxy.URL+"/accordion", "/?user=ann", desk)
+	if rows := ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); rows != 4 {
+		t.Errorf("%d jobs of ann are shown, want 4", rows)
+	}
+	ask[any](p, `void document.querySelector("#body tr[data-id] a").click()`)
+	p.leads(`location.pathname === "/accordion/job" && document.querySelector("svg path.held") !== null && document.getElementById("live").textContent === "live"`)
+	p.quiet()
+	p.close()
 }

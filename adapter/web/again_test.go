@@ -1,0 +1,58 @@
+package web
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A page says that the sidecar is away, keeps what it knows, and goes on when another one serves at the address; and it says when the batch system has
+// not answered for long.
+func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
+	chromium(t)
+	serve := func(at string) (*Hall, string, func()) {
+		t.Helper()
+		var l net.Listener
+		var err error
+		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) { // its former holder may still be leaving
+			if l, err = Listen(at); err == nil {
+				break
+			}
+			if time.Since(began) > patience {
+				t.Fatal(err)
+			}
+		}
+		h := New(Options{})
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- h.Serve(ctx, l) }()
+		return h, l.Addr().String(), func() {
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	first, address, stop := serve("127.0.0.1:0")
+	shows(t, first, town(8, 2, 3))
+	p := visit(t, "http://"+address, "/", desk)
+	stop()
+	p.await(`document.getElementById("live").classList.contains("bad")`)
+	if says := ask[string](p, `document.getElementById("live").textContent + document.querySelectorAll("#body tr[data-id]").length`); !strings.Contains(says, "connection is lost") || !strings.HasSuffix(says, "5") {
+		t.Errorf("without a sidecar the page says %q", says)
+	}
+	second, _, stop := serve(address)
+	defer stop()
+	s := later(town(8, 2, 6), 1000)
+	s.Read = s.Now - 300
+	shows(t, second, s)
+	p.await(`document.querySelectorAll("#body tr[data-id]").length === 8`)
+	if says := ask[string](p, `document.getElementById("live").textContent`); !strings.Contains(says, "The batch system has not answered since") {
+		t.Errorf("of an old reading the page says %q", says)
+	}
+	shows(t, second, later(town(8, 2, 6), 1001))
+	p.await(`document.getElementById("live").textContent === "live"`)
+	p.close()
+}
