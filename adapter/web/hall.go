@@ -11,11 +11,14 @@ import (
 	"accordion/adapter/show"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
+	"accordion/core"
 )
 
 // Options say what is shown, and how.
 type Options struct {
 	Journal *journal.Journal // of the cluster, which is only read; nil: there is none
+	// Application is the application of a launcher of which a job is a part, nil of none; nil: there are none.
+	Application func(job core.JobID, request string) (*status.Application, error)
 	// Clock is the cluster's; nil: the wall clock. Pace is how many of its seconds pass in one; 0: 1.
 	Clock   func() time.Time
 	Pace    int

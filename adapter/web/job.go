@@ -126,6 +126,7 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 		p.Missing = "The journal cannot be read now."
 		return p, http.StatusServiceUnavailable
 	}
+	x.Application = h.application(x.Job)
 	x.Failed, x.LastFailure = 0, "" // what of the sidecar's own went wrong is the administrator's
 	for i, s := range x.Sections(h.options.Clock(), time.Local) {
 		if i == 0 {
@@ -134,12 +135,24 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 		}
 		p.Sections = append(p.Sections, section{s.Title, linked(s.Lines, id)})
 	}
-	if x.Job != nil && x.Job.Kind == view.Delegated { // its application is in another journal
+	if x.Job != nil && x.Job.Kind == view.Delegated && x.Application == nil {
 		p.Lead = linked([]string{fmt.Sprintf("This job is a part of an application of accordion launch: accordion explain %d says where that stands.", id)}, id)
 	}
 	p.describe(x.Job)
 	p.Wide, p.Narrow = drawJob(e, x.Job, id, wide), drawJob(e, x.Job, id, narrow)
 	return p, http.StatusOK
+}
+
+// application is that of which the job is a part, as far as it may be shown; nil: of none.
+func (h *Hall) application(e *view.Entry) *status.Application {
+	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || h.options.Private {
+		return nil
+	}
+	a, err := h.options.Application(e.ID, e.Request)
+	if err != nil { // the page says where to ask
+		return nil
+	}
+	return a
 }
 
 // remembered is the journal, as far as what is in it may be shown: its words name users.

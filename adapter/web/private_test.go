@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -141,5 +143,40 @@ func TestTheJobsPage(t *testing.T) {
 	shows(t, h, n)
 	if text := read(1); !strings.Contains(text, "It held 2 nodes for 10m, then 3 nodes for ") {
 		t.Errorf("what is over is not drawn: %s", text)
+	}
+}
+
+// A part of an application is explained with that, where it may be shown and is known; else the page says where to ask.
+func TestAPartOfAnApplication(t *testing.T) {
+	s := town(16, 4, 2)
+	s.Queue.Jobs[0].Kind = view.Delegated
+	known := func(job core.JobID, _ string) (*status.Application, error) {
+		if job != 1 {
+			t.Errorf("of job %d it is asked, too", job)
+		}
+		return &status.Application{ID: 7, Seen: &view.Application{ID: 7, User: "ann", Name: "stencil", State: "started"}}, nil
+	}
+	failing := func(core.JobID, string) (*status.Application, error) { return nil, errors.New("the journal is away") }
+	for _, c := range []struct {
+		what    string
+		options Options
+		want    string
+	}{
+		{"known", Options{Application: known}, "Application 7 &#34;stencil&#34; of ann: started"},
+		{"not to be read", Options{Application: failing}, "accordion explain 1 says where that stands"},
+		{"private", Options{Application: known, Private: true}, "accordion explain 1 says where that stands"},
+		{"without launchers", Options{}, "accordion explain 1 says where that stands"},
+	} {
+		h, root := open(t, c.options)
+		shows(t, h, s)
+		for _, path := range []string{"/job?id=1", "/job?id=2"} {
+			body, err := io.ReadAll(get(t, root+path, nil).Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Contains(string(body), c.want); said != (path == "/job?id=1") {
+				t.Errorf("%s: %s says %q: %v\n%s", c.what, path, c.want, said, body)
+			}
+		}
 	}
 }

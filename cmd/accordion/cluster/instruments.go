@@ -15,7 +15,9 @@ import (
 	"accordion/adapter/journal"
 	"accordion/adapter/metrics"
 	"accordion/adapter/show"
+	"accordion/adapter/status"
 	"accordion/adapter/web"
+	"accordion/core"
 )
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
@@ -26,9 +28,12 @@ type instruments struct {
 	ends     []func() error
 }
 
+// partOf says of which application of a launcher a job is one; nil: of none.
+type partOf func(job core.JobID, request string) (*status.Application, error)
+
 // openInstruments opens what the configuration asks for; applications, unless nil, are served with the metrics. None of it ends the
 // sidecar when it fails later.
-func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, log hclog.Logger) (*instruments, error) {
+func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, part partOf, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {
 		listener, err := metrics.Listen(address)
@@ -50,7 +55,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		})
 		log.Info("metrics are served", "address", "http://"+listener.Addr().String()+"/metrics")
 	}
-	if err := w.openWeb(conf, j, log); err != nil {
+	if err := w.openWeb(conf, j, part, log); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	if path := conf.Log.Events; path != "" {
@@ -73,7 +78,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 }
 
 // openWeb opens the page where the configuration asks for it.
-func (w *instruments) openWeb(conf config.Config, j *journal.Journal, log hclog.Logger) error {
+func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partOf, log hclog.Logger) error {
 	if conf.Web.Listen == "" {
 		return nil
 	}
@@ -81,7 +86,7 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, log hclog.
 	if err != nil {
 		return err
 	}
-	options := web.Options{Journal: j, Clock: clockOf(conf).Now, Pace: conf.Pace(), Private: conf.Web.Private, Any: filepath.IsAbs(conf.Web.Listen), PID: os.Getpid()}
+	options := web.Options{Journal: j, Application: part, Clock: clockOf(conf).Now, Pace: conf.Pace(), Private: conf.Web.Private, Any: filepath.IsAbs(conf.Web.Listen), PID: os.Getpid()}
 	if conf.Web.Names != "" {
 		options.Names = strings.Split(conf.Web.Names, ",")
 	}

@@ -43,7 +43,7 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 	}
 	o.server = launchers.New(life, sessions)
 	for _, p := range posts {
-		p.parts, p.launchers = part.NewMailbox(), o.server
+		p.parts, p.launchers, p.delegate = part.NewMailbox(), o.server, settings
 	}
 	return o, nil
 }

@@ -19,7 +19,10 @@ import (
 	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
+	"accordion/adapter/status"
 	"accordion/cmd/accordion/command"
+	"accordion/cmd/accordion/records"
+	"accordion/core"
 	"accordion/core/policy"
 	"accordion/shim/seal"
 )
@@ -34,6 +37,7 @@ type post struct {
 
 	launchers *launchers.Server     // nil: none are served
 	parts     *part.Mailbox         // nil, too
+	delegate  *config.Delegate      // nil, too
 	counted   *metrics.Applications // that its metrics serve, too; nil: none
 	service   *service              // nil: systemd is told nothing
 
@@ -117,7 +121,7 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
 		return err
 	}
 	s.ends = append(s.ends, server.Close)
-	instruments, err := openInstruments(p.conf, p.journal, p.counted, p.log)
+	instruments, err := openInstruments(p.conf, p.journal, p.counted, p.applicationOf, p.log)
 	if err != nil {
 		return err
 	}
@@ -172,6 +176,11 @@ func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, erro
 
 // called is the cluster's name: what the configuration says, else what the batch system said.
 func (p *post) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
+
+// applicationOf is the application of a launcher of which a job is a part; nil: of none.
+func (p *post) applicationOf(job core.JobID, request string) (*status.Application, error) {
+	return records.ApplicationOf(p.delegate, p.called(), job, request)
+}
 
 // listen opens what jobs reach the sidecar by, and launchers where they are served.
 func (p *post) listen() (*session.Server, error) {

@@ -92,17 +92,17 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	return s.print(x, x.Write)
 }
 
-// applicationOf is the application of which a job of a cluster is a part; nil: of none that is known. What the job asks for names it,
-// too, where the cluster made the job itself.
-func applicationOf(c command.Cluster, job core.JobID, request string) (*status.Application, error) {
-	o, err := openOffice(c.Delegate)
+// ApplicationOf is the application of which a job of a cluster is a part; nil: of none that is known. What the job asks for names it,
+// too, where the cluster made the job itself. A cluster without a name is the only one.
+func ApplicationOf(settings *config.Delegate, cluster string, job core.JobID, request string) (*status.Application, error) {
+	o, err := openOffice(settings)
 	if err != nil {
 		return nil, err
 	}
 	defer o.close()
 	named, _ := adapter.ParseLaunch(request)
 	for i := range o.report.Applications.Applications {
-		if a := &o.report.Applications.Applications[i]; a.ID == named || hasPart(a, c.Name, job) {
+		if a := &o.report.Applications.Applications[i]; a.ID == named || hasPart(a, cluster, job) {
 			return o.explain(a.ID)
 		}
 	}

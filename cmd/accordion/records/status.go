@@ -112,7 +112,7 @@ func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text
 		if x.Job != nil {
 			request = x.Job.Request
 		}
-		owner, failed := applicationOf(c, core.JobID(id), request)
+		owner, failed := ApplicationOf(c.Delegate, c.Name, core.JobID(id), request)
 		if failed != nil {
 			return nil, nil, failed
 		}
