@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/adapt"
 	"accordion/core/evolve"
 	"accordion/core/queue"
 )
@@ -77,6 +78,26 @@ func Names() []string {
 		all[i] = e.shown()
 	}
 	return slices.Concat(all, patientNames(), sizedNames())
+}
+
+// Words are names as a command line has them, for its shell to complete: those of Names without what may be left out, and with each
+// algorithm or sizing in its place.
+func Words() []string {
+	var all []string
+	for _, name := range Names() {
+		name, _, _ = strings.Cut(name, "[")
+		kinds := []string{""}
+		base, takes := strings.CutSuffix(name, "ALG")
+		if takes {
+			kinds = evolve.Names()
+		} else if base, takes = strings.CutSuffix(name, "SIZING"); takes {
+			kinds = adapt.Names()
+		}
+		for _, kind := range kinds {
+			all = append(all, base+kind)
+		}
+	}
+	return all
 }
 
 // Help is a line for each policy: its name, and what it is.

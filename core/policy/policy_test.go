@@ -47,6 +47,20 @@ func TestEveryPolicyHasALineOfHelpAndIsFoundByItsName(t *testing.T) {
 	}
 }
 
+func TestTheWordsForTheShellAreNames(t *testing.T) {
+	words := Words()
+	for _, word := range words {
+		if _, err := Named(word, queue.FirstCome); err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	for _, want := range []string{"easy", "patient", "evolving:2X+c", "easy+share", "scojo-p"} {
+		if !slices.Contains(words, want) {
+			t.Errorf("%s is not among %v", want, words)
+		}
+	}
+}
+
 func TestDistanceCountsLetters(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

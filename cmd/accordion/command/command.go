@@ -5,6 +5,8 @@ package command
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +44,24 @@ func OneFile(cmd *cobra.Command, args []string) error {
 // Complete lets the shell complete a flag's value with one of a few words.
 func Complete(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// CompleteList lets the shell complete a flag's value, a list with commas between some of these words.
+func CompleteList(c *cobra.Command, flag string, words ...string) {
+	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		said := strings.Split(before, ",")
+		var all []string
+		for _, word := range words {
+			if !slices.Contains(said, word) {
+				all = append(all, before+word)
+			}
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
+	"accordion/core/policy"
 	"accordion/traces/compare"
 	"accordion/traces/files"
 	"accordion/traces/replay"
@@ -40,6 +41,7 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 	}
 	f.register(c)
 	c.Flags().StringSliceVar(&f.names, "policies", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
+	command.CompleteList(c, "policies", policy.Words()...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
 	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
 	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
