@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +20,7 @@ import (
 
 func init() {
 	for name, program := range map[string]func(argument string) error{
-		"past-queue": pastQueue, "past-applications": pastApplications, "point-to-free-port": pointToFreePort, "fetch": fetch,
+		"past-queue": pastQueue, "past-applications": pastApplications, "point-to-free-port": pointToFreePort, "fetch": fetch, "visit": visit,
 	} {
 		programs[name] = func() {
 			if err := program(os.Args[1]); err != nil {
@@ -99,4 +101,26 @@ func fetch(file string) error {
 	defer answer.Body.Close()
 	_, err = io.Copy(os.Stdout, answer.Body)
 	return err
+}
+
+// visit prints what is at a path of a page that listens on a Unix socket: run/web.sock/job?id=1. Of the stream it is the first message.
+func visit(place string) error {
+	socket, path, _ := strings.Cut(place, ".sock")
+	dial := func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket+".sock") }
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: dial}}
+	answer, err := client.Get("http://jobs.example.org" + path)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	fmt.Println(answer.Status)
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Println(lines.Text())
+		if strings.HasPrefix(lines.Text(), "data:") {
+			return nil
+		}
+	}
+	return lines.Err()
 }
