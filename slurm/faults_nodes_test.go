@@ -109,20 +109,30 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	if lab.Slurm >= "23" {
 		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job
 	}
-	lost := leak(t, lab)
-	lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
-		return asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N") != "" &&
-			len(strings.Fields(asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
-	})
-	var nudges []entry
-	lab.Await(t, 30*time.Second, "the act that set them free is over: the journal has its outcome", func() bool {
-		nudges = slices.DeleteFunc(p.journal(""), func(e entry) bool { return e.Verb != "nudge" })
-		return !slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "" })
-	})
-	if !slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "done" }) {
-		t.Errorf("it was not the sidecar that set them free: of nudges the journal has %+v", nudges)
-	}
+	setsLeakedNodesFree(t, p, lab)
 	clean(t, p)
+}
+
+// setsLeakedNodesFree says that the sidecar does. Now and then Slurm loses none in the same acts, and they are idle by themselves: of several tries
+// the first counts in which it does.
+func setsLeakedNodesFree(t *testing.T, p *process, lab *lab.SlurmLab) {
+	t.Helper()
+	for range 5 {
+		lost := leak(t, lab)
+		lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
+			return len(strings.Fields(asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
+		})
+		var nudges []entry
+		lab.Await(t, 30*time.Second, "the act that set them free is over: the journal has its outcome", func() bool {
+			nudges = slices.DeleteFunc(p.journal(""), func(e entry) bool { return e.Verb != "nudge" })
+			return !slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "" })
+		})
+		if slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "done" }) {
+			return
+		}
+		t.Logf("%s is idle, and of nudges the journal has %+v", lost, nudges)
+	}
+	t.Error("it was not the sidecar that set them free")
 }
 
 // leak makes Slurm lose two nodes: it merges an expander into a job that has ended, without a sidecar's care.
