@@ -41,7 +41,7 @@ const faults = `(() => {
 
 // busy is a town with all that a page may show: late and broken promises, nodes out of service, moldable jobs.
 func busy() *view.Scene {
-	s := town(24, 6, 20)
+	s := clusterOf(24, 6, 20)
 	s.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 1800, Cause: "lost node"}}
 	s.Queue.Jobs[2].Phase = "late"
 	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.Sized{Least: 1, Most: 8}
@@ -97,7 +97,7 @@ func TestThePageByKeyboard(t *testing.T) {
 // Of 10,000 jobs the page has the rows that are seen, and draws in the time of a few frames.
 func TestTenThousandJobsInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
-	s := town(1000, 150, 9850)
+	s := clusterOf(1000, 150, 9850)
 	shows(t, h, s)
 	p := visit(t, root, "/", desk)
 	if rows := ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); rows < 10 || rows > 100 {

@@ -12,7 +12,7 @@ import (
 // not answered for long.
 func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 	chromium(t)
-	serve := func(at string) (*Hall, string, func()) {
+	serve := func(at string) (*Server, string, func()) {
 		t.Helper()
 		var l net.Listener
 		var err error
@@ -36,7 +36,7 @@ func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 		}
 	}
 	first, address, stop := serve("127.0.0.1:0")
-	shows(t, first, town(8, 2, 3))
+	shows(t, first, clusterOf(8, 2, 3))
 	p := visit(t, "http://"+address, "/", desk)
 	stop()
 	p.await(`document.getElementById("live").classList.contains("bad")`)
@@ -45,14 +45,14 @@ func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 	}
 	second, _, stop := serve(address)
 	defer stop()
-	s := later(town(8, 2, 6), 1000)
+	s := later(clusterOf(8, 2, 6), 1000)
 	s.Read = s.Now - 300
 	shows(t, second, s)
 	p.await(`document.querySelectorAll("#body tr[data-id]").length === 8`)
 	if says := ask[string](p, `document.getElementById("live").textContent`); !strings.Contains(says, "The batch system has not answered since") {
 		t.Errorf("of an old reading the page says %q", says)
 	}
-	shows(t, second, later(town(8, 2, 6), 1001))
+	shows(t, second, later(clusterOf(8, 2, 6), 1001))
 	p.await(`document.getElementById("live").textContent === "live"`)
 	p.close()
 }

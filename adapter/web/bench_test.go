@@ -4,7 +4,7 @@ import "testing"
 
 // What an edition of 10,000 jobs costs beside the loop, where every plan has moved: once for all readers.
 func BenchmarkEditionsOf10000Jobs(b *testing.B) {
-	s := town(1000, 150, 9850)
+	s := clusterOf(1000, 150, 9850)
 	h := New(Options{})
 	p := newPast(nil, h.options.Clock())
 	p.look(s)

@@ -63,7 +63,7 @@ func chromium(t *testing.T) context.Context {
 	return browser.tabs
 }
 
-// tab is a page of the hall in a browser.
+// tab is a page of the server in a browser.
 type tab struct {
 	*testing.T
 	context.Context

@@ -14,7 +14,7 @@ import (
 
 func TestTheDoor(t *testing.T) {
 	h, address := open(t, Options{Names: []string{"Jobs.example.org"}})
-	shows(t, h, town(8, 2, 3))
+	shows(t, h, clusterOf(8, 2, 3))
 	for _, c := range []struct {
 		what   string
 		path   string

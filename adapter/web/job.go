@@ -81,7 +81,7 @@ func linked(texts []string, own int64) []line {
 var jobForm = template.Must(template.New("job.html").ParseFS(files, "assets/job.html"))
 
 // job shows one job.
-func (h *Hall) job(w http.ResponseWriter, r *http.Request) {
+func (h *Server) job(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("id"), 10, 64)
 	if err != nil || id < 1 {
 		http.Error(w, "say which job: job?id=4711", http.StatusBadRequest)
@@ -109,7 +109,7 @@ func (h *Hall) job(w http.ResponseWriter, r *http.Request) {
 }
 
 // explain is the page of a job, and its status.
-func (h *Hall) explain(id int64) (*jobPage, int) {
+func (h *Server) explain(id int64) (*jobPage, int) {
 	p := &jobPage{Number: id, Title: fmt.Sprintf("Job %d", id), Private: h.options.Private}
 	e := h.newest()
 	if e == nil {
@@ -144,7 +144,7 @@ func (h *Hall) explain(id int64) (*jobPage, int) {
 }
 
 // application is that of which the job is a part, as far as it may be shown; nil: of none.
-func (h *Hall) application(e *view.Entry) *status.Application {
+func (h *Server) application(e *view.Entry) *status.Application {
 	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || h.options.Private {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (h *Hall) application(e *view.Entry) *status.Application {
 }
 
 // remembered is the journal, as far as what is in it may be shown: its words name users.
-func (h *Hall) remembered() *journal.Journal {
+func (h *Server) remembered() *journal.Journal {
 	if h.options.Private {
 		return nil
 	}

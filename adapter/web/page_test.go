@@ -21,7 +21,7 @@ var hostile = []string{
 
 // evil is a town whose users write what they can.
 func evil() *view.Scene {
-	s := town(16, 4, 8)
+	s := clusterOf(16, 4, 8)
 	s.Queue.Cluster, s.Soft = hostile[0], hostile[1]
 	for i := range s.Queue.Jobs {
 		e := &s.Queue.Jobs[i]
@@ -36,7 +36,7 @@ func evil() *view.Scene {
 
 func TestThePageInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
-	a := town(16, 4, 9)
+	a := clusterOf(16, 4, 9)
 	shows(t, h, a)
 	p := visit(t, root, "/", desk)
 	if got := ask[string](p, `document.getElementById("sum").textContent`); got != "16 nodes · 4 jobs on 12 nodes · 9 wait" {
@@ -80,7 +80,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 // Behind a site's own server, under any path, the page finds all that it needs.
 func TestThePageBehindAProxy(t *testing.T) {
 	h, root := open(t, Options{})
-	shows(t, h, town(16, 4, 9))
+	shows(t, h, clusterOf(16, 4, 9))
 	to, err := url.Parse(root)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ const (
 	pastKept   = 12 * time.Hour
 	mostPieces = 5_000
 	mostBroken = 100
-	mostEvents = 20_000 // of the journal, when the hall opens
+	mostEvents = 20_000 // of the journal, when the server opens
 )
 
 // piece is nodes that a job held for a while.
@@ -41,7 +41,7 @@ type broken struct {
 	Cause   string     `json:"cause"`
 }
 
-// past is what was held before now, and which promises were broken: the composer's memory. What was before the hall opened is known of managed
+// past is what was held before now, and which promises were broken: the composer's memory. What was before the server opened is known of managed
 // jobs only, from the journal's events.
 type past struct {
 	holds  map[adapter.Key]piece     // open ones, To is 0

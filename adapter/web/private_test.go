@@ -16,7 +16,7 @@ import (
 	"accordion/core"
 )
 
-// recorded is a journal in which a job of ann's grew before the hall opened, and had its promise broken.
+// recorded is a journal in which a job of ann's grew before the server opened, and had its promise broken.
 func recorded(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"))
@@ -41,7 +41,7 @@ func recorded(t *testing.T) *journal.Journal {
 
 func TestThePastIsReadFromTheJournal(t *testing.T) {
 	h, _ := open(t, Options{Journal: recorded(t)})
-	s := town(16, 4, 2)
+	s := clusterOf(16, 4, 2)
 	e := shows(t, h, s)
 	if len(e.state.Past) != 1 || e.state.Past[0] != (piece{ID: 1, User: "ann", Kind: "evolving", Nodes: "n[1-2]", From: noon - 1800, To: noon - 1200}) {
 		t.Errorf("the past is %+v", e.state.Past)
@@ -62,7 +62,7 @@ func TestThePastIsReadFromTheJournal(t *testing.T) {
 // Where jobs are private, no page and no message has a user's name, or what users or the site wrote of a job.
 func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 	h, root := open(t, Options{Journal: recorded(t), Private: true})
-	s := town(16, 4, 6)
+	s := clusterOf(16, 4, 6)
 	for i := range s.Queue.Jobs {
 		e := &s.Queue.Jobs[i]
 		e.User, e.Name, e.Why = "ann", "secretname", "secret reason of ann"
@@ -100,21 +100,21 @@ func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 }
 
 // The loop is asked for a scene when the one before is composed and the pause is over, not before.
-func TestTheHallWantsOneSceneAtATime(t *testing.T) {
+func TestTheServerWantsOneSceneAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.Wants() {
-		t.Error("an empty hall wants none")
+		t.Error("an empty server wants none")
 	}
-	h.See(town(4, 1, 1))
+	h.See(clusterOf(4, 1, 1))
 	if h.Wants() {
 		t.Error("it wants another one before the first is composed")
 	}
-	h.See(town(4, 1, 1)) // and nobody waits
+	h.See(clusterOf(4, 1, 1)) // and nobody waits
 }
 
 func TestTheJobsPage(t *testing.T) {
 	h, root := open(t, Options{Journal: recorded(t)})
-	s := town(16, 4, 6)
+	s := clusterOf(16, 4, 6)
 	shows(t, h, s)
 	read := func(id int) string {
 		body, err := io.ReadAll(get(t, fmt.Sprintf("%s/job?id=%d", root, id), nil).Body)
@@ -148,7 +148,7 @@ func TestTheJobsPage(t *testing.T) {
 
 // A part of an application is explained with that, where it may be shown and is known; else the page says where to ask.
 func TestAPartOfAnApplication(t *testing.T) {
-	s := town(16, 4, 2)
+	s := clusterOf(16, 4, 2)
 	s.Queue.Jobs[0].Kind = view.Delegated
 	known := func(job core.JobID, _ string) (*status.Application, error) {
 		if job != 1 {

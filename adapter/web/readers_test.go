@@ -18,7 +18,7 @@ import (
 func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 	h, root := open(t, Options{})
 	const readers = 500
-	s := town(200, 20, 500)
+	s := clusterOf(200, 20, 500)
 	shows(t, h, s)
 	began := time.Now()
 	dead := make([]net.Conn, 0, readers/2)

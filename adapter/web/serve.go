@@ -57,8 +57,8 @@ var assets = func() map[string]asset {
 var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 // Handler answers browsers.
-func (h *Hall) Handler() http.Handler {
-	return h.door(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (h *Server) Handler() http.Handler {
+	return h.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/events":
 			h.stream(w, r)
@@ -158,7 +158,7 @@ func (c *counted) Close() error {
 }
 
 // Serve answers on the listener, and makes editions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
-func (h *Hall) Serve(ctx context.Context, l net.Listener) error {
+func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),

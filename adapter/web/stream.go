@@ -17,7 +17,7 @@ const (
 
 // stream sends a reader the newest edition whole, and then what changes, for as long as he reads. Who is slow misses editions in between, and is
 // sent the newest one whole.
-func (h *Hall) stream(w http.ResponseWriter, r *http.Request) {
+func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if h.streams.Add(1) > mostStreams {
 		h.streams.Add(-1)
 		w.Header().Set("Retry-After", "30")

@@ -132,7 +132,7 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 			t.Fatalf("the stream is %q", got)
 		}
 		f := follow(t, answer)
-		a := town(16, 4, 9)
+		a := clusterOf(16, 4, 9)
 		b := later(a, 5)
 		b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 1, 2) // job 2 is over
 		b.Queue.Jobs[4] = begun(b, b.Queue.Jobs[4])
@@ -166,7 +166,7 @@ func begun(s *view.Scene, e view.Entry) view.Entry {
 func TestWhoFellBehindGetsTheWhole(t *testing.T) {
 	h := New(Options{})
 	p := newPast(nil, h.options.Clock())
-	s := town(4, 1, 1)
+	s := clusterOf(4, 1, 1)
 	var last *edition
 	for range 3 {
 		p.look(s)

@@ -90,11 +90,11 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partO
 	if conf.Web.Names != "" {
 		options.Names = strings.Split(conf.Web.Names, ",")
 	}
-	hall := web.New(options)
-	w.audience = hall
+	server := web.New(options)
+	w.audience = server
 	w.ends = append(w.ends, listener.Close)
 	w.parts = append(w.parts, func(ctx context.Context) error {
-		if err := hall.Serve(ctx, listener); err != nil {
+		if err := server.Serve(ctx, listener); err != nil {
 			log.Error("the page is not served any more", "error", err)
 			<-ctx.Done()
 		}

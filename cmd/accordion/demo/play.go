@@ -117,11 +117,11 @@ func (o Options) Check() error {
 func (st *stage) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var hall *web.Hall
+	var server *web.Server
 	var audience show.Audience
 	if st.options.Web != nil {
-		hall = web.New(web.Options{Journal: st.journal, Clock: st.clock.Now, Pace: st.options.Speed, PID: os.Getpid()})
-		audience = hall
+		server = web.New(web.Options{Journal: st.journal, Clock: st.clock.Now, Pace: st.options.Speed, PID: os.Getpid()})
+		audience = server
 	}
 	sidecar := sidecar.New(sidecar.Options{
 		Audience: audience,
@@ -141,8 +141,8 @@ func (st *stage) play(ctx context.Context) error {
 	})
 	crew.Go(func() { showErr = st.show(ctx) })
 	var webErr error
-	if hall != nil {
-		crew.Go(func() { webErr = hall.Serve(ctx, st.options.Web) })
+	if server != nil {
+		crew.Go(func() { webErr = server.Serve(ctx, st.options.Web) })
 	}
 	err := st.users(ctx)
 	if err == nil {

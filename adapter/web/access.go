@@ -13,8 +13,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// door is a handler behind which only those come who may: who reads, asks for this server by one of its names, and is no other site's page.
-func (h *Hall) door(next http.Handler) http.Handler {
+// guarded is a handler behind which only those come who may: who reads, asks for this server by one of its names, and is no other site's page.
+func (h *Server) guarded(next http.Handler) http.Handler {
 	names := h.names()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -40,7 +40,7 @@ func (h *Hall) door(next http.Handler) http.Handler {
 }
 
 // names are those under which browsers may ask.
-func (h *Hall) names() []string {
+func (h *Server) names() []string {
 	all := slices.Clone(h.options.Names)
 	if host, err := os.Hostname(); err == nil {
 		short, _, _ := strings.Cut(host, ".")
@@ -53,7 +53,7 @@ func (h *Hall) names() []string {
 }
 
 // called says whether the server answers to the name that a browser asked for. An address is nobody's to give away.
-func (h *Hall) called(names []string, host string) bool {
+func (h *Server) called(names []string, host string) bool {
 	if h.options.Any && len(h.options.Names) == 0 {
 		return true
 	}

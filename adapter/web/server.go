@@ -28,8 +28,8 @@ type Options struct {
 	PID     int      // of the sidecar, for explanations
 }
 
-// Hall is where the cluster is shown. The loop is on its one side (show.Audience), readers are on the other.
-type Hall struct {
+// Server is where the cluster is shown. The loop is on its one side (show.Audience), readers are on the other.
+type Server struct {
 	options Options
 	wants   atomic.Bool
 	scenes  chan *view.Scene // the newest one that was not composed yet
@@ -42,24 +42,24 @@ type Hall struct {
 	explainer chan struct{} // bounds explanations
 }
 
-var _ show.Audience = (*Hall)(nil)
+var _ show.Audience = (*Server)(nil)
 
-// New makes a hall, in which nothing is shown yet.
-func New(o Options) *Hall {
+// New makes a server, in which nothing is shown yet.
+func New(o Options) *Server {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	o.Pace = cmp.Or(o.Pace, 1)
-	h := &Hall{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}), explainer: make(chan struct{}, mostExplained)}
+	h := &Server{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}), explainer: make(chan struct{}, mostExplained)}
 	h.wants.Store(true)
 	return h
 }
 
 // Wants implements show.Audience: the composer is done with the scene before, and had its pause.
-func (h *Hall) Wants() bool { return h.wants.Load() }
+func (h *Server) Wants() bool { return h.wants.Load() }
 
 // See implements show.Audience.
-func (h *Hall) See(s *view.Scene) {
+func (h *Server) See(s *view.Scene) {
 	h.wants.Store(false)
 	select {
 	case h.scenes <- s:
@@ -75,7 +75,7 @@ const (
 )
 
 // compose makes editions of what the loop hands over, until ctx ends.
-func (h *Hall) compose(ctx context.Context) {
+func (h *Server) compose(ctx context.Context) {
 	past := newPast(h.options.Journal, h.options.Clock())
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -96,20 +96,20 @@ func (h *Hall) compose(ctx context.Context) {
 }
 
 // newest is the newest edition; nil before the first.
-func (h *Hall) newest() *edition {
+func (h *Server) newest() *edition {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.edition
 }
 
 // look is the newest edition, and what is closed when there is a newer one.
-func (h *Hall) look() (*edition, <-chan struct{}) {
+func (h *Server) look() (*edition, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.edition, h.fresh
 }
 
-func (h *Hall) publish(e *edition) {
+func (h *Server) publish(e *edition) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.edition = e
@@ -118,6 +118,6 @@ func (h *Hall) publish(e *edition) {
 }
 
 // report is the queue of an edition as status knows it.
-func (h *Hall) report(e *edition) status.QueueReport {
+func (h *Server) report(e *edition) status.QueueReport {
 	return status.QueueReport{Sidecar: status.Sidecar{Running: true, PID: h.options.PID}, Read: e.scene.Read, Queue: e.scene.Queue}
 }

@@ -15,8 +15,8 @@ import (
 
 const noon core.Time = 1_780_000_000
 
-// town is a cluster with jobs of all kinds: some run, the others wait, each planned when the nodes are free.
-func town(nodes, run, wait int) *view.Scene {
+// clusterOf is a cluster with jobs of all kinds: some run, the others wait, each planned when the nodes are free.
+func clusterOf(nodes, run, wait int) *view.Scene {
 	s := &view.Scene{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, view.SceneNode{Name: fmt.Sprintf("n%d", i+1)})
@@ -69,8 +69,8 @@ func later(s *view.Scene, seconds core.Time) *view.Scene {
 	return &n
 }
 
-// open serves a hall at an address of its own until the test ends.
-func open(t testing.TB, o Options) (*Hall, string) {
+// open serves a server at an address of its own until the test ends.
+func open(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func open(t testing.TB, o Options) (*Hall, string) {
 }
 
 // shows hands a scene over, and waits until its edition is there.
-func shows(t testing.TB, h *Hall, s *view.Scene) *edition {
+func shows(t testing.TB, h *Server, s *view.Scene) *edition {
 	t.Helper()
 	before := h.newest()
 	h.See(s)
