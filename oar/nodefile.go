@@ -16,8 +16,11 @@ import (
 )
 
 // writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece, and by the whole text: where who sends it is killed, only
-// its begin comes.
-const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; cat >"$f.accordion-next" && [ "$(wc -c <"$f.accordion-next")" -eq "$3" ] && chmod 644 "$f.accordion-next" && mv -f "$f.accordion-next" "$f" && rm -f "$f.accordion"`
+// its begin comes. A job that ends meanwhile keeps none: OAR removes its .env file before that of its nodes, and its _resources file after it.
+// So where the first is gone when the text is in its place OAR has begun; where no cpusets are made there is only the last.
+const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; for sign in "$2"/*_"$1".env; do [ -e "$sign" ] || sign=${f}_resources; done; ` +
+	`n=$f.accordion-next; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
+	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
 
 // writeHosts runs hosts.Script as a user.
 const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hosts.Script + `' sh "$1"`
@@ -69,7 +72,7 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 
 // leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
 // there was no sidecar to take it away.
-const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || exit
+const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || { rm -f "$f-next"; exit 1; }
 find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
 // dropNodes takes it away.
