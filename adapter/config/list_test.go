@@ -23,6 +23,9 @@ func apart(path string) (Config, error) {
 	if strings.HasPrefix(path, "/launchers/") {
 		c.Delegate = new(DefaultDelegate())
 	}
+	if strings.HasSuffix(path, "/patient") {
+		c.Plan.Policy = "patient"
+	}
 	return c, nil
 }
 
@@ -166,6 +169,8 @@ func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
 			`list.toml:1: launchers call clusters by their names: give it name = "…" here`},
 		{"launchers in a cluster's journal", "[[cluster]]\nconfig = \"/named/a\"\n[delegate]\njournal = \"/named/a.db\"",
 			`list.toml:1: [journal] path = "/named/a.db" is that of [delegate], too (/named/a): each needs its own`},
+		{"launchers beside a cluster where few have a place", "[[cluster]]\nconfig = \"/named/a\"\n[[cluster]]\nconfig = \"/named/patient\"\n[delegate]\n",
+			`list.toml:3: /named/patient: [delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by repeated`},
 		{"launchers with a mistake", "[[cluster]]\nconfig = \"/a\"\n[delegate]\n\nanswer = \"20\"",
 			`list.toml:5: [delegate] answer = "20" is wrong: it must be a duration from 1s to 1h0m0s, such as "30s"`},
 		{"broken TOML", "[[cluster]]\nconfig = \"/a\"\n[[cluster]]\nconfig = b", `list.toml:4: expected value but found "b" instead`},

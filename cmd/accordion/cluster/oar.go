@@ -82,3 +82,12 @@ func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	}
 	return planner, nil
 }
+
+// launchersBeside refuses to serve launchers beside the policy of OAR's passes, where it is one under which hardly anybody has a place. Where
+// there are no passes the file of [delegate] names the policy, too, and is refused itself.
+func launchersBeside(passes policy.Policy) error {
+	if why := config.NoLaunchers(passes); why != "" {
+		return fmt.Errorf("%s = %q in oar.conf: %s", conf.PolicySetting, passes.Name, why)
+	}
+	return nil
+}

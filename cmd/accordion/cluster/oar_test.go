@@ -51,3 +51,21 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 		}
 	}
 }
+
+// Launchers are told places to come: beside passes that give one to a few only they are not served, and it is said which file to change.
+func TestUnderOARNoLaunchersAreServedWhereHardlyAnybodyHasAPlace(t *testing.T) {
+	for name, refused := range map[string]bool{"": false, "repeated": false, "easy+share": false, "easy-evolving": true, "patient:12h": true, "patient+earliest": true} {
+		passes, err := passesOf(conf.Policy{File: "oar.conf", Name: conf.Setting{Value: name}}, config.Default().Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = launchersBeside(passes)
+		want := `ACCORDION_POLICY = "` + name + `" in oar.conf: [delegate] does not go together with a policy under which most jobs have no place`
+		if refused != (err != nil) || refused && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := launchersBeside(policy.Policy{}); err != nil {
+		t.Errorf("without passes: %v", err)
+	}
+}

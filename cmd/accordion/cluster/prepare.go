@@ -99,8 +99,10 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 	if err != nil {
 		return err
 	}
-	if why := config.NoLaunchers(settings.Policy); p.parts != nil && why != "" { // under OAR another file names the policy
-		return command.Usage(errors.New(why))
+	if p.parts != nil {
+		if err := launchersBeside(c.passes); err != nil {
+			return command.Usage(err)
+		}
 	}
 	p.cluster = settings.Cluster
 	if err := p.among.enter(p, settings.Cluster); err != nil {
