@@ -80,12 +80,29 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := replays(context.Background(), log{name: "crowded", Selection: workload.Selection{ProcsPerNode: 1}}, records, 2)
-	if err != nil || len(all) != 1+4*2*2 {
-		t.Fatalf("%d workloads, error %v", len(all), err)
+	selected, err := (workload.Selection{ProcsPerNode: 1}).Select(records)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range all {
-		for p, m := range r.Metrics {
+	const tooSlow = "repeated"
+	all := cases("crowded", 2)
+	if len(all) != 1+4*2*2 || len(inTurn) != len(policies) {
+		t.Fatalf("%d workloads, %d policies in turn", len(all), len(inTurn))
+	}
+	for _, p := range inTurn {
+		l := workloads{log: log{name: "crowded", tooSlow: []string{tooSlow}}, jobs: selected.Workload}
+		metrics, err := replays(context.Background(), l, policies[p], all)
+		if err != nil || len(metrics) != len(all) {
+			t.Fatalf("%s: %d results, error %v", policies[p], len(metrics), err)
+		}
+		for i, m := range metrics {
+			r := all[i]
+			if policies[p] == tooSlow {
+				if m.Jobs > 0 {
+					t.Errorf("%s was not left out", tooSlow)
+				}
+				continue
+			}
 			if policies[p] == slow && r.Seed > 1 {
 				if m.Jobs > 0 {
 					t.Errorf("%s was drawn %d times", slow, r.Seed)
@@ -102,14 +119,12 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 func TestResultsThatWereKeptAreNotMadeAgain(t *testing.T) {
 	folder, made := filepath.Join(t.TempDir(), "kept"), 0
 	for range 2 {
-		all, err := kept(folder, log{name: "Log ×2"}, 1, func() ([]result, error) {
+		metrics, err := kept(folder, "Log ×2", "patient", 1, func() ([]replay.Metrics, error) {
 			made++
-			some := cases("Log ×2", 1)
-			some[3].Metrics[2] = with(7, 5)
-			return some, nil
+			return []replay.Metrics{{}, with(7, 5)}, nil
 		})
-		if err != nil || len(all) != 9 || all[3].Share != 30 || all[3].Metrics[2].Waiting.Mean != 7 || all[3].Metrics[2].Of(workload.Evolving).Waiting != 5 {
-			t.Errorf("%v, error %v", all, err)
+		if err != nil || len(metrics) != 2 || metrics[1].Waiting.Mean != 7 || metrics[1].Of(workload.Evolving).Waiting != 5 {
+			t.Errorf("%v, error %v", metrics, err)
 		}
 	}
 	if made != 1 {

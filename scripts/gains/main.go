@@ -2,7 +2,7 @@
 //
 //	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: an hour and more of processor time
 //	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a look
-//	go run ./scripts/gains -keep DIR -o docs/gains.md         the same again, with the logs that one before it came to the end of
+//	go run ./scripts/gains -keep DIR -o docs/gains.md         the same again, with what one before it came to the end of
 //
 // It replays logs that scripts/fetch-traces fetched ($ACCORDION_TRACES, else where that puts them).
 package main
@@ -20,13 +20,14 @@ import (
 	"slices"
 	"strings"
 
+	"accordion/traces/replay"
 	"accordion/traces/swf"
 )
 
 func main() {
 	only := flag.String("logs", "", "the logs' names, with commas between them (default: all that are there)")
 	seeds := flag.Int("seeds", 3, "how often it is drawn who evolves")
-	keep := flag.String("keep", "", "a `FOLDER` for the results of each log: what is in it is not replayed again (of another build, or with other logs, it is wrong)")
+	keep := flag.String("keep", "", "a `FOLDER` for the results of each log under each policy: what is in it is not replayed again (of another build, or with other logs, it is wrong)")
 	out := flag.String("o", "", "the page (default: standard output)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -42,29 +43,22 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	if err != nil {
 		return err
 	}
-	var all []result
-	for _, l := range logs {
-		if only != "" && !slices.Contains(strings.Split(only, ","), l.name) {
-			continue
-		}
-		some, err := kept(keep, l, seeds, func() ([]result, error) {
-			records, err := swf.ReadFile(filepath.Join(folder, l.file), swf.Options{})
-			if err != nil {
-				return nil, err
-			}
-			return replays(ctx, l, records, seeds)
-		})
-		if errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(os.Stderr, "%s is not in %s: it is left out; scripts/fetch-traces gets it\n", l.file, folder)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		all = append(all, some...)
+	chosen, all, err := read(folder, only, seeds)
+	if err != nil {
+		return err
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("none of the logs is in %s", folder)
+	for _, p := range inTurn {
+		for _, l := range chosen {
+			metrics, err := kept(keep, l.name, policies[p], seeds, func() ([]replay.Metrics, error) {
+				return replays(ctx, l, policies[p], all[l.from:l.to])
+			})
+			if err != nil {
+				return err
+			}
+			for i := range metrics {
+				all[l.from+i].Metrics[p] = metrics[i]
+			}
+		}
 	}
 	text := page(all, seeds)
 	if out == "" {
@@ -74,24 +68,52 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	return os.WriteFile(out, []byte(text), 0o644)
 }
 
-// kept is a log's results out of the folder, or, where they are not in it, made and put there. Without a folder they are made.
-func kept(folder string, l log, seeds int, make func() ([]result, error)) (all []result, err error) {
+// read reads the logs that were chosen and makes their cases, without results.
+func read(folder, only string, seeds int) (chosen []workloads, all []result, err error) {
+	for _, l := range logs {
+		if only != "" && !slices.Contains(strings.Split(only, ","), l.name) {
+			continue
+		}
+		records, err := swf.ReadFile(filepath.Join(folder, l.file), swf.Options{})
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(os.Stderr, "%s is not in %s: it is left out; scripts/fetch-traces gets it\n", l.file, folder)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		selected, err := l.Select(records)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", l.name, err)
+		}
+		from := len(all)
+		all = append(all, cases(l.name, seeds)...)
+		chosen = append(chosen, workloads{l, selected.Workload, from, len(all)})
+	}
+	if len(chosen) == 0 {
+		return nil, nil, fmt.Errorf("none of the logs is in %s", folder)
+	}
+	return chosen, all, nil
+}
+
+// kept is a log's results under a policy out of the folder, or, where they are not in it, made and put there. Without a folder they are made.
+func kept(folder, logName, policyName string, seeds int, make func() ([]replay.Metrics, error)) (metrics []replay.Metrics, err error) {
 	if folder == "" {
 		return make()
 	}
-	file := filepath.Join(folder, fmt.Sprintf("%s.%d.json", l.name, seeds))
+	file := filepath.Join(folder, fmt.Sprintf("%s.%s.%d.json", logName, policyName, seeds))
 	data, err := os.ReadFile(file)
 	if err == nil {
-		return all, json.Unmarshal(data, &all)
+		return metrics, json.Unmarshal(data, &metrics)
 	}
-	if all, err = make(); err != nil {
+	if metrics, err = make(); err != nil {
 		return nil, err
 	}
 	if err = os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	if data, err = json.Marshal(all); err != nil {
+	if data, err = json.Marshal(metrics); err != nil {
 		return nil, err
 	}
-	return all, os.WriteFile(file, data, 0o644)
+	return metrics, os.WriteFile(file, data, 0o644)
 }

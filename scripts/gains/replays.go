@@ -11,7 +11,6 @@ import (
 	"accordion/core/queue"
 	"accordion/traces/paper/parallel"
 	"accordion/traces/replay"
-	"accordion/traces/swf"
 	"accordion/traces/workload"
 )
 
@@ -19,24 +18,30 @@ import (
 type log struct {
 	name, file string
 	workload.Selection
-	large bool // under slow it would take hours: it is not replayed
+	tooSlow []string // policies under which it would take hours: it is not replayed under these
 }
 
 // logs have a queue. LLNL-Atlas has none at its own load.
 var logs = []log{
-	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, false},
-	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, false},
-	{"CTC-SP2", "CTC-SP2-1996-3.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, false},
-	{"HPC2N", "HPC2N-2002-2.2-cln.swf.gz", workload.Selection{ProcsPerNode: 2}, true},
-	{"Ross", "Sandia-Ross-2001-1.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, false},
-	{"lublin_256", "lublin_256.swf.gz", workload.Selection{ProcsPerNode: 1}, false},
-	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}, true},
-	{"Atlas ×1.5", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_500_000}, true},
-	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, true},
+	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
+	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
+	{"CTC-SP2", "CTC-SP2-1996-3.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
+	{"HPC2N", "HPC2N-2002-2.2-cln.swf.gz", workload.Selection{ProcsPerNode: 2}, []string{slow}},
+	{"Ross", "Sandia-Ross-2001-1.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
+	{"lublin_256", "lublin_256.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
+	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}, []string{slow}},
+	{"Atlas ×1.5", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_500_000}, []string{slow}},
+	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, []string{slow}},
 }
+
+// leaves says whether the log is left out under a policy.
+func (l log) leaves(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
 
 // policies are compared with the first.
 var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
+
+// inTurn are the places of policies in the order in which they are replayed: what everything is judged by first, what takes longest last.
+var inTurn = []int{0, 5, 4, 3, 2, 1}
 
 // slow takes nine tenths of all time. It sees the peaks of jobs only, as EASY does: one drawing tells as much.
 const slow = "conservative"
@@ -44,41 +49,47 @@ const slow = "conservative"
 // shares are how many per cent of the jobs evolve.
 var shares = []int{0, 10, 30, 100}
 
-// result is one workload under each policy.
-type result struct {
-	Log     string           `json:"log"`
-	Share   int              `json:"share"`
-	Shape   workload.Shape   `json:"shape"`
-	Same    workload.Same    `json:"same"`
-	Seed    uint64           `json:"seed"`
-	Metrics []replay.Metrics `json:"metrics"` // beside policies; of one that was left out there are no jobs
+// workloads are a log that was read, and which of all results are its.
+type workloads struct {
+	log
+	jobs     workload.Workload
+	from, to int
 }
 
-// replays are those of one log.
-func replays(ctx context.Context, l log, records *swf.Log, seeds int) ([]result, error) {
-	selected, err := l.Select(records)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.name, err)
-	}
-	all := cases(l.name, seeds)
-	began := time.Now()
-	err = parallel.Do(ctx, len(all)*len(policies), nil, func(i int) error {
-		r := &all[i/len(policies)]
-		if policies[i%len(policies)] == slow && (l.large || r.Seed > 1) {
+// result is one workload under each policy.
+type result struct {
+	Log     string
+	Share   int
+	Shape   workload.Shape
+	Same    workload.Same
+	Seed    uint64
+	Metrics []replay.Metrics // beside policies; of one that was left out there are no jobs
+}
+
+// replays are those of one log under one policy, beside its cases; of one that was left out there are no jobs.
+func replays(ctx context.Context, l workloads, policyName string, all []result) ([]replay.Metrics, error) {
+	metrics := make([]replay.Metrics, len(all))
+	began, replayed := time.Now(), 0
+	err := parallel.Do(ctx, len(all), nil, func(i int) error {
+		r := &all[i]
+		if l.leaves(policyName) || policyName == slow && r.Seed > 1 {
 			return nil
 		}
-		p, err := policy.Named(policies[i%len(policies)], queue.FirstCome)
+		p, err := policy.Named(policyName, queue.FirstCome)
 		if err != nil {
 			return err
 		}
-		w := selected.Workload
+		w := l.jobs
 		w.Jobs = slices.Clone(w.Jobs)
 		workload.WhatIf{Evolving: float64(r.Share) / 100, Shape: r.Shape, Same: r.Same, Seed: r.Seed}.Apply(&w)
-		r.Metrics[i%len(policies)] = replay.Measure(w, replay.Run(w, p))
+		metrics[i] = replay.Measure(w, replay.Run(w, p))
 		return nil
 	})
-	fmt.Fprintf(os.Stderr, "%s: %d replays of %d jobs, %v\n", l.name, len(all)*len(policies), len(selected.Jobs), time.Since(began).Round(time.Second))
-	return all, err
+	for i := range metrics {
+		replayed += min(metrics[i].Jobs, 1)
+	}
+	fmt.Fprintf(os.Stderr, "%s, %s: %d replays of %d jobs, %v\n", l.name, policyName, replayed, len(l.jobs.Jobs), time.Since(began).Round(time.Second))
+	return metrics, err
 }
 
 // cases are the workloads of a log. Where nobody evolves there is one; at 30 %, the share that everything is judged by, jobs have either shape.
