@@ -55,6 +55,20 @@ func TestTheGuidesLinkToFilesThatExist(t *testing.T) {
 	}
 }
 
+// The order in which guides are read is in docs/README.md, and the site is made by it: each stands there once.
+func TestTheContentsNameEachGuideOnce(t *testing.T) {
+	all := guides(t)
+	named := map[string]int{}
+	for _, link := range links.FindAllStringSubmatch(all["docs/README.md"], -1) {
+		named[filepath.Join("docs", link[1])]++
+	}
+	for file := range all {
+		if file != "docs/README.md" && named[file] != 1 {
+			t.Errorf("docs/README.md names %s %d times: give it its place, once, in the order of reading", file, named[file])
+		}
+	}
+}
+
 func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
 	shown := 0
 	for line := range strings.Lines(guides(t)["docs/reliability.md"]) {

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"accordion/scripts/browser"
 )
 
 // A page says that the sidecar is away, keeps what it knows, and goes on when another one serves at the address; and it says when the batch system has
 // not answered for long.
 func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
-	chromium(t)
+	browser.Need(t)
 	serve := func(at string) (*Server, string, func()) {
 		t.Helper()
 		var l net.Listener
@@ -20,7 +22,7 @@ func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 			if l, err = Listen(at); err == nil {
 				break
 			}
-			if time.Since(began) > patience {
+			if time.Since(began) > browser.Patience {
 				t.Fatal(err)
 			}
 		}
@@ -39,8 +41,8 @@ func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 	shows(t, first, clusterOf(8, 2, 3))
 	p := visit(t, "http://"+address, "/", desk)
 	stop()
-	p.await(`document.getElementById("live").classList.contains("bad")`)
-	if says := ask[string](p, `document.getElementById("live").textContent + document.querySelectorAll("#body tr[data-id]").length`); !strings.Contains(says, "connection is lost") || !strings.HasSuffix(says, "5") {
+	p.Await(`document.getElementById("live").classList.contains("bad")`)
+	if says := browser.Ask[string](p, `document.getElementById("live").textContent + document.querySelectorAll("#body tr[data-id]").length`); !strings.Contains(says, "connection is lost") || !strings.HasSuffix(says, "5") {
 		t.Errorf("without a sidecar the page says %q", says)
 	}
 	second, _, stop := serve(address)
@@ -48,11 +50,11 @@ func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
 	s := later(clusterOf(8, 2, 6), 1000)
 	s.Read = s.Now - 300
 	shows(t, second, s)
-	p.await(`document.querySelectorAll("#body tr[data-id]").length === 8`)
-	if says := ask[string](p, `document.getElementById("live").textContent`); !strings.Contains(says, "The batch system has not answered since") {
+	p.Await(`document.querySelectorAll("#body tr[data-id]").length === 8`)
+	if says := browser.Ask[string](p, `document.getElementById("live").textContent`); !strings.Contains(says, "The batch system has not answered since") {
 		t.Errorf("of an old reading the page says %q", says)
 	}
 	shows(t, second, later(clusterOf(8, 2, 6), 1001))
-	p.await(`document.getElementById("live").textContent === "live"`)
-	p.close()
+	p.Await(`document.getElementById("live").textContent === "live"`)
+	p.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
+	"accordion/scripts/browser"
 )
 
 var hostile = []string{
@@ -39,21 +40,21 @@ func TestThePageInABrowser(t *testing.T) {
 	a := clusterOf(16, 4, 9)
 	shows(t, h, a)
 	p := visit(t, root, "/", desk)
-	if got := ask[string](p, `document.getElementById("sum").textContent`); got != "16 nodes · 4 jobs on 12 nodes · 9 wait" {
+	if got := browser.Ask[string](p, `document.getElementById("sum").textContent`); got != "16 nodes · 4 jobs on 12 nodes · 9 wait" {
 		t.Errorf("the page says %q", got)
 	}
-	if got := ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); got != 13 {
+	if got := browser.Ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); got != 13 {
 		t.Errorf("%d jobs are in the table, want 13", got)
 	}
 	b := later(a, 5)
 	b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 0, 1)
 	b.Queue.Jobs[4].Name = "renamed"
 	shows(t, h, b)
-	p.await(`document.documentElement.dataset.edition === "2" && document.querySelector('tr[data-id="1"]') === null && document.body.innerText.includes("renamed")`)
-	if drawn := ask[int](p, `Number(document.getElementById("gantt").dataset.rects)`); drawn < 13 {
+	p.Await(`document.documentElement.dataset.edition === "2" && document.querySelector('tr[data-id="1"]') === null && document.body.innerText.includes("renamed")`)
+	if drawn := browser.Ask[int](p, `Number(document.getElementById("gantt").dataset.rects)`); drawn < 13 {
 		t.Errorf("%d rectangles are drawn", drawn)
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 // Whatever users call their jobs, it is text, on every page.
@@ -62,18 +63,18 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	shows(t, h, evil())
 	for _, path := range []string{"/", "/?user=" + "%3Cscript%3Ealert(1)%3C/script%3E", "/job?id=1", "/job?id=7"} {
 		p := visit(t, root, path, desk)
-		foreign := ask[int](p, `document.querySelectorAll("script:not([src]), img, iframe, object, embed, [onload], [onerror], a[href^='javascript']").length`)
+		foreign := browser.Ask[int](p, `document.querySelectorAll("script:not([src]), img, iframe, object, embed, [onload], [onerror], a[href^='javascript']").length`)
 		if foreign > 0 {
 			t.Errorf("%s: %d elements are not the page's own", path, foreign)
 		}
-		if text := ask[string](p, "document.body.innerText"); !strings.Contains(text, "alert(") {
+		if text := browser.Ask[string](p, "document.body.innerText"); !strings.Contains(text, "alert(") {
 			t.Errorf("%s: the names are not to be read", path)
 		}
-		if wide := ask[int](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+		if wide := browser.Ask[int](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
 			t.Errorf("%s: the page is %d pixels wider than its window", path, wide)
 		}
-		p.quiet()
-		p.close()
+		p.Quiet()
+		p.Close()
 	}
 }
 
@@ -88,11 +89,11 @@ func TestThePageBehindAProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.StripPrefix("/accordion", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}))
 	defer proxy.Close()
 	p := visit(t, proxy.URL+"/accordion", "/?user=ann", desk)
-	if rows := ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); rows != 4 {
+	if rows := browser.Ask[int](p, `document.querySelectorAll("#body tr[data-id]").length`); rows != 4 {
 		t.Errorf("%d jobs of ann are shown, want 4", rows)
 	}
-	ask[any](p, `void document.querySelector("#body tr[data-id] a").click()`)
-	p.leads(`location.pathname === "/accordion/job" && document.querySelector("svg path.held") !== null && document.getElementById("live").textContent === "live"`)
-	p.quiet()
-	p.close()
+	browser.Ask[any](p, `void document.querySelector("#body tr[data-id] a").click()`)
+	p.Leads(`location.pathname === "/accordion/job" && document.querySelector("svg path.held") !== null && document.getElementById("live").textContent === "live"`)
+	p.Quiet()
+	p.Close()
 }

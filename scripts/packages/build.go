@@ -38,7 +38,7 @@ func build(ctx context.Context, o options) ([]string, error) {
 	}
 	defer os.RemoveAll(work)
 	s := stage{options: o, work: work}
-	for _, make := range []func(context.Context) error{s.putProgram, s.putManuals, s.putCompletions, s.putConfiguration, s.putExamples, s.putLegal, s.putChanges} {
+	for _, make := range []func(context.Context) error{s.putProgram, s.putManuals, s.putCompletions, s.putConfiguration, s.putExamples, s.putGuides, s.putLegal, s.putChanges} {
 		if err := make(ctx); err != nil {
 			return nil, err
 		}
@@ -201,6 +201,13 @@ func (s stage) putExamples(context.Context) error {
 		}
 		return os.Chmod(s.path("examples", name), mode)
 	})
+}
+
+// putGuides makes the guides' site.
+func (s stage) putGuides(ctx context.Context) error {
+	c := exec.CommandContext(ctx, "go", "run", "-C", "scripts/site", ".", s.path("html"))
+	c.Dir = s.root
+	return told(c)
 }
 
 // putLegal writes what the program is made of, and under which licences.

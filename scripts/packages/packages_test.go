@@ -160,7 +160,7 @@ func TestWhatIsInThePackages(t *testing.T) {
 		}
 		if name == "accordion" {
 			want = append(want, map[string]string{"deb": "/usr/share/zsh/vendor-completions/_accordion", "rpm": "/usr/share/zsh/site-functions/_accordion"}[kind])
-			for _, w := range []string{"/usr/share/man/man1/accordion.1.gz", "/usr/share/man/man1/accordion-oar-install.1.gz", "/usr/share/doc/accordion/administrator.md",
+			for _, w := range []string{"/usr/share/man/man1/accordion.1.gz", "/usr/share/man/man1/accordion-oar-install.1.gz", "/usr/share/doc/accordion/administrator.md", "/usr/share/doc/accordion/html/index.html",
 				"/usr/share/doc/accordion/examples/accordion.toml", "/usr/share/doc/accordion/examples/several.toml", "/usr/share/doc/accordion/accordion.cdx.json", "/usr/share/doc/accordion/changelog.gz"} {
 				if !slices.Contains(files, w) {
 					t.Errorf("%s has no %s", file, w)

@@ -83,9 +83,9 @@ func TestOddReportsOpen(t *testing.T) {
 	for name, r := range odd() {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, r)
-			p.drawn()
-			p.quiet()
-			if p.text("#window") == "" {
+			p.Drawn()
+			p.Quiet()
+			if p.Text("#window") == "" {
 				t.Error("the page does not say which time it shows")
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/scripts/browser"
 	"accordion/traces/replay"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -31,9 +32,9 @@ type chart struct {
 // chart waits until the Gantt chart is drawn whole.
 func (p *tab) chart() chart {
 	p.Helper()
-	p.drawn()
-	p.await(`document.getElementById("gantt").dataset.waits === "0"`)
-	return ask[chart](p, `(() => {
+	p.Drawn()
+	p.Await(`document.getElementById("gantt").dataset.waits === "0"`)
+	return browser.Ask[chart](p.Tab, `(() => {
 		const canvas = document.getElementById("gantt");
 		canvas.scrollIntoView({block: "center"});
 		const box = canvas.getBoundingClientRect(), d = canvas.dataset;
@@ -44,16 +45,16 @@ func (p *tab) chart() chart {
 
 func (p *tab) point(x, y float64) {
 	p.Helper()
-	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
-	p.drawn()
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	p.Drawn()
 }
 
 func (p *tab) wheel(x, y, by float64) {
 	p.Helper()
-	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(e *input.DispatchMouseEventParams) {
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(e *input.DispatchMouseEventParams) {
 		e.DeltaX, e.DeltaY = 1e-6, by // a DeltaX of 0 would be left out, and refused
 	}))
-	p.drawn()
+	p.Drawn()
 }
 
 // holder is which job of a replay holds a node at an instant, looked for in the simplest way; −1: none.
@@ -75,19 +76,19 @@ func TestTheTableShowsTheMetrics(t *testing.T) {
 	r.Table = append(r.Table, Row{Group: "Machine", Name: "Utilisation", Unit: Share, Better: Higher, Values: []float64{0.81, 0.84}},
 		Row{Group: "Machine", Name: "Nobody's", Unit: Number, Values: []float64{12, math.NaN()}})
 	p := open(t, r)
-	p.quiet()
+	p.Quiet()
 	for _, row := range r.Table {
 		for i, v := range row.Values {
-			got := p.text(fmt.Sprintf(`tr[data-row="%s"] td:nth-child(%d) b`, row.Name, i+2))
+			got := p.Text(fmt.Sprintf(`tr[data-row="%s"] td:nth-child(%d) b`, row.Name, i+2))
 			if want := row.Unit.text(v, r.Begin); got != want {
 				t.Errorf("%s under %s is shown as %q, want %q", row.Name, r.Replays[i].Result.Policy, got, want)
 			}
 		}
 	}
-	if got := p.text(`tr[data-row="Utilisation"] td:nth-child(3) .better`); got != "+3.0\u202fpoints" {
+	if got := p.Text(`tr[data-row="Utilisation"] td:nth-child(3) .better`); got != "+3.0\u202fpoints" {
 		t.Errorf("84 %% beside 81 %% is shown as %q better", got)
 	}
-	if got := p.text(`tr[data-row="Nobody's"] td:nth-child(3)`); got != dash {
+	if got := p.Text(`tr[data-row="Nobody's"] td:nth-child(3)`); got != dash {
 		t.Errorf("a value that nobody has is shown as %q", got)
 	}
 }
@@ -107,7 +108,7 @@ func TestUnderThePointerIsTheJobThatHeldTheNode(t *testing.T) {
 			second := core.Time(math.Floor(c.From + (x-c.Left)/c.Width*(c.To-c.From)))
 			node := int32(c.First + (y-c.Top)/c.Height*(c.Last-c.First))
 			want := holder(r.Replays[1].Held, second, node)
-			got := ask[string](p, `document.getElementById("tip").hidden ? "" : document.getElementById("tip").dataset.job`)
+			got := browser.Ask[string](p.Tab, `document.getElementById("tip").hidden ? "" : document.getElementById("tip").dataset.job`)
 			if want < 0 {
 				free++
 				if got != "" {
@@ -127,13 +128,13 @@ func TestUnderThePointerIsTheJobThatHeldTheNode(t *testing.T) {
 	if found < 10 || free == 0 {
 		t.Errorf("%d points were over jobs and %d over free nodes: the test looked in the wrong places", found, free)
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
 	t.Helper()
 	j, o := &r.Workload.Jobs[job], &r.Replays[policy].Result.Outcomes[job]
-	tip := p.text("#tip")
+	tip := p.Text("#tip")
 	wants := []string{
 		fmt.Sprintf("Job %d, %s", j.Number, j.Kind()),
 		length(float64(o.Start - j.Submit)), length(float64(o.End - o.Start)), length(float64(j.Request)),
@@ -156,7 +157,7 @@ func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
 // becomes waits until the Gantt chart shows what is wanted: a busy browser takes its time from an event to what comes of it.
 func (p *tab) becomes(wanted string, is func(chart) bool) chart {
 	p.Helper()
-	for deadline := time.Now().Add(patience / 3); ; {
+	for deadline := time.Now().Add(browser.Patience / 3); ; {
 		c := p.chart()
 		switch {
 		case is(c):
@@ -181,17 +182,17 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 		t.Errorf("the instant under the pointer moved by %v s while zooming", off)
 	}
 
-	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, pointed, near.Top+200, chromedp.ButtonLeft))
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, pointed, near.Top+200, chromedp.ButtonLeft))
 	for _, step := range []float64{20, 60, 100} {
-		p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, pointed-step, near.Top+200, chromedp.ButtonLeft))
+		p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, pointed-step, near.Top+200, chromedp.ButtonLeft))
 	}
-	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, pointed-100, near.Top+200, chromedp.ButtonLeft))
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, pointed-100, near.Top+200, chromedp.ButtonLeft))
 	want := near.From + 100/near.Width*(near.To-near.From)
 	p.becomes(fmt.Sprintf("a window that begins at %v, dragged by 100 pixels", want), func(c chart) bool {
 		return math.Abs(c.From-want) <= 5/near.Width*(near.To-near.From)
 	})
 
-	p.do(chromedp.Focus(chromedp.CSS("#gantt")))
+	p.Do(chromedp.Focus(chromedp.CSS("#gantt")))
 	for _, c := range []struct {
 		key   string
 		moved func(before, after chart) bool
@@ -202,25 +203,25 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 		{"-", func(b, a chart) bool { return a.To-a.From > 1.1*(b.To-b.From) }},
 	} {
 		before := p.chart()
-		ask[bool](p, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "`+c.key+`", bubbles: true}))`)
+		browser.Ask[bool](p.Tab, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "`+c.key+`", bubbles: true}))`)
 		p.becomes(fmt.Sprintf("other than %+v, by the key %s", before, c.key), func(after chart) bool { return c.moved(before, after) })
 	}
 	for _, button := range []string{"#zoom-in", "#zoom-out"} {
 		before, nearer := p.chart(), button == "#zoom-in"
-		p.do(chromedp.Click(chromedp.CSS(button)))
+		p.Do(chromedp.Click(chromedp.CSS(button)))
 		p.becomes(fmt.Sprintf("nearer (%v) than %+v, by %s", nearer, before, button), func(after chart) bool {
 			return after.To-after.From != before.To-before.From && (after.To-after.From < before.To-before.From) == nearer
 		})
 	}
-	p.do(chromedp.Click(chromedp.CSS("#zoom-all")))
+	p.Do(chromedp.Click(chromedp.CSS("#zoom-all")))
 	p.becomes("all", func(all chart) bool { return all.From == whole.From && all.To == whole.To })
-	p.quiet()
+	p.Quiet()
 }
 
 // pixel is the colour of the Gantt chart at a place on the screen.
 func (p *tab) pixel(x, y float64) [3]int {
 	p.Helper()
-	return ask[[3]int](p, fmt.Sprintf(`(() => {
+	return browser.Ask[[3]int](p.Tab, fmt.Sprintf(`(() => {
 		const canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect(), ratio = canvas.width / box.width;
 		return [...canvas.getContext("2d").getImageData((%v - box.left) * ratio, (%v - box.top) * ratio, 1, 1).data].slice(0, 3);
 	})()`, x, y))
@@ -270,8 +271,8 @@ func TestFarOutTheChartShowsHowMuchWasHeld(t *testing.T) {
 		t.Fatalf("4,000 jobs are drawn %s", c.Drawn)
 	}
 	p.point(1, 1)
-	p.drawn()
-	shown := ask[float64](p, `(() => {
+	p.Drawn()
+	shown := browser.Ask[float64](p.Tab, `(() => {
 		const canvas = document.getElementById("gantt"), d = canvas.getContext("2d").getImageData(56, 2, canvas.width - 70, canvas.height - 28).data;
 		let sum = 0;
 		for (let i = 0; i < d.length; i += 4) sum += (0xfa - d[i]) / (0xfa - 0x93);
@@ -290,36 +291,36 @@ func TestAJobIsFoundByItsNumberAndByKeys(t *testing.T) {
 	p.chart()
 	enter := func(text string) {
 		t.Helper()
-		ask[bool](p, `(() => { const i = document.getElementById("find"); i.value = "`+text+`"; i.dispatchEvent(new Event("change")); return true; })()`)
-		p.drawn()
+		browser.Ask[bool](p.Tab, `(() => { const i = document.getElementById("find"); i.value = "`+text+`"; i.dispatchEvent(new Event("change")); return true; })()`)
+		p.Drawn()
 	}
 	enter("207")
-	if got := ask[string](p, `document.getElementById("tip").dataset.job`); got != "207" {
+	if got := browser.Ask[string](p.Tab, `document.getElementById("tip").dataset.job`); got != "207" {
 		t.Errorf("job 207 was asked for, %q is shown", got)
 	}
 	o := r.Replays[0].Result.Outcomes[206]
 	if c := p.chart(); c.From > float64(o.Start) || c.To < float64(o.End) {
 		t.Errorf("job 207 ran from %d to %d, the window is %v to %v", o.Start, o.End, c.From, c.To)
 	}
-	ask[bool](p, `document.getElementById("gantt").dispatchEvent(new KeyboardEvent("keydown", {key: "n"}))`)
-	p.drawn()
-	next := ask[string](p, `document.getElementById("tip").dataset.job`)
+	browser.Ask[bool](p.Tab, `document.getElementById("gantt").dispatchEvent(new KeyboardEvent("keydown", {key: "n"}))`)
+	p.Drawn()
+	next := browser.Ask[string](p.Tab, `document.getElementById("tip").dataset.job`)
 	number, err := strconv.Atoi(next)
 	if err != nil || number == 207 || r.Replays[0].Result.Outcomes[number-1].Start < o.Start {
 		t.Errorf("after job 207, begun at %d, comes %q", o.Start, next)
 	}
 	enter("100207")
-	if got := p.text("#find-says"); got != "There is no job 100207." {
+	if got := p.Text("#find-says"); got != "There is no job 100207." {
 		t.Errorf("of a job that does not exist the page says %q", got)
 	}
-	p.quiet()
+	p.Quiet()
 }
 
 func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 	p := open(t, two())
 	for i, held := range []int{20, 75} { // a second at which the evolving job holds node 1 and did not under the other policy
-		p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
-		p.await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
+		p.Do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
+		p.Await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
 		c := p.chart()
 		for _, second := range []int{20, 75} {
 			x, y := c.Left+(float64(second)-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
@@ -332,9 +333,9 @@ func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 
 func TestTheReadersColoursAreFollowed(t *testing.T) {
 	backgrounds := map[string]bool{}
-	for scheme, evolving := range map[string][3]int{"light": {0xe8, 0x81, 0x1a}, "dark": {0xf0, 0x9a, 0x3e}} {
-		p := open(t, two(), media(scheme))
-		backgrounds[ask[string](p, `getComputedStyle(document.body).backgroundColor`)] = true
+	for scheme, evolving := range map[string][3]int{browser.Light: {0xe8, 0x81, 0x1a}, browser.Dark: {0xf0, 0x9a, 0x3e}} {
+		p := openIn(t, scheme, two())
+		backgrounds[browser.Ask[string](p.Tab, `getComputedStyle(document.body).backgroundColor`)] = true
 		c := p.chart()
 		x, y := c.Left+(20-c.From)/(c.To-c.From)*c.Width, c.Top+1.3/4*c.Height
 		if got := p.pixel(x, y); !near(got, evolving) {
@@ -348,7 +349,7 @@ func TestTheReadersColoursAreFollowed(t *testing.T) {
 
 // On paper there is no overview to drag, and the colours are those of light.
 func TestThePageIsPrinted(t *testing.T) {
-	p := open(t, two(), media("dark"))
+	p := openIn(t, browser.Dark, two())
 	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
 		t.Fatal(err)
@@ -356,12 +357,12 @@ func TestThePageIsPrinted(t *testing.T) {
 	if !bytes.HasPrefix(pdf, []byte("%PDF")) {
 		t.Errorf("printed is %d bytes that are no PDF", len(pdf))
 	}
-	p.quiet()
-	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	p.Quiet()
+	p.Do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 		return err
 	}))
-	p.drawn()
+	p.Drawn()
 	if c := p.chart(); !near(p.pixel(c.Left+3, c.Top+3), [3]int{0xfa, 0xf9, 0xf7}) {
 		t.Errorf("on paper what is free is drawn in %v", p.pixel(c.Left+3, c.Top+3))
 	}
@@ -373,29 +374,29 @@ func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
 	c := p.chart()
 	x, y := c.Left+(60-c.From)/(c.To-c.From)*c.Width, c.Top+1.5/4*c.Height
 	p.point(x, y)
-	tip := p.text("#tip")
+	tip := p.Text("#tip")
 	for _, want := range []string{"<b>mesh (8), evolving", "bob", "ep=1x40s,3x40s", "as promised", "growth 1 → 3", "2\u202fs late", "promised and missed", "au-1–au-2, fe", "3 nodes until 3 Nov 2006 08:01"} {
 		if !strings.Contains(tip, want) {
 			t.Errorf("%q is missing from what is told of the job: %s", want, tip)
 		}
 	}
-	if row := p.text("#job-table tbody tr:nth-child(2)"); row != "<b>mesh 8\tbob\tevolving\tep=1x40s,3x40s\t08:00:05\t08:00:05\t0\u202fs\t1\u202fmin 40\u202fs\t1 → 3 → 2\t2\u202fs\t33\u202f%\tCOMPLETED" {
+	if row := p.Text("#job-table tbody tr:nth-child(2)"); row != "<b>mesh 8\tbob\tevolving\tep=1x40s,3x40s\t08:00:05\t08:00:05\t0\u202fs\t1\u202fmin 40\u202fs\t1 → 3 → 2\t2\u202fs\t33\u202f%\tCOMPLETED" {
 		t.Errorf("the job's row is %q", row)
 	}
 	late := [3]int{0xe5, 0x48, 0x4d}
 	p.point(1, 1)
 	between := c.Left + (44.6-c.From)/(c.To-c.From)*c.Width
-	column := ask[[]int](p, fmt.Sprintf(`(() => {
+	column := browser.Ask[[]int](p.Tab, fmt.Sprintf(`(() => {
 		const canvas = document.getElementById("gantt"), left = canvas.getBoundingClientRect().left;
 		return [...canvas.getContext("2d").getImageData(%v - left, 2, 1, 9).data];
 	})()`, between))
 	if !slices.ContainsFunc(slices.Collect(slices.Chunk(column, 4)), func(c []int) bool { return near([3]int(c), late) }) {
 		t.Errorf("the growth that came late has no red mark: %v", column)
 	}
-	p.do(chromedp.Click(chromedp.CSS("#job-table tbody tr:nth-child(1)")))
-	p.drawn()
-	if got := ask[string](p, `document.getElementById("tip").dataset.job`); got != "7" {
+	p.Do(chromedp.Click(chromedp.CSS("#job-table tbody tr:nth-child(1)")))
+	p.Drawn()
+	if got := browser.Ask[string](p.Tab, `document.getElementById("tip").dataset.job`); got != "7" {
 		t.Errorf("job 7 was clicked in the table, %q is shown", got)
 	}
-	p.quiet()
+	p.Quiet()
 }
