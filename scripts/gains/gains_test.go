@@ -65,6 +65,9 @@ func TestAPolicyThatWasLeftOutHasNoRow(t *testing.T) {
 	if n := strings.Count(text, "| 30 %, conservative |"); n != 1 {
 		t.Errorf("%d logs have a row of it, want one:\n%s", n, text)
 	}
+	if large := page(all[9:], 1); strings.Contains(large, "(0 of them)") {
+		t.Errorf("a policy without results has a row:\n%s", large)
+	}
 	if !strings.Contains(text, "| conservative (1 of them) | 1.00 |") || !strings.Contains(text, "| patient | 1.00 (1.00) |") {
 		t.Errorf("its row does not say of how many logs it is:\n%s", text)
 	}

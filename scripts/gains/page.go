@@ -74,7 +74,7 @@ func page(all []result, seeds int) string {
 Real workload logs, replayed as if a share of their jobs had told how they evolve: a mountain (they begin and end on few nodes), and at 30 %% ramps, too.
 Each figure is that under another policy divided by that under EASY, in which these jobs hold their peak throughout, on the same jobs: below 1 is
 better. It is a geometric mean over cases, with the worst of them in brackets: the log's size kept as the peak and its work kept (`+"`--same peak`, `--same area`"+`), %d drawings each (one for
-conservative back-filling, which sees peaks only, too, and takes nine tenths of all time; on the largest logs, where it would take hours, none). Jobs
+conservative back-filling, which sees peaks only, too, and takes nine tenths of all time). A policy has no row on a log where it takes long. Jobs
 ask for what the log says that they asked for. Made by
 
     go run ./scripts/gains %s-o docs/gains.md
@@ -156,6 +156,9 @@ func overall(b *strings.Builder, all []result, share int) {
 	head(b, fmt.Sprintf("## All %d logs, %d %% evolving", len(names(all)), share))
 	for p := 1; p < len(policies); p++ {
 		some := slices.DeleteFunc(names(all), func(name string) bool { return !replayed(of(all, name, share), p) })
+		if len(some) == 0 {
+			continue
+		}
 		title := policies[p]
 		if len(some) < len(names(all)) {
 			title += fmt.Sprintf(" (%d of them)", len(some))
