@@ -1,0 +1,228 @@
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// needed says of each command that is not run here what it needs, and where it is run.
+var needed = map[string]string{
+	"step":      "a job: script/step, and the stories of slurm and oar",
+	"nodes":     "a job: script/step-alone",
+	"run":       "a job: script/run, and the stories of slurm",
+	"part":      "an application's job: script/launch",
+	"launch":    "a sidecar with launchers: script/launch",
+	"explain":   "a sidecar: script/explain",
+	"queue":     "a sidecar: script/explain",
+	"status":    "a sidecar: script/status",
+	"serve":     "a batch system: script/serve",
+	"preflight": "a batch system: script/preflight",
+	"setup":     "a batch system: script/setup",
+	"oar":       "OAR's server: script/oar, and the stories of oar",
+	"demo":      "a minute: script/demo",
+}
+
+// elsewhere are lines that would take minutes here, or need what is not on every machine: a part of each and its reason.
+var elsewhere = map[string]string{
+	"paper adaptive":             "minutes: logs/paper, with fewer seeds",
+	"paper delegated":            "minutes: logs/paper, with fewer seeds, and traces/paper/delegated/figures",
+	"config check":               "a configuration: script/config",
+	"/etc/accordion":             "root: script/config, and the packages' tests",
+	"/usr/local/":                "root: the packages' tests",
+	"sacct -a":                   "Slurm's accounting: slurm/sacct",
+	"accordion advise -u":        "Slurm's accounting: script/advise",
+	"accordion advise 126":       "Slurm's accounting: script/advise",
+	"accordion advise --what-if": "Slurm's accounting: script/advise-what-if",
+	"exec -- accordion":          "a lab: the stories of slurm and oar",
+}
+
+// TestTheGuidesCommandsOnFilesRun types what the guides say, as far as it needs nothing but files: each line of a block in a folder that has
+// the log, the accounting and the examples that are spoken of.
+func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
+	scripts, fixtures, ran, used := t.TempDir(), logsOfGuides(t), 0, map[string]bool{}
+	for _, s := range sayings(t) {
+		calls := commandsIn(t, s.text)
+		if !s.block || len(calls) == 0 || isElsewhere(s.text, calls, used) {
+			continue
+		}
+		ran++
+		line := strings.NewReplacer("| …", "| cat >read", "KTH-SP2-1996-2.1-cln.swf.gz", "LOG.swf.gz").Replace(s.text)
+		name := fmt.Sprintf("%s-%d.txtar", strings.ReplaceAll(strings.TrimSuffix(s.guide, ".md"), "/", "-"), s.number)
+		if err := os.WriteFile(filepath.Join(scripts, name), []byte("exec sh -e line\n-- line --\n"+line+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ran < 20 {
+		t.Errorf("only %d lines are run", ran)
+	}
+	for _, reasons := range []map[string]string{needed, elsewhere} {
+		for of, reason := range reasons {
+			if !used[of] {
+				t.Errorf("no line needs the reason of %q any more: take it out", of)
+			}
+			for _, script := range regexp.MustCompile(`\b(?:script|logs)/[a-z-]+`).FindAllString(reason, -1) {
+				text, err := os.ReadFile(filepath.Join("testdata", script+".txtar"))
+				if err != nil || needed[of] != "" && !strings.Contains(string(text), "accordion "+of) {
+					t.Errorf("the reason of %q: %v; does it run that?", of, err)
+				}
+			}
+		}
+	}
+	testscript.Run(t, testscript.Params{Dir: scripts, Setup: func(env *testscript.Env) error {
+		env.Setenv("TZ", "UTC")
+		return os.CopyFS(env.WorkDir, os.DirFS(fixtures))
+	}})
+}
+
+// isElsewhere says whether a line is not for this test, and notes by which reason.
+func isElsewhere(line string, calls [][]string, used map[string]bool) (is bool) {
+	for part := range elsewhere {
+		if strings.Contains(line, part) {
+			used[part], is = true, true
+		}
+	}
+	for _, words := range calls {
+		first := ""
+		if len(words) > 0 {
+			first = words[0]
+		}
+		if needed[first] != "" {
+			used[first], is = true, true
+		}
+		if first == "" || first == "advise" && len(words) == 1 { // "accordion advise" alone: of the site's accounting
+			is = true
+		}
+	}
+	return is
+}
+
+// logsOfGuides is a folder with the files that the guides' lines read, under their names.
+func logsOfGuides(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name string, text []byte) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	generated, err := os.ReadFile("../../examples/generated.swf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("examples/generated.swf", generated)
+	log := few(generated, 300)
+	for _, name := range []string{"LOG", "site.swf"} {
+		write(name, log)
+	}
+	f, err := os.Create(filepath.Join(folder, "LOG.swf.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	if _, err := z.Write(log); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []io.Closer{z, f} {
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for script, name := range map[string]string{"testdata/script/advise.txtar": "site.txt", "testdata/logs/trace.txtar": "spring.txt"} {
+		write(name, fileOf(t, script, name))
+	}
+	write("FILE", fileOf(t, "testdata/logs/trace.txtar", "spring.txt"))
+	return folder
+}
+
+// few is a log with its head and its first jobs.
+func few(log []byte, jobs int) []byte {
+	var b strings.Builder
+	for line := range strings.Lines(string(log)) {
+		if !strings.HasPrefix(line, ";") {
+			jobs--
+		}
+		if jobs < 0 {
+			break
+		}
+		b.WriteString(line)
+	}
+	return []byte(b.String())
+}
+
+// fileOf is a file that a script has with it.
+func fileOf(t *testing.T, script, name string) []byte {
+	t.Helper()
+	a, err := txtar.ParseFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	t.Fatalf("%s has no %s", script, name)
+	return nil
+}
+
+var (
+	goTest  = regexp.MustCompile(`\bgo test ((?:\./\S+ ?)+)-run '?([A-Za-z|.]+)'?`)
+	scripts = regexp.MustCompile(`(?:^|\s)(?:\./)?(scripts/[a-z-]+)\b`)
+)
+
+// The other commands of the source that guides name: tests that are to be run by hand are there, and so are the scripts.
+func TestTheGuidesNameTestsAndScriptsThatExist(t *testing.T) {
+	tests, programs := 0, 0
+	for _, s := range sayings(t) {
+		for _, found := range goTest.FindAllStringSubmatch(s.text, -1) {
+			tests++
+			for _, folder := range strings.Fields(found[1]) {
+				if !hasTest(t, filepath.Join("../..", folder), found[2]) {
+					t.Errorf("%s:%d: no test of %s is named by -run %s", s.guide, s.number, folder, found[2])
+				}
+			}
+		}
+		for _, found := range scripts.FindAllStringSubmatch(s.text, -1) {
+			programs++
+			if _, err := os.Stat(filepath.Join("../..", found[1])); err != nil {
+				t.Errorf("%s:%d: %v", s.guide, s.number, err)
+			}
+		}
+	}
+	if tests < 10 || programs < 10 {
+		t.Errorf("only %d commands of tests and %d of scripts were found", tests, programs)
+	}
+}
+
+func hasTest(t *testing.T, folder, pattern string) bool {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(?m)^func Test\w*(` + strings.ReplaceAll(pattern, "Test", "") + `)`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if named.Match(text) {
+			return true
+		}
+	}
+	return false
+}
