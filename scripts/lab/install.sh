@@ -74,6 +74,7 @@ test_programs=(
 	/usr/bin/rpm:rpm
 	/usr/bin/lintian:lintian
 	/usr/bin/systemd-analyze:systemd
+	/usr/bin/systemd-nspawn:systemd-container
 )
 
 # missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.

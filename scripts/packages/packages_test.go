@@ -19,6 +19,8 @@ import (
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/go-cmp/cmp"
+
+	"accordion/scripts/browser"
 )
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")
@@ -76,7 +78,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	kept = folder
-	status := m.Run()
+	status := browser.Main(m)
 	os.RemoveAll(kept)
 	os.Exit(status)
 }

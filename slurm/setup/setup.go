@@ -17,6 +17,7 @@ type Wish struct {
 	Conf      string // the path of slurm.conf that the sidecar is to be told; "": Slurm's programs find it
 	Listen    string // where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820; "": there are none
 	Address   string // the same as these hosts know it, such as controller:6820
+	Web       string // where a browser sees the cluster, such as 127.0.0.1:9821; "": nowhere
 	Plugin    string // the text of job_submit.lua
 }
 
@@ -51,11 +52,20 @@ func Files(c output.Configuration, w Wish) []File {
 			site += fmt.Sprintf(", munge_socket = %q", socket)
 		}
 	}
+	conf.WriteString(Web(w.Web))
 	return []File{
 		{w.Config, conf.String(), "the sidecar's configuration"},
 		{filepath.Join(Folder(c), "accordion.lua"), "-- Written by accordion setup slurm.\nreturn { " + site + " }\n", "which partition is managed, for the plug-in"},
 		{filepath.Join(Folder(c), "job_submit.lua"), w.Plugin, "the plug-in: it reads #EP and #MOLD, and keeps users from changing managed jobs"},
 	}
+}
+
+// Web is what a configuration says of the page in a browser.
+func Web(listen string) string {
+	if listen == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n[web]\nlisten = %q\n", listen)
 }
 
 // mungeSocket is that of munged where Slurm is told that it is not the usual one: AuthInfo=socket=/path.

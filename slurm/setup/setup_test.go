@@ -47,11 +47,11 @@ func TestTheLinesThatSlurmConfLacks(t *testing.T) {
 func TestTheFilesOfASlurm(t *testing.T) {
 	c := output.Configuration{"SLURM_CONF": "/etc/slurm/slurm.conf", "AuthInfo": "ttl=300,socket=/run/other/munge"}
 	texts := map[string]string{}
-	for _, f := range Files(c, Wish{Config: "/etc/accordion/accordion.toml", Partition: "main", Listen: "0.0.0.0:6820", Address: "ctl:6820", Plugin: "-- the plug-in"}) {
+	for _, f := range Files(c, Wish{Config: "/etc/accordion/accordion.toml", Partition: "main", Listen: "0.0.0.0:6820", Address: "ctl:6820", Web: "127.0.0.1:9821", Plugin: "-- the plug-in"}) {
 		texts[f.Path] = f.Text
 	}
 	for path, want := range map[string]string{
-		"/etc/accordion/accordion.toml": "listen = \"0.0.0.0:6820\"\nmunge_socket = \"/run/other/munge\"\n",
+		"/etc/accordion/accordion.toml": "listen = \"0.0.0.0:6820\"\nmunge_socket = \"/run/other/munge\"\n\n[web]\nlisten = \"127.0.0.1:9821\"\n",
 		"/etc/slurm/accordion.lua":      `return { partitions = { "main" }, address = "ctl:6820", munge_socket = "/run/other/munge" }`,
 		"/etc/slurm/job_submit.lua":     "-- the plug-in",
 	} {

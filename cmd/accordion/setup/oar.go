@@ -29,6 +29,7 @@ the queue nothing is removed.`,
 	priority := c.Flags().Int("priority", oarsetup.DefaultPriority, "of the queue; OAR plans those of higher priority first")
 	conf := c.Flags().String("conf", "", "oar.conf (default $OARCONFFILE, else /etc/oar/oar.conf)")
 	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue; a copy is left beside it")
+	web := webFlag(c)
 	dry := c.Flags().Bool("dry-run", false, "say what would be done, and do nothing")
 	remove := c.Flags().Bool("remove", false, "take away what setup has written and added")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -58,6 +59,7 @@ the queue nothing is removed.`,
 		if *conf != "" {
 			text += fmt.Sprintf("conf = %q\n", *conf)
 		}
+		text += decided.Web(*web)
 		configuration := decided.File{Path: file.Path(), Text: text, What: "the sidecar's configuration"}
 		if err := mine.put(cmd.OutOrStdout(), []decided.File{configuration}, *dry); err != nil {
 			return err

@@ -27,7 +27,7 @@ const patience = time.Minute
 type wished struct {
 	file                       command.Config
 	partition, listen, address *string
-	conf                       *string
+	web, conf                  *string
 	dry, all, remove           *bool
 }
 
@@ -47,6 +47,7 @@ say. Done again, it mends its own files.
 		partition: c.Flags().String("partition", "", "the partition whose nodes are managed (default: the only one)"),
 		listen:    c.Flags().String("listen", "", "where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820, or none: jobs' scripts run on this host only (default: none)"),
 		address:   c.Flags().String("address", "", "the same as these hosts know it (default: this host's name and that port)"),
+		web:       webFlag(c),
 		conf:      c.Flags().String("slurm-conf", os.Getenv("SLURM_CONF"), "the path of slurm.conf (default $SLURM_CONF, else where Slurm's programs find it)"),
 		dry:       c.Flags().Bool("dry-run", false, "say what would be done, and do nothing"),
 		all:       c.Flags().Bool("all", false, "with --dry-run: print each file's text, too, but for the plug-in's"),
@@ -89,6 +90,11 @@ func (w wished) run(cmd *cobra.Command) error {
 	return w.preflight(cmd, all[0])
 }
 
+// webFlag is that of the page, for Slurm and OAR.
+func webFlag(c *cobra.Command) *string {
+	return c.Flags().String("web", "", "where a browser sees the cluster, such as 127.0.0.1:9821 or a socket's path (default: nowhere)")
+}
+
 // look asks slurmctld for its settings.
 func (w wished) look(ctx context.Context) (output.Configuration, output.Inventory, error) {
 	// The partition does not matter for what is asked.
@@ -121,7 +127,7 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 // wish is what is to be set up, by the flags and by answers.
 func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, error) {
 	a := newAsker(cmd.InOrStdin(), cmd.OutOrStdout())
-	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address}
+	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address, Web: *w.web}
 	var names []string
 	for _, p := range in.Partitions {
 		names = append(names, p.Name)

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sitePatience bounds what a site takes to boot, and each line that is typed there.
+const sitePatience = 3 * time.Minute
+
+// site is a host with a small Slurm of Debian's own packages: a real systemd is the first process, in namespaces of its own. What it changes
+// lies in memory, and its network is its loopback.
+type site struct {
+	*testing.T
+	first  int // its first process, as we see it
+	groups []string
+	typing time.Duration // processor time of what was typed
+}
+
+// bootSite boots one of a Debian suite; the folder of the packages is there as /root/packages.
+func bootSite(t *testing.T, suite, packages string) *site {
+	t.Helper()
+	needs(t, "systemd-nspawn", "nsenter", "ip")
+	root := released(t, "site", `release_root "$0" systemd systemd-sysv dbus slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge mariadb-server`, suite)
+	own := t.TempDir()
+	for name, text := range map[string]string{"hostname": "ctl\n", "hosts": "127.0.0.1 localhost ctl\n"} {
+		if err := os.WriteFile(filepath.Join(own, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testdata, err := filepath.Abs("testdata/site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(own, "told"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	s := &site{T: t, groups: newGroups(t)}
+	// Its groups are in ours; /run has nothing of the machine's.
+	c := exec.Command("unshare", append([]string{"--mount", "sh", "-c", `
+		set -e
+		groups=$1
+		shift
+		for g in $groups; do echo $$ >"$g/cgroup.procs"; done
+		mount --make-rprivate /
+		mount -t tmpfs tmpfs /run
+		exec systemd-nspawn "$@"`, "site", strings.Join(s.groups, " "),
+		"--quiet", "--volatile=overlay", "--private-network", "--register=no", "--keep-unit", "--console=pipe", "--machine=ctl", "--notify-ready=yes", "--directory=" + root},
+		"--bind-ro="+filepath.Join(own, "hostname")+":/etc/hostname", "--bind-ro="+filepath.Join(own, "hosts")+":/etc/hosts",
+		"--bind-ro="+testdata+":/site", "--bind-ro="+packages+":/root/packages", "--boot")...)
+	c.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(own, "told"), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1")
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		c.Wait() //nolint:errcheck // ended by us
+		close(gone)
+		told.Close()
+	}()
+	t.Cleanup(func() { s.end(c, gone) })
+	if err := s.booted(told); err != nil {
+		t.Fatalf("Debian %s does not boot: %v\n%s", suite, err, said.Bytes())
+	}
+	// Slurm looks a name up only where an interface besides lo has an address.
+	sh(t, "nsenter", "--target", strconv.Itoa(s.first), "--net", "sh", "-ec", `ip link add world0 type veth peer name world1; ip address add 10.99.1.1/24 dev world0; ip link set world0 up; ip link set world1 up`)
+	if out, err := s.run("/site/up"); err != nil {
+		more, _ := s.run("systemctl --no-pager --failed; tail -n 5 /var/log/slurm/*.log")
+		t.Fatalf("the cluster on Debian %s: %v\n%s%s", suite, err, out, more)
+	}
+	return s
+}
+
+// newGroups makes a control group for the site in each hierarchy that systemd counts processes in.
+func newGroups(t *testing.T) (made []string) {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(mounts)) {
+		cells := strings.Fields(row)
+		if cells[2] != "cgroup2" && (cells[2] != "cgroup" || !slices.Contains(strings.Split(cells[3], ","), "name=systemd")) {
+			continue
+		}
+		group, err := os.MkdirTemp(cells[1], "accordion-site-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, group)
+	}
+	return made
+}
+
+// booted waits until the first process is known, and has started all that it starts.
+func (s *site) booted(told *net.UnixConn) error {
+	if err := told.SetReadDeadline(time.Now().Add(sitePatience)); err != nil {
+		return err
+	}
+	text := make([]byte, 4096)
+	for ready := false; !ready || s.first == 0; {
+		n, err := told.Read(text)
+		if err != nil {
+			return err
+		}
+		for row := range strings.Lines(string(text[:n])) {
+			key, value, _ := strings.Cut(strings.TrimSpace(row), "=")
+			switch key {
+			case "READY":
+				ready = true
+			case "X_NSPAWN_LEADER_PID":
+				if s.first, err = strconv.Atoi(value); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// end kills the first process, and thereby all.
+func (s *site) end(c *exec.Cmd, gone <-chan struct{}) {
+	if s.first > 0 {
+		unix.Kill(s.first, unix.SIGKILL) //nolint:errcheck // it may be gone
+	} else {
+		c.Process.Kill() //nolint:errcheck // it may be gone
+	}
+	select {
+	case <-gone:
+	case <-time.After(30 * time.Second):
+		c.Process.Kill() //nolint:errcheck // it may be gone
+		<-gone
+	}
+	for _, group := range s.groups {
+		var folders []string
+		filepath.WalkDir(group, func(path string, d fs.DirEntry, _ error) error { //nolint:errcheck // what is left is told below
+			if d != nil && d.IsDir() {
+				folders = append(folders, path)
+			}
+			return nil
+		})
+		for _, f := range slices.Backward(folders) {
+			for until := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) { // no event tells when the last process has left
+				err := os.Remove(f)
+				if err == nil || errors.Is(err, fs.ErrNotExist) {
+					break
+				}
+				if time.Now().After(until) {
+					s.Errorf("of the site is left: %v", err)
+					break
+				}
+			}
+		}
+	}
+}
+
+// run types a command as root, in the folder of the packages, and gives what is to be seen then.
+func (s *site) run(command string) (string, error) {
+	s.Helper()
+	return s.typed("/root/packages", "/bin/sh", "-c", command)
+}
+
+// as types a command as a user, who has logged in.
+func (s *site) as(user, command string) (string, error) {
+	s.Helper()
+	return s.typed("/", "/bin/su", "-", user, "-c", command)
+}
+
+func (s *site) typed(folder string, words ...string) (string, error) {
+	s.Helper()
+	ctx, end := context.WithTimeout(s.Context(), sitePatience)
+	defer end()
+	c := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(s.first), "--mount", "--pid", "--net", "--uts", "--ipc", "--cgroup", "--wdns=" + folder, "--"}, words...)...)
+	c.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}
+	c.WaitDelay = time.Second
+	out, err := c.CombinedOutput()
+	if c.ProcessState != nil {
+		s.typing += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
+	return string(out), err
+}
+
+// reach is an address on this machine's loopback which leads to one on the site's, as ssh -L makes it.
+func (s *site) reach(address string) string {
+	s.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer near.Close()
+				far, err := s.dial(address)
+				if err != nil {
+					return
+				}
+				defer far.Close()
+				var both sync.WaitGroup
+				both.Go(func() { far.(*net.TCPConn).ReadFrom(near); far.(*net.TCPConn).CloseWrite() })  //nolint:errcheck // a browser leaves
+				both.Go(func() { near.(*net.TCPConn).ReadFrom(far); near.(*net.TCPConn).CloseWrite() }) //nolint:errcheck // a browser leaves
+				both.Wait()
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// dial opens a connection in the site's network. Its thread stays there, and so it ends with the goroutine.
+func (s *site) dial(address string) (net.Conn, error) {
+	type opened struct {
+		net.Conn
+		error
+	}
+	done := make(chan opened)
+	go func() {
+		runtime.LockOSThread()
+		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", s.first))
+		if err == nil {
+			defer ns.Close()
+			err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
+		}
+		var conn net.Conn
+		if err == nil {
+			conn, err = net.Dial("tcp", address)
+		}
+		done <- opened{conn, err}
+	}()
+	o := <-done
+	return o.Conn, o.error
+}
+
+// processors is the time of processors that the site has taken: its daemons, and what was typed.
+func (s *site) processors() time.Duration {
+	for _, group := range s.groups {
+		text, err := os.ReadFile(filepath.Join(group, "cpu.stat"))
+		if used := regexp.MustCompile(`usage_usec (\d+)`).FindSubmatch(text); err == nil && used != nil {
+			micro, _ := strconv.Atoi(string(used[1]))
+			return s.typing + time.Duration(micro)*time.Microsecond
+		}
+	}
+	return 0
+}
