@@ -1,0 +1,70 @@
+package oar_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+	"accordion/shim/shell"
+)
+
+var (
+	calls  = regexp.MustCompile("(?m)(?:^    |`)(oarsub [^`\n…]*-t ep[^`\n…]*)")
+	number = regexp.MustCompile(`OAR_JOB_ID=([0-9]+)`)
+)
+
+// Every call of oarsub with a profile that the guides show is taken by a real one, and the first job of the README has two hosts and then
+// five.
+func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
+	t.Parallel()
+	lab := lab.OAR(t, 16, lab.Users("alice"))
+	lab.Do(t, "serve")
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)oar-lab exec -- (oarsub .*?[^\\])\n`).FindStringSubmatch(string(readme))
+	if found == nil {
+		t.Fatal("the README submits no job")
+	}
+	first := submitted(t, lab, strings.ReplaceAll(found[1], "\\\n", " "))
+	shown := 0
+	for _, guide := range []string{"docs/oar.md", "docs/faq.md"} {
+		text, err := os.ReadFile(filepath.Join("..", guide))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range calls.FindAllStringSubmatch(string(text), -1) {
+			shown++
+			lab.Run(t, "alice", "oardel", submitted(t, lab, strings.ReplaceAll(call[1], "./job.sh", "true")))
+		}
+	}
+	if shown < 3 {
+		t.Errorf("the guides show only %d calls of oarsub with a profile", shown)
+	}
+	lab.Await(t, 4*time.Minute, "the first job is over", func() bool { return lab.State(t, first) == "Terminated" })
+	hosts := strings.Fields(lab.Run(t, "alice", "sh", "-c", "cat OAR."+first+".stdout"))
+	if len(hosts) != 2+5 { // what uniq wrote in the first step, and in the second
+		t.Errorf("the README's job was on 2 and then on 5 hosts? %q", hosts)
+	}
+}
+
+// submitted gives a line to alice's shell, and returns the number of the job.
+func submitted(t *testing.T, lab *lab.OARLab, line string) string {
+	t.Helper()
+	words, err := shell.Split(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	said := lab.Run(t, "alice", words...)
+	id := number.FindStringSubmatch(said)
+	if id == nil {
+		t.Fatalf("%s: %s", line, said)
+	}
+	return id[1]
+}
