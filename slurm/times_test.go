@@ -6,6 +6,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,6 +41,22 @@ sleep 600 &
 while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
+
+// signalled fails the test unless the job was told, then signalled, and then ended. What a job is told goes to its node beside the signal, so
+// that its output may have either first.
+func signalled(t *testing.T, p *process, job, output string) {
+	t.Helper()
+	inOrder(t, output, "begun", "signalled", "accordion ends this job")
+	var acts []string
+	for _, e := range p.journal(job) {
+		if e.Kind != "event" && (e.Verb == "tell" || e.Verb == "signal") {
+			acts = append(acts, e.Verb)
+		}
+	}
+	if !slices.Equal(slices.Compact(acts), []string{"tell", "signal"}) {
+		t.Errorf("job %s was not told and then signalled, by the journal: %v", job, acts)
+	}
+}
 
 // managed submits a job of the user as users do without our plug-in.
 func managed(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
@@ -120,12 +137,14 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "signalled", "accordion ends this job", "allowance 16 s in all")
+		inOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "accordion ends this job", "allowance 16 s in all")
+		signalled(t, p, late, outputOf(lab, "nora", late))
 		remembers(t, p, late, "warned", "its allowance is nearly used up")
 	})
 	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
 		says(greedy, "nora", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "signalled", "and another job has waited")
+		inOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "and another job has waited")
+		signalled(t, p, greedy, outputOf(lab, "nora", greedy))
 		remembers(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "nora", "grown to 12")
 		inOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
