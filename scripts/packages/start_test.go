@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func acts(t *testing.T) (all []act) {
 			all[last].seen = append(all[last].seen, line)
 		case strings.HasPrefix(row, "## "):
 			part = row[3:]
-		case strings.HasPrefix(row, "Open <http://"+webAddress+"/>"):
+		case strings.HasPrefix(row, "Open `http://"+webAddress+"/`"):
 			all = append(all, act{part: part})
 		}
 	}
@@ -166,5 +167,8 @@ func TestWhatIsNotSeenIsMissed(t *testing.T) {
 	all := acts(t)
 	if len(all) < 20 || all[0].command != "apt install ./accordion_*.deb ./accordion-controller_*.deb ./accordion-slurm_*.deb" || !all[0].root {
 		t.Errorf("docs/start.md is read as %d lines, %+v", len(all), all[0])
+	}
+	if !slices.ContainsFunc(all, func(a act) bool { return a.command == "" }) {
+		t.Error("docs/start.md opens no page")
 	}
 }

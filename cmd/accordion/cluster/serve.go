@@ -13,6 +13,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
+	"accordion/adapter/journald"
 	"accordion/adapter/managed"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
@@ -164,9 +165,13 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// newLogger makes a log; loggers of one output share a lock, and for one alone it is nil.
+// newLogger makes a log; loggers of one output share a lock, and for one alone it is nil. What systemd's journal reads has fields there.
 func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{
+	options := hclog.LoggerOptions{
 		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w, Mutex: shared,
-	})
+	}
+	if journald.Reads(w) {
+		return journald.New(options)
+	}
+	return hclog.New(&options)
 }
