@@ -12,55 +12,87 @@ import (
 	"accordion/scripts/lab"
 )
 
-// sweepTasks are enough for a few on the first host, for several on each of four, and for a tail.
-const sweepTasks = 40
+// applications are those of examples/ that a real OAR runs, as their pages say.
+var applications = map[string]struct {
+	program string            // that must be installed
+	name    string            // of the job
+	files   []string          // beside the script
+	more    map[string]string // files of the user's
+	short   *strings.Replacer // makes the script's hours seconds
+	did     *regexp.Regexp    // a line of its output: what was done, and on which host
+	tasks   []string          // that must be done, each once
+	hosts   int               // on which some of them must have been done
+	says    string            // what stands in its output
+}{
+	"parallel/sweep.sh": {
+		program: "parallel", name: "sweep", files: []string{"task"}, more: map[string]string{"tasks": strings.Repeat("1\n", 40)},
+		short: strings.NewReplacer("#OAR -t ep=1x10m,4x1h,1x10m", "#OAR -t ep=1x40s,4x90s,1x90s", "${TRIAL:-4}", "${TRIAL:-2}", "${REST:-8}", "${REST:-6}"),
+		did:   regexp.MustCompile(`(?m)^task (\d+) \(\S+\): done on (\S+)$`), tasks: upTo(1, 40), hosts: 4,
+	},
+	"snakemake/job.sh": {
+		program: "snakemake", name: "pipeline", files: []string{"node", "Snakefile"},
+		short: strings.NewReplacer("#OAR -t ep=1x10m,3x1h,1x10m", "#OAR -t ep=1x60s,3x3m,1x2m\nexport CI=true", "${PARTS:-20}", "6", "${SECONDS_EACH:-300}", "1"),
+		did:   regexp.MustCompile(`(?m)^part (\d+): summed up on (\S+)$`), tasks: upTo(0, 5), hosts: 3, says: "the sum is 3003000\n",
+	},
+}
 
-var done = regexp.MustCompile(`(?m)^task (\d+) \(\S+\): done on (\S+)$`)
-
-// examples/parallel, as its page says: each task is done once, and each host that came later has done some.
-func TestASweepUsesHostsThatCameLaterOnARealOAR(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("parallel"); err != nil {
-		t.Skip("no GNU parallel (scripts/test installs it)")
+func upTo(first, last int) (all []string) {
+	for n := first; n <= last; n++ {
+		all = append(all, fmt.Sprint(n))
 	}
-	lab := lab.OAR(t, 5, lab.Users("alice"))
+	return all
+}
+
+// Each task is done once, and each host that came later has done some.
+func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
+	t.Parallel()
+	lab := lab.OAR(t, 8, lab.Users("alice"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	home := filepath.Join(lab.Dir, "home", "alice")
-	for name, text := range map[string]string{"task": "", "tasks": strings.Repeat("1\n", sweepTasks)} {
-		if text == "" {
-			read, err := os.ReadFile("../examples/parallel/" + name)
+	jobs := map[string]string{}
+	for example, a := range applications {
+		if _, err := exec.LookPath(a.program); err != nil {
+			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", example, a.program)
+			continue
+		}
+		put := func(name, text string) {
+			if err := os.WriteFile(filepath.Join(lab.Dir, "home", "alice", name), []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read := func(name string) string {
+			text, err := os.ReadFile(filepath.Join("../examples", name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			text = string(read)
+			return string(text)
 		}
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
+		for _, name := range a.files {
+			put(name, read(filepath.Join(filepath.Dir(example), name)))
 		}
-	}
-	script, err := os.ReadFile("../examples/parallel/sweep.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	short := strings.NewReplacer("#OAR -t ep=1x10m,4x1h,1x10m", "#OAR -t ep=1x40s,4x90s,1x90s", "${TRIAL:-4}", "${TRIAL:-2}", "${REST:-8}", "${REST:-6}").Replace(string(script))
-	job := submitScript(t, lab, "alice", short)
-	ends(t, lab, job)
-	out := lab.Run(t, "alice", "cat", "OAR.sweep."+job+".stdout")
-	tasks, hosts := map[string]int{}, map[string]int{}
-	for _, m := range done.FindAllStringSubmatch(out, -1) {
-		tasks[m[1]]++
-		hosts[m[2]]++
-	}
-	for n := 1; n <= sweepTasks; n++ {
-		if tasks[fmt.Sprint(n)] != 1 {
-			t.Errorf("task %d was done %d times", n, tasks[fmt.Sprint(n)])
+		for name, text := range a.more {
+			put(name, text)
 		}
+		jobs[example] = submitScript(t, lab, "alice", a.short.Replace(read(example)))
 	}
-	if len(hosts) != 4 {
-		t.Errorf("tasks were done on %v, want four hosts", hosts)
-	}
-	if t.Failed() {
-		t.Logf("%s\n%s", out, lab.Run(t, "alice", "cat", "OAR.sweep."+job+".stderr"))
+	for example, job := range jobs {
+		ends(t, lab, job)
+		a, tasks, hosts := applications[example], map[string]int{}, map[string]int{}
+		out := lab.Run(t, "alice", "cat", "OAR."+a.name+"."+job+".stdout")
+		for _, m := range a.did.FindAllStringSubmatch(out, -1) {
+			tasks[m[1]]++
+			hosts[m[2]]++
+		}
+		for _, task := range a.tasks {
+			if tasks[task] != 1 {
+				t.Errorf("examples/%s: task %s was done %d times", example, task, tasks[task])
+			}
+		}
+		if len(hosts) != a.hosts || !strings.Contains(out+"\n", a.says) {
+			t.Errorf("examples/%s: tasks were done on %v, want %d hosts, and %q", example, hosts, a.hosts, a.says)
+		}
+		if t.Failed() {
+			t.Logf("%s\n%s", out, lab.Run(t, "alice", "cat", "OAR."+a.name+"."+job+".stderr"))
+		}
 	}
 }
