@@ -37,8 +37,21 @@ type site struct {
 // bootSite boots one of a Debian suite; the folder of the packages is there as /root/packages.
 func bootSite(t *testing.T, suite, packages string) *site {
 	t.Helper()
+	s := bootHost(t, suite, packages)
+	// Slurm looks a name up only where an interface besides lo has an address.
+	sh(t, "nsenter", "--target", strconv.Itoa(s.first), "--net", "sh", "-ec", `ip link add world0 type veth peer name world1; ip address add 10.99.1.1/24 dev world0; ip link set world0 up; ip link set world1 up`)
+	if out, err := s.run("/site/up"); err != nil {
+		more, _ := s.run("systemctl --no-pager --failed; tail -n 5 /var/log/slurm/*.log")
+		t.Fatalf("the cluster on Debian %s: %v\n%s%s", suite, err, out, more)
+	}
+	return s
+}
+
+// bootHost boots the host, whose Slurm is not set up.
+func bootHost(t *testing.T, suite, packages string) *site {
+	t.Helper()
 	needs(t, "systemd-nspawn", "nsenter", "ip")
-	root := released(t, "site", `release_root "$0" systemd systemd-sysv dbus slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge mariadb-server`, suite)
+	root := released(t, "site", `release_root "$0" systemd systemd-sysv dbus slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge mariadb-server nginx-light`, suite)
 	own := t.TempDir()
 	for name, text := range map[string]string{"hostname": "ctl\n", "hosts": "127.0.0.1 localhost ctl\n"} {
 		if err := os.WriteFile(filepath.Join(own, name), []byte(text), 0o644); err != nil {
@@ -83,12 +96,6 @@ func bootSite(t *testing.T, suite, packages string) *site {
 	t.Cleanup(func() { s.end(c, gone) })
 	if err := s.booted(told); err != nil {
 		t.Fatalf("Debian %s does not boot: %v\n%s", suite, err, said.Bytes())
-	}
-	// Slurm looks a name up only where an interface besides lo has an address.
-	sh(t, "nsenter", "--target", strconv.Itoa(s.first), "--net", "sh", "-ec", `ip link add world0 type veth peer name world1; ip address add 10.99.1.1/24 dev world0; ip link set world0 up; ip link set world1 up`)
-	if out, err := s.run("/site/up"); err != nil {
-		more, _ := s.run("systemctl --no-pager --failed; tail -n 5 /var/log/slurm/*.log")
-		t.Fatalf("the cluster on Debian %s: %v\n%s%s", suite, err, out, more)
 	}
 	return s
 }
