@@ -29,6 +29,11 @@ var applications = map[string]struct {
 		short: strings.NewReplacer("#OAR -t ep=1x10m,4x1h,1x10m", "#OAR -t ep=1x40s,4x90s,1x90s", "${TRIAL:-4}", "${TRIAL:-2}", "${REST:-8}", "${REST:-6}"),
 		did:   regexp.MustCompile(`(?m)^task (\d+) \(\S+\): done on (\S+)$`), tasks: upTo(1, 40), hosts: 4,
 	},
+	"dask/job.sh": {
+		program: "dask-scheduler", name: "dask", files: []string{"accordion_dask.py", "blocks.py"},
+		short: strings.NewReplacer("#OAR -t ep=1x10m,3x1h,1x10m", "#OAR -t ep=1x60s,3x2m,1x2m"),
+		did:   regexp.MustCompile(`(?m)^block (\d+): squared on (\S+)$`), tasks: upTo(0, 11), hosts: 3, says: "the sum is 575928002000\n",
+	},
 	"snakemake/job.sh": {
 		program: "snakemake", name: "pipeline", files: []string{"node", "Snakefile"},
 		short: strings.NewReplacer("#OAR -t ep=1x10m,3x1h,1x10m", "#OAR -t ep=1x60s,3x3m,1x2m\nexport CI=true", "${PARTS:-20}", "6", "${SECONDS_EACH:-300}", "1"),
@@ -52,6 +57,9 @@ func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	jobs := map[string]string{}
 	for example, a := range applications {
 		if _, err := exec.LookPath(a.program); err != nil {
+			if os.Getenv("ACCORDION_TEST_OAR") == "required" {
+				t.Fatalf("examples/%s is not run: no %s (scripts/test installs it)", example, a.program)
+			}
 			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", example, a.program)
 			continue
 		}

@@ -68,6 +68,9 @@ func sayingsOf(guide, text string) (all []said) {
 			continue
 		}
 		line = strings.TrimPrefix(begun+strings.TrimSpace(line), "$ ")
+		if strings.HasPrefix(line, "# accordion ") { // typed by root
+			line = line[2:]
+		}
 		if joined, goes := strings.CutSuffix(line, `\`); goes || strings.HasSuffix(line, "|") {
 			begun = joined
 			continue

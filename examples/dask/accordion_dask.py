@@ -1,4 +1,5 @@
-"""A Dask cluster whose workers follow the nodes of an evolving job: one worker on each, started by `accordion agent`.
+"""A Dask cluster whose workers follow the nodes of an evolving job: one worker on each, started by `accordion agent`, or under
+OAR by oarsh.
 
     with accordion_dask.Cluster() as cluster, distributed.Client(cluster.address) as client:
         data = client.map(load, names)
@@ -22,9 +23,12 @@ def nodes() -> list:
     if "ACCORDION_HOSTFILE" in os.environ:
         with open(os.environ["ACCORDION_HOSTFILE"], encoding="utf-8") as file:
             names = file.read().split()
+    elif "OAR_NODEFILE" in os.environ:
+        with open(os.environ["OAR_NODEFILE"], encoding="utf-8") as file:
+            return list(dict.fromkeys(file.read().split()))
     else:  # before the first step
         names = subprocess.run(["scontrol", "show", "hostnames"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    own = os.environ["SLURMD_NODENAME"]
+    own = os.environ.get("SLURMD_NODENAME", names[0])
     return [own] + [name for name in names if name != own]
 
 
@@ -65,7 +69,8 @@ class Cluster:
         for node in nodes():
             if node not in self._workers:
                 line = " ".join(["exec", *worker, "--name", node, "--local-directory", '"${TMPDIR:-/tmp}"'])
-                self._workers[node] = subprocess.Popen(["accordion", "agent", node, line], stdin=subprocess.DEVNULL)
+                reach = ["oarsh"] if "OAR_NODEFILE" in os.environ else ["accordion", "agent"]
+                self._workers[node] = subprocess.Popen([*reach, node, line], stdin=subprocess.DEVNULL)
         self._client.wait_for_workers(len(self._workers), timeout=self._patience)
 
     def _retire(self, names: list) -> None:
