@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// The package of a newer version takes over from a sidecar that serves: systemd starts it anew, it knows what the old one has written, and a
+// job that the old one has begun goes on, grows and ends as it was promised.
+func TestAnUpgradeBesideARunningJob(t *testing.T) {
+	packagesOf(t, older)
+	packagesOf(t, newer)
+	s := bootSite(t, "bookworm", kept)
+	root := func(command string, seen ...string) {
+		t.Helper()
+		s.follows(act{root: true, command: command, seen: seen})
+	}
+	user := func(command string, seen ...string) { t.Helper(); s.follows(act{command: command, seen: seen}) }
+
+	root("apt install ./v1.0.0/accordion_*.deb ./v1.0.0/accordion-controller_*.deb ./v1.0.0/accordion-slurm_*.deb")
+	root("accordion setup slurm --listen none")
+	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
+	root("systemctl enable --now accordion.service")
+	user("cat >job.sh <<'END'\n#!/bin/sh\n#EP 1x30s,3x20s\nsleep 25\neval \"$(accordion step)\"\nsleep 15\nEND")
+	user("sbatch job.sh", "Submitted batch job 1")
+	user("accordion status", "1 ann job.sh evolving running 1/2 …")
+	before, err := s.run("accordion journal --job 1")
+	if err != nil || before == "" {
+		t.Fatalf("of the job the journal has\n%s, error %v", before, err)
+	}
+	old, _ := s.run("systemctl show --property MainPID accordion.service")
+
+	root("apt install ./v1.0.1/accordion_*.deb ./v1.0.1/accordion-controller_*.deb ./v1.0.1/accordion-slurm_*.deb")
+	root("accordion --version", "… v1.0.1")
+	root("systemctl is-active accordion.service", "active")
+	if now, err := s.run("systemctl show --property MainPID accordion.service"); err != nil || now == old {
+		t.Errorf("upgraded, the sidecar is still %s, error %v", now, err)
+	}
+	root("journalctl --unit accordion --no-pager", "… accordion serves: …v1.0.1 …", "… ready: … managed=1 …")
+	user("squeue", "1 main job.sh ann R … 3 n…")
+	user("accordion explain 1", "… ended: after step 2 of 2")
+	after, err := s.run("accordion journal --job 1")
+	for line := range strings.Lines(before) {
+		if strings.HasSuffix(line, ")\n") { // an act, whose outcome may have come since
+			continue
+		}
+		if err != nil || !strings.Contains(after, line) {
+			t.Errorf("the new version has of the job\n%s, error %v, and not what the old one had: %s", after, err, line)
+		}
+	}
+}
