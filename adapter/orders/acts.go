@@ -203,13 +203,14 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 }
 
 // reservedFor is the nodes that are reserved for a part's start: prepared, or being so. What is still being written for a try that was given
-// up is not: others may have got these nodes since.
+// up is not, nor what such a try wrote late over the nodes of this one: others may have got these nodes since.
 func (k *Keeper) reservedFor(e *entry) []string {
 	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing
 	}
 	r, there := k.Reserved(managed.PartReservation(e.order.Application))
-	if !there || e.order.Want == part.Prepare && e.memory.Prepared != e.order.Try {
+	prepared := e.memory.Prepared == e.order.Try
+	if !there || prepared && !managed.SameNodes(r.Nodes, e.memory.Nodes) || !prepared && e.order.Want == part.Prepare {
 		return nil
 	}
 	return r.Nodes

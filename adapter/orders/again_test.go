@@ -80,3 +80,22 @@ func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 		}
 	}
 }
+
+// A call of an earlier try may arrive after that of the next, even after its sidecar was killed.
+func TestNodesThatAnEarlierTryReservedLateAreNotThePartsInThePlan(t *testing.T) {
+	late := []string{"n4", "n5"}
+	k := New(Options{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})
+	for _, want := range []part.Want{part.Prepare, part.Start} {
+		for _, prepared := range [][]string{late, {"n5", "n6"}} {
+			e := &entry{
+				order:  part.Order{Application: 1, Job: 7, Want: want, Try: 2, Hosts: 2, Walltime: 60, Limit: 90},
+				job:    &adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending},
+				memory: Memory{Prepared: 2, Nodes: prepared},
+			}
+			k.planOf(e, now)
+			if has, is := len(e.plan.Nodes) > 0, managed.SameNodes(prepared, late); has != is {
+				t.Errorf("%v: prepared are %v, reserved %v; in the plan it has %v", want, prepared, late, e.plan.Nodes)
+			}
+		}
+	}
+}
