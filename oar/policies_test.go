@@ -22,28 +22,49 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
 	servesBy(t, lab, `ACCORDION_POLICY="patient"`)
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	holds := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=4,walltime=0:5:0")
+	for try := 1; !inItsTurn(t, lab, fmt.Sprintf("gone%d", try)); try++ {
+		if try == 5 {
+			t.Fatalf("%d times others had the nodes, since the sidecar had not taken them when a pass had left them to it for as long as it does", try)
+		}
+	}
+	nothingLeft(t, lab)
+	noOverlap(t, lab)
+}
+
+// inItsTurn has an evolving job and two behind it wait until all nodes become free, when a file is there. It says whether the evolving one had them
+// first. Where it had not, others had been kept from them for as long as a pass leaves them to the sidecar: on a busy machine that comes later.
+func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
+	t.Helper()
+	const leaves = 3 // seconds, as the package pass has it
+	holds := lab.Submit(t, "bob", "while [ ! -e "+gone+" ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=4,walltime=0:5:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, holds) == "Running" })
 	evolves := lab.Submit(t, "alice", `sleep 7; eval "$(accordion step)" || exit 1; sleep 5; eval "$(accordion step)" || exit 1; sleep 4`, "-q", "evolve", "-t", "ep=3x8s,4x6s,1x10s")
 	behind := lab.Submit(t, "bob", "sleep 1", "-q", "evolve", "-l", "nodes=2,walltime=0:0:40")
 	small := lab.Submit(t, "bob", "sleep 2", "-q", "evolve", "-l", "nodes=1,walltime=0:0:7")
 	explains(t, lab, evolves, "it has no reservation", "It is due for a reservation from ")
-	lab.Run(t, "bob", "touch", "gone")
+	lab.Run(t, "bob", "touch", gone)
 	for _, job := range []string{evolves, behind, small} {
 		ends(t, lab, job)
 	}
-	begun := func(job string) int64 {
-		return second(t, lab.SQL(t, "select start_time from jobs where job_id = "+job))
+	at := func(column, job string) int64 {
+		return second(t, lab.SQL(t, "select "+column+" from jobs where job_id = "+job))
 	}
-	if over := second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+evolves)); begun(behind) < begun(evolves) || begun(small) > over {
-		t.Errorf("the evolving job ran from %d to %d; want the one of two nodes behind it, which began at %d, not before, and the small one, at %d, beside it",
-			begun(evolves), over, begun(behind), begun(small))
-	}
+	free, begun, over, other := at("stop_time", holds), at("start_time", evolves), at("stop_time", evolves), at("start_time", behind)
 	if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+evolves+" ended: after step 3 of 3\n") {
 		t.Errorf("the journal does not say that job %s has been through its steps:\n%s", evolves, said)
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	switch {
+	case other < begun && other <= free+leaves:
+		t.Errorf("the nodes became free at %d, and the evolving job began at %d; the one of two nodes behind it had them at %d, though a pass leaves them to the sidecar for %d s",
+			free, begun, other, leaves)
+	case other < begun:
+		t.Logf("the nodes became free at %d; the sidecar had not taken them when the pass gave them to others at %d, and began its job at %d", free, other, begun)
+		return false
+	}
+	if beside := at("start_time", small); beside > over {
+		t.Errorf("the evolving job ran from %d to %d; want the small one, which began at %d, beside it", begun, over, beside)
+	}
+	return true
 }
 
 // explains waits until accordion explain says some words of a job.
