@@ -100,7 +100,8 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	return s
 }
 
-// newGroups makes a control group for the site in each hierarchy that systemd counts processes in.
+// newGroups makes a control group for the site in each hierarchy that systemd counts processes in, of the same name: systemd-nspawn makes that of
+// the one in the other, too.
 func newGroups(t *testing.T) (made []string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -112,7 +113,13 @@ func newGroups(t *testing.T) (made []string) {
 		if cells[2] != "cgroup2" && (cells[2] != "cgroup" || !slices.Contains(strings.Split(cells[3], ","), "name=systemd")) {
 			continue
 		}
-		group, err := os.MkdirTemp(cells[1], "accordion-site-")
+		var group string
+		if len(made) == 0 {
+			group, err = os.MkdirTemp(cells[1], "accordion-site-")
+		} else {
+			group = filepath.Join(cells[1], filepath.Base(made[0]))
+			err = os.Mkdir(group, 0o700)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
