@@ -97,6 +97,11 @@ func TestNoPartOfAnApplicationRunsAlone(t *testing.T) {
 		}},
 		story{"scancel of a part before go", cancelledBefore("slurm", "scancel", "OAR_JOB_ID")},
 		story{"oardel of a part before go", cancelledBefore("oar", "oardel", "SLURM_JOB_ID")},
+	)
+}
+
+func TestAnApplicationThatLosesAPartEnds(t *testing.T) {
+	tell(t,
 		story{"scancel of a part after go", cancelled("slurm", "scancel", false)},
 		story{"oardel of a part after go", cancelled("oar", "oardel", false)},
 		story{"oardel of a part while no sidecar runs", cancelled("oar", "oardel", true)},

@@ -83,6 +83,11 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
+	)
+}
+
+func TestAStartThatABatchSystemCannotMakeIsPutOff(t *testing.T) {
+	tell(t,
 		story{"a node of OAR does not answer at the start", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a, free := behindSlurm(t, labs, name)
 			labs.Do(t, "oar", "kill-node", "n1")
