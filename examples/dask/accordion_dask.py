@@ -25,10 +25,11 @@ def nodes() -> list:
             names = file.read().split()
     elif "OAR_NODEFILE" in os.environ:
         with open(os.environ["OAR_NODEFILE"], encoding="utf-8") as file:
-            return list(dict.fromkeys(file.read().split()))
+            names = list(dict.fromkeys(file.read().split()))
     else:  # before the first step
         names = subprocess.run(["scontrol", "show", "hostnames"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    own = os.environ.get("SLURMD_NODENAME", names[0])
+    host = os.environ.get("SLURMD_NODENAME", os.uname().nodename).split(".")[0]
+    own = next((name for name in names if name.split(".")[0] == host), names[0])  # OAR's file has them in the order of their names
     return [own] + [name for name in names if name != own]
 
 
