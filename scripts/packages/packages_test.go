@@ -25,6 +25,9 @@ import (
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")
 
+// from is where packages are that were built from an earlier commit.
+var from = flag.String("accordion.from", "", "upgrade from the packages in this `FOLDER` instead of those of an older version of this tree")
+
 // required says that what these tests need has to be there: scripts/test has installed it.
 var required = os.Getenv("ACCORDION_TEST_PACKAGES") == "required"
 

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // The package of a newer version takes over from a sidecar that serves: systemd starts it anew, it knows what the old one has written, and a
-// job that the old one has begun goes on, grows and ends as it was promised.
+// job that the old one has begun goes on, grows and ends as it was promised. The old one is of this tree, too, unless -accordion.from names the
+// packages of another: git worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER.
 func TestAnUpgradeBesideARunningJob(t *testing.T) {
-	packagesOf(t, older)
 	packagesOf(t, newer)
+	if *from == "" {
+		packagesOf(t, older)
+	} else if err := os.CopyFS(filepath.Join(kept, "v1.0.0"), os.DirFS(*from)); err != nil {
+		t.Fatal(err)
+	}
 	s := bootSite(t, "bookworm", kept)
 	root := func(command string, seen ...string) {
 		t.Helper()
