@@ -86,7 +86,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 	)
 }
 
-func TestAStartThatABatchSystemCannotMakeIsPutOff(t *testing.T) {
+func TestAStartOnANodeThatDoesNotAnswerIsPutOff(t *testing.T) {
 	tell(t,
 		story{"a node of OAR does not answer at the start", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a, free := behindSlurm(t, labs, name)
@@ -100,6 +100,11 @@ func TestAStartThatABatchSystemCannotMakeIsPutOff(t *testing.T) {
 			labs.Do(t, "oar", "boot-node", "n1")
 			labs.Do(t, "oar", "node", "Alive", "n1")
 		}},
+	)
+}
+
+func TestAStartThatALimitKeepsFromHappeningIsPutOff(t *testing.T) {
+	tell(t,
 		story{"a limit keeps a part from starting", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a, free := behindSlurm(t, labs, name)
 			labs.Run(t, "root", "sacctmgr", "-i", "modify", "user", "alice", "set", "GrpTRES=node=1")
