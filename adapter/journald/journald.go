@@ -1,4 +1,12 @@
-// Package journald gives lines of the log to systemd's journal, with fields by which they are found: ACCORDION_JOB and ACCORDION_CLUSTER.
+// Package journald gives lines of the log to systemd's journal, with fields by which they are found: ACCORDION_JOB and ACCORDION_CLUSTER. It is
+// not the sidecar's own journal (package journal), and it reads nothing.
+//
+//	options := hclog.LoggerOptions{Name: "accordion", Level: hclog.Info, Output: os.Stderr}
+//	log := hclog.New(&options)
+//	if journald.Reads(os.Stderr) {
+//		log = journald.New(options)
+//	}
+//	log.Info("started", "cluster", "a", "job", 17) // journalctl ACCORDION_JOB=17
 package journald
 
 import (
