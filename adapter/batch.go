@@ -133,7 +133,7 @@ var (
 	// ErrLimit: a limit of the site does not allow it now, or never. Nothing was done.
 	ErrLimit = errors.New("a limit of the site does not allow it")
 	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the
-	// job's number in the database); other jobs may be changed.
+	// job's number in the database); other jobs may be changed. With ErrTrap as well: as long as that lasts.
 	ErrFrozen = errors.New("the job cannot be changed now")
 )
 

@@ -262,14 +262,14 @@ func (r *Job) Kinds() []string {
 // A job that the batch system does not change (ErrFrozen) is tried again for a while; then it is set aside: it has no
 // place in the plan, so that nothing is kept free for it, and is tried again now and then.
 const (
-	thawing   core.Time = 30 // seconds until a job is set aside
+	Thawing   core.Time = 30 // seconds until a job is set aside
 	TryFrozen           = 5 * time.Second
 	TryStiff            = time.Minute
 )
 
 // Stiff says whether the job could not be changed for long.
 func (r *Job) Stiff(now time.Time) bool {
-	return r.Frozen > 0 && now.Unix() >= r.Frozen+thawing
+	return r.Frozen > 0 && now.Unix() >= r.Frozen+Thawing
 }
 
 // SetAside says whether the job is to have no place in the plan now.

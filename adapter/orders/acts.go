@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 		e.busy, e.writing, e.touched = false, nil, begun
 		k.Refresh()
 		if err == nil {
-			e.fails = 0
+			e.fails, e.memory.Frozen = 0, 0
 			done()
 			k.again(e)
 			return
@@ -141,6 +142,11 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 func (k *Keeper) failed(e *entry, err error) {
 	e.fails++
 	e.retry = k.Clock.Now().Add(time.Second << min(e.fails-1, 4))
+	if errors.Is(err, adapter.ErrFrozen) && !errors.Is(err, adapter.ErrTrap) {
+		now := k.Clock.Now().Unix()
+		e.memory.Frozen = cmp.Or(e.memory.Frozen, now)
+		e.memory.Stiff = now >= e.memory.Frozen+managed.Thawing
+	}
 	refuses := errors.Is(err, adapter.ErrBusy) || errors.Is(err, adapter.ErrLimit) || errors.Is(err, adapter.ErrFrozen)
 	if e.step.Verb == Prepare || e.step.Verb == Start && refuses {
 		e.memory.Refused, e.memory.Why = e.order.Try, err.Error()

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/part"
 	"accordion/adapter/plan"
+	"accordion/core"
 )
 
 // stopped is a clock that stands still.
@@ -96,6 +98,38 @@ func TestNodesThatAnEarlierTryReservedLateAreNotThePartsInThePlan(t *testing.T) 
 			if has, is := len(e.plan.Nodes) > 0, managed.SameNodes(prepared, late); has != is {
 				t.Errorf("%v: prepared are %v, reserved %v; in the plan it has %v", want, prepared, late, e.plan.Nodes)
 			}
+		}
+	}
+}
+
+func TestAJobThatCannotBeChangedForHalfAMinuteIsReplaced(t *testing.T) {
+	frozen := fmt.Errorf("shaping: %w", adapter.ErrFrozen)
+	away := fmt.Errorf("%w (%w)", frozen, adapter.ErrTrap)
+	type refusal struct {
+		after core.Time // seconds
+		err   error
+	}
+	for _, c := range []struct {
+		name string
+		all  []refusal
+		want bool
+	}{
+		{"once", []refusal{{0, frozen}}, false},
+		{"twice in half a minute", []refusal{{0, frozen}, {29, frozen}}, false},
+		{"for half a minute", []refusal{{0, frozen}, {30, frozen}}, true},
+		{"for as long, and otherwise in between", []refusal{{0, frozen}, {20, adapter.ErrBusy}, {30, frozen}}, true},
+		{"for long, but it is not the job's fault", []refusal{{0, away}, {60, away}}, false},
+		{"since that is over", []refusal{{0, away}, {60, frozen}}, false},
+	} {
+		clock := &stopped{}
+		k := New(Options{Clock: clock})
+		e := &entry{order: part.Order{Application: 7, Job: 5, Want: part.Prepare, Try: 1}, step: Step{Verb: Prepare}}
+		for _, r := range c.all {
+			clock.at = time.Unix(int64(now+r.after), 0)
+			k.failed(e, r.err)
+		}
+		if e.memory.Stiff != c.want {
+			t.Errorf("refused %s: replaced %t, want %t", c.name, e.memory.Stiff, c.want)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type Memory struct {
 	Began    core.Time   // 0: it has not
 	Ended    core.Time   // when it was seen to be over
 	Failed   bool        // it was ended, or ended with a failure
+	Frozen   core.Time   // since when the batch system does not change its job; 0: it does, for all that is known
+	Stiff    bool        // that was so for long: another job must take its place
 	Gone     adapter.Key // it ends or has ended, and how is to be asked when no reading shows it any more. Zero: that is known
 }
 
@@ -69,6 +71,9 @@ func Next(o part.Order, s Sight, m Memory) Step {
 	t := try{o, s, m}
 	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
 		return t.unknown()
+	}
+	if m.Stiff && t.pending() && o.Want != part.End {
+		return Step{Verb: End, Why: stiff, Stand: part.Waiting}
 	}
 	switch o.Want {
 	case part.Wait:
@@ -128,6 +133,9 @@ func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 // ours says whether a job that waits is held by root, and marked.
 func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
+// stiff is why a job of a part ends that cannot be started: its launcher submits another one.
+const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
+
 // unknown is what stands until a reading tells more.
 func (t try) unknown() Step {
 	if t.m.Ran != nil {
@@ -141,6 +149,8 @@ func (t try) over() Step {
 	switch {
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
+	case t.m.Stiff:
+		note = stiff
 	case t.m.Ended == 0:
 		note = "there is no such job"
 	}

@@ -46,6 +46,8 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"wait: released by somebody", part.Wait, Sight{Job: &loose}, Memory{}, Hold, part.Waiting, false},
 		{"wait: it runs", part.Wait, Sight{Job: &runs}, Memory{}, End, part.Running, false},
 		{"wait: it is gone", part.Wait, Sight{Gone: true}, Memory{}, Nothing, part.Over, false},
+		{"wait: it cannot be changed", part.Wait, Sight{Job: &held}, Memory{Frozen: now, Stiff: true}, End, part.Waiting, false},
+		{"wait: it could not be changed, and is gone", part.Wait, Sight{Gone: true}, Memory{Frozen: now, Stiff: true}, Nothing, part.Over, false},
 
 		{"prepare: not adopted", part.Prepare, Sight{Job: &theirs, Nodes: two}, Memory{}, Adopt, part.Waiting, false},
 		{"prepare: nodes", part.Prepare, Sight{Job: &held, Nodes: two}, Memory{}, Prepare, part.Waiting, true},
@@ -57,6 +59,8 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"prepare: done in the try before", part.Prepare, Sight{Job: &held, Reservation: reserved(two), Nodes: other}, Memory{Prepared: 2, Nodes: two}, Prepare, part.Waiting, true},
 		{"prepare: refused before", part.Prepare, Sight{Job: &held, Nodes: two}, Memory{Refused: 3}, Nothing, part.Refused, false},
 		{"prepare: refused, not yet clean", part.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{Refused: 3}, Nothing, part.Waiting, false},
+		{"prepare: it could not be changed a moment ago", part.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now}, Prepare, part.Waiting, true},
+		{"prepare: it cannot be changed", part.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now, Stiff: true}, End, part.Waiting, false},
 		{"prepare: it runs", part.Prepare, Sight{Job: &runs, Nodes: two}, Memory{}, End, part.Running, false},
 
 		{"wait: parked", part.Wait, Sight{Job: &parked}, Memory{}, Nothing, part.Waiting, false},

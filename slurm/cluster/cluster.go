@@ -115,7 +115,7 @@ func (s *Cluster) Update(ctx context.Context, job adapter.Key, settings ...strin
 	if Over(err) {
 		return fmt.Errorf("%s: %w (%w)", doing, adapter.ErrGone, err)
 	}
-	return fmt.Errorf("%s: %w", doing, frozen(err))
+	return fmt.Errorf("%s: %w", doing, s.frozen(ctx, err))
 }
 
 // Command runs scontrol COMMAND JOB.
@@ -125,7 +125,7 @@ func (s *Cluster) Command(ctx context.Context, job adapter.Key, command string) 
 		return fmt.Errorf("job %d: %s: %w (%w)", job.ID, command, adapter.ErrGone, err)
 	}
 	if err != nil {
-		return fmt.Errorf("job %d: %s: %w", job.ID, command, frozen(err))
+		return fmt.Errorf("job %d: %s: %w", job.ID, command, s.frozen(ctx, err))
 	}
 	return nil
 }
@@ -141,10 +141,15 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 
 // frozen is an error that is adapter.ErrFrozen as well when Slurm says that the job has no number in the accounting
 // database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
-// moment in which it waited for the number (22.05). Nothing but scancel helps then.
-func frozen(err error) error {
-	if client.Says(err, "DB index is being set") {
-		return fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
+// moment in which it waited for the number (22.05). Nothing but scancel helps then. While slurmdbd is away nobody knows which it
+// is, and every other job would fare the same: then it is adapter.ErrTrap, too.
+func (s *Cluster) frozen(ctx context.Context, err error) error {
+	if !client.Says(err, "DB index is being set") {
+		return err
+	}
+	err = fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
+	if away := s.Trapped(ctx); away != nil {
+		return fmt.Errorf("%w (%w: %w)", err, adapter.ErrTrap, away)
 	}
 	return err
 }

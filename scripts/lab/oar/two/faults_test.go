@@ -2,6 +2,7 @@ package two_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -191,4 +192,31 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			a.ran(t, .2)
 		}},
 	)
+}
+
+// A slurmctld that ends while it waits for a job's number in the database never learns it, and refuses every change of that job.
+func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
+	tell(t, story{"a number that slurmctld never learns", func(t *testing.T, labs *lab.TwoLabs, name string) {
+		slurmdbd := func(signal string) {
+			labs.Run(t, "root", "sh", "-c", "kill -"+signal+" $(cat "+filepath.Join(labs.Dir, "slurm", "pid", "slurmdbd.pid")+")")
+		}
+		slurmdbd("STOP")
+		a := onBoth(t, labs, name, "1")
+		a.soon(t, time.Minute, "it has a job on slurm", func() bool { return strings.Contains(a.read(".out"), "on slurm") })
+		lost := a.job(t, "slurm")
+		unnumbered := func() bool {
+			_, said, err := labs.Exec("root", "", "scontrol", "update", "JobId="+lost, "JobName=x")
+			return err != nil && strings.Contains(said, "DB index is being set")
+		}
+		labs.Await(t, time.Minute, "slurmctld waits for the job's number", unnumbered)
+		labs.Do(t, "slurm", "ctl-stop", "--kill")
+		slurmdbd("CONT")
+		labs.Do(t, "slurm", "ctl-start")
+		a.ends(t, 4*time.Minute, "0")
+		a.ran(t, .2)
+		if a.job(t, "slurm") == lost {
+			t.Skip("this slurmctld learned the job's number after its start: there is nothing to show")
+		}
+		a.logged(t, "the batch system does not let this job be changed")
+	}})
 }
