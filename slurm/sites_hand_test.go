@@ -14,7 +14,7 @@ import (
 // line is what came of it; what Slurm says is on standard error.
 const unsound = `
 way=$1 cpus=$2 job= e=
-trap 'scancel $job $e 2>/dev/null' EXIT
+trap 'scancel $job $e 2>/dev/null; cd /; rm -rf "$folder"' EXIT
 die() { echo "$1"; exit; }
 runs() { [ "$(squeue -h -j "$job" -t R -o %T)" ]; }
 job=$(sbatch --parsable -p main -N1 -w n1 --mincpus="$cpus" $share --mem="$memory" -t3 -o /dev/null --chdir=/ --wrap 'sleep 150') || die sbatch
@@ -35,7 +35,7 @@ for i in $(seq 100); do
 	*) echo "$says" >&2; die merge ;;
 	esac
 done
-cd "$(mktemp -d)"
+folder=$(mktemp -d) && cd "$folder"
 ran=$(timeout 40 srun -Q --jobid="$job" --overlap -N2 -n$((2 * cpus)) --mpi=none --chdir=/ echo ran | wc -l) # its status is 0 though some fail
 [ "$ran" = $((2 * cpus)) ] || die srun
 scontrol update JobId="$job" NodeList=n1 || die shrink

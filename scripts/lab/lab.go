@@ -251,14 +251,35 @@ func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	return strings.TrimRight(out.String(), "\n"), strings.TrimRight(errs.String(), "\n"), err
 }
 
-// Run runs a client command that must succeed as the user, in his directory; it returns its standard output.
+// Run runs a client command that must succeed as the user, in his directory; it returns its standard output. One that only looks is run
+// again where its connection broke.
 func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
 	t.Helper()
 	out, errs, err := lab.callAs(lab.patience, user, "", command)
+	for tries := 1; err != nil && tries < 5 && looks(command) && broke(errs); tries++ {
+		t.Logf("once more, for its connection broke: %s: %s", strings.Join(command, " "), errs)
+		out, errs, err = lab.callAs(lab.patience, user, "", command)
+	}
 	if err != nil {
 		t.Fatalf("%s as %s: %v\n%s\n%s", strings.Join(command, " "), user, err, out, errs)
 	}
 	return out
+}
+
+// looks says whether a command of Slurm's changes nothing.
+func looks(command []string) bool {
+	switch command[0] {
+	case "squeue", "sinfo", "sacct", "sprio", "sshare":
+		return true
+	case "scontrol", "sacctmgr":
+		return slices.Contains(command, "show")
+	}
+	return false
+}
+
+// broke says whether a client of Slurm lost its connection, as happens on a machine that is very busy: it does not try again by itself.
+func broke(errs string) bool {
+	return strings.Contains(errs, "Unexpected missing socket error") || strings.Contains(errs, "Zero Bytes were transmitted or received")
 }
 
 // File reads a file in the user's directory, such as slurm-7.out; "" when it is not there.
