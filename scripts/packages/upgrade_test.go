@@ -25,7 +25,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user := func(command string, seen ...string) { t.Helper(); s.follows(act{command: command, seen: seen}) }
 
 	root("apt install ./v1.0.0/accordion_*.deb ./v1.0.0/accordion-controller_*.deb ./v1.0.0/accordion-slurm_*.deb")
-	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null", // which has a terminal, unlike root here
+	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // which has a terminal, unlike root here
 		"Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)? [none] …", "listen = \"0.0.0.0:6820\"")
 	root("accordion setup slurm --listen none")
 	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
@@ -70,10 +70,10 @@ func hangs(s *site) {
 	}
 	root("mkdir -p /run/systemd/system/accordion.service.d; printf '[Service]\\nWatchdogSec=5\\nTimeoutAbortSec=1\\nRestartSec=1\\n' >/run/systemd/system/accordion.service.d/soon.conf")
 	root("systemctl daemon-reload; systemctl restart accordion.service")
-	s.follows(act{command: "sbatch job.sh", seen: []string{"Submitted batch job 2"}})
-	s.follows(act{command: "accordion status", seen: []string{"2 ann job.sh evolving running 1/2 …"}})
+	s.follows(act{command: "sbatch job.sh", seen: []string{"Submitted batch job 3"}}) // 2 was an expander
+	s.follows(act{command: "accordion status", seen: []string{"3 ann job.sh evolving running 1/2 …"}})
 	root("systemctl kill --kill-whom=main --signal=STOP accordion.service")
 	root("journalctl --unit accordion --no-pager", "… accordion.service: Watchdog timeout …", "… Scheduled restart job, restart counter is at 1.", "… ready: … managed=1 …")
 	root("systemctl is-active accordion.service", "active")
-	s.follows(act{command: "accordion explain 2", seen: []string{"… ended: after step 2 of 2"}})
+	s.follows(act{command: "accordion explain 3", seen: []string{"… ended: after step 2 of 2"}})
 }
