@@ -54,29 +54,43 @@ func as(user string, command []string) []string {
 	return append([]string{"exec", "--user", user, "--"}, command...)
 }
 
+// world is the first process of the lab's world, and which namespaces it has of its own; "": the lab lives on the machine itself.
+func (lab *Lab) world() (first string, namespaces []string, err error) {
+	file := lab.init
+	namespaces = []string{"--mount", "--net", "--pid", "--uts", "--ipc"}
+	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // a Slurm of another release
+		file, namespaces = "world/init", append(namespaces, "--cgroup")
+	}
+	if file == "" {
+		return "", nil, nil
+	}
+	text, err := os.ReadFile(filepath.Join(lab.Dir, file))
+	if err != nil {
+		return "", nil, fmt.Errorf("lab: which is the first process of its world: %w", err)
+	}
+	return strings.TrimSpace(string(text)), namespaces, nil
+}
+
 // callAs runs a client command as the user, in his directory, with that text as its standard input, and tells its outputs apart.
 func (lab *Lab) callAs(patience time.Duration, user, text string, command []string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // a Slurm of another release, in a world of its own
-		return outputs(lab.command(ctx, as(user, command)...), text)
-	}
 	p, err := lab.meet(ctx, user)
 	if err != nil {
 		return "", "", err
 	}
 	words := []string{"setpriv", "--reuid", p.uid, "--regid", p.gid, "--groups", p.groups, "--"}
-	if lab.init != "" {
-		first, err := os.ReadFile(filepath.Join(lab.Dir, lab.init))
-		if err != nil {
-			return "", "", fmt.Errorf("lab: which is the first process of its world: %w", err)
-		}
-		words = append([]string{"nsenter", "--target", strings.TrimSpace(string(first)), "--mount", "--net", "--pid", "--uts", "--ipc", "--"}, words...)
+	first, namespaces, err := lab.world()
+	if err != nil {
+		return "", "", err
+	}
+	if first != "" {
+		words = append(append([]string{"nsenter", "--target", first}, namespaces...), append([]string{"--"}, words...)...)
 		words = append(words, "sh", "-c", `cd "$0" && exec "$@"`, p.home)
 	}
 	c := exec.CommandContext(ctx, words[0], append(words[1:], command...)...)
 	c.Env, c.WaitDelay = p.env, 5*time.Second
-	if lab.init == "" {
+	if first == "" {
 		c.Dir = p.home
 	}
 	return outputs(c, text)
