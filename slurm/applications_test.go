@@ -50,8 +50,13 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
 		job := jobs[name]
 		lab.Await(t, 6*time.Minute, name+" is over", func() bool { return len(p.events(job, "ended")) > 0 })
+		state := ""
+		lab.Await(t, time.Minute, name+" has left its nodes", func() bool {
+			state = client(t, lab, "scontrol", "-o", "show", "job", job)
+			return !strings.Contains(state, "JobState=COMPLETING")
+		})
 		output := lab.File("alice", name+"/out")
-		if state := client(t, lab, "scontrol", "-o", "show", "job", job); !strings.Contains(state, "JobState=COMPLETED") {
+		if !strings.Contains(state, "JobState=COMPLETED") {
 			t.Errorf("%s did not come to its end: %s\n%s", name, state, output)
 			continue
 		}
