@@ -73,7 +73,7 @@ func tell(t *testing.T, release string) {
 	w.nothingIsLeft()
 }
 
-// talking is a script that tells in each of its three steps where it is, and has each of its tasks tell what it has. A device that
+// talking is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell what it has. A device that
 // may be opened answers that nobody drives it. The srun of 20.11 loses its connection to a task now and then, also without Accordion.
 const talking = `
 tell() {
@@ -90,6 +90,7 @@ tell() {
 	done
 	echo "$said"
 	cat errors
+	squeue -h -t R -o "shown $step %%A %%j %%N"
 	echo "told $step"
 }
 tell
@@ -118,17 +119,17 @@ func (w *tale) refused(script string, says ...string) {
 	}
 }
 
-// told waits until the job has told of a step, and returns on which nodes squeue shows it and its companions then.
+// told waits until the job has told of a step, and returns on which nodes squeue showed it and its companions in that step.
 func (w *tale) told(job string, step int) string {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has told of step %d", job, step), func() bool {
 		return strings.Contains(w.output(job), fmt.Sprintf("told %d\n", step))
 	})
 	var nodes []string
-	for line := range strings.Lines(insists(w.T, w.lab, "root", "squeue", "-h", "-t", "R", "-o", "%A %j %N")) {
+	for line := range strings.Lines(w.output(job)) {
 		f := strings.Fields(line)
-		if len(f) == 3 && (f[0] == job || f[1] == besideOf(job)) {
-			names, err := hostlist.Expand(f[2])
+		if len(f) == 5 && f[0] == "shown" && f[1] == fmt.Sprint(step) && (f[2] == job || f[3] == besideOf(job)) {
+			names, err := hostlist.Expand(f[4])
 			if err != nil {
 				w.Fatal(err)
 			}

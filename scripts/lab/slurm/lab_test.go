@@ -1,11 +1,13 @@
 package slurm_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +52,10 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 					}
 				}
 				own.Submit(t, newcomer, "sleep 1000", "-N2")
+				mounted := filepath.Join(own.Dir, "mounted") // as by a test that is killed
+				if err := errors.Join(os.Mkdir(mounted, 0o700), syscall.Mount("none", mounted, "tmpfs", 0, "size=1m")); err != nil {
+					t.Fatal(err)
+				}
 				left = tracesOf(t, own, newcomer)
 				left.stranger = stranger(all, left)
 				own.Clear(t)
