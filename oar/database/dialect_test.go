@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -170,6 +171,44 @@ func TestWhichErrorsOfEachDatabaseMeanThatWeGaveWay(t *testing.T) {
 		if pg, my := (postgreSQL{}).gaveWay(wrapped), (mariaDB{}).gaveWay(wrapped); pg != c.postgreSQL || my != c.mariaDB {
 			t.Errorf("%v: gave way %v and %v, want %v and %v", c.err, pg, my, c.postgreSQL, c.mariaDB)
 		}
+	}
+}
+
+func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testing.T) {
+	deadlock := &mysql.MySQLError{Number: 1213}
+	for _, c := range []struct {
+		name   string
+		fails  int // so many times
+		err    error
+		within time.Duration // its context ends; 0: it does not
+		tries  int
+		took   time.Duration
+		failed bool
+	}{
+		{"not at all", 0, nil, 0, 1, 0, false},
+		{"once", 1, deadlock, 0, 2, 50 * time.Millisecond, false},
+		{"three times", 3, deadlock, 0, 4, 1050 * time.Millisecond, false},
+		{"always", 9, deadlock, 0, 4, 1050 * time.Millisecond, true},
+		{"always, and nobody waits any more", 9, deadlock, 100 * time.Millisecond, 2, 100 * time.Millisecond, true},
+		{"by its own fault", 9, &mysql.MySQLError{Number: 1064}, 0, 1, 0, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, begun, tries := t.Context(), time.Now(), 0
+			if c.within > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.within)
+				defer cancel()
+			}
+			err := (&DB{Dialect: mariaDB{}}).untilNoneIsInTheWay(ctx, func() error {
+				if tries++; tries <= c.fails {
+					return fmt.Errorf("reading the jobs: %w", c.err)
+				}
+				return nil
+			})
+			if took := time.Since(begun); tries != c.tries || took != c.took || (err != nil) != c.failed {
+				t.Errorf("fails %s: %d tries in %v, error %v; want %d in %v, an error: %t", c.name, tries, took, err, c.tries, c.took, c.failed)
+			}
+		})
 	}
 }
 

@@ -11,23 +11,34 @@ import (
 
 // Change does something in one transaction, and again when the database ended it because of another one.
 func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
-	return d.untilNoneIsInTheWay(func() error { return d.Transaction(ctx, do) })
+	return d.untilNoneIsInTheWay(ctx, func() error { return d.Transaction(ctx, do) })
 }
 
-// untilNoneIsInTheWay tries a transaction up to four times.
-func (d *DB) untilNoneIsInTheWay(transaction func() error) error {
-	for try := 1; ; try++ {
-		err := transaction()
-		if err == nil || try == 4 || !d.gaveWay(err) {
+// pauses are those before a transaction that gave way is tried again: whoever it gave way to is not done at once, and was met again three
+// times in a row.
+var pauses = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 800 * time.Millisecond}
+
+// untilNoneIsInTheWay tries a transaction, and after each pause once more.
+func (d *DB) untilNoneIsInTheWay(ctx context.Context, transaction func() error) error {
+	err := transaction()
+	for _, pause := range pauses {
+		if err == nil || !d.gaveWay(err) {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		err = transaction()
 	}
+	return err
 }
 
 // AtOneInstant reads what was there at one instant, and again when the database ended the reading: MariaDB does so where one of
 // OAR's programs locks several of the tables meanwhile.
 func (d *DB) AtOneInstant(ctx context.Context, read func(*sql.Tx) error) error {
-	return d.untilNoneIsInTheWay(func() error {
+	return d.untilNoneIsInTheWay(ctx, func() error {
 		tx, err := d.Sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 		if err != nil {
 			return err
