@@ -148,7 +148,11 @@ func (s *Cluster) frozen(ctx context.Context, err error) error {
 		return err
 	}
 	err = fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
-	if away := s.Trapped(ctx); away != nil {
+	c, away := s.Recent(ctx)
+	if away == nil {
+		away = absent(ctx, c)
+	}
+	if away != nil {
 		return fmt.Errorf("%w (%w: %w)", err, adapter.ErrTrap, away)
 	}
 	return err

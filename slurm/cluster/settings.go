@@ -74,16 +74,26 @@ func Trap(ctx context.Context, c output.Configuration) string {
 		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)",
 			c["SLURM_VERSION"], c["AccountingStorageType"])
 	}
-	var why error
+	if why := absent(ctx, c); why != nil {
+		return fmt.Sprintf("slurmdbd does not answer (%v), and a resize now would make the job's later ones fail; start slurmdbd", why)
+	}
+	return ""
+}
+
+// absent says why no slurmdbd of the configuration is at its work; nil where one is, or none belongs there.
+func absent(ctx context.Context, c output.Configuration) (why error) {
+	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
+		return nil
+	}
 	for _, host := range []string{c["AccountingStorageHost"], c["AccountingStorageBackupHost"]} {
 		if host == "" {
 			continue
 		}
 		if why = answers(ctx, net.JoinHostPort(host, c["AccountingStoragePort"])); why == nil {
-			return ""
+			return nil
 		}
 	}
-	return fmt.Sprintf("slurmdbd does not answer (%v), and a resize now would make the job's later ones fail; start slurmdbd", why)
+	return why
 }
 
 // answers says why slurmdbd is not at its work: asking it through sacctmgr takes minutes then. Where nobody listens the

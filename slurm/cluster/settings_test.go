@@ -1,10 +1,14 @@
 package cluster
 
 import (
+	"errors"
 	"net"
 	"strings"
 	"testing"
+	"time"
 
+	"accordion/adapter"
+	"accordion/slurm/client"
 	"accordion/slurm/output"
 )
 
@@ -47,6 +51,34 @@ func TestADatabaseDaemonThatHangsIsToldFromOneThatLivesAndOneThatIsNotThere(t *t
 				t.Errorf("%v, want nothing", err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Also on releases that resize without it: a slurmctld that waits for a slurmdbd that hangs lets no job be changed.
+func TestAJobWithoutItsNumberIsNoFaultOfTheJobWhileSlurmdbdIsAway(t *testing.T) {
+	lives, hangs := listener(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); c.Close() }), listener(t, nil)
+	for _, c := range []struct {
+		release, address, said string
+		frozen, trap           bool
+	}{
+		{"22.05.8", lives, "Job update not available right now, the DB index is being set, try again in a bit", true, false},
+		{"22.05.8", hangs, "Job update not available right now, the DB index is being set, try again in a bit", true, true},
+		{"24.11.5", hangs, "Job update not available right now, the DB index is being set, try again in a bit", true, true},
+		{"24.11.5", hangs, "Requested nodes are busy", false, false},
+	} {
+		t.Run(c.release+" "+c.said, func(t *testing.T) {
+			t.Parallel()
+			host, port, err := net.SplitHostPort(c.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Cluster{readAt: time.Now(), recently: output.Configuration{"SLURM_VERSION": c.release, "AccountingStorageType": "accounting_storage/slurmdbd",
+				"AccountingStorageHost": host, "AccountingStoragePort": port}}
+			err = s.frozen(t.Context(), &client.Failure{Said: c.said})
+			if frozen, trap := errors.Is(err, adapter.ErrFrozen), errors.Is(err, adapter.ErrTrap); frozen != c.frozen || trap != c.trap {
+				t.Errorf("%v: frozen %t, trap %t; want %t, %t", err, frozen, trap, c.frozen, c.trap)
 			}
 		})
 	}
