@@ -262,14 +262,17 @@ func (r *Job) Kinds() []string {
 // A job that the batch system does not change (ErrFrozen) is tried again for a while; then it is set aside: it has no
 // place in the plan, so that nothing is kept free for it, and is tried again now and then.
 const (
-	Thawing   core.Time = 30 // seconds until a job is set aside
+	thawing   core.Time = 30 // seconds until a job is set aside
 	TryFrozen           = 5 * time.Second
 	TryStiff            = time.Minute
 )
 
 // Stiff says whether the job could not be changed for long.
-func (r *Job) Stiff(now time.Time) bool {
-	return r.Frozen > 0 && now.Unix() >= r.Frozen+Thawing
+func (r *Job) Stiff(now time.Time) bool { return Stiff(r.Frozen, now) }
+
+// Stiff says whether a job that could not be changed since a second could not be for long. 0: it could.
+func Stiff(frozen core.Time, now time.Time) bool {
+	return frozen > 0 && now.Unix() >= frozen+thawing
 }
 
 // SetAside says whether the job is to have no place in the plan now.

@@ -143,9 +143,9 @@ func (k *Keeper) failed(e *entry, err error) {
 	e.fails++
 	e.retry = k.Clock.Now().Add(time.Second << min(e.fails-1, 4))
 	if errors.Is(err, adapter.ErrFrozen) && !errors.Is(err, adapter.ErrTrap) {
-		now := k.Clock.Now().Unix()
-		e.memory.Frozen = cmp.Or(e.memory.Frozen, now)
-		e.memory.Stiff = now >= e.memory.Frozen+managed.Thawing
+		now := k.Clock.Now()
+		e.memory.Frozen = cmp.Or(e.memory.Frozen, now.Unix())
+		e.memory.Stiff = managed.Stiff(e.memory.Frozen, now)
 	}
 	refuses := errors.Is(err, adapter.ErrBusy) || errors.Is(err, adapter.ErrLimit) || errors.Is(err, adapter.ErrFrozen)
 	if e.step.Verb == Prepare || e.step.Verb == Start && refuses {

@@ -133,3 +133,17 @@ func TestAJobThatCannotBeChangedForHalfAMinuteIsReplaced(t *testing.T) {
 		}
 	}
 }
+
+func TestAJobThatIsMadeInPlaceOfOneThatCouldNotBeChangedIsNotEndedForIt(t *testing.T) {
+	k := New(Options{Epochs: func() (managed.Epoch, managed.Epoch) { return 0, 0 }})
+	e := &entry{order: part.Order{Application: 7, User: "ada"}, ordered: true, job: &adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Pending}, memory: Memory{Frozen: now - 60, Stiff: true}}
+	k.parts[name{7, 0}] = e
+	same, other := *e.job, made7
+	same.Mark, same.User, other.User = made7.Mark, "ada", "ada"
+	if k.meet(now, map[int64][]*adapter.Job{7: {&same}}); !e.memory.Stiff {
+		t.Error("the same job can be changed, though nothing was heard of it")
+	}
+	if k.meet(now, map[int64][]*adapter.Job{7: {&other}}); e.memory.Stiff || e.memory.Frozen != 0 {
+		t.Errorf("of job %d it is remembered that it could not be changed: %+v", e.job.ID, e.memory)
+	}
+}

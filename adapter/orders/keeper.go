@@ -143,7 +143,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = e.job.Nodes, e.job.Started, 0, adapter.Key{}
 		case e.job.State == adapter.Pending:
 			if had == nil || had.Key != e.job.Key {
-				e.memory.Failed = false
+				e.memory.Failed, e.memory.Frozen, e.memory.Stiff = false, 0, false
 			}
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = nil, 0, 0, adapter.Key{}
 		default:
