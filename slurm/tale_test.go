@@ -73,8 +73,9 @@ func tell(t *testing.T, release string) {
 	w.nothingIsLeft()
 }
 
-// talking is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell what it has. A device that
-// may be opened answers that nobody drives it. The srun of 20.11 loses its connection to a task now and then, also without Accordion.
+// talking is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell
+// what it has. A device that may be opened answers that nobody drives it. The srun of 20.11 loses its connection to a task now and then,
+// also without Accordion.
 const talking = `
 tell() {
 	step=${ACCORDION_STEP:-1}

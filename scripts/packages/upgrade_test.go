@@ -9,7 +9,8 @@ import (
 
 // The package of a newer version takes over from a sidecar that serves: systemd starts it anew, it knows what the old one has written, and a
 // job that the old one has begun goes on, grows and ends as it was promised. The old one is of this tree, too, unless -accordion.from names the
-// packages of another: git worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER.
+// packages of another: git worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER. Before that, setup asks on a terminal; behind it, the
+// new one hangs.
 func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	packagesOf(t, newer)
 	if *from == "" {
