@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/slurm/output"
+	"accordion/slurm/resize"
 )
 
 // This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
@@ -114,10 +116,16 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
 		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
-		_ = s.notify(ctx, job, "accordion ends this job: "+why)
+		if s.notify(ctx, job, "accordion ends this job: "+why) == nil {
+			_ = resize.Pause(ctx, heard) // where it is over, so is the cancelling
+		}
 	}
 	return s.Cancel(ctx, job)
 }
+
+// heard is what words to a job take to be there. slurmctld takes them and the order to end the job to its node side by side: on a busy machine the
+// order was there first, and the user did not read why.
+const heard = 300 * time.Millisecond
 
 // withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
 func (s *System) withdraw(ctx context.Context, e *output.Record) error {
