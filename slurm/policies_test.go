@@ -1,7 +1,9 @@
 package slurm_test
 
 import (
+	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,53 +56,72 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	assertNothingIsLeft(t, lab)
 }
 
-// Who waits how long by which policy, beside Slurm's own scheduler with its settings as delivered: the same jobs, at the same seconds. It judges that
-// all of them ran, and prints the figures: go test ./slurm -run InPairs -timeout 2h -v -args -accordion.long
+// lengths says how long the jobs of pairs are. Those of some seconds are little beside what Slurm takes to start and end one, and their
+// limits, in whole minutes, say nothing.
+var lengths = flag.Int("accordion.lengths", 1, "how many times as long the jobs of pairs are")
+
+// alone is Slurm without Accordion: evolving jobs are rigid ones of their most nodes.
+const alone = "Slurm alone"
+
+// Who waits how long by which policy, beside Slurm's own scheduler with its settings as delivered, and under Slurm alone: the same jobs, at the same
+// seconds. It judges that all of them ran, and prints the figures of the policies that -run leaves. One lab after the other:
+// go test ./slurm -run InPairs/pairs -parallel 1 -timeout 4h -v -args -accordion.long. With jobs eight times as long a machine of two cores bears twelve
+// labs at a time: -parallel 12, and -accordion.lengths 8.
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*long {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
 	}
 	const seeds = 3
-	mix := pairs.Mix{Evolving: 40, Others: 150, Users: len(crowdUsers), Nodes: 24, Load: 1.2, Sizes: 8, Least: 5, Mean: 9, Step: 6}
-	measured := map[string][]pairs.Measured{}
-	for run := range uint64(seeds) {
-		for _, by := range []struct {
-			name, policy string
-			protect      int
-			whole        bool // the partition is Accordion's
-		}{{"repeated", "repeated", 16, false}, {"repeated with one", "repeated", 1, false}, {"easy-evolving", "easy-evolving", 1, false}, {"all by patient", "patient", 16, true}} {
-			t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+run), func(t *testing.T) {
-				lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
-				settings := plannedBy(by.policy, by.protect)
-				if by.whole {
-					wholly(t, lab)
-					settings = "manage = \"all\"\n" + settings
-				}
-				serving(t, lab, settings)
-				m := pairs.Measure(spells(t, lab, mix.Jobs(*seed+run)))
-				measured[by.name] = append(measured[by.name], m)
-				t.Logf("%s, seed %d: %v", by.name, *seed+run, m)
-			})
+	mix := pairs.Mix{Evolving: 40, Others: 150, Users: len(crowdUsers), Nodes: 24, Load: 1.2, Sizes: 8, Least: 5, Mean: 9, Step: 6}.Longer(*lengths)
+	policies := []struct{ name, settings string }{
+		{alone, ""},
+		{"repeated, protect 16", plannedBy("repeated", 16)},
+		{"repeated, protect 1", plannedBy("repeated", 1)},
+		{"easy-evolving, protect 1", plannedBy("easy-evolving", 1)},
+		{"the whole partition by patient", "manage = \"all\"\n" + plannedBy("patient", 16)},
+	}
+	measured := make([][]pairs.Measured, len(policies)) // by seed
+	t.Run("pairs", func(t *testing.T) {
+		for i, by := range policies {
+			measured[i] = make([]pairs.Measured, seeds)
+			for run := range measured[i] {
+				t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+uint64(run)), func(t *testing.T) {
+					t.Parallel()
+					lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
+					if strings.HasPrefix(by.settings, "manage") {
+						wholly(t, lab)
+					}
+					if by.name != alone {
+						serving(t, lab, by.settings)
+					}
+					m := pairs.Measure(spells(t, lab, mix.Jobs(*seed+uint64(run)), by.name == alone))
+					measured[i][run] = m
+					t.Logf("%s, seed %d: %v", by.name, *seed+uint64(run), m)
+				})
+			}
 		}
-		for name, one := range measured {
-			if other := measured["repeated"]; name != "repeated" && len(one) > 0 && len(one) == len(other) {
-				t.Logf("%s to repeated, %d seeds:\n%s", name, len(one), pairs.Table(one, other))
+	})
+	ran := func(all []pairs.Measured) bool { return !slices.Contains(all, pairs.Measured{}) }
+	for i, one := range measured {
+		for j, other := range measured[:i] {
+			if ran(one) && ran(other) {
+				t.Logf("%s, to %s, %d seeds:\n%s", policies[i].name, policies[j].name, seeds, pairs.Table(one, other))
 			}
 		}
 	}
 }
 
-// spells runs a workload.
-func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job) []pairs.Spell {
+// spells runs a workload, with evolving jobs as they are or as rigid ones.
+func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Spell {
 	t.Helper()
 	all := make([]*submission, len(jobs))
 	for i, j := range jobs {
-		all[i] = submissionOf(j)
+		all[i] = submissionOf(j, rigid)
 	}
 	since := time.Now()
 	submitAll(t, lab, all)
 	begin := float64(all[0].submitted.UnixMilli())/1000 - all[0].at.Seconds()
-	awaitTheEnd(t, lab, 20*time.Minute)
+	awaitTheEnd(t, lab, time.Duration(*lengths)*20*time.Minute)
 	ran := make([]pairs.Spell, len(jobs))
 	lab.Await(t, 2*time.Minute, "accounting knows every job's end", everySecond(func() bool {
 		begun, ended, state := map[string]int64{}, map[string]int64{}, map[string]string{}
@@ -129,11 +150,11 @@ func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job) []pairs.Spell {
 	return ran
 }
 
-// submissionOf is a job in Slurm's words.
-func submissionOf(j pairs.Job) *submission {
+// submissionOf is a job in Slurm's words; one that evolves may be rigid instead.
+func submissionOf(j pairs.Job, rigid bool) *submission {
 	s := &submission{at: j.At, user: crowdUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
 		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}
-	if j.Profile == nil {
+	if j.Profile == nil || rigid {
 		return s
 	}
 	s.kind, s.options, s.steps, s.script = "evolving", nil, j.Profile, fmt.Sprintf("#!/bin/bash\n#EP %s\n", j.Profile)
