@@ -28,14 +28,16 @@ func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) 
 	lab := siteLab(t, "")
 	p := serving(t, lab, busy)
 	array := lab.Submit(t, "bob", `#!/bin/bash
-#EP 1x20s,2x20s
+#EP 1x1m,2x20s
 echo begin >>log
+while [ ! -e cancelled ]; do sleep 0.2; done
 set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 	doomed := array + "_4"
 	lab.Await(t, time.Minute, "the array is split into jobs that wait", func() bool {
 		return len(p.waiting()) > 0 && state(t, lab, doomed) == "PENDING" && !strings.ContainsAny(client(t, lab, "env", "SQUEUE_ARRAY_UNIQUE=1", "squeue", "-h", "-j", array, "-o", "%i"), "-,") // 20.11 writes the last one as [5]
 	})
 	lab.Run(t, "bob", "scancel", doomed)
+	lab.Run(t, "bob", "touch", "cancelled")
 	lab.Await(t, 2*time.Minute, "no task is left", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
 	running := 0
 	for line := range strings.Lines(lab.File("bob", "log")) {
