@@ -1,6 +1,6 @@
 // Command gains writes docs/gains.md: who gains from profiles on real logs, and who does not.
 //
-//	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: an hour and more of processor time
+//	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: two hours of processor time
 //	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a look
 //	go run ./scripts/gains -keep DIR -o docs/gains.md         the same again, with what one before it came to the end of
 //

@@ -74,8 +74,8 @@ func page(all []result, seeds int) string {
 Real workload logs, replayed as if a share of their jobs had told how they evolve: a mountain (they begin and end on few nodes), and at 30 %% ramps, too.
 Each figure is that under another policy divided by that under EASY, in which these jobs hold their peak throughout, on the same jobs: below 1 is
 better. It is a geometric mean over cases, with the worst of them in brackets: the log's size kept as the peak and its work kept (`+"`--same peak`, `--same area`"+`), %d drawings each (one for
-conservative back-filling, which sees peaks only, too, and takes nine tenths of all time). A policy has no row on a log where it takes long. Jobs
-ask for what the log says that they asked for. Made by
+conservative back-filling, which sees peaks only, too). `+"`repeated`"+` has no row on Curie, where it takes an hour or more of processor time. Jobs ask for what the log says that they
+asked for. On LLNL-Thunder nobody waits, and on NASA-iPSC hardly anybody; LLNL-Atlas has a queue at 1.25 and 1.5 times its load. Made by
 
     go run ./scripts/gains %s-o docs/gains.md
 
