@@ -124,7 +124,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 }
 
 // heard is what words to a job take to be there. slurmctld takes them and the order to end the job to its node side by side: on a busy machine the
-// order was there first, and the user did not read why.
+// order was there first, and the user did not read why. Slurm tells nobody that they have arrived.
 const heard = 300 * time.Millisecond
 
 // withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
