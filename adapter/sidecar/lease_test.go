@@ -17,13 +17,19 @@ type doubtful struct {
 	adapter.Leaser
 	away atomic.Bool  // renewals fail
 	left atomic.Int32 // so often a lease that has run out is still there
+	mute atomic.Bool  // a lease is taken, and nobody is told
 }
 
 func (d *doubtful) TakeLease(ctx context.Context, c adapter.Claim) error {
 	if d.left.Add(-1) >= 0 {
 		return &adapter.Leased{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
 	}
-	return d.Leaser.TakeLease(ctx, c)
+	err := d.Leaser.TakeLease(ctx, c)
+	if d.mute.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return err
 }
 
 func (d *doubtful) RenewLease(ctx context.Context, c adapter.Claim) error {
@@ -124,6 +130,24 @@ func TestALeaseThatHasRunOutIsWaitedForUntilTheBatchSystemAgrees(t *testing.T) {
 		if got := w.LeaseOf(); got != "ours" {
 			t.Errorf("at second 15 the lease is %q's", got)
 		}
+	})
+}
+
+func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
+	leased(t, func(w *world, d *doubtful) {
+		w.halt()
+		d.mute.Store(true)
+		w.serve()
+		w.at(5)
+		if got := w.LeaseOf(); got != "ours" {
+			t.Errorf("while the answer is on its way the lease is %q's", got)
+		}
+		w.halt()
+		if got := w.LeaseOf(); got != "" {
+			t.Errorf("the sidecar is told to end, and the lease stays %q's", got)
+		}
+		d.mute.Store(false)
+		w.serve()
 	})
 }
 

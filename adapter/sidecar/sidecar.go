@@ -106,7 +106,8 @@ func New(o Options) *Sidecar {
 // serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.lease.Take(ctx); err != nil {
-		if ctx.Err() != nil { // told to end while it waited
+		if ctx.Err() != nil { // told to end while it asked: the batch system may have granted it all the same
+			s.lease.Leave()
 			return nil
 		}
 		return err

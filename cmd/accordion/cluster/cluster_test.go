@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/config"
@@ -28,5 +31,42 @@ func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 		case c.want != "" && (len(found) != 1 || found[0].Severity != c.want || !strings.Contains(found[0].What, c.says)):
 			t.Errorf("%s: %v, want %s: %s", name, found, c.want, c.says)
 		}
+	}
+}
+
+// granting is a batch system that grants a lease and is not heard.
+type granting struct {
+	adapter.Leaser
+	holder string
+	told   chan struct{} // closed when it is granted
+}
+
+func (g *granting) TakeLease(ctx context.Context, c adapter.Claim) error {
+	g.holder = c.ID
+	close(g.told)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (g *granting) LeaveLease(ctx context.Context, h adapter.Holder) error {
+	if g.holder == h.ID {
+		g.holder = ""
+	}
+	return ctx.Err()
+}
+
+func TestATrialThatIsInterruptedWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
+	g := &granting{told: make(chan struct{})}
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		<-g.told
+		interrupt()
+	}()
+	c := &cluster{leaser: g, deadline: time.Minute}
+	if _, err := c.holdLease(ctx, "preflight --try"); !errors.Is(err, context.Canceled) {
+		t.Errorf("asking for the lease ends with %v", err)
+	}
+	if g.holder != "" {
+		t.Errorf("the lease stays %q's", g.holder)
 	}
 }

@@ -40,12 +40,16 @@ func (c *cluster) holdLease(ctx context.Context, purpose string) (leave func(), 
 	if err != nil || lease.Leaser == nil {
 		return func() {}, err
 	}
-	if err := lease.Leaser.TakeLease(ctx, lease.Claim); err != nil {
-		return nil, err
-	}
-	return func() {
+	leave = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.deadline)
 		defer cancel()
 		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder) // else it ends by itself
-	}, nil
+	}
+	if err := lease.Leaser.TakeLease(ctx, lease.Claim); err != nil {
+		if ctx.Err() != nil { // the batch system may have granted it all the same
+			leave()
+		}
+		return nil, err
+	}
+	return leave, nil
 }
