@@ -28,6 +28,7 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := on[len(on)-1]
+	lab.Do(t, "node-kill", node) // one that is only set down comes back with its slurmd's next report, and the start comes (ReturnToService=2)
 	setNode(t, lab, node, "DOWN")
 	g.open()
 	ended(t, lab, 2*time.Minute, job)
@@ -38,5 +39,6 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 	if len(held) != 1 || !strings.Contains(held[0].Text, node+" was lost before it began") {
 		t.Errorf("the start of job %s on %s, which was lost, was not taken back at once\n%s", job, node, p.story())
 	}
-	clean(t, p) // a node that is down comes back with its slurmd's next report (ReturnToService=2)
+	lab.Do(t, "node-start", node)
+	clean(t, p)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/scripts/lab"
+	"accordion/slurm/output"
 )
 
 // busy lets more client programs begin in a minute than by default: these jobs come and go within seconds.
@@ -75,7 +76,9 @@ set -- 2`+walks+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--re
 	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walked(lab, "alice", job)) == 2 })
 	lab.Run(t, "root", "scontrol", "requeue", job)
 	// Slurm lets it wait for two minutes, in which it is the sidecar's again: to Slurm it is submitted anew.
-	lab.Await(t, time.Minute, "it is accepted again", func() bool { return len(p.events(job, "accepted")) == 2 })
+	lab.Await(t, time.Minute, "it is accepted again, and parked", func() bool {
+		return len(p.events(job, "accepted")) == 2 && client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
+	})
 	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "StartTime=now")
 	onSizes(t, lab, "alice", job, 1, 3, 1, 3)
 	clean(t, p)
