@@ -147,10 +147,10 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
+	case t.m.Stiff: // and the try in which that was found was refused for the same cause, and said so
+		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
-	case t.m.Stiff:
-		note = stiff
 	case t.m.Ended == 0:
 		note = "there is no such job"
 	}

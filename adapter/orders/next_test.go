@@ -107,6 +107,26 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 	}
 }
 
+func TestAJobThatIsOverSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		know Memory
+		says string
+	}{
+		{"it ended by itself", Memory{Ended: now}, ""},
+		{"nobody saw it", Memory{}, "there is no such job"},
+		{"its try was refused", Memory{Refused: 3, Why: "no nodes"}, "no nodes"},
+		{"its try before was refused", Memory{Refused: 2, Why: "no nodes", Ended: now}, ""},
+		{"it could not be changed", Memory{Stiff: true}, stiff},
+		{"it could not be changed, which was found in this try", Memory{Refused: 3, Why: "shaping: not now", Stiff: true}, stiff},
+	} {
+		o := part.Order{Application: 7, Job: 5, Want: part.Drop, Try: 3, Hosts: 2}
+		if got := Next(o, Sight{Gone: true, Now: now}, c.know); got.Stand != part.Over || got.Note != c.says {
+			t.Errorf("%s: %s, %q; want over, %q", c.name, stands[got.Stand], got.Note, c.says)
+		}
+	}
+}
+
 func TestNextOfAJobThatTheBatchSystemMakes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
