@@ -9,11 +9,11 @@ import (
 )
 
 // elsewhere lets a sidecar serve for some seconds as on another host: with a name, a journal and a folder of locks of its own. It gives
-// what the sidecar said, and whether it served.
+// what the sidecar said, and whether it served. Labs share /tmp, and each has its own /run.
 func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 	const script = `hostname elsewhere && mkdir -p /run/accordion-sidecars && mount -t tmpfs none /run/accordion-sidecars &&
-		sed 's/journal\.db/elsewhere.db/' /etc/accordion/accordion.toml >/tmp/elsewhere.toml && printf '[session]\nsocket = "/run/elsewhere.sock"\n' >>/tmp/elsewhere.toml &&
-		exec timeout 10 accordion serve --config /tmp/elsewhere.toml "$@"`
+		sed 's/journal\.db/elsewhere.db/' /etc/accordion/accordion.toml >/run/elsewhere.toml && printf '[session]\nsocket = "/run/elsewhere.sock"\n' >>/run/elsewhere.toml &&
+		exec timeout 10 accordion serve --config /run/elsewhere.toml "$@"`
 	out, errs, _ := lab.ExecWithin(2*time.Minute, "root", append([]string{"unshare", "--mount", "--uts", "sh", "-c", script, "sh"}, flags...)...)
 	return out + errs, strings.Contains(errs, "accordion: ready")
 }
