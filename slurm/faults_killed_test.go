@@ -1,6 +1,8 @@
 package slurm_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,10 +19,22 @@ func killController(t *testing.T, lab *lab.SlurmLab) {
 	settled(t, lab)
 }
 
-// saved makes slurmctld write its state now, with the jobs that it has; it does so again five seconds later.
+// saved waits until slurmctld has written its jobs as they are now: beside a load it writes them some time after it was told to, and what it
+// writes may have been read before. It writes them again five seconds later.
 func saved(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
-	lab.Run(t, "root", "scontrol", "reconfigure")
+	written := func() time.Time {
+		state, err := os.Stat(filepath.Join(lab.Dir, "state", "job_state"))
+		if err != nil {
+			return time.Time{} // in the moment in which it is replaced
+		}
+		return state.ModTime()
+	}
+	for range 2 {
+		last := written()
+		lab.Run(t, "root", "scontrol", "reconfigure")
+		lab.Await(t, time.Minute, "slurmctld has written its jobs", func() bool { return written().After(last) })
+	}
 }
 
 // awaitEvent waits until the sidecar's journal has an event of the job.
@@ -48,14 +62,23 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	p := serving(t, lab, "clients_per_minute = 300") // a controller that is killed over and over makes many
 	watched := watch(t, lab)
 
-	grows := evolves(t, lab, 30, []int{2, 4})
-	shrinks := evolves(t, lab, 30, []int{4, 2})
+	// Their last steps go on to the end of the test: a slurmctld that comes back may not answer for many seconds, and a killed one forgets that
+	// a job has ended, and does not ask its node about it for minutes.
+	lab.Run(t, "alice", "rm", "-f", "over") // of a run before
+	lasting := func(ep string) string {
+		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+working(2, 29, "until [ -e over ]; do sleep 0.1; done"))
+	}
+	grows, shrinks := lasting("2x30s,4x20m"), lasting("4x30s,2x20m")
 	awaitEvent(t, p, grows, "grew", 2*time.Minute)
 	awaitEvent(t, p, shrinks, "shrank", time.Minute)
-	killController(t, lab)
-	for job, want := range map[string]string{grows: "4", shrinks: "2"} {
-		lab.Await(t, time.Minute, "job "+job+" has "+want+" nodes", func() bool { return strings.HasPrefix(holds(lab, job), want+" ") })
+	resized := func() {
+		t.Helper()
+		for job, want := range map[string]string{grows: "4", shrinks: "2"} {
+			lab.Await(t, time.Minute, "job "+job+" has "+want+" nodes", func() bool { return strings.HasPrefix(holds(lab, job), want+" ") })
+		}
 	}
+	killController(t, lab)
+	resized()
 
 	lively := evolves(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
 	awaitEvent(t, p, lively, "started", time.Minute)
@@ -77,7 +100,11 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 			return slices.ContainsFunc(p.events(reused, "accepted"), func(e entry) bool { return e.Submitted >= at })
 		})
 		if accepted(p, reused) < 2 {
-			asks(lab, "scancel", job, reused)
+			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just come back may not hear the first word
+				asks(lab, "scancel", job, reused)
+				left := strings.Fields(client(t, lab, "squeue", "-h", "-a", "-o", "%A"))
+				return !slices.Contains(left, job) && !slices.Contains(left, reused)
+			})
 		}
 	}
 	if reused != lively { // which may have been forgotten itself, and its number be bob's
@@ -86,6 +113,8 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	lab.Await(t, 2*time.Minute, "bob's job is over", func() bool {
 		return strings.Contains(lab.File("bob", "slurm-"+reused+".out"), "step 2 on 1\ndone")
 	})
+	resized()
+	lab.Run(t, "alice", "touch", "over")
 	ended(t, lab, 2*time.Minute, grows, shrinks)
 	for job, want := range map[string]string{grows: says(2, 4), shrinks: says(4, 2)} {
 		if got := said(lab, job); got != want {

@@ -38,13 +38,17 @@ func asks(lab *lab.SlurmLab, command ...string) string {
 
 // stepping is a script that says at the begin of each step how many nodes it was told to have, for the given seconds each.
 func stepping(steps, seconds int) string {
+	return working(steps, seconds, fmt.Sprintf("sleep %d", seconds))
+}
+
+// working is such a script whose last step is the given work.
+func working(steps, seconds int, last string) string {
 	var b strings.Builder
 	b.WriteString("say() { echo \"step ${ACCORDION_STEP:-1} on $SLURM_NNODES\"; }\nsay\n")
 	for range steps - 1 {
 		fmt.Fprintf(&b, "sleep %d\neval \"$(accordion step)\" || { echo \"step ended with $?\"; exit 1; }\nsay\n", seconds)
 	}
-	fmt.Fprintf(&b, "sleep %d\necho done\n", seconds)
-	return b.String()
+	return b.String() + last + "\necho done\n"
 }
 
 // evolves submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
