@@ -1,11 +1,12 @@
 /* Heat in a rod, by Jacobi's iteration: an MPI program that can go on with another number of ranks.
 
-   usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS]
+   usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS [GENERATION]]
 
    It begins with the state in the file CHECKPOINT, if there is one, and computes until ITERATIONS are done in all; then it
    writes CHECKPOINT and ends with status 0. With HOSTS, the hosts file of a job that never calls `accordion step`, it
    looks there after every hundred iterations: when the job has other nodes than at its start, or is about to lose some,
-   it writes CHECKPOINT and ends with status 75: start me again, on the nodes of that file.
+   it writes CHECKPOINT and ends with status 75: start me again, on the nodes of that file. GENERATION is the one of the
+   file whose nodes it was started on (ACCORDION_GENERATION): the file may have changed before the program looks first.
 
    The result is the same, bit for bit, for any number of ranks, and wherever it was interrupted. */
 #include <mpi.h>
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (argc < 4 || (cells = atol(argv[1])) < ranks || (last = atol(argv[2])) < 0)
-		fail("usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS], and at least one cell a rank");
+		fail("usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS [GENERATION]], and at least one cell a rank");
 	first = cells * rank / ranks;
 	count = cells * (rank + 1) / ranks - first;
 	u = calloc((size_t)count + 2, sizeof *u);
@@ -122,6 +123,8 @@ int main(int argc, char **argv)
 		fail("no memory");
 
 	before = told = generation(hosts);
+	if (argc > 5 && told >= 0)
+		before = atoi(argv[5]);
 	begun = iteration = load(argv[3], u);
 	printf("iteration %ld: rank %d of %d on %s\n", iteration, rank, ranks, node ? node : "?");
 	fflush(stdout);

@@ -15,7 +15,7 @@ until [ -e "$hosts" ]; do sleep 1; done # the sidecar writes it some seconds aft
 status=75
 while [ $status -eq 75 ]; do
 	eval "$(accordion nodes)" || exit # what Slurm told the script at its start is of the first nodes
-	mpiexec.hydra -n $((ACCORDION_NNODES * tasks)) -ppn "$tasks" ./heat "$cells" "$iterations" rod "$hosts"
+	mpiexec.hydra -n $((ACCORDION_NNODES * tasks)) -ppn "$tasks" ./heat "$cells" "$iterations" rod "$hosts" "$ACCORDION_GENERATION"
 	status=$?
 done
 exit $status
