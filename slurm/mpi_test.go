@@ -83,6 +83,23 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	clean(t, p)
 }
 
+// The nodes of an MPI program may change between the reading that says where to start it and its start.
+func TestAnMPIProgramSeesThatItsNodesChangedBeforeItsStart(t *testing.T) {
+	dir := t.TempDir()
+	heat, hosts := filepath.Join(dir, "heat"), filepath.Join(dir, "hosts")
+	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
+	const file = "# accordion hosts generation=2 step=3 steps=3 nodes=1 from=1 until=2\nn3\n"
+	if err := os.WriteFile(hosts, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for generation, status := range map[string]int{"1": 75, "2": 0} {
+		c := exec.CommandContext(t.Context(), heat, "300", "100", filepath.Join(dir, "rod"+generation), hosts, generation)
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != status {
+			t.Errorf("started on the nodes of generation %s, with generation 2 in the file: status %d, want %d\n%s", generation, c.ProcessState.ExitCode(), status, out)
+		}
+	}
+}
+
 // compile runs a compiler; the test is skipped where there is none, or fails if a real Slurm is required.
 func compile(t *testing.T, compiler string, arguments ...string) {
 	t.Helper()

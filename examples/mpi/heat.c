@@ -122,9 +122,10 @@ int main(int argc, char **argv)
 	if (!u || !v)
 		fail("no memory");
 
-	before = told = generation(hosts);
-	if (argc > 5 && told >= 0)
-		before = atoi(argv[5]);
+	told = generation(hosts);
+	before = argc > 5 ? atoi(argv[5]) : told;
+	if (told < 0)
+		told = before;
 	begun = iteration = load(argv[3], u);
 	printf("iteration %ld: rank %d of %d on %s\n", iteration, rank, ranks, node ? node : "?");
 	fflush(stdout);
