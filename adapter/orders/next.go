@@ -72,7 +72,7 @@ func Next(o part.Order, s Sight, m Memory) Step {
 	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
 		return t.unknown()
 	}
-	if m.Stiff && t.pending() && o.Want != part.End {
+	if t.stiff() && t.pending() {
 		return Step{Verb: End, Why: stiff, Stand: part.Waiting}
 	}
 	switch o.Want {
@@ -133,6 +133,15 @@ func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 // ours says whether a job that waits is held by root, and marked.
 func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
+// stiff says whether another job must take the place of this one. None can once its application runs.
+func (t try) stiff() bool {
+	switch t.o.Want {
+	case part.Wait, part.Prepare, part.Start, part.Drop:
+		return t.m.Stiff
+	}
+	return false
+}
+
 // stiff is why a job of a part ends that cannot be started: its launcher submits another one.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
@@ -147,7 +156,7 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
-	case t.m.Stiff: // and the try in which that was found was refused for the same cause, and said so
+	case t.stiff(): // and the try in which that was found was refused for the same cause, and said so
 		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why

@@ -78,6 +78,7 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 
 		{"run", part.Run, Sight{Job: &runs}, ready, Nothing, part.Running, false},
 		{"run: it waits again", part.Run, Sight{Job: &loose}, ready, End, part.Starting, false},
+		{"run: it waits again, and cannot be changed", part.Run, Sight{Job: &loose}, Memory{Frozen: now, Stiff: true}, End, part.Starting, false},
 		{"run: it is gone", part.Run, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, part.Running, false},
 		{"run: it is gone, and nobody knows how", part.Run, Sight{Gone: true}, Memory{Ran: two, Ended: now}, Nothing, part.Over, false},
 		{"run: it ends", part.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Ended: now, Gone: runs.Key}, Nothing, part.Running, false},
@@ -110,17 +111,19 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 func TestAJobThatIsOverSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		name string
+		want part.Want
 		know Memory
 		says string
 	}{
-		{"it ended by itself", Memory{Ended: now}, ""},
-		{"nobody saw it", Memory{}, "there is no such job"},
-		{"its try was refused", Memory{Refused: 3, Why: "no nodes"}, "no nodes"},
-		{"its try before was refused", Memory{Refused: 2, Why: "no nodes", Ended: now}, ""},
-		{"it could not be changed", Memory{Stiff: true}, stiff},
-		{"it could not be changed, which was found in this try", Memory{Refused: 3, Why: "shaping: not now", Stiff: true}, stiff},
+		{"it ended by itself", part.Drop, Memory{Ended: now}, ""},
+		{"nobody saw it", part.Drop, Memory{}, "there is no such job"},
+		{"its try was refused", part.Drop, Memory{Refused: 3, Why: "no nodes"}, "no nodes"},
+		{"its try before was refused", part.Drop, Memory{Refused: 2, Why: "no nodes", Ended: now}, ""},
+		{"it could not be changed", part.Drop, Memory{Stiff: true}, stiff},
+		{"it could not be changed, which was found in this try", part.Drop, Memory{Refused: 3, Why: "shaping: not now", Stiff: true}, stiff},
+		{"it could not be untied from its reservation while it ran", part.Run, Memory{Ran: two, Ended: now, Failed: true, Frozen: now, Stiff: true}, ""},
 	} {
-		o := part.Order{Application: 7, Job: 5, Want: part.Drop, Try: 3, Hosts: 2}
+		o := part.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2}
 		if got := Next(o, Sight{Gone: true, Now: now}, c.know); got.Stand != part.Over || got.Note != c.says {
 			t.Errorf("%s: %s, %q; want over, %q", c.name, stands[got.Stand], got.Note, c.says)
 		}
