@@ -1,8 +1,6 @@
 package slurm_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,24 +15,6 @@ func killController(t *testing.T, lab *lab.SlurmLab) {
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Do(t, "ctl-start")
 	settled(t, lab)
-}
-
-// saved waits until slurmctld has written its jobs as they are now: beside a load it writes them some time after it was told to, and what it
-// writes may have been read before. It writes them again five seconds later.
-func saved(t *testing.T, lab *lab.SlurmLab) {
-	t.Helper()
-	written := func() time.Time {
-		state, err := os.Stat(filepath.Join(lab.Dir, "state", "job_state"))
-		if err != nil {
-			return time.Time{} // in the moment in which it is replaced
-		}
-		return state.ModTime()
-	}
-	for range 2 {
-		last := written()
-		lab.Run(t, "root", "scontrol", "reconfigure")
-		lab.Await(t, time.Minute, "slurmctld has written its jobs", func() bool { return written().After(last) })
-	}
 }
 
 // awaitEvent waits until the sidecar's journal has an event of the job.
@@ -89,7 +69,7 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 		if try == 12 {
 			t.Fatal("slurmctld never gave a number twice: it was not killed soon enough after a submission")
 		}
-		saved(t, lab)
+		lab.AwaitSaved(t)
 		job := evolves(t, lab, 10, []int{1, 3})
 		awaitEvent(t, p, job, "accepted", 30*time.Second)
 		killController(t, lab)

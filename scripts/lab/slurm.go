@@ -145,6 +145,30 @@ func (lab *SlurmLab) Conf() string { return filepath.Join(lab.Dir, "etc", "slurm
 // their nodes.
 func (lab *SlurmLab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
 
+// AwaitSaved waits until slurmctld has written its jobs as they are now: beside a load it writes them some time after it was told to, and
+// what it writes may have been read before. It writes them again five seconds later.
+func (lab *SlurmLab) AwaitSaved(t testing.TB) {
+	t.Helper()
+	lab.awaitSaved(t, filepath.Join(lab.Dir, "state"))
+}
+
+// awaitSaved is AwaitSaved of the slurmctld that keeps its state there.
+func (lab *Lab) awaitSaved(t testing.TB, state string) {
+	t.Helper()
+	written := func() time.Time {
+		jobs, err := os.Stat(filepath.Join(state, "job_state"))
+		if err != nil {
+			return time.Time{} // in the moment in which it is replaced
+		}
+		return jobs.ModTime()
+	}
+	for range 2 {
+		last := written()
+		lab.Run(t, "root", "scontrol", "reconfigure")
+		lab.Await(t, time.Minute, "slurmctld has written its jobs", func() bool { return written().After(last) })
+	}
+}
+
 // Exec runs a client command as the user, in his directory, with text as its standard input. It returns what it
 // printed on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError
 // when the command ran and failed.

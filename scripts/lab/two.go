@@ -93,6 +93,12 @@ func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string
 	return lab.oarsub(t, user, command, options...)
 }
 
+// AwaitSaved is the same as that of a SlurmLab.
+func (lab *TwoLabs) AwaitSaved(t testing.TB) {
+	t.Helper()
+	lab.awaitSaved(t, filepath.Join(lab.Dir, "slurm", "state"))
+}
+
 // SQL is what OAR's database answers: a row a line, its fields separated by |.
 func (lab *TwoLabs) SQL(t testing.TB, query string) string {
 	t.Helper()
