@@ -18,14 +18,6 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	lab := lab.OAR(t, 9, lab.Release("2.6"), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x12s,4x12s,1x12s", 10, "10 10"))
-	wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, "3x12s,1x12s", 10, "10"))
-	mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, "1x12s,2x12s", 48))
-	lab.Await(t, long, "the sidecar's jobs run", func() bool {
-		return lab.SQL(t, "select count(*) from jobs where state = 'Running' and job_id in ("+strings.Join([]string{grows, wide, mute}, ", ")+")") == "3"
-	})
-	lab.Do(t, "serve-stop", "--kill")
-	molds := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=9,walltime=0:1:0", "-l", "nodes=2,walltime=0:2:0")
 	for _, wrong := range [][]string{{"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
 		before := lab.SQL(t, everyJob)
 		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
@@ -33,7 +25,15 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
 		}
 	}
-	lab.Do(t, "serve")
+	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x24s,4x12s,1x12s", 22, "10 10"))
+	wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, "3x24s,1x12s", 22, "10"))
+	mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, "1x24s,2x12s", 72))
+	lab.Await(t, long, "the sidecar's jobs run", func() bool {
+		return lab.SQL(t, "select count(*) from jobs where state = 'Running' and job_id in ("+strings.Join([]string{grows, wide, mute}, ", ")+")") == "3"
+	})
+	lab.Do(t, "serve-stop", "--kill")
+	molds := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=9,walltime=0:1:0", "-l", "nodes=2,walltime=0:2:0")
+	lab.Do(t, "serve") // a step that meets no sidecar waits for ten seconds
 	for _, job := range []string{grows, wide, mute, molds} {
 		ends(t, lab, job)
 	}
