@@ -146,7 +146,7 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 		}
 		first, rest, _ := strings.Cut(works[1:], " ")
 		s.command = fmt.Sprintf(`where() { echo "${ACCORDION_STEP:-1} $(sort -u "$OAR_NODEFILE" | wc -l)" >>sizes.$OAR_JOB_ID; }; where; sleep %s; `+
-			`for s in %s; do until eval "$(accordion step)"; do :; done; where; sleep $s; done`, first, rest)
+			`for s in %s; do eval "$(accordion step)" || exit 1; where; sleep $s; done`, first, rest)
 		s.options = []string{"-t", "ep=" + strings.Join(steps, ",")}
 		all = append(all, s)
 	}

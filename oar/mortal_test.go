@@ -168,8 +168,9 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 	lives.Go(func() {
 		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestASidecarInsideTheLabDies$' -test.timeout=9m; }; `+script, program)
 	})
-	// On a busy machine a sidecar lives shorter than its next one takes to begin, and a step that meets none for ten seconds gives up.
-	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; until eval "$(accordion step)"; do :; done; where; done; sleep 3`
+	// On a busy machine a sidecar lives shorter than its next one takes to begin, and a step that meets none for ten seconds
+	// gives up, with status 4.
+	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done; where; done; sleep 3`
 	jobs := make([]string, len(profiles))
 	for i, ep := range profiles {
 		jobs[i] = lab.Submit(t, "alice", work, "-q", "evolve", "-t", "ep="+ep)

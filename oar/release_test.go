@@ -18,13 +18,6 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	lab := lab.OAR(t, 9, lab.Release("2.6"), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	for _, wrong := range [][]string{{"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
-		before := lab.SQL(t, everyJob)
-		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
-		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
-			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
-		}
-	}
 	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x24s,4x12s,1x12s", 22, "10 10"))
 	wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, "3x24s,1x12s", 22, "10"))
 	mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, "1x24s,2x12s", 72))
@@ -52,6 +45,13 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	nodesAreClean(t, lab)
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
+	for _, wrong := range [][]string{{"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
+		before := lab.SQL(t, everyJob)
+		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
+		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
+			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
+		}
+	}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
