@@ -72,7 +72,7 @@ func Next(o part.Order, s Sight, m Memory) Step {
 	if s.Job == nil && !s.Gone && o.Want != part.Ghost {
 		return t.unknown()
 	}
-	if t.stiff() && t.pending() {
+	if t.replaced() && t.pending() {
 		return Step{Verb: End, Why: stiff, Stand: part.Waiting}
 	}
 	switch o.Want {
@@ -133,8 +133,8 @@ func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 // ours says whether a job that waits is held by root, and marked.
 func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
-// stiff says whether another job must take the place of this one. None can once its application runs.
-func (t try) stiff() bool {
+// replaced says whether another job must take the place of this one. None can once its application runs.
+func (t try) replaced() bool {
 	switch t.o.Want {
 	case part.Wait, part.Prepare, part.Start, part.Drop:
 		return t.m.Stiff
@@ -156,7 +156,7 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
-	case t.stiff(): // and the try in which that was found was refused for the same cause, and said so
+	case t.replaced(): // and the try in which that was found was refused for the same cause, and said so
 		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
