@@ -45,6 +45,7 @@ var trials = []trial{
 	{"reservations", reservations},
 	{"one reservation made twice at once", oneReservationMadeTwiceAtOnce},
 	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
+	{"a history that the database ends", aHistoryThatTheDatabaseEnds},
 	{"a transaction that is left alone", aTransactionThatIsLeftAlone},
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
@@ -62,7 +63,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 12
+const forEveryDatabase = 13
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/oar/history"
 )
 
 // The sidecar keeps a reservation ready and begins a step in it from two goroutines.
@@ -39,16 +40,14 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 	}
 	tries := 0
 	var locking sync.WaitGroup
-	in.must(in.db.AtOneInstant(in.ctx, func(tx *sql.Tx) error {
+	in.must(in.db.AtOneInstant(in.ctx, in.db.Sql, func(tx *sql.Tx) error {
 		var n int
 		if err := tx.QueryRowContext(in.ctx, "SELECT count(*) FROM jobs").Scan(&n); err != nil {
 			return err
 		}
 		if tries++; tries == 1 {
-			locking.Go(in.lockTables)
-			in.wait("1", func() string {
-				return in.answer("SELECT least(count(*), 1) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'")
-			})
+			locking.Go(func() { in.whileLocked("gantt_jobs_predictions_visu WRITE, jobs WRITE", func() {}) })
+			in.awaitsTable("LOCK TABLES gantt")
 		}
 		return tx.QueryRowContext(in.ctx, "SELECT count(*) FROM gantt_jobs_predictions_visu").Scan(&n)
 	}))
@@ -58,18 +57,54 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 	}
 }
 
-// lockTables locks as OAR does, and lets go.
-func (in *inside) lockTables() {
+// The same happens to a history that is read: its first question is of jobs and of their configurations, its second of their resources.
+func aHistoryThatTheDatabaseEnds(in *inside) {
+	if in.db.Conf.Type != "mysql" {
+		in.Log("PostgreSQL lets a reader and a locker alone")
+		return
+	}
+	over := in.Submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
+	in.quiet()
+	reader := *in.db.DB
+	reader.Users = in.db.Sql // MariaDB shows an account only its own statements
+	var all sync.WaitGroup
+	in.whileLocked("moldable_job_descriptions WRITE", func() { // OAR locks this one alone, and so waits for nothing of ours
+		all.Go(func() {
+			runs, left, err := history.Read(in.ctx, &reader, history.Span{From: over.Submitted, Until: time.Now().Unix() + 60}) // OAR begins jobs a little ahead of time
+			if err != nil || len(runs) == 0 {
+				in.Errorf("%d runs, left out: %s; error %v", len(runs), left, err)
+			}
+		})
+		in.awaitsTable("SELECT j.job_id, COALESCE(j.job_name")
+		all.Go(func() { in.whileLocked("assigned_resources WRITE, jobs WRITE", func() {}) })
+		in.awaitsTable("LOCK TABLES assigned_resources")
+	})
+	all.Wait()
+}
+
+// awaitsTable waits until a statement that begins so waits for a table of MariaDB's.
+func (in *inside) awaitsTable(begins string) {
+	in.Helper()
+	in.wait("1", func() string {
+		return in.answer("SELECT least(count(*), 1) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%' AND info LIKE '" + begins + "%'")
+	})
+}
+
+// whileLocked locks tables as OAR does, and lets go when something is done.
+func (in *inside) whileLocked(tables string, do func()) {
 	conn, err := in.db.Sql.Conn(in.ctx)
 	if err != nil {
 		in.Error(err)
 		return
 	}
 	defer conn.Close()
-	for _, text := range []string{"LOCK TABLES gantt_jobs_predictions_visu WRITE, jobs WRITE", "UNLOCK TABLES"} {
-		if _, err := conn.ExecContext(in.ctx, text); err != nil {
-			in.Error(err)
-		}
+	if _, err := conn.ExecContext(in.ctx, "LOCK TABLES "+tables); err != nil {
+		in.Error(err)
+		return
+	}
+	do()
+	if _, err := conn.ExecContext(in.ctx, "UNLOCK TABLES"); err != nil {
+		in.Error(err)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*observe.Job
-	err := s.db.AtOneInstant(ctx, func(tx *sql.Tx) (err error) {
+	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) (err error) {
 		if snapshot, shown, err = s.read.Snapshot(ctx, tx); err != nil {
 			return err
 		}

@@ -36,10 +36,10 @@ func (d *DB) untilNoneIsInTheWay(ctx context.Context, transaction func() error) 
 }
 
 // AtOneInstant reads what was there at one instant, and again when the database ended the reading: MariaDB does so where one of
-// OAR's programs locks several of the tables meanwhile.
-func (d *DB) AtOneInstant(ctx context.Context, read func(*sql.Tx) error) error {
+// OAR's programs locks several of the tables meanwhile. From is whose account reads: Sql or Users.
+func (d *DB) AtOneInstant(ctx context.Context, from *sql.DB, read func(*sql.Tx) error) error {
 	return d.untilNoneIsInTheWay(ctx, func() error {
-		tx, err := d.Sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+		tx, err := from.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 		if err != nil {
 			return err
 		}

@@ -58,38 +58,49 @@ type job struct {
 
 // Read gives the jobs that ran in a span of time and are over. A name that a job was not given is its command.
 func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, error) {
-	var left Left
 	ctx, cancel := context.WithTimeout(ctx, 4*patience)
 	defer cancel()
-	tx, err := db.Users.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	var k kept
+	err := db.AtOneInstant(ctx, db.Users, func(tx *sql.Tx) (err error) {
+		k, err = read(ctx, db, tx, span)
+		return err
+	})
 	if err != nil {
-		return nil, left, fmt.Errorf("asking OAR's database as the account that may only read: %w", err)
+		return nil, Left{}, fmt.Errorf("as the account that may only read: %w", err)
 	}
-	defer func() { _ = tx.Rollback() }()
+	var left Left
+	runs := runsOf(k.jobs, k.hosts, k.changing, &left)
+	return runs, left, nil
+}
+
+// kept is what OAR keeps of jobs that are over: on how many nodes each was, and how many types that change this number it has.
+type kept struct {
+	jobs            []job
+	hosts, changing map[int64]int
+}
+
+func read(ctx context.Context, db *database.DB, tx *sql.Tx, span Span) (k kept, err error) {
 	if _, err = tx.ExecContext(ctx, db.StatementLimit(patience)); err != nil {
-		return nil, left, fmt.Errorf("limiting the time of a question to OAR's database: %w", err)
+		return k, fmt.Errorf("limiting the time of a question to OAR's database: %w", err)
 	}
 	where := fmt.Sprintf("j.start_time > 0 AND j.start_time < %d AND (j.stop_time >= %d OR j.stop_time = 0)", span.Until, span.From)
-	jobs, err := database.All(ctx, tx, "jobs that are over", `SELECT j.job_id, COALESCE(j.job_name, ''), COALESCE(j.job_user, ''), COALESCE(j.project, ''), COALESCE(j.queue_name, ''),
+	k.jobs, err = database.All(ctx, tx, "jobs that are over", `SELECT j.job_id, COALESCE(j.job_name, ''), COALESCE(j.job_user, ''), COALESCE(j.project, ''), COALESCE(j.queue_name, ''),
 		j.state, COALESCE(j.command, ''), j.submission_time, j.start_time, j.stop_time, COALESCE(m.moldable_walltime, 0), COALESCE(j.exit_code, -1)
 		FROM jobs j LEFT JOIN moldable_job_descriptions m ON m.moldable_id = j.assigned_moldable_job WHERE `+where+` ORDER BY j.job_id`, nil, func(j *job) []any {
 		return []any{&j.id, &j.name, &j.user, &j.project, &j.queue, &j.state, &j.command, &j.submit, &j.start, &j.stop, &j.limit, &j.exit}
 	})
 	if err != nil {
-		return nil, left, err
+		return k, err
 	}
-	hosts, err := counted(ctx, tx, "the nodes of jobs that are over", `SELECT j.job_id, COUNT(DISTINCT r.network_address) FROM jobs j
+	k.hosts, err = counted(ctx, tx, "the nodes of jobs that are over", `SELECT j.job_id, COUNT(DISTINCT r.network_address) FROM jobs j
 		JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job JOIN resources r ON r.resource_id = a.resource_id
 		WHERE r.type = 'default' AND `+where+` GROUP BY j.job_id`)
 	if err != nil {
-		return nil, left, err
+		return k, err
 	}
-	changing, err := counted(ctx, tx, "the types of jobs that are over", `SELECT j.job_id, COUNT(*) FROM jobs j JOIN job_types t ON t.job_id = j.job_id
+	k.changing, err = counted(ctx, tx, "the types of jobs that are over", `SELECT j.job_id, COUNT(*) FROM jobs j JOIN job_types t ON t.job_id = j.job_id
 		WHERE (t.type = 'noop' OR t.type LIKE 'ep=%' OR t.type LIKE 'container%' OR t.type LIKE 'cosystem%') AND `+where+` GROUP BY j.job_id`)
-	if err != nil {
-		return nil, left, err
-	}
-	return runsOf(jobs, hosts, changing, &left), left, nil
+	return k, err
 }
 
 // counted gives a number for each job.

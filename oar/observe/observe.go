@@ -2,7 +2,7 @@
 // nothing, and decides nothing.
 //
 //	read := observe.New(tables, "evolve")
-//	err := db.AtOneInstant(ctx, func(tx *sql.Tx) (err error) { snapshot, jobs, err = read.Snapshot(ctx, tx); return err })
+//	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, err = read.Snapshot(ctx, tx); return err })
 //	snapshot.Molds.Reach = read.Reach(ctx)
 //
 //	observe.go       the snapshot, and one job

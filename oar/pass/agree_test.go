@@ -250,7 +250,7 @@ func (m *mixture) reserve() {
 func (f *forged) read() *adapter.Snapshot {
 	var snapshot *adapter.Snapshot
 	read := observe.New(tables.Tables{DB: f.DB}, "evolve")
-	err := f.AtOneInstant(f.t.Context(), func(tx *sql.Tx) (err error) {
+	err := f.AtOneInstant(f.t.Context(), f.Sql, func(tx *sql.Tx) (err error) {
 		snapshot, _, err = read.Snapshot(f.t.Context(), tx)
 		return err
 	})

@@ -88,7 +88,7 @@ type claim struct {
 // read reads everything in a few flat queries, as it is at one instant: what the sidecar changes together is seen together.
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
-	err := d.AtOneInstant(ctx, func(tx *sql.Tx) error {
+	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {
 		s = &state{queue: queue, running: map[int64]*runs{}}
 		byID := map[int64]*waiting{}
 		waits := func(id int64) (*[]string, *[]*choice) {
