@@ -47,6 +47,7 @@ var trials = []trial{
 	{"a reading that the database ends", aReadingThatTheDatabaseEnds},
 	{"a history that the database ends", aHistoryThatTheDatabaseEnds},
 	{"a transaction that is left alone", aTransactionThatIsLeftAlone},
+	{"a first companion begins without a pass", aFirstCompanionBeginsWithoutAPass},
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
@@ -63,7 +64,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 13
+const forEveryDatabase = 14
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

@@ -3,6 +3,7 @@ package oar
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"accordion/core"
 	"accordion/oar/database"
 	"accordion/oar/observe"
+	"accordion/oar/server"
 	"accordion/oar/tables"
 )
 
@@ -60,6 +62,55 @@ func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, h
 		return adapter.Key{}, err
 	}
 	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.Place(ctx, tx, id, places)
+}
+
+// firstOnes are the companions of a job's first step that are in a state of OAR's.
+func firstOnes(r *observe.Job, state string) (all []*observe.Job) {
+	for _, c := range r.Companions {
+		if c.Joined == observe.AtStart && c.OARState == state {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// beginFirst has the first companions of jobs that run begin at once, where no pass is under way. A pass that began such a job has left them:
+// OAR 2.5 begins none before its job runs. The next pass may be ten seconds later, and until then the job, whose script may be on their
+// hosts, does not hold these: a queue that comes before ours could have them.
+func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) error {
+	for _, r := range shown {
+		if r.OARState != "Running" || len(firstOnes(r, database.StateWaiting)) == 0 {
+			continue
+		}
+		var begun []int64
+		err := s.alter(ctx, r.Key, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+			begun = nil
+			var ids []int64
+			var hosts []string
+			for _, c := range firstOnes(r, database.StateWaiting) {
+				ids, hosts = append(ids, int64(c.ID)), append(hosts, c.Places...)
+			}
+			if r.OARState != "Running" || len(hosts) == 0 {
+				return nil
+			}
+			atOnce, err := s.db.MayLaunchWaiting(ctx, tx, ids, hosts, now)
+			if err == nil && atOnce {
+				err = s.occupied(ctx, tx, hosts)
+			}
+			if err != nil || !atOnce {
+				return err
+			}
+			begun = ids
+			return s.db.Launch(ctx, tx, ids, now)
+		})
+		if err != nil && !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone) { // a pass begins them, or nothing does
+			return fmt.Errorf("beginning the first companions of job %d: %w", r.ID, err)
+		}
+		for _, id := range begun {
+			s.server.Poke(server.Begins(core.JobID(id)))
+		}
+	}
+	return nil
 }
 
 // lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.

@@ -67,6 +67,41 @@ func aJobBeginsWithoutAPass(in *inside) {
 	}
 }
 
+// A pass that begins a job leaves its companions, which OAR 2.5 does not begin before it runs. The queue is closed here, so that no other pass
+// begins them either.
+func aFirstCompanionBeginsWithoutAPass(in *inside) {
+	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	in.start(job, 500, "n1", "n2")
+	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
+	defer in.exec("UPDATE queues SET state = 'Active' WHERE queue_name = 'evolve'")
+	var made adapter.Key
+	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
+		made, err = in.companion(in.ctx, tx, r, []string{"n3", "n4"}, 300, observe.AtStart, "", now)
+		return err
+	}))
+	if err := in.db.Change(in.ctx, func(tx *sql.Tx) error {
+		err := database.Run(in.ctx, tx, "a pass", "UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0")
+		if err != nil {
+			return err
+		}
+		may, err := in.db.MayLaunchWaiting(in.ctx, tx, []int64{int64(made.ID)}, []string{"n3", "n4"}, time.Now().Unix())
+		if err == nil && may {
+			in.Error("it may be launched while a pass is under way")
+		}
+		return errors.Join(err, errNotYet)
+	}); !errors.Is(err, errNotYet) {
+		in.must(err)
+	}
+	in.wait("Running", func() string {
+		_, err := in.Observe(in.ctx)
+		in.must(err)
+		return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", made.ID))
+	})
+	if has := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id WHERE j.job_id = %d", made.ID)); has != "2" {
+		in.Errorf("it has %s resources, want 2", has)
+	}
+}
+
 // errNotYet takes a transaction back.
 var errNotYet = errors.New("a pass is under way")
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"accordion/adapter"
@@ -27,6 +26,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		}
 		return s.keeper.Look(ctx, tx)
 	})
+	if err == nil {
+		err = s.beginFirst(ctx, shown)
+	}
 	s.hasten(shown...)
 	if err == nil {
 		err = s.remind(ctx)
@@ -65,8 +67,8 @@ const hastenEvery = 2500 * time.Millisecond
 // before would wait up to ten seconds for the next, which the start would have brought on.
 const sparedFor = 3 * hastenEvery
 
-// hasten has OAR plan where a job runs and its first companions wait still: OAR 2.5 does not begin them before their job runs, and does not
-// look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
+// hasten has OAR plan where a job runs and its first companions wait still, and were not begun at once: OAR 2.5 does not begin them before
+// their job runs, and does not look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
 // SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
 	now := time.Now()
@@ -94,9 +96,7 @@ func madeUp(began, told time.Duration) bool { return began < sparedFor && told >
 // unplanned is what OAR is told for a job as it is read, so long after it was told so last for one that was only slow; and whether this is
 // one of those.
 func unplanned(r *observe.Job, since time.Duration) (word string, slow bool) {
-	first := func(state string) bool {
-		return slices.ContainsFunc(r.Companions, func(c *observe.Job) bool { return c.Joined == observe.AtStart && c.OARState == state })
-	}
+	first := func(state string) bool { return len(firstOnes(r, state)) > 0 }
 	switch {
 	case r.OARState == "Running" && first(database.StateWaiting):
 		return server.Starts, false

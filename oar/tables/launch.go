@@ -21,10 +21,7 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	if err != nil {
 		return false, err
 	}
-	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
-		return false, err
-	}
-	free, err := d.nobodys(ctx, tx, job, resources, now)
+	free, err := d.free(ctx, tx, []int64{job}, resources, now)
 	if err != nil || !free {
 		return false, err
 	}
@@ -35,15 +32,41 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// nobodys says whether no job holds the resources, and none that waits but this one is planned on them soon. Others than besteffort jobs, which
+// MayLaunchWaiting says the same of jobs that passes know of, on nodes that are planned for them: no pass may be under way, which could
+// launch them a second time, and nobody may have asked for their end.
+func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, nodes []string, now core.Time) (bool, error) {
+	resources, err := d.Resources(ctx, tx, nodes)
+	if err != nil {
+		return false, err
+	}
+	free, err := d.free(ctx, tx, jobs, resources, now)
+	if err != nil || !free {
+		return false, err
+	}
+	query := "SELECT COUNT(*) FROM frag_jobs WHERE frag_id_job IN (" + database.List(jobs) + ")"
+	if ending, err := database.Value[int](ctx, tx, "which jobs are to end", query); err != nil || ending > 0 {
+		return false, err
+	}
+	return d.idle(ctx, tx)
+}
+
+// free says whether OAR's plan cannot be changed before this transaction is over, and nobody but some jobs has the resources.
+func (d Tables) free(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
+	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
+		return false, err
+	}
+	return d.nobodys(ctx, tx, jobs, resources, now)
+}
+
+// nobodys says whether no job holds the resources, and none that waits but these is planned on them soon. Others than besteffort jobs, which
 // a pass ends, are an advance reservation's or were planned before the reservation was there.
-func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, job int64, resources []int64, now core.Time) (bool, error) {
+func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
 	query := fmt.Sprintf(`SELECT (SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id
 		WHERE a.assigned_resource_index = 'CURRENT' AND a.resource_id IN (%[1]s) AND %[2]s) + (SELECT COUNT(*) FROM gantt_jobs_predictions p
 		JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
 		JOIN jobs j ON j.job_id = m.moldable_job_id WHERE j.state IN ('Waiting', 'toAckReservation') AND p.start_time <= %[3]d AND g.resource_id IN (%[1]s)
-		AND %[4]s AND j.job_id <> %[5]d)`,
-		database.List(resources), database.IsHolding, now+imminent, NoHolder, job)
+		AND %[4]s AND j.job_id NOT IN (%[5]s))`,
+		database.List(resources), database.IsHolding, now+imminent, NoHolder, database.List(jobs))
 	others, err := database.Value[int](ctx, tx, "who has the nodes", query)
 	return others == 0, err
 }
