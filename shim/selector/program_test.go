@@ -97,7 +97,7 @@ func TestAProgramThatIsLateSpeaksNonsenseOrEnds(t *testing.T) {
 		want     string
 	}{
 		"late":     {"exec sleep 100", soon, "the model's program has not answered view 1 within 20ms"},
-		"nonsense": {"echo $((6*7)) me; exec sleep 100", never, `the model's program says nonsense, "42 me": `},
+		"nonsense": {"read view; echo $((6*7)) me; exec sleep 100", never, `the model's program says nonsense, "42 me": `},
 		"endless":  {"exec cat /dev/zero", never, "the model's program has ended"},
 		"ended":    {"exit 3", never, "the model's program has ended"},
 		"deaf":     {"exec <&-; trap '' TERM; sleep 100 & wait", soon, "the model's program has not answered view 1 within 20ms"},
