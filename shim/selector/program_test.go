@@ -62,7 +62,7 @@ func TestWhatAProgramMayAnswer(t *testing.T) {
 }
 
 // conversation starts a program, shows it views of one cluster, and gives what is said.
-func conversation(t *testing.T, script string, patience time.Duration, views ...int64) (say func(view int64), next func() Said) {
+func conversation(t *testing.T, script string, patience time.Duration) (say func(view int64), next func() Said) {
 	t.Helper()
 	p, err := startProgram([]string{"sh", "-c", script}, 0, os.Stderr, patience)
 	if err != nil {
