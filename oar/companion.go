@@ -77,7 +77,7 @@ func firstOnes(r *observe.Job, state string) (all []*observe.Job) {
 // beginFirst has the first companions of jobs that run begin at once, where no pass is under way. A pass that began such a job has left them:
 // OAR 2.5 begins none before its job runs. The next pass may be ten seconds later, and until then the job, whose script may be on their
 // hosts, does not hold these: a queue that comes before ours could have them.
-func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) error {
+func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 	for _, r := range shown {
 		if r.OARState != "Running" || len(firstOnes(r, database.StateWaiting)) == 0 {
 			continue
@@ -103,14 +103,16 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) error {
 			begun = ids
 			return s.db.Launch(ctx, tx, ids, now)
 		})
-		if err != nil && !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone) { // a pass begins them, or nothing does
-			return fmt.Errorf("beginning the first companions of job %d: %w", r.ID, err)
+		if err != nil { // a pass begins them, or nothing does
+			if !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone) {
+				s.log.Warn("a job's first companions are not begun at once, but by OAR's next pass", "job", r.ID, "error", err)
+			}
+			continue
 		}
 		for _, id := range begun {
 			s.server.Poke(server.Begins(core.JobID(id)))
 		}
 	}
-	return nil
 }
 
 // lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.

@@ -79,18 +79,13 @@ func aFirstCompanionBeginsWithoutAPass(in *inside) {
 		made, err = in.companion(in.ctx, tx, r, []string{"n3", "n4"}, 300, observe.AtStart, "", now)
 		return err
 	}))
-	if err := in.db.Change(in.ctx, func(tx *sql.Tx) error {
-		err := database.Run(in.ctx, tx, "a pass", "UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0")
-		if err != nil {
-			return err
-		}
-		may, err := in.db.MayLaunchWaiting(in.ctx, tx, []int64{int64(made.ID)}, []string{"n3", "n4"}, time.Now().Unix())
-		if err == nil && may {
-			in.Error("it may be launched while a pass is under way")
-		}
-		return errors.Join(err, errNotYet)
-	}); !errors.Is(err, errNotYet) {
-		in.must(err)
+	for name, happens := range map[string]func(*sql.Tx) error{
+		"a pass is under way": func(tx *sql.Tx) error {
+			return database.Run(in.ctx, tx, "a pass", "UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0")
+		},
+		"its end is asked for": func(tx *sql.Tx) error { return in.db.Frag(in.ctx, tx, time.Now().Unix(), int64(made.ID)) },
+	} {
+		in.wait("looked", func() string { return in.mayNotLaunch(made, name, happens) })
 	}
 	in.wait("Running", func() string {
 		_, err := in.Observe(in.ctx)
@@ -100,6 +95,37 @@ func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	if has := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id WHERE j.job_id = %d", made.ID)); has != "2" {
 		in.Errorf("it has %s resources, want 2", has)
 	}
+}
+
+// mayNotLaunch says that a companion on n3 and n4 that may be launched may not when something happens, and takes that back.
+func (in *inside) mayNotLaunch(companion adapter.Key, name string, happens func(*sql.Tx) error) (state string) {
+	may := func(tx *sql.Tx) (bool, error) {
+		return in.db.MayLaunchWaiting(in.ctx, tx, []int64{int64(companion.ID)}, []string{"n3", "n4"}, time.Now().Unix())
+	}
+	err := in.alter(in.ctx, companion, func(tx *sql.Tx, _ *observe.Job, _ core.Time) error {
+		before, err := may(tx)
+		if err != nil {
+			return err
+		}
+		if state = "a pass is under way"; !before {
+			return errNotYet
+		}
+		if err := happens(tx); err != nil {
+			return err
+		}
+		after, err := may(tx)
+		if err != nil {
+			return err
+		}
+		if state = "looked"; after {
+			in.Errorf("it may be launched, though %s", name)
+		}
+		return errNotYet
+	})
+	if !errors.Is(err, errNotYet) {
+		in.must(err)
+	}
+	return state
 }
 
 // errNotYet takes a transaction back.

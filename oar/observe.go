@@ -27,7 +27,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return s.keeper.Look(ctx, tx)
 	})
 	if err == nil {
-		err = s.beginFirst(ctx, shown)
+		s.beginFirst(ctx, shown)
 	}
 	s.hasten(shown...)
 	if err == nil {
@@ -67,9 +67,9 @@ const hastenEvery = 2500 * time.Millisecond
 // before would wait up to ten seconds for the next, which the start would have brought on.
 const sparedFor = 3 * hastenEvery
 
-// hasten has OAR plan where a job runs and its first companions wait still, and were not begun at once: OAR 2.5 does not begin them before
-// their job runs, and does not look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner after a pass than
-// SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
+// hasten has OAR plan where a job runs and its first companions wait still, and could not be begun at once: OAR 2.5 does not begin them before
+// their job runs, and does not look again when it does. So too where a job was released a while ago and waits still: a word that comes sooner
+// after a pass than SCHEDULER_MIN_TIME_BETWEEN_2_CALLS is laid aside until the next comes, or for up to ten seconds.
 func (s *System) hasten(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.hastened.Load())
