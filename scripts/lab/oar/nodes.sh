@@ -166,8 +166,12 @@ kill_node() {
 	has_nodes
 	pid=$(pid_of_node "$1") || die "node $1 is not up"
 	(inside bash -c 'kill -KILL "$0" && rm -f "$1"' "$pid" "/run/lab/$1.pid")
+	within 30 node_gone "$pid" || die "node $1 (process $pid) cannot be ended"
 	[[ $(setting without) ]] || remove_groups "$1"
 }
+
+# node_gone PROCESS: a killed node listens until its first process has run for the last time.
+node_gone() { ! (inside kill -0 "$1" 2>/dev/null); }
 
 # boot_one NODE: again, with nothing left of what it had.
 boot_one() {

@@ -151,18 +151,24 @@ set_node() {
 # node_is STATE NAME: oarnodesetting only asks for the change, and the server carries it out.
 node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
-# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone. One that has
-# ended by itself before it is killed is as good as one that was.
+# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone. The next
+# server begins when nobody listens any more: a process that was killed listens until it has run for the last time, and would be taken for
+# the next server.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
 	local starting
-	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"
-		for pid in $(pgrep -f "^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))"); do
-			kill -KILL "$pid" 2>/dev/null || [[ ! -e /proc/$pid ]] || exit 1
-		done')
+	(inside bash -c 'kill -KILL "$(cat /run/oar-server.pid)"')
+	within 60 modules_gone || die "OAR's modules cannot be ended: see 'oar-lab exec -- pgrep -af perl'"
 	mapfile -t starting < <(server_command)
 	(inside "${starting[@]}")
 	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
+}
+
+# modules_gone kills those modules that are still there. Status 1 of pkill: there are none.
+modules_gone() {
+	local status=0
+	(inside pkill -KILL -f '^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))') || status=$?
+	((status == 1)) && ! almighty_answers
 }
 
 almighty_answers() { (inside timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/6666' 2>/dev/null); }
