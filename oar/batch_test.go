@@ -48,6 +48,7 @@ var trials = []trial{
 	{"a history that the database ends", aHistoryThatTheDatabaseEnds},
 	{"a transaction that is left alone", aTransactionThatIsLeftAlone},
 	{"a first companion begins without a pass", aFirstCompanionBeginsWithoutAPass},
+	{"a start is tried once more", aStartIsTriedOnceMore},
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
@@ -64,7 +65,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 14
+const forEveryDatabase = 15
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"accordion/oar/database"
 	"accordion/oar/observe"
 	"accordion/oar/server"
+	"accordion/oar/tables"
 )
 
 // Nobody but a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
@@ -167,4 +169,29 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	if log := file("/var/log/oar.log"); strings.Contains(log, "duplicate key") || strings.Contains(log, "current transaction is aborted") {
 		in.Error("a pass found rows that it had thrown away: see oar.log")
 	}
+}
+
+// A sidecar that was killed in the middle of a start leaves what it made on the nodes to the next one. That one begins anew, and may be killed
+// before it has made anything: the third one knows that something is there.
+func aStartIsTriedOnceMore(in *inside) {
+	if !in.keeper.Used() {
+		in.Skip("OAR makes no cpusets here")
+	}
+	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	const node = "n3"
+	files := in.on(node, fmt.Sprintf("/var/lib/oar/alice_%d.env", job.ID))
+	in.must(in.keeper.Expect(in.ctx, int64(job.ID), []string{node}))
+	in.must(in.keeper.Ready(in.ctx, int64(job.ID), []string{node}, []string{"n2", node}))
+	if _, err := os.Stat(files); err != nil {
+		in.Fatalf("nothing was made on %s: %v", node, err)
+	}
+	in.must(in.keeper.Expect(in.ctx, int64(job.ID), []string{node}))
+	in.must(in.keeper.Cleaned(in.ctx, int64(job.ID), tables.LeftCpusets))
+	if _, err := os.Stat(files); err == nil {
+		in.Errorf("%s is left on %s", files, node)
+	}
+	if noted := in.answer(fmt.Sprintf("SELECT host, companion, made FROM accordion_cpusets WHERE base = %d", job.ID)); noted != "" {
+		in.Errorf("it is still noted: %s", noted)
+	}
+	in.must(in.End(in.ctx, job, "enough"))
 }

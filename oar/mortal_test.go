@@ -188,6 +188,11 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 	}
 	lab.Run(t, "root", "touch", enough)
 	lives.Wait()
+	defer func() {
+		if t.Failed() {
+			t.Log(says[max(0, len(says)-20000):])
+		}
+	}()
 	lab.Do(t, "serve")
 	nothingLeft(t, lab)
 	nodesAreClean(t, lab)
@@ -198,9 +203,6 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 		if at, ok := strings.CutPrefix(strings.TrimSpace(line), "dies "); ok {
 			died = append(died, at)
 		}
-	}
-	if t.Failed() {
-		t.Log(says[max(0, len(says)-20000):])
 	}
 	return died
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"accordion/oar/database"
@@ -48,19 +49,32 @@ func (d Tables) CpusetsOn(hosts []string) (w Which) {
 	return w
 }
 
-// NoteCpusets writes down that a job is to have its cpuset on hosts, which a companion holds for it; 0: none yet.
+// NoteCpusets writes down that a job is to have its cpuset on hosts, which a companion holds for it; 0: none yet. One that was begun there
+// before, for a start or a growth that came to nothing, may still be there: it is begun from now on too, so that whoever cleans looks.
 func (d Tables) NoteCpusets(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	for _, host := range hosts {
-		for _, query := range []string{
-			fmt.Sprintf("DELETE FROM accordion_cpusets WHERE base = %d AND host = %s", base, d.Arg(1)),
-			fmt.Sprintf("INSERT INTO accordion_cpusets (base, host, companion, made) VALUES (%d, %s, %d, 0)", base, d.Arg(1), companion),
-		} {
-			if _, err := tx.ExecContext(ctx, query, host); err != nil {
-				return fmt.Errorf("noting the cpuset on %s: %w", host, err)
-			}
+		if err := d.noteCpuset(ctx, tx, base, companion, host); err != nil {
+			return fmt.Errorf("noting the cpuset on %s: %w", host, err)
 		}
 	}
 	return nil
+}
+
+func (d Tables) noteCpuset(ctx context.Context, tx *sql.Tx, base, companion int64, host string) error {
+	there := fmt.Sprintf("base = %d AND host = %s", base, d.Arg(1))
+	before, err := database.Column[int](ctx, tx, "the cpuset", "SELECT made FROM accordion_cpusets WHERE "+there, host)
+	if err != nil {
+		return err
+	}
+	made := Noted
+	if slices.ContainsFunc(before, func(made int) bool { return made != Noted }) {
+		made = Begun
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM accordion_cpusets WHERE "+there, host); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO accordion_cpusets (base, host, companion, made) VALUES (%d, %s, %d, %d)", base, d.Arg(1), companion, made), host)
+	return err
 }
 
 // PassCpusets writes down that another companion holds some of a job's from now on.
