@@ -304,15 +304,15 @@ func (in *inside) until(job adapter.Key, want string) {
 	in.wait(want, func() string { return in.shows(job) })
 }
 
-// wait looks until a text is as wanted.
+// wait looks until a text is as wanted; only a trial that fails looks for half of what it has.
 func (in *inside) wait(want string, look func() string) {
 	in.Helper()
-	for got := ""; ; time.Sleep(50 * time.Millisecond) { // OAR has no event to wait for
+	for end, got := time.Now().Add(longest/2), ""; ; time.Sleep(50 * time.Millisecond) { // OAR has no event to wait for
 		if got = look(); got == want {
 			return
 		}
-		if in.ctx.Err() != nil {
-			in.Fatalf("it is %q for ever, want %q", got, want)
+		if time.Now().After(end) {
+			in.Fatalf("it is %q for %v, want %q", got, longest/2, want)
 		}
 	}
 }

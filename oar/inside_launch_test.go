@@ -76,6 +76,10 @@ func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	in.start(job, 500, "n1", "n2")
 	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
 	defer in.exec("UPDATE queues SET state = 'Active' WHERE queue_name = 'evolve'")
+	in.wait("1", func() string { // until a pass that has it open still is over: tables.idle says how that is seen
+		return in.answer("SELECT COUNT(*) FROM gantt_jobs_predictions p JOIN gantt_jobs_predictions_visu v ON p.start_time = v.start_time " +
+			"WHERE p.moldable_job_id = 0 AND v.moldable_job_id = 0 AND p.start_time > 0")
+	})
 	var made adapter.Key
 	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
 		made, err = in.companion(in.ctx, tx, r, []string{"n3", "n4"}, 300, observe.AtStart, "", now)
