@@ -169,21 +169,9 @@ func (r ran) places(t *testing.T, line string, first, tasks int) map[string][]in
 
 // examples are run side by side in one lab.
 var examples = map[string]example{
-	"sweep": {
-		folder: "parallel", script: "sweep.sh", program: "parallel", ep: "1x20s,4x40s,1x20s",
-		more:    "export SCRIPT_NODE=$SLURMD_NODENAME\n",
-		exports: []string{"TRIAL=2", "REST=10", "DRAIN=5"},
-		prepare: func(t *testing.T, dir string) {
-			// The first task that comes to another node than the script's hangs, and ends with its node: parallel begins it again.
-			const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
-				"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"
-			install(t, filepath.Join(dir, "task"), filepath.Join(dir, "honest"))
-			write(t, filepath.Join(dir, "task"), hangs)
-			write(t, filepath.Join(dir, "tasks"), strings.Repeat("1\n", sweepTasks))
-		},
-		judge: judgeSweep,
-	},
-	"dask": {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
+	"sweep": sweep(40, 24), // parallel has begun something when the nodes leave its hosts, and reads these again
+	"tail":  sweep(26, 1),  // what hangs is all that is left
+	"dask":  {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
 	"pipeline": {
 		folder: "snakemake", script: "job.sh", program: "snakemake", ep: "1x20s,3x40s,1x20s",
 		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // it looks after its jobs each second
@@ -191,17 +179,34 @@ var examples = map[string]example{
 	},
 }
 
-const sweepTasks = 26
+// sweep shrinks when so many of its tasks are left, each of a second. The first that comes to another node than the script's hangs, and ends
+// with its node: parallel begins it again.
+func sweep(tasks, rest int) example {
+	const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
+		"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"
+	return example{
+		folder: "parallel", script: "sweep.sh", program: "parallel", ep: "1x20s,4x40s,1x20s",
+		more:    "export SCRIPT_NODE=$SLURMD_NODENAME\n",
+		exports: []string{"TRIAL=2", fmt.Sprintf("REST=%d", rest), "DRAIN=5"},
+		prepare: func(t *testing.T, dir string) {
+			install(t, filepath.Join(dir, "task"), filepath.Join(dir, "honest"))
+			write(t, filepath.Join(dir, "task"), hangs)
+			write(t, filepath.Join(dir, "tasks"), strings.Repeat("1\n", tasks))
+		},
+		judge: func(t *testing.T, r ran) { r.swept(t, tasks) },
+	}
+}
 
-func judgeSweep(t *testing.T, r ran) {
+func (r ran) swept(t *testing.T, tasks int) {
+	t.Helper()
 	hung := wordsOf(t, filepath.Join(r.dir, "hung", "task"))
 	if len(hung) != 2 || !slices.Contains(r.left, hung[1]) {
 		t.Fatalf("the task that hangs: %v; nodes that left: %v", hung, r.left)
 	}
 	r.later = without(r.later, hung[1:]) // which did nothing else
 	at := map[int]string{}
-	for node, tasks := range r.places(t, `^task (\d+) \(1\): done on (\S+)$`, 1, sweepTasks) {
-		for _, n := range tasks {
+	for node, numbers := range r.places(t, `^task (\d+) \(1\): done on (\S+)$`, 1, tasks) {
+		for _, n := range numbers {
 			at[n] = node
 		}
 	}

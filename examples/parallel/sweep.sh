@@ -31,12 +31,13 @@ ended() { wc -l <log; }
 
 running() { kill -0 "$parallel" 2>/dev/null; }
 
-# noticed waits until parallel has read its hosts again: when a task ends, and two seconds after it did so last.
+# noticed waits until parallel has read its hosts again: when a task ends, and two seconds after it did so last. Where all that are left
+# take long, none ends: then until the second `end`. Parallel reads its hosts when the tasks on nodes that go end with these.
 noticed() {
 	local before
 	sleep 2
 	before=$(ended)
-	while running && (($(ended) == before)); do sleep 0.2; done
+	while running && (($(ended) == before && SECONDS < end)); do sleep 0.2; done
 }
 
 # busy NODE: a task is there, or on its way.
@@ -55,8 +56,8 @@ hosts "${nodes[@]}"
 
 while running && (($(find results -name '*.out' | wc -l) < tasks - rest)); do sleep 0.5; done
 hosts "$here"
-noticed
 end=$((SECONDS + drain))
+noticed
 for node in "${nodes[@]}"; do
 	[[ $node != "$here" ]] || continue
 	while busy "$node" && ((SECONDS < end)); do sleep 0.5; done
