@@ -146,7 +146,7 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 		}
 		first, rest, _ := strings.Cut(works[1:], " ")
 		s.command = fmt.Sprintf(`where() { echo "${ACCORDION_STEP:-1} $(sort -u "$OAR_NODEFILE" | wc -l)" >>sizes.$OAR_JOB_ID; }; where; sleep %s; `+
-			`for s in %s; do eval "$(accordion step)" || exit 1; where; sleep $s; done`, first, rest)
+			`for s in %s; do %s || exit 1; where; sleep $s; done`, first, rest, m.asks())
 		s.options = []string{"-t", "ep=" + strings.Join(steps, ",")}
 		all = append(all, s)
 	}
@@ -169,6 +169,14 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 		s.options = append(s.options, "-q", queue, "-n", s.name)
 	}
 	return all
+}
+
+// asks is how an evolving job asks for its next step. One that begins to ask while nobody serves gives up after ten seconds; it asks again.
+func (m mix) asks() string {
+	if m.kills == 0 {
+		return `eval "$(accordion step)"`
+	}
+	return `until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done`
 }
 
 // submitAll submits each user's jobs one after the other, all users at once.

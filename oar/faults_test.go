@@ -30,7 +30,8 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	for _, between := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
 		before := offs()
 		// Before there is a pass nobody would be left to switch the queue on again.
-		during(t, lab, "pgrep -f '"+pass+"' && pkill -KILL -f '"+between+"'")
+		// And one that ends meanwhile may have looked for it already.
+		during(t, lab, "pkill -STOP -f '"+pass+"' && { pkill -KILL -f '"+between+"'; s=$?; pkill -CONT -f '"+pass+"'; [ $s = 0 ]; }")
 		lab.Await(t, long, "OAR has switched the queue off", func() bool { return offs() != before })
 		active(t, lab)
 	}

@@ -175,12 +175,12 @@ func neverTwo(t *testing.T, lab *lab.OARLab) {
 // aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.
 func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	requests := [][]string{
-		{"-l", "nodes=1,walltime=0:0:20"},
-		{"-l", "nodes=2,walltime=0:0:20", "-l", "nodes=4,walltime=0:0:10"},
-		{"-l", "nodes=3,walltime=0:0:15"},
-		{"-l", "/switch=1/nodes=2,walltime=0:0:20"},
-		{"-l", "nodes=1,walltime=0:0:30", "-l", "nodes=5,walltime=0:0:10", "-l", "nodes=2,walltime=0:0:20"},
-		{"-l", "/resource_id=2,walltime=0:0:20", "-p", "switch='s1'"},
+		{"-l", "nodes=1,walltime=0:2:0"},
+		{"-l", "nodes=2,walltime=0:2:0", "-l", "nodes=4,walltime=0:1:0"},
+		{"-l", "nodes=3,walltime=0:1:30"},
+		{"-l", "/switch=1/nodes=2,walltime=0:2:0"},
+		{"-l", "nodes=1,walltime=0:3:0", "-l", "nodes=5,walltime=0:1:0", "-l", "nodes=2,walltime=0:2:0"},
+		{"-l", "/resource_id=2,walltime=0:2:0", "-p", "switch='s1'"},
 	}
 	before := lab.SQL(t, "select max(job_id) from jobs")
 	for i := range 30 {

@@ -105,10 +105,10 @@ make_schema() {
 # query QUERY: bare rows, fields separated by |.
 query() {
 	if [[ $(setting db) == postgresql ]]; then
-		inside env PGPASSWORD=lab PGCONNECT_TIMEOUT=10 timeout 60 psql -h 127.0.0.1 -U oar -qAt -F '|' -v ON_ERROR_STOP=1 -d oar -c "$1"
+		inside env PGPASSWORD=lab PGCONNECT_TIMEOUT=10 timeout 180 psql -h 127.0.0.1 -U oar -qAt -F '|' -v ON_ERROR_STOP=1 -d oar -c "$1"
 	else
 		# Within a field MariaDB writes a tab as \t.
-		(inside timeout 60 mariadb --no-defaults -h 127.0.0.1 -u oar -plab -D oar -N -B -e "$1") | tr '\t' '|'
+		(inside timeout 180 mariadb --no-defaults -h 127.0.0.1 -u oar -plab -D oar -N -B -e "$1") | tr '\t' '|'
 	fi
 }
 

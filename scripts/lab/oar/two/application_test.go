@@ -39,7 +39,7 @@ func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *
 	a.write(t, name+".sh", fmt.Sprintf(`#!/bin/bash
 %s
 eval "$(accordion part)" || exit
-echo "$(date +%%s.%%N) $ACCORDION_PART" >>~/%s.lines
+echo "$EPOCHREALTIME $ACCORDION_PART" >>~/%s.lines
 %s
 `, first, name, after))
 	a.write(t, name+".launch", fmt.Sprintf(`

@@ -120,7 +120,7 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
 			if cluster == "slurm" {
 				state, _, _ := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
-				return state != "RUNNING"
+				return strings.TrimSpace(state) == ""
 			}
 			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
 		})

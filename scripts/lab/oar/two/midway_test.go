@@ -148,9 +148,9 @@ func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 		create trigger story before update of moldable_walltime on moldable_job_descriptions for each row execute function story()`)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- labs.Try("oar", "sql", "begin; select pg_advisory_xact_lock(1); select pg_sleep(58); commit")
+		ended <- labs.Try("oar", "sql", "begin; select pg_advisory_xact_lock(1); select pg_sleep(170); commit")
 	}()
-	const holder = "from pg_stat_activity where query like '%pg_sleep(58)%' and pid <> pg_backend_pid()"
+	const holder = "from pg_stat_activity where query like '%pg_sleep(170)%' and pid <> pg_backend_pid()"
 	labs.Await(t, 10*time.Second, "sizes are locked", func() bool { return labs.SQL(t, "select count(*) "+holder+" and wait_event = 'PgSleep'") == "1" })
 	return func() {
 		t.Helper()
