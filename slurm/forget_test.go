@@ -37,12 +37,12 @@ func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)
-	// Until its end the job can have the last node only; then it grows by nodes that come before.
-	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+12),
+	// While it is there the job can have the last node only; then it grows by nodes that come before.
+	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
 	job := lab.Submit(t, "alice", saying+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
 eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
-		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x15s,3x60s,2x10s,1x10s")
+		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x60s,3x60s,2x10s,1x10s")
 	says := func(word string) map[string]string {
 		t.Helper()
 		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return answers(outputOf(lab, "alice", job))[word] != "" })
@@ -56,6 +56,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if got := says("one")["nodes"]; got != last {
 		t.Fatalf("the job began on %s, want %s", got, last)
 	}
+	client(t, lab, "scontrol", "delete", "ReservationName=others")
 	host := func() string { return client(t, lab, "squeue", "-h", "-j", job, "-o", "%B") }
 	grown := sortedNames(names(t, says("three")["nodes"]))
 	if len(grown) != 3 || grown[2] != last || host() != last {

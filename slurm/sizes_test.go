@@ -96,7 +96,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	// All say -N2, for the site ranks by size, too.
 	list := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
 	model := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byModel)
-	evolving := lab.Submit(t, "alice", onSome+"0", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x20s")
+	evolving := lab.Submit(t, "alice", onSome+"00", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x20s")
 	var behind []string // they want the machine three times over: everybody's part is small, before and after the holder's end
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "alice", "sleep 600", "-H", "-N2", "-t5", "--comment=ep=24x1m"))

@@ -14,7 +14,7 @@ serve() {
 	# shellcheck disable=SC2016
 	daemon accordion /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &
-	within 5 test -s "$lab/pid/accordion.pid" || failed accordion "did not start"
+	within 60 test -s "$lab/pid/accordion.pid" || failed accordion "did not start"
 	within 60 sidecar_answers || failed accordion "does not answer"
 	running accordion || failed accordion "ended at once"
 	echo "slurm-lab: the sidecar serves (log: $lab/log/accordion.log)"
