@@ -278,7 +278,7 @@ func TestSomebodyWhoOnlyLooksIsNoNews(t *testing.T) {
 }
 
 func TestARequestThatDripsInIsCutOffWhileOthersAreServed(t *testing.T) {
-	s := serve(t, Options{Patience: 300 * time.Millisecond})
+	s := serve(t, Options{Patience: 3 * time.Second})
 	s.answerAll(t)
 	slow := s.dial(t)
 	if _, err := slow.Write([]byte{0, 0}); err != nil {
