@@ -31,7 +31,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	root("accordion setup slurm --listen none")
 	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
 	root("systemctl enable --now accordion.service")
-	user("cat >job.sh <<'END'\n#!/bin/sh\n#EP 1x30s,3x20s\nsleep 25\neval \"$(accordion step)\"\nsleep 15\nEND")
+	user("cat >job.sh <<'END'\n#!/bin/sh\n#EP 1x30s,3x10m\nsleep 25\neval \"$(accordion step)\"\nuntil [ -e seen ]; do sleep 0.2; done\nEND")
 	user("sbatch job.sh", "Submitted batch job 1")
 	user("accordion status", "1 ann job.sh evolving running 1/2 …")
 	before, err := s.run("accordion journal --job 1")
@@ -48,6 +48,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	}
 	root("journalctl --unit accordion --no-pager", "… accordion serves: …v1.0.1 …", "… ready: … managed=1 …")
 	user("squeue", "1 main job.sh ann R … 3 n…")
+	user("touch seen")
 	user("accordion explain 1", "… ended: after step 2 of 2")
 	after, err := s.run("accordion journal --job 1")
 	for line := range strings.Lines(before) {
@@ -71,10 +72,14 @@ func hangs(s *site) {
 	}
 	root("mkdir -p /run/systemd/system/accordion.service.d; printf '[Service]\\nWatchdogSec=5\\nTimeoutAbortSec=1\\nRestartSec=1\\n' >/run/systemd/system/accordion.service.d/soon.conf")
 	root("systemctl daemon-reload; systemctl restart accordion.service")
-	s.follows(act{command: "sbatch job.sh", seen: []string{"Submitted batch job 3"}}) // 2 was an expander
-	s.follows(act{command: "accordion status", seen: []string{"3 ann job.sh evolving running 1/2 …"}})
+	said, err := s.as("ann", "sbatch job.sh")
+	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // expanders have numbers, too
+	if err != nil || !submitted {
+		s.Fatalf("sbatch job.sh: %v\n%s", err, said)
+	}
+	s.follows(act{command: "accordion status", seen: []string{job + " ann job.sh evolving running 1/2 …"}})
 	root("systemctl kill --kill-whom=main --signal=STOP accordion.service")
 	root("journalctl --unit accordion --no-pager", "… accordion.service: Watchdog timeout …", "… Scheduled restart job, restart counter is at 1.", "… ready: … managed=1 …")
 	root("systemctl is-active accordion.service", "active")
-	s.follows(act{command: "accordion explain 3", seen: []string{"… ended: after step 2 of 2"}})
+	s.follows(act{command: "accordion explain " + job, seen: []string{"… ended: after step 2 of 2"}})
 }
