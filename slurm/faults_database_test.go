@@ -40,7 +40,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		t.Skipf("Slurm %s resizes without slurmdbd", lab.Slurm)
 	}
 	p := serving(t, lab, "")
-	job := evolves(t, lab, 35, []int{2, 4, 1})
+	job := evolves(t, lab, 27, []int{2, 4, 1})
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 	promised := int64(0)
 	lab.Await(t, time.Minute, "status promises the job's end", func() bool {
@@ -51,7 +51,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		return promised > 0
 	})
 	accounted(t, lab)
-	back, since, wait, least := away(lab), time.Now(), 45*time.Second, int64(5) // seconds by which the promise moves
+	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // seconds by which the promise moves
 	if *long {
 		wait, least = time.Minute, 20
 	}

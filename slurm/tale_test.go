@@ -63,7 +63,7 @@ func tell(t *testing.T, release string) {
 	w.eachTaskHasItsOwn(cores, "alice", false)
 	w.eachTaskHasItsOwn(gpus, "bob", true)
 
-	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+listening(52)) // its growth may come late
+	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+listening(42)) // its growth may come late
 	moldable := lab.Submit(t, "bob", "#MOLD 2x50s|6x10s\necho on $SLURM_JOB_NUM_NODES; srun true && sleep 5")
 	w.over(moldable, silent)
 	w.isTold(silent)
