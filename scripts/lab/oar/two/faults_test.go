@@ -119,8 +119,8 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 		labs.Run(t, "alice", command, id)
 		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
 			if cluster == "slurm" {
-				state, _, _ := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
-				return strings.TrimSpace(state) == ""
+				state, _, err := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
+				return err == nil && strings.TrimSpace(state) == "" // it is in COMPLETING before its processes are told
 			}
 			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
 		})
