@@ -48,6 +48,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	for _, job := range []string{fragile, robust, drained} {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}
+	speaks(t, lab, robust)
 	var drains []string // a node that is down comes back with its slurmd's next report (ReturnToService=2)
 	lose := func(job, state string) (node string) {
 		t.Helper()

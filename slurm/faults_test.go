@@ -72,6 +72,12 @@ func said(lab *lab.SlurmLab, job string) string {
 	return strings.Join(all, " ")
 }
 
+// speaks waits until such a script has begun: Slurm calls a job running before that, and takes words to it that nobody reads.
+func speaks(t *testing.T, lab *lab.SlurmLab, job string) {
+	t.Helper()
+	lab.Await(t, time.Minute, "the script of job "+job+" has begun", func() bool { return said(lab, job) != "" })
+}
+
 // says is all that such a script says when all goes well.
 func says(sizes ...int) string {
 	var b strings.Builder

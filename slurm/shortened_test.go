@@ -13,6 +13,7 @@ func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
 	p := serving(t, lab, "")
 	job := evolves(t, lab, 32, []int{2, 4, 5})
 	awaitEvent(t, p, job, "started", 2*time.Minute)
+	speaks(t, lab, job)
 	steps := func() int { v := p.view(job); return v.Steps }
 	if n := steps(); n != 3 {
 		t.Errorf("job %s has %d steps, want 3", job, n)

@@ -45,7 +45,8 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 
 // Tell has Slurm write a line into a running job's standard error (`scontrol notify`): it arrives on whatever file system
 // the output is, and nothing of ours opens a user's file. An interactive job reads it on its terminal. Slurm gives the line to
-// the job's first node by number: once a job has grown by a node before that of its script, the line is lost.
+// the job's first node by number: once a job has grown by a node before that of its script, the line is lost. So is one that comes
+// before the script runs: in the prolog, or in the first second of a job on a busy machine. Slurm says that it is written in both cases.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
