@@ -63,14 +63,14 @@ func onSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
 	}
 }
 
-// waiting is the managed jobs that wait, in the order of their ranks.
-func (p *process) waiting() []view.Entry {
+// managed is the managed jobs in a phase, in the order of their ranks.
+func (p *process) managed(phase string) []view.Entry {
 	p.t.Helper()
 	var q view.Queue
 	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {
 		p.t.Fatalf("accordion queue --json: %v", err)
 	}
-	q.Jobs = slices.DeleteFunc(q.Jobs, func(j view.Entry) bool { return j.Kind == "ordinary" || j.Phase != "waiting" || j.Rank == 0 })
+	q.Jobs = slices.DeleteFunc(q.Jobs, func(j view.Entry) bool { return j.Kind == "ordinary" || j.Phase != phase })
 	slices.SortFunc(q.Jobs, func(a, b view.Entry) int { return a.Rank - b.Rank })
 	return q.Jobs
 }
@@ -91,8 +91,8 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	first := lab.Submit(t, "bob", walk("4x20s,6x20s", 2))
 	second := lab.Submit(t, "carol", walk("4x20s,6x20s", 2)) // who has used nothing
 	lab.Await(t, time.Minute, "carol's job is before bob's in the queue, and both show what their ranks are made of", func() bool {
-		jobs := p.waiting()
-		return len(jobs) == 2 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
+		jobs := p.managed("waiting")
+		return len(jobs) == 2 && jobs[0].Rank == 1 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
 			slices.ContainsFunc(jobs[1].Parts, func(part adapter.RankPart) bool { return strings.Contains(part.Name, "fair") })
 	})
 	lab.Run(t, "alice", "scancel", before)
