@@ -48,7 +48,7 @@ func (p *process) refused() string {
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 3)
-	p := serving(t, lab, "[lease]\nlength = \"20s\"")
+	p := serving(t, lab, "[lease]\nlength = \"40s\"")
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)

@@ -82,7 +82,7 @@ func (w *world) ordinaryJobs() {
 	w.submit(sleeps, "-H", "-N1", ":", "-N2")
 	w.submit(sleeps, "-N1", "-t5", "-p", "shared,main", "-w", "n2") // waits
 	w.submit(sleeps, "-H", "-N2", "-t5", "--mincpus=3", "--mem=123", "-p", "shared", "--oversubscribe")
-	w.submit("true", "-N1", "-t5") // is over soon
+	w.lab.Submit(w.T, "alice", "true", "-N1", "-t5") // may be over before it is seen
 	w.lab.Run(w.T, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
 	suspended := w.running("n5")
 	w.lab.Run(w.T, "root", "scontrol", "suspend", w.number(suspended.Key))

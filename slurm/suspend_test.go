@@ -33,14 +33,19 @@ func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 	if job = w.await(key, adapter.Running); !slices.Equal(job.Nodes, []string{"n1", "n2"}) {
 		t.Errorf("suspended it holds %v", job.Nodes)
 	}
-	before := w.lab.Run(t, "root", "squeue", "-h", "-a", "-t", "all", "-o", "%A")
+	known := func() []string {
+		return strings.Fields(w.lab.Run(t, "root", "squeue", "-h", "-a", "-t", "all", "-o", "%A"))
+	}
+	before := known()
 	_, err := w.sys.Expand(w.ctx, job, []string{"n3"}, "")
 	w.is(err, adapter.ErrFrozen)
 	if !strings.Contains(err.Error(), "suspended") {
 		t.Errorf("it says %v", err)
 	}
-	if after := w.lab.Run(t, "root", "squeue", "-h", "-a", "-t", "all", "-o", "%A"); after != before {
-		t.Errorf("an allocation was tried: %s, before %s", after, before)
+	for _, id := range known() { // Slurm may have forgotten others in between
+		if !slices.Contains(before, id) {
+			t.Errorf("an allocation was tried: job %s", id)
+		}
 	}
 	w.ok(w.sys.Shrink(w.ctx, key, []string{"n1"}))
 
