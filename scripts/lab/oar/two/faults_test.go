@@ -173,7 +173,7 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			}
 		}},
 		story{"a release that never starts", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "1")
+			a := onBoth(t, labs, name, "20") // a job that is over cannot be held
 			a.said(t, "started on", 1)
 			labs.Run(t, "root", "scontrol", "hold", a.job(t, "slurm"))
 			a.ends(t, 4*time.Minute, "0")

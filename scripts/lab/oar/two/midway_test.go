@@ -21,8 +21,8 @@ func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 			over := locked(t, labs)
 			free()
 			a.logged(t, "what=abort", ": oar: ")
-			over()
 			a.unseen(t)
+			over()
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
@@ -151,7 +151,7 @@ func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 		ended <- labs.Try("oar", "sql", "begin; select pg_advisory_xact_lock(1); select pg_sleep(170); commit")
 	}()
 	const holder = "from pg_stat_activity where query like '%pg_sleep(170)%' and pid <> pg_backend_pid()"
-	labs.Await(t, 10*time.Second, "sizes are locked", func() bool { return labs.SQL(t, "select count(*) "+holder+" and wait_event = 'PgSleep'") == "1" })
+	labs.Await(t, 30*time.Second, "sizes are locked", func() bool { return labs.SQL(t, "select count(*) "+holder+" and wait_event = 'PgSleep'") == "1" })
 	return func() {
 		t.Helper()
 		labs.SQL(t, "select pg_terminate_backend(pid) "+holder)
