@@ -44,7 +44,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	const seconds = 25
 	fragile := evolves(t, lab, seconds, []int{2, 4})
 	robust := evolves(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
-	drained := evolves(t, lab, seconds+10, []int{2, 4, 1}) // when it cannot grow the other has grown: it waits 30 s only
+	drained := evolves(t, lab, seconds+10, []int{2, 4, 1}) // later than the other: a job that cannot grow waits 30 s only
 	for _, job := range []string{fragile, robust, drained} {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}

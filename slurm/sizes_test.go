@@ -118,10 +118,10 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	p.announced(model, 10)
 
 	lab.Run(t, "root", "scancel", holder)
-	for job, says := range map[string]string{list: "on 2\n", model: "on 10\n", evolving: "on 2\n"} {
-		lab.Await(t, time.Minute, "job "+job+" begins", func() bool { return outputOf(lab, "alice", job) != "" })
-		if out := outputOf(lab, "alice", job); !strings.HasPrefix(out, says) { // the evolving job may have been told of its growth
-			t.Errorf("job %s says %q, want %q first", job, out, says)
+	for job, says := range map[string]string{list: "on 2", model: "on 10", evolving: "on 2"} {
+		speaks(t, lab, job)
+		if got := said(lab, job); got != says { // the evolving job may have been told of its growth already
+			t.Errorf("job %s says %q, want %q", job, got, says)
 		}
 	}
 	if x := p.begun(model); x.Most != 10 || x.Reference != 19 {
