@@ -27,11 +27,20 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		n, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
 		return n
 	}
-	for _, between := range []string{"^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", "^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve"} {
+	// Who stands between a pass and OAR is found from the pass: beside one of before that is about to end, another call of the scheduler may
+	// have begun that has no pass yet, and nobody would be left to switch the queue on again. The pass has connections to the database,
+	// so that it did not look yet whether its caller lives.
+	inside := func(between, caller string) string {
+		return `p=$(pgrep -o -f '` + pass + `') && kill -STOP $p && { ` + caller + `
+			[ "$(find /proc/$p/fd -lname 'socket:*')" ] && pgrep -f '` + between + `' | grep -qx $c && kill -KILL $c; s=$?; kill -CONT $p; [ $s = 0 ]; }`
+	}
+	const parent, its = `c=$(($(ps -o ppid= $p)));`, `c=$(($(ps -o ppid= $c)));`
+	for _, kill := range []string{
+		inside("^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", parent),
+		inside("^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve", parent+its),
+	} {
 		before := offs()
-		// Before there is a pass nobody would be left to switch the queue on again.
-		// And one that ends meanwhile may have looked for it already.
-		during(t, lab, "pkill -STOP -f '"+pass+"' && { pkill -KILL -f '"+between+"'; s=$?; pkill -CONT -f '"+pass+"'; [ $s = 0 ]; }")
+		during(t, lab, kill)
 		lab.Await(t, long, "OAR has switched the queue off", func() bool { return offs() != before })
 		active(t, lab)
 	}
