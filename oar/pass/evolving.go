@@ -27,8 +27,9 @@ const leaves core.Time = 3
 
 // sidecar is what a pass knows of it.
 type sidecar struct {
-	lives bool
-	fresh []int64 // resources that became free in the last moment
+	lives  bool
+	second core.Time // in which it was looked at, by the database's clock: the second of a pass may be two ahead of it
+	fresh  []int64   // resources that became free in the last moment
 }
 
 // readSidecar reads it where evolving jobs wait that the policy has to give their turn.
@@ -41,6 +42,7 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	if err != nil {
 		return err
 	}
+	s.sidecar.second = now
 	if s.sidecar.lives, err = d.Leased(ctx, s.queue, now); err != nil || !s.sidecar.lives {
 		return err
 	}
@@ -70,11 +72,11 @@ func (t *translator) turns(ctx context.Context) (all []gantt.Job) {
 	for _, w := range t.state.waiting {
 		o, adopted := t.state.orders.Jobs[w.id]
 		choices := profiles(w.types)
-		if choices == nil || !adopted && !t.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.FirstOf(w.id)] || t.waits(w) {
+		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.FirstOf(w.id)] || t.waits(w) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []gantt.Property{each}); err == nil {
-			all = append(all, gantt.Job{ID: w.id, Submit: w.submitted, Profiles: early(choices, conf.LateKill), Hosts: tree})
+			all = append(all, gantt.Job{ID: w.id, Submit: w.submitted, Profiles: t.beyond(w.id, early(choices, conf.LateKill)), Hosts: tree})
 		}
 	}
 	return all
@@ -99,6 +101,51 @@ func early(choices []core.EP, by core.Time) []core.EP {
 	return all
 }
 
+// beyond is what profiles ask for from now on beyond the hosts that the sidecar keeps for the job's later steps: it keeps these before it keeps
+// those of the start, and a pass between the two must not take the job's own reservation for another's. A step asks for one node at least.
+func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
+	var own []tables.Reservation
+	for _, r := range t.state.orders.Reservations {
+		if tables.IsOf(r.Name, job) {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return choices
+	}
+	all := make([]core.EP, len(choices))
+	for i, ep := range choices {
+		changes, begin := []core.Time{0, ep.Total()}, core.Time(0)
+		for _, r := range own {
+			changes = append(changes, min(max(r.From-t.now, 0), ep.Total()), min(max(r.To-t.now, 0), ep.Total()))
+		}
+		for _, step := range ep {
+			changes = append(changes, begin)
+			begin += step.Duration
+		}
+		slices.Sort(changes)
+		changes = slices.Compact(changes)
+		for k, at := range changes[:len(changes)-1] {
+			left := most(ep, at, at) - t.keptAt(own, t.now+at)
+			all[i] = append(all[i], core.Step{Duration: changes[k+1] - at, Nodes: max(left, 1)})
+		}
+	}
+	return all
+}
+
+// keptAt is how many hosts some reservations have at a second.
+func (t *translator) keptAt(reservations []tables.Reservation, at core.Time) int {
+	hosts, of := map[int32]bool{}, t.properties["network_address"]
+	for _, r := range reservations {
+		for _, id := range t.state.orders.Places[r.Holder] {
+			if i, known := t.index[id]; known && r.From <= at && at < r.To {
+				hosts[of[i]] = true
+			}
+		}
+	}
+	return len(hosts)
+}
+
 // most is how many nodes a profile has at most from one of its seconds to another, both included.
 func most(ep core.EP, from, to core.Time) (nodes int) {
 	begin := core.Time(0)
@@ -112,7 +159,7 @@ func most(ep core.EP, from, to core.Time) (nodes int) {
 }
 
 // isNew says whether a job was submitted so lately that the sidecar may not have seen it.
-func (t *translator) isNew(submitted core.Time) bool { return submitted >= t.now-leaves }
+func (s sidecar) isNew(submitted core.Time) bool { return submitted >= s.second-leaves }
 
 // waits says whether a job is not to begin now, or asks for what is not known here.
 func (t *translator) waits(w *waiting) bool {
@@ -146,7 +193,7 @@ func (p *problem) withoutTurns(now core.Time, plan []gantt.Placed) (own []gantt.
 	missed = map[int64]bool{}
 	its, lately := map[int64]bool{}, map[int64]bool{}
 	for _, j := range p.turns {
-		its[j.ID], lately[j.ID] = true, j.Submit >= now-leaves
+		its[j.ID], lately[j.ID] = true, p.sidecar.isNew(j.Submit)
 	}
 	for _, one := range plan {
 		switch {

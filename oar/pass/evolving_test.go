@@ -45,6 +45,13 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		{name: "what was there before the sidecar has had the time to take", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 now on [10 20]"},
 		{name: "a job of this moment it may not have seen", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 at 600 on [10 20]",
 			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 1; delete(tr.state.orders.Jobs, 1) }},
+		{name: "… which a pass may plan for a later second than it is", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 at 600 on [10 20]",
+			change: func(tr *translator) {
+				tr.state.waiting[0].submitted, tr.state.sidecar.second = now-5, now-2
+				delete(tr.state.orders.Jobs, 1)
+			}},
+		{name: "… and it has seen one of before, and left it to OAR", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 now on [10 20]",
+			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 4; delete(tr.state.orders.Jobs, 1) }},
 		{name: "no sidecar lives", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]",
 			change: func(tr *translator) { tr.state.sidecar.lives = false }},
 		{name: "it has it by this policy only", policy: "repeated", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]"},
@@ -63,6 +70,18 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 			change: func(tr *translator) {
 				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-0", From: now + 3000, To: now + 4000, Holder: 8}}
 				tr.state.orders.Places[8] = []int64{10, 20, 30, 40}
+			}},
+		{name: "the sidecar has reserved for its later steps, and is about to for its start", policy: "patient", profile: "1x60s,2x600s",
+			others: []*waiting{whole(2, 250, 1)}, fresh: []int64{10, 20, 30, 40}, want: "", change: func(tr *translator) {
+				young(tr)
+				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-1", From: now - 1, To: now + 4000, Holder: 8}}
+				tr.state.orders.Places[8] = []int64{30, 40}
+			}},
+		{name: "… and not for another's", policy: "patient", profile: "1x60s,2x600s",
+			others: []*waiting{whole(2, 250, 1)}, fresh: []int64{10, 20, 30, 40}, want: "2 now on [10 20]", change: func(tr *translator) {
+				young(tr)
+				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-11-1", From: now - 1, To: now + 4000, Holder: 8}}
+				tr.state.orders.Places[8] = []int64{30, 40}
 			}},
 		{name: "it waits for another job", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]",
 			change: func(tr *translator) { tr.state.waiting[0].after = []dependency{{7, "Running"}} }},
@@ -84,7 +103,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		}
 		tr.planner, tr.now, tr.state.claims = by, now, c.claims
 		tr.state.orders = &tables.Orders{Jobs: map[int64]tables.Order{1: {State: "Waiting"}}, Places: map[int64][]int64{}}
-		tr.state.sidecar = sidecar{lives: true, fresh: c.fresh}
+		tr.state.sidecar = sidecar{lives: true, second: now, fresh: c.fresh}
 		for i, w := range tr.state.waiting {
 			w.submitted = now - 5000 + core.Time(i)
 		}
@@ -108,6 +127,34 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		slices.Sort(got)
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s: planned are %q, want %q", c.name, text, c.want)
+		}
+	}
+}
+
+func TestAJobAsksForNothingThatIsKeptForItAlready(t *testing.T) {
+	for _, c := range []struct {
+		profile  string
+		from, to core.Time // of the reservation over n1 and n2, from now on
+		want     string
+	}{
+		{"3x8s,4x6s,1x10s", -1, 100, "1x8s,2x6s,1x10s"},
+		{"3x8s,4x6s,1x10s", 8, 14, "3x8s,2x6s,1x10s"},
+		{"4x20s", 5, 12, "4x5s,2x7s,4x8s"},
+		{"4x20s", 20, 30, "4x20s"},
+		{"4x20s", -5, 0, "4x20s"},
+	} {
+		tr := cluster()
+		tr.state.orders = &tables.Orders{Places: map[int64][]int64{8: {10, 20, 30}}}
+		tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-1", From: tr.now + c.from, To: tr.now + c.to, Holder: 8}}
+		if _, err := tr.translate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		choices, err := mold.ParseProfiles(c.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.beyond(1, choices)[0].String(); got != c.want {
+			t.Errorf("of %s two hosts are kept from %d to %d: it asks for %s beyond, want %s", c.profile, c.from, c.to, got, c.want)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type problem struct {
 	turns  []gantt.Job      // the sidecar's, which have their turn in the plan and no place of the pass's
 	fresh  gantt.Set        // what became free in the last moment
 
+	sidecar   sidecar
 	rule      gantt.Rule
 	claimants []int64 // the jobs of the claims
 	fixed     fixed
@@ -48,7 +49,7 @@ type translator struct {
 // translate reads the requests. A job whose request is not honoured is refused; an error is the database's.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
-	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime}
+	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime, sidecar: t.state.sidecar}
 	t.index, t.trees, t.sets = map[int64]int{}, map[string]*gantt.Tree{}, map[string]gantt.Set{}
 	for i, r := range t.state.resources {
 		t.index[r.id] = i

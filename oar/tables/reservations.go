@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"accordion/core"
 	"accordion/oar/database"
@@ -20,6 +21,11 @@ type Reservation struct {
 
 // FirstOf is the name of the reservation with which the sidecar keeps nodes for a job's start.
 func FirstOf(job int64) string { return fmt.Sprintf("accordion-%d-0", job) }
+
+// IsOf says whether a reservation of a name is one with which the sidecar keeps nodes for a job: for its start or for a later step.
+func IsOf(name string, job int64) bool {
+	return strings.HasPrefix(name, strings.TrimSuffix(FirstOf(job), "0"))
+}
 
 // NoHolder is true of a job that shows no reservation.
 const NoHolder = "j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)"
