@@ -54,10 +54,11 @@ sidecar_runs() {
 	[[ $pid =~ ^[0-9]+$ ]] && in_world grep -qzxF serve "/proc/$pid/cmdline"
 }
 
-# sidecar_answers: one that has ended will not, and need not be waited for.
+# sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
+# `accordion status` reads the journal.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
-	! sidecar_runs || { in_world test -S /run/accordion/accordion.sock && in_world /run/lab/bin/accordion status; }
+	! sidecar_runs || { in_world test /run/accordion/accordion.sock -nt "$lab/accordion.pid" && in_world /run/lab/bin/accordion status; }
 }
 
 stop_sidecar() {

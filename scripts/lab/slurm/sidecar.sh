@@ -20,9 +20,10 @@ serve() {
 	echo "slurm-lab: the sidecar serves (log: $lab/log/accordion.log)"
 }
 
-# sidecar_answers: one that has ended will not, and need not be waited for.
+# sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
+# `accordion status` reads the journal.
 sidecar_answers() {
-	! running accordion || { [[ -S $lab/run/accordion.sock ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
+	! running accordion || { [[ $lab/run/accordion.sock -nt $lab/pid/accordion.pid ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
 }
 
 sidecar_config() {

@@ -44,11 +44,11 @@ list_config() {
 	[[ -z ${TWO_LABS_DELEGATE:-} ]] || printf '\n[delegate]\njournal = "%s"\n%s\n' "$lab/delegate/journal.db" "$TWO_LABS_DELEGATE"
 }
 
-# sidecar_answers, of both clusters: one that has ended will not, and need not be waited for.
+# sidecar_answers, of both clusters, as oar-lab's.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || {
-		in_world test -S /run/accordion/accordion.sock && in_world test -S "$lab/slurm/run/accordion.sock" &&
+		in_world test /run/accordion/accordion.sock -nt "$lab/accordion.pid" && in_world test "$lab/slurm/run/accordion.sock" -nt "$lab/accordion.pid" &&
 			in_world /run/lab/bin/accordion status --cluster oar && in_world /run/lab/bin/accordion status --cluster slurm
 	}
 }
