@@ -34,10 +34,11 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		return `p=$(pgrep -o -f '` + pass + `') && kill -STOP $p && { ` + caller + `
 			[ "$(find /proc/$p/fd -lname 'socket:*')" ] && pgrep -f '` + between + `' | grep -qx $c && kill -KILL $c; s=$?; kill -CONT $p; [ $s = 0 ]; }`
 	}
-	const parent, its = `c=$(($(ps -o ppid= $p)));`, `c=$(($(ps -o ppid= $c)));`
+	const parent = `c=$(($(ps -o ppid= $p)));`
+	const grandparent = parent + ` c=$(($(ps -o ppid= $c)));`
 	for _, kill := range []string{
 		inside("^/usr/lib/oar/+schedulers/[a]ccordion_oar evolve", parent),
-		inside("^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve", parent+its),
+		inside("^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve", grandparent),
 	} {
 		before := offs()
 		during(t, lab, kill)

@@ -87,18 +87,34 @@ func (t *translator) turns(ctx context.Context) (all []gantt.Job) {
 func early(choices []core.EP, by core.Time) []core.EP {
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
-		changes, begin := []core.Time{0, ep.Total()}, core.Time(0)
-		for _, step := range ep {
-			changes = append(changes, begin, max(begin-by, 0))
-			begin += step.Duration
+		var changes []core.Time
+		for _, begin := range begins(ep) {
+			changes = append(changes, begin, begin-by)
 		}
-		slices.Sort(changes)
-		changes = slices.Compact(changes)
-		for k, at := range changes[:len(changes)-1] {
-			all[i] = append(all[i], core.Step{Duration: changes[k+1] - at, Nodes: most(ep, at, at+by)})
-		}
+		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return most(ep, at, at+by) })
 	}
 	return all
+}
+
+// begins are the seconds in which a profile's steps begin.
+func begins(ep core.EP) (all []core.Time) {
+	begin := core.Time(0)
+	for _, step := range ep {
+		all = append(all, begin)
+		begin += step.Duration
+	}
+	return all
+}
+
+// stepped is a profile that is so long, and has a step from each of some seconds on, with as many nodes as are said for that second.
+func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int) (ep core.EP) {
+	changes = slices.DeleteFunc(append(changes, 0), func(at core.Time) bool { return at < 0 || at >= total })
+	slices.Sort(changes)
+	changes = append(slices.Compact(changes), total)
+	for k, at := range changes[:len(changes)-1] {
+		ep = append(ep, core.Step{Duration: changes[k+1] - at, Nodes: nodes(at)})
+	}
+	return ep
 }
 
 // beyond is what profiles ask for from now on beyond the hosts that the sidecar keeps for the job's later steps: it keeps these before it keeps
@@ -115,20 +131,11 @@ func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
 	}
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
-		changes, begin := []core.Time{0, ep.Total()}, core.Time(0)
+		changes := begins(ep)
 		for _, r := range own {
-			changes = append(changes, min(max(r.From-t.now, 0), ep.Total()), min(max(r.To-t.now, 0), ep.Total()))
+			changes = append(changes, r.From-t.now, r.To-t.now)
 		}
-		for _, step := range ep {
-			changes = append(changes, begin)
-			begin += step.Duration
-		}
-		slices.Sort(changes)
-		changes = slices.Compact(changes)
-		for k, at := range changes[:len(changes)-1] {
-			left := most(ep, at, at) - t.keptAt(own, t.now+at)
-			all[i] = append(all[i], core.Step{Duration: changes[k+1] - at, Nodes: max(left, 1)})
-		}
+		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return max(most(ep, at, at)-t.keptAt(own, t.now+at), 1) })
 	}
 	return all
 }
