@@ -1,6 +1,6 @@
 // Package alone keeps the second of a kind away: who holds the lock of a file is the only one. The lock goes with the
-// process, however that ends (kill -9, too), so that whoever is started next has it at once. It is known on one machine
-// only, and it is no mutex: nobody waits for it.
+// process, however that ends (kill -9, too), so that whoever is started next has it. It is known on one machine
+// only, and it is no mutex: nobody waits for one that lives.
 //
 //	lock, err := alone.Acquire("/run/accordion-sidecars/mine.lock", "its journal is /var/lib/accordion/journal.db")
 //	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,9 +45,13 @@ func (t *Taken) Error() string {
 	return text
 }
 
+// remains is for how long Acquire waits for what is left of a process that was killed: its other threads, and programs that it was
+// about to start, which share its files until they begin. On a busy machine that was more than a tenth of a second.
+const remains = 10 * time.Second
+
 // Acquire takes the lock of the file, which is made where it is not there. The note, one line, is for whoever comes second.
-// The error is a *Taken when somebody has the lock. Only the file's owner may open it from then on: whoever can read a file
-// can lock it against its writers, and so keep the next sidecar away.
+// The error is a *Taken when somebody has the lock: at once where that process lives, else after 10 seconds. Only the file's owner may
+// open it from then on: whoever can read a file can lock it against its writers, and so keep the next sidecar away.
 func Acquire(path, note string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -61,20 +66,45 @@ func Acquire(path, note string) (*Lock, error) {
 			return nil, fmt.Errorf("others may open it, and so lock it: %w", err)
 		}
 	}
-	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole); err != nil {
-		taken := read(f)
-		f.Close()
-		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+	for asked := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		taken, err := lock(f)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if taken == nil {
+			break
+		}
+		if lives(taken.PID) || time.Since(asked) > remains {
+			f.Close()
 			return nil, taken
 		}
-		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
 	// What stands in it is for people only; the lock is what counts.
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"+strings.ReplaceAll(note, "\n", " ")+"\n"), 0)
 	}
 	return &Lock{f}, nil
+}
+
+// lock takes the lock of the file, or says who has it.
+func lock(f *os.File) (*Taken, error) {
+	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
+	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return read(f), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("locking %s: %w", f.Name(), err)
+	}
+	return nil, nil
+}
+
+// lives is false for a process that ends or has ended, also while nobody has asked for its end yet, and for one that is not known: its
+// command line goes with its memory, before its files.
+func lives(pid int) bool {
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && len(command) > 0
 }
 
 // Release lets the next one have the lock. It is nothing for the zero Lock.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,9 +18,11 @@ import (
 )
 
 // other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
-// takes what lock it can without being a sidecar, with asks it says who holds the lock.
+// takes what lock it can without being a sidecar, with asks it says who holds the lock. With heir it leaves a program of so many seconds
+// that has the lock's file open.
 const (
 	other = "ACCORDION_TEST_HOLDS"
+	heir  = "ACCORDION_TEST_HEIR"
 	locks = "ACCORDION_TEST_LOCKS"
 	asks  = "ACCORDION_TEST_ASKS"
 )
@@ -41,8 +44,27 @@ func TestMain(m *testing.M) {
 		os.Stdout.WriteString(err.Error() + "\n")
 		os.Exit(1)
 	}
+	if seconds := os.Getenv(heir); seconds != "" {
+		leave(path, seconds)
+	}
 	os.Stdout.WriteString("held\n")
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+}
+
+// leave starts a program that has the file of this process's lock open, as one has for a moment that is about to begin.
+func leave(path, seconds string) {
+	c := exec.Command("sleep", seconds)
+	files, _ := filepath.Glob("/proc/self/fd/*")
+	for _, file := range files {
+		number, _ := strconv.Atoi(filepath.Base(file))
+		if name, _ := os.Readlink(file); name == path {
+			c.ExtraFiles = append(c.ExtraFiles, os.NewFile(uintptr(number), path))
+		}
+	}
+	if err := c.Start(); err != nil || len(c.ExtraFiles) != 1 {
+		fmt.Println(len(c.ExtraFiles), err)
+		os.Exit(1)
+	}
 }
 
 // readLock takes the lock that is for whoever may read a file.
@@ -139,11 +161,11 @@ func TestWhoMayNotOpenTheFileLearnsWhetherItIsHeld(t *testing.T) {
 	}
 }
 
-// held starts a process that holds the lock.
-func held(t *testing.T, path string) *exec.Cmd {
+// held starts a process that holds the lock, with more in its environment.
+func held(t *testing.T, path string, more ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), other+"="+path)
+	c.Env = append(append(os.Environ(), other+"="+path), more...)
 	in, err1 := c.StdinPipe()
 	out, err2 := c.StdoutPipe()
 	if err := errors.Join(err1, err2, c.Start()); err != nil {
@@ -183,6 +205,39 @@ func TestTheSecondIsRefusedByNameUntilTheFirstIsKilled(t *testing.T) {
 	}
 	if who, err := alone.Holder(path); who != nil || err != nil {
 		t.Fatalf("after its release it is held by %v, %v", who, err)
+	}
+}
+
+// TestWhatIsLeftOfAKilledOneIsWaitedFor: a sidecar that was killed while it started a program kept the next one away.
+func TestWhatIsLeftOfAKilledOneIsWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		name, seconds string
+		asked         bool // for its end: until then a process is there that has ended
+		refused       bool
+	}{
+		{"a moment after its end", "0.5", true, false},
+		{"a moment after its end, of which nobody knows yet", "0.5", false, false},
+		{"but not for ever", "20", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.lock")
+			first := held(t, path, heir+"="+c.seconds)
+			_ = first.Process.Kill()
+			if err := unix.Waitid(unix.P_PID, first.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+				t.Fatal(err)
+			}
+			if c.asked {
+				_ = first.Wait()
+			}
+			lock, err := alone.Acquire(path, "")
+			if taken := (*alone.Taken)(nil); errors.As(err, &taken) != c.refused || err == nil == c.refused {
+				t.Fatalf("after kill -9 of the first, whose program of %s s has the file open: %v, want refused %v", c.seconds, err, c.refused)
+			}
+			if err == nil {
+				_ = lock.Release()
+			}
+		})
 	}
 }
 

@@ -13,10 +13,13 @@ pid_in() {
 }
 
 alive() {
-	local state
+	local state tasks
 	[[ $1 =~ ^[0-9]+$ ]] || return 1
 	state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 1
-	[[ $state && $state != Z* && $state != X* ]]
+	case $state in
+	Z* | X*) tasks=("/proc/$1/task/"*) && ((${#tasks[@]} > 1)) ;; # its other threads end later, and hold its files and ports until then
+	*) [[ $state ]] ;;
+	esac
 }
 
 # running NAME: status 0 if the daemon of that name lives, and is one of this lab (process numbers are used again).
