@@ -66,6 +66,7 @@ func Acquire(path, note string) (*Lock, error) {
 			return nil, fmt.Errorf("others may open it, and so lock it: %w", err)
 		}
 	}
+	// No event tells: the lock that waits has no deadline, and the end of a process (pidfd) comes before its programs let go.
 	for asked := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		taken, err := lock(f)
 		if err != nil {
