@@ -317,6 +317,58 @@ func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
 	})
 }
 
+// A list asks squeue for one job in doubt; before its answer is taken in, an act marks another job and reads it again, as Adopt does.
+func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
+	const mark = "accordion:ep=1x1h"
+	job := func(id int, mark string) *outputtest.Printed {
+		return &outputtest.Printed{ID: id, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: mark, Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}}
+	}
+	c, known := &cluster{jobs: []*outputtest.Printed{job(11, mark), job(12, "")}}, &testimony{}
+	markOf := func() string {
+		j, err := clusterHearing{t, c, known}.alone(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !known.believe(j) {
+			asked := time.Now()
+			known.swear([]*shown{j}, nil, c.truth(t), asked)
+			j, _ = clusterHearing{t, c, known}.alone(12)
+			if !known.believe(j) {
+				t.Fatal("job 12 is not believed though squeue said what it is")
+			}
+		}
+		return j.Mark
+	}
+	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := slowHearing{clusterHearing{t, c, known}, func() {
+		c.jobs[1].Mark = mark
+		if got := markOf(); got != mark {
+			t.Errorf("the act reads the mark %q, want %q", got, mark)
+		}
+	}}
+	if _, err := known.certify(jobs, undecided, slow); err != nil {
+		t.Fatal(err)
+	}
+	if got := markOf(); got != mark {
+		t.Errorf("after the list the mark is %q, want %q", got, mark)
+	}
+}
+
+// A slowHearing is one in which something happens before squeue's answer is there.
+type slowHearing struct {
+	clusterHearing
+	meanwhile func()
+}
+
+func (h slowHearing) all(strange bool) ([]output.Record, error) {
+	all, err := h.clusterHearing.all(strange)
+	h.meanwhile()
+	return all, err
+}
+
 // believable says what of a job is neither as it is, nor as it was, nor empty.
 func believable(r, now output.Record, past []output.Record) string {
 	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.DependsOn != now.DependsOn {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -151,6 +152,7 @@ func (s *Reader) sworn(ctx context.Context, id core.JobID) (*output.Record, erro
 
 // ask has squeue tell of one job; a console has shown it as j, or could not.
 func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
+	asked := time.Now()
 	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
 	if client.Says(err, "invalid job id") {
 		return nil, unknown(id)
@@ -163,7 +165,7 @@ func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Reco
 		return nil, unknown(id)
 	}
 	if j != nil {
-		s.known.swear([]*shown{j}, nil, all)
+		s.known.swear([]*shown{j}, nil, all, asked)
 	}
 	return &all[i], nil
 }

@@ -121,6 +121,7 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 	if len(doubtful)+len(undecided) == 0 {
 		return certain, nil
 	}
+	asked := time.Now()
 	all, err := w.all(t.strange(doubtful, undecided))
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 	if all == nil {
 		return append(certain, t.before(doubtful, undecided)...), nil
 	}
-	return append(certain, t.swear(doubtful, undecided, all)...), nil
+	return append(certain, t.swear(doubtful, undecided, all, asked)...), nil
 }
 
 // separate asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.
@@ -214,8 +215,8 @@ func (t *testimony) strange(doubtful []*shown, undecided [][]core.JobID) bool {
 		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
 }
 
-// swear takes in what squeue says of jobs in doubt, and returns what it says of those that are not over.
-func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []output.Record) []output.Record {
+// swear takes in what squeue, asked at that time, says of jobs in doubt, and returns what it says of those that are not over.
+func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
 	said := make(map[core.JobID]*output.Record, len(all))
 	for i := range all {
 		said[all[i].ID] = &all[i]
@@ -233,7 +234,8 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []out
 	}
 	now := time.Now()
 	for key, o := range t.oaths {
-		if r := said[key.ID]; r != nil && r.Key == key && o.same { // no need to ask again for a while
+		// No need to ask again for a while. What was seen after squeue was asked may be younger than what it says: an act had marked the job.
+		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
 			o.Record, o.at = *r, now
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -29,7 +30,7 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 				var known testimony
 				if !known.believe(&j) {
 					doubted = append(doubted, said[j.ID].Name[:min(len(said[j.ID].Name), 8)])
-					known.swear([]*shown{&j}, nil, []output.Record{*said[j.ID]})
+					known.swear([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
 					if !known.believe(&j) {
 						t.Errorf("job %d is not believed though squeue said what it is", j.ID)
 					}

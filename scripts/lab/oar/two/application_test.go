@@ -173,7 +173,7 @@ func (a *application) ran(t *testing.T, apart float64) {
 	case !slices.Equal(parts, []string{"oar", "slurm"}):
 		t.Errorf("behind the barrier were %q, want oar and slurm, each once; the launch said:\n%s", parts, a.read(".err"))
 	case slices.Max(at)-slices.Min(at) > apart:
-		t.Errorf("the first lines are %.3f s apart, want %.3f s at most", slices.Max(at)-slices.Min(at), apart)
+		t.Errorf("the first lines are %.3f s apart, want %.3f s at most:\n%s\nthe launch said:\n%s", slices.Max(at)-slices.Min(at), apart, a.read(".lines"), a.read(".err"))
 	}
 }
 
