@@ -86,9 +86,11 @@ func TestAPartFindsItsClusterByItsHosts(t *testing.T) {
 	}
 }
 
-// The trap is set where the shell has none, in every shell that is here, and has the script's exit status.
+// The trap is set where the shell has none, in every shell that is here, and has the script's exit status. No program is run before the script
+// goes on, and nothing but the parts is left.
 func TestTheShellSaysAtItsEndThatThePartIsOver(t *testing.T) {
 	env := inSlurm(t)
+	env["TMPDIR"] = t.TempDir()
 	program := filepath.Join(t.TempDir(), "it's accordion")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho told \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -110,12 +112,16 @@ func TestTheShellSaysAtItsEndThatThePartIsOver(t *testing.T) {
 			`trap 'echo mine $?' EXIT; eval "$1"; exit 3`:      "mine 3\n",
 			`set -e; trap 'echo EXIT' USR1; eval "$1"; exit 3`: "told part --done 3\n",
 			`set -eu; eval "$1" || exit 4; exit 3`:             "told part --done 3\n",
+			`P=$PATH; PATH=; eval "$1"; PATH=$P; exit 3`:       "told part --done 3\n",
 		} {
 			c := exec.Command(path, "-c", script, shell, out.Text)
 			c.Env = []string{"PATH=/usr/bin:/bin"}
 			got, _ := c.CombinedOutput()
 			if string(got) != want || c.ProcessState.ExitCode() != 3 {
 				t.Errorf("%s: %s: status %d, %q, want %q", shell, script, c.ProcessState.ExitCode(), got, want)
+			}
+			if left, _ := filepath.Glob(filepath.Join(env["TMPDIR"], "*", "*.traps")); left != nil {
+				t.Errorf("%s: %s: left: %v", shell, script, left)
 			}
 		}
 	}

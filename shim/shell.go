@@ -28,8 +28,16 @@ func (s *script) end(status int) string {
 }
 
 // atEnd has a command run when the shell ends, unless it has one for that already: the user's own trap stays. The file is one that may be
-// written for a moment: some shells show their traps to no subshell.
+// written: some shells show their traps to no subshell. It is removed at the end, for what comes after this text shall begin at once, on all
+// clusters: on a busy machine it takes up to a second until a program runs. A user's own trap costs that one.
 func (s *script) atEnd(command, file string) {
 	f := shell.Quote(file)
-	fmt.Fprintf(&s.b, "trap >%s; grep -q ' EXIT$' %s || trap %s EXIT\nrm -f %s\n", f, f, shell.Quote(command), f)
+	fmt.Fprintf(&s.b, `trap >%[1]s
+while IFS= read -r ACCORDION_TRAP; do case $ACCORDION_TRAP in *' EXIT') break;; esac; done <%[1]s
+case $ACCORDION_TRAP in
+*' EXIT') rm -f %[1]s;;
+*) trap %[2]s EXIT;;
+esac
+unset ACCORDION_TRAP
+`, f, shell.Quote(command+"; rm -f "+f))
 }
