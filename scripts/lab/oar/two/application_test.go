@@ -70,6 +70,7 @@ func (a *application) comesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	over := make(chan struct{})
+	refused := map[int]int{}
 	go func() {
 		defer close(over)
 		for {
@@ -86,8 +87,11 @@ func (a *application) comesFirst(t *testing.T) {
 				if err == nil {
 					err = unix.Setpriority(unix.PRIO_PROCESS, pid, -10) // tells it that it was found
 				}
-				if err != nil && !errors.Is(err, unix.ESRCH) {
-					t.Errorf("letting process %d come first: %v", pid, err)
+				if err == nil || errors.Is(err, unix.ESRCH) {
+					continue
+				}
+				if refused[pid]++; refused[pid] == 20 { // one that ends cannot leave its group any more
+					t.Errorf("letting process %d come first, tried for 2 s: %v", pid, err)
 				}
 			}
 			select {
