@@ -138,10 +138,15 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	lab.Do(t, "serve") // makes its configuration
 	lab.Do(t, "serve-stop")
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
-	died := killed(t, lab, all, `n=0; while [ ! -e `+enough+` ]; do n=$((n % 8 + 1)); if ((n % 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`)
+	const deaths = 10
+	var died []string
+	for round := 0; len(died) < deaths && round < 3 && !t.Failed(); round++ { // on a busy machine the jobs are over after fewer
+		died = append(died, killed(t, lab, all, fmt.Sprintf(`n=%d; while [ ! -e %s ]; do n=$((n %% 8 + 1)); if ((n %% 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`,
+			len(died)%8, enough))...)
+	}
 	t.Logf("%d deaths: %s", len(died), strings.Join(died, ", "))
-	if len(died) < 10 {
-		t.Error("want ten deaths at least")
+	if len(died) < deaths {
+		t.Errorf("want %d deaths at least", deaths)
 	}
 	for _, when := range []string{"before", "after"} {
 		for n := 1; *everything; n++ {
