@@ -264,24 +264,6 @@ func TestCoreHasNoHiddenState(t *testing.T) {
 	}
 }
 
-// mostFiles that are no tests are in a folder: a tripwire, not a law.
-const mostFiles = 16
-
-// halls are the folders that have more, and why.
-var halls = map[string]string{}
-
-func TestNoFolderIsAHall(t *testing.T) {
-	files := map[string]int{}
-	for _, s := range sources(t, os.DirFS(".")) {
-		files[s.folder]++
-	}
-	for folder, n := range files {
-		if why := halls[folder]; n > mostFiles && why == "" {
-			t.Errorf("%s has %d files that are no tests, more than %d: cut it, or say in house_test.go why not", folder, n, mostFiles)
-		}
-	}
-}
-
 func TestTrespassing(t *testing.T) {
 	for _, c := range []struct {
 		folder, imported string
