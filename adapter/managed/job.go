@@ -29,6 +29,7 @@ type Job struct {
 	NextNodes    []string       // what it will hold when the resize under way is done; nil without one
 	TriedEarly   core.Time      // second at which going on early was last looked at
 	Retry        time.Time      // no new operation before
+	Straggles    time.Time      // until then a release that was given up may still be carried out; zero: none may
 	Failures     int            // of operations in a row, for reasons that have no name
 	Mover        Mover          // why its planned start moved, while that is still to be told
 	Frozen       core.Time      // second since when the batch system does not change it; 0: it does
@@ -91,6 +92,7 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 func (r *Job) BackToQueue() {
 	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
 	r.Short, r.Cut, r.Whole, r.Word = 0, nil, nil, ""
+	r.Straggles = time.Time{}
 }
 
 // EP is the profile that was chosen, as far as its limit lets it run.

@@ -114,6 +114,9 @@ func (r *Job) Shift(by int64) {
 	if r.Phase == Starting && r.Planned > 0 {
 		r.Planned += by
 	}
+	if !r.Straggles.IsZero() {
+		r.Straggles = r.Straggles.Add(time.Duration(by) * time.Second)
+	}
 	r.TriedEarly = 0
 }
 

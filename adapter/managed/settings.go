@@ -27,6 +27,9 @@ type Settings struct {
 	Deadline time.Duration // of each call out
 }
 
+// Straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.
+const Straggles = 5 * time.Second
+
 // Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds. It
 // is warned by Signal Grace seconds before, or when another job waits for nodes that it holds on to; that job need not
 // wait longer than Grace.

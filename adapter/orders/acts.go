@@ -147,6 +147,9 @@ func (k *Keeper) failed(e *entry, err error) {
 		e.memory.Frozen = cmp.Or(e.memory.Frozen, now.Unix())
 		e.memory.Stiff = managed.Stiff(e.memory.Frozen, now)
 	}
+	if e.step.Verb == Start && errors.Is(err, context.DeadlineExceeded) {
+		e.unsure, e.settled, e.memory.Unsure = k.Clock.Now().Add(managed.Straggles), 0, true
+	}
 	refuses := errors.Is(err, adapter.ErrBusy) || errors.Is(err, adapter.ErrLimit) || errors.Is(err, adapter.ErrFrozen)
 	if e.step.Verb == Prepare || e.step.Verb == Start && refuses {
 		e.memory.Refused, e.memory.Why = e.order.Try, err.Error()
@@ -164,6 +167,12 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}
 	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
 	running := e.job != nil && e.job.State == adapter.Running
+	if t := (try{o: o, s: Sight{Job: e.job}, m: e.memory}); t.unsure() {
+		if r, there := k.Reserved(managed.PartReservation(o.Application)); there {
+			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
+			return true
+		}
+	}
 	switch o.Want {
 	case part.Wait:
 		e.plan.Part.Begin, e.plan.Part.Ahead, e.plan.Phase = o.At, true, managed.Waiting

@@ -44,6 +44,7 @@ type Keeper struct {
 	parts map[name]*entry
 	due   map[core.JobID]core.Time // of the board
 	read  core.Time                // of the board before
+	begun time.Time                // its first look
 }
 
 // name is what an order is about.
@@ -70,9 +71,11 @@ type entry struct {
 	wrote   int       // …for this try
 	retry   time.Time
 	fails   int
-	did     Verb       // last, with success; Nothing: since then nothing was needed
-	same    int        // how many times in a row beyond the first
-	said    part.Stand // in the journal
+	unsure  time.Time     // until then a release that was given up may still be carried out; zero: none may
+	settled managed.Epoch // the last reading that had begun by then; 0: it is not that late yet
+	did     Verb          // last, with success; Nothing: since then nothing was needed
+	same    int           // how many times in a row beyond the first
+	said    part.Stand    // in the journal
 }
 
 // New is one without orders.
@@ -82,6 +85,9 @@ func New(o Options) *Keeper {
 
 // Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
 func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
+	if k.begun.IsZero() {
+		k.begun = k.Clock.Now()
+	}
 	k.takeOrders()
 	jobs := map[int64][]*adapter.Job{}
 	for i := range snapshot.Jobs {
@@ -146,6 +152,9 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				e.memory.Failed, e.memory.Frozen, e.memory.Stiff = false, 0, false
 			}
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = nil, 0, 0, adapter.Key{}
+			if had == nil && e.job.Held && mayStart(e.job, n.application) {
+				k.inherit(e)
+			}
 		default:
 			if e.memory.Ended == 0 {
 				e.memory.Ended, e.memory.Gone = now, e.job.Key
@@ -166,9 +175,32 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
-				k.parts[n] = &entry{order: part.Order{Application: application, Job: n.job, User: j.User}, job: j, said: -1}
+				e := &entry{order: part.Order{Application: application, Job: n.job, User: j.User}, job: j, said: -1}
+				if k.parts[n] = e; j.Held {
+					k.inherit(e)
+				}
 			}
 		}
+	}
+}
+
+// inherit takes a job that is held and tied to its reservation for one that a sidecar which died may have been releasing.
+func (k *Keeper) inherit(e *entry) {
+	if until := k.begun.Add(k.Settings.Deadline + managed.Straggles); k.Clock.Now().Before(until) {
+		e.unsure, e.settled, e.memory.Unsure = until, 0, true
+	}
+}
+
+// settle finds out whether a release that was given up may still be carried out. Only a reading that began after it could tells.
+func (k *Keeper) settle(e *entry) {
+	taken, begun := k.Epochs()
+	switch {
+	case e.unsure.IsZero() || k.Clock.Now().Before(e.unsure):
+	case e.settled == 0:
+		e.settled = begun
+		k.Refresh()
+	case taken.Shows(e.settled):
+		e.unsure, e.settled, e.memory.Unsure = time.Time{}, 0, false
 	}
 }
 
@@ -209,6 +241,7 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 		if e.busy {
 			continue
 		}
+		k.settle(e)
 		if !e.ordered {
 			k.leave(ctx, e)
 			continue
@@ -233,8 +266,8 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 
 // leave looks after a job that no order names.
 func (k *Keeper) leave(ctx context.Context, e *entry) {
-	e.step = Step{}
-	if e.job == nil || !k.fresh(e) {
+	e.step = Step{Keep: e.memory.Unsure && e.job != nil}
+	if e.job == nil || !k.fresh(e) || e.memory.Unsure && e.job.State == adapter.Pending && !adapter.Made(e.job) {
 		return
 	}
 	if e.step.Verb = Left(e.job); e.step.Verb != Nothing {
@@ -364,6 +397,9 @@ func (k *Keeper) Anew() {
 	clear(k.due)
 	for _, e := range k.parts {
 		e.retry = time.Time{}
+		if !e.unsure.IsZero() {
+			e.unsure = k.Clock.Now().Add(managed.Straggles)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ type Memory struct {
 	Failed   bool        // it was ended, or ended with a failure
 	Frozen   core.Time   // since when the batch system does not change its job; 0: it does, for all that is known
 	Stiff    bool        // that was so for long: another job must take its place
+	Unsure   bool        // a call that releases its job was given up, and may still be carried out
 	Gone     adapter.Key // it ends or has ended, and how is to be asked when no reading shows it any more. Zero: that is known
 }
 
@@ -74,6 +75,9 @@ func Next(o part.Order, s Sight, m Memory) Step {
 	}
 	if t.replaced() && t.pending() {
 		return Step{Verb: End, Why: stiff, Stand: part.Waiting}
+	}
+	if t.unsure() {
+		return t.settles()
 	}
 	switch o.Want {
 	case part.Wait:
@@ -144,6 +148,26 @@ func (t try) replaced() bool {
 
 // stiff is why a job of a part ends that cannot be started: its launcher submits another one.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
+
+// unsure reports whether the job may begin at any moment though its order is not, or no more, to start it. Neither a hold nor another release
+// prevents that: the call that was given up may come after it.
+func (t try) unsure() bool {
+	switch t.o.Want {
+	case part.Wait, part.Prepare, part.Drop:
+		return t.m.Unsure && t.pending() && !t.made() && t.s.Job.Reservation == managed.PartReservation(t.o.Application)
+	}
+	return false
+}
+
+// settles leaves the job tied to its reservation, and that in place: where the job begins after all, it begins on the nodes that were
+// prepared, and ends.
+func (t try) settles() Step {
+	step := Step{Keep: true, Stand: part.Waiting}
+	if t.o.Want == part.Drop {
+		step.Stand = part.Starting
+	}
+	return step
+}
 
 // unknown is what stands until a reading tells more.
 func (t try) unknown() Step {

@@ -163,7 +163,7 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 		return nil
 	}
 	if op.Undo(r); r.Phase == managed.Starting {
-		r.Retry = s.jobs.later(straggles)
+		r.Straggles = s.jobs.later(managed.Straggles)
 	}
 	return s.jobs.save(r)
 }

@@ -54,6 +54,21 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 // fresh says whether the newest reading began after the last thing we did to the job.
 func (s *jobs) fresh(r *managed.Job) bool { return r.Busy == "" && s.readings.shows(r.Touched) }
 
+// settled reports whether what became of a start whose release was given up is known: the release can be carried out no more, and a
+// reading that began after that shows the job. Only such a reading tells a job that is still held from one that is about to begin.
+func (s *jobs) settled(r *managed.Job) bool {
+	switch {
+	case r.Phase != managed.Starting || r.Straggles.IsZero():
+		return true
+	case s.notes.clock.Now().Before(r.Straggles):
+		return false
+	}
+	r.Straggles = time.Time{}
+	s.touch(r)
+	s.readings.refresh()
+	return false
+}
+
 // touch marks what is known of the job as newer than any reading that has begun.
 func (s *jobs) touch(r *managed.Job) { r.Touched = s.readings.begun }
 

@@ -172,9 +172,6 @@ func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb str
 	s.crew.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
-// straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.
-const straggles = 5 * time.Second
-
 // settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
 func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	t := tended{reservation: r, gone: verb == "unreserve", at: s.readings.begun}
@@ -190,7 +187,7 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	}
 	t = tended{retry: s.jobs.later(pause)}
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.unsure = s.jobs.later(straggles)
+		t.unsure = s.jobs.later(managed.Straggles)
 	}
 	s.tending[r.Name] = t
 	s.readings.refresh()

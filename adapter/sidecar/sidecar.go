@@ -279,7 +279,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
 	for _, r := range s.jobs.sorted() {
-		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) {
+		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
 			continue
 		}
 		r.Listen(s.ticks.clock.Now(), v.Now)

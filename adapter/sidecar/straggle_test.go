@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/managed"
 )
 
 // What is written for a reservation while an older call for it may still be carried out would be undone by that.
@@ -18,9 +19,9 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 			if got := s.busy("accordion-app-1"); got != want {
 				t.Errorf("after %v it is under way: %t", err, got)
 			}
-			time.Sleep(straggles)
+			time.Sleep(managed.Straggles)
 			if s.busy("accordion-app-1") {
-				t.Errorf("%v after %v it is still under way", straggles, err)
+				t.Errorf("%v after %v it is still under way", managed.Straggles, err)
 			}
 		})
 	}

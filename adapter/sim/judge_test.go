@@ -279,6 +279,14 @@ func (w *world) mourn() {
 	}
 }
 
+// plain returns the story to compare with, of a world without managed jobs. A job that asked for steps and that its user released before the
+// sidecar could hold it is an ordinary job, which the batch system started: it is there, too.
+func (s *story) plain(with outcome) *story {
+	other := *s
+	other.ordinary = with.ordinary
+	return &other
+}
+
 // hurt compares the starts of ordinary jobs, all submitted before the managed ones, with those in a world without these.
 // One for which, while it waited, a reservation of a dead sidecar kept nodes, is not ours to blame.
 func (s *story) hurt(with outcome, without map[string]time.Duration) []string {

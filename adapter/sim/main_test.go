@@ -2,6 +2,7 @@ package sim
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"testing"
@@ -11,5 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(800)
-	os.Exit(m.Run())
+	status := m.Run()
+	fmt.Print(afterwards.String())
+	os.Exit(status)
 }

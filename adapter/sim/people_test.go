@@ -36,9 +36,15 @@ func (w *world) use(a *app) {
 		what func() error
 	}
 	deeds := []deed{
-		{a.cancel, func() error { w.note("%s cancels", a.name); return w.system.Cancel(key) }},
+		{a.cancel, func() error {
+			if !w.has(a, key) {
+				return nil
+			}
+			w.note("%s cancels", a.name)
+			return w.system.Cancel(key)
+		}},
 		{a.free, func() error {
-			if j, err := w.system.Inspect(context.Background(), key); err != nil || !j.HeldByUser {
+			if j, err := w.system.Inspect(context.Background(), key); err != nil || !j.HeldByUser || !w.has(a, key) {
 				return err // root holds it: Slurm refuses
 			}
 			w.note("%s is released by its user", a.name)
@@ -52,6 +58,14 @@ func (w *world) use(a *app) {
 			_ = d.what() // it may be over
 		}
 	}
+}
+
+// has reports whether the key is still this job's. A batch system that restarted and forgot it may have given both its number and its second
+// of submission again: its user would see another job's name there.
+func (w *world) has(a *app, key adapter.Key) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.apps[key] == a
 }
 
 // isPart notes that a job is a part's. A batch system that restarted may have given its number before, in the same second.
@@ -93,8 +107,9 @@ func (w *world) strike(e event) {
 	case "shrink":
 		w.mu.Lock()
 		key := w.keys[e.who]
+		other := w.apps[key] != nil && w.apps[key].name != e.who
 		w.mu.Unlock()
-		if j, err := w.system.Inspect(context.Background(), key); err == nil && len(j.Nodes) > 1 {
+		if j, err := w.system.Inspect(context.Background(), key); err == nil && len(j.Nodes) > 1 && !other {
 			_ = w.system.Shrink(context.Background(), key, j.Nodes[:1])
 		}
 	}
@@ -124,6 +139,9 @@ func (w *world) script(a *app) embedded.Script {
 
 // boundary asks for the nodes of the next step in the application's manner.
 func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step int) error {
+	if !w.served { // an ordinary job asks nobody
+		return nil
+	}
 	q := wire.Request{Step: step}
 	nth := w.count("boundary " + a.name)
 	switch a.manner {

@@ -43,6 +43,11 @@ func (w *world) explained(key adapter.Key) bool {
 	})
 }
 
+// escaped reports whether the sidecar never had the job: its user released it before it was seen, or before it could be held.
+func (w *world) escaped(key adapter.Key) bool {
+	return !w.happened(key, "accepted") || w.happened(key, "escaped")
+}
+
 // number is a field of an event, as seconds.
 func number(v any) (float64, bool) {
 	data, err := json.Marshal(v)

@@ -35,6 +35,7 @@ type story struct {
 	apps     []app
 	events   []event
 	sabotage func(adapter.BatchSystem) adapter.BatchSystem // nil: none; breaks the sidecar on purpose, to see that it is noticed
+	ordinary map[string]bool                               // managed jobs by name that turned out to be ordinary ones: they are in the world without managed jobs, too
 	without  map[string]bool                               // faults by name that do not happen after all: what a smaller story leaves out
 }
 
@@ -196,7 +197,7 @@ func (r teller) tell(seed uint64) *story {
 		s.apps = append(s.apps, s.managed(r, i))
 	}
 	for i := range r.between(0, most[1]) {
-		s.apps = append(s.apps, s.ordinary(r, i))
+		s.apps = append(s.apps, s.ordinaryJob(r, i))
 	}
 	if !s.paired && r.in(2) {
 		s.trouble(r)
@@ -239,8 +240,8 @@ func (s *story) trouble(r teller) {
 	}
 }
 
-// ordinary is a job of the batch system's own.
-func (s *story) ordinary(r teller, i int) app {
+// ordinaryJob is a job of the batch system's own.
+func (s *story) ordinaryJob(r teller, i int) app {
 	a := app{
 		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),
 	}

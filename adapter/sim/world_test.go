@@ -48,6 +48,7 @@ type world struct {
 	system *embedded.System
 	begin  time.Time
 	calls  chan session.Call
+	served bool // there is a sidecar
 	book   book
 	parts  *part.Mailbox // nil: no parts of applications
 
@@ -78,8 +79,9 @@ type outcome struct {
 	starts map[string]time.Duration // of ordinary jobs
 	lives  string                   // who held what, job by job
 
-	orphans []orphan
-	lasted  time.Duration // of virtual time
+	orphans  []orphan
+	ordinary map[string]bool // managed jobs that their users released before the sidecar could hold them, by name
+	lasted   time.Duration   // of virtual time
 }
 
 // told is one line of the trace.
@@ -107,10 +109,13 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 			w.book = j
 		}
 		w.play(managed)
-		out = outcome{wrong: w.wrong, faults: w.faults, starts: map[string]time.Duration{}, lasted: time.Since(w.begin)}
+		out = outcome{wrong: w.wrong, faults: w.faults, starts: map[string]time.Duration{}, ordinary: map[string]bool{}, lasted: time.Since(w.begin)}
 		for _, r := range w.system.Jobs() {
 			if a := w.apps[r.Key]; a != nil && !r.Start.IsZero() {
 				out.starts[a.name] = r.Start.Sub(w.begin)
+				if a.free > 0 && managed && w.escaped(r.Key) {
+					out.ordinary[a.name] = true
+				}
 			}
 			if tracing {
 				out.lives += w.lifeOf(r)
@@ -139,12 +144,13 @@ func (w *world) machine() (*embedded.System, error) {
 
 // play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
 func (w *world) play(managed bool) {
+	w.served = managed
 	lives, stop := context.WithCancel(context.Background())
 	if managed {
 		w.crew.Go(func() { w.live(lives) })
 	}
 	for i := range w.story.apps {
-		if a := &w.story.apps[i]; managed || a.request == "" {
+		if a := &w.story.apps[i]; managed || a.request == "" || w.story.ordinary[a.name] {
 			w.crew.Go(func() { w.use(a) })
 		}
 	}
