@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"accordion/adapter"
@@ -29,7 +30,9 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 		return
 	}
 	e.busy = true
+	e.memory.Unsure = e.memory.Unsure || e.step.Verb == Start
 	k.Beside(acts, func(err error) {
+		e.memory.Unsure = !e.unsure.IsZero()
 		_, begun := k.Epochs()
 		e.busy, e.writing, e.touched = false, nil, begun
 		k.Refresh()
@@ -168,7 +171,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
 	running := e.job != nil && e.job.State == adapter.Running
 	if t := (try{o: o, s: Sight{Job: e.job}, m: e.memory}); t.unsure() {
-		if r, there := k.Reserved(managed.PartReservation(o.Application)); there {
+		if r, there := k.Reserved(managed.PartReservation(o.Application)); there && k.idle(r.Nodes) {
 			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
 			return true
 		}
@@ -207,6 +210,11 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 		}
 	}
 	return false
+}
+
+// idle reports whether all of the nodes are idle in the newest reading: no other job began there before this sidecar knew of the part.
+func (k *Keeper) idle(nodes []string) bool {
+	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
 }
 
 // hold has the part occupy nodes from a second until another.

@@ -45,6 +45,7 @@ type Keeper struct {
 	due   map[core.JobID]core.Time // of the board
 	read  core.Time                // of the board before
 	begun time.Time                // its first look
+	nodes []adapter.Node           // of the newest reading
 }
 
 // name is what an order is about.
@@ -88,6 +89,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 	if k.begun.IsZero() {
 		k.begun = k.Clock.Now()
 	}
+	k.nodes = snapshot.Nodes
 	k.takeOrders()
 	jobs := map[int64][]*adapter.Job{}
 	for i := range snapshot.Jobs {

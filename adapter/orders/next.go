@@ -34,7 +34,7 @@ type Memory struct {
 	Failed   bool        // it was ended, or ended with a failure
 	Frozen   core.Time   // since when the batch system does not change its job; 0: it does, for all that is known
 	Stiff    bool        // that was so for long: another job must take its place
-	Unsure   bool        // a call that releases its job was given up, and may still be carried out
+	Unsure   bool        // a call that releases its job is under way, or was given up and may still be carried out
 	Gone     adapter.Key // it ends or has ended, and how is to be asked when no reading shows it any more. Zero: that is known
 }
 

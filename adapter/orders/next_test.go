@@ -16,6 +16,7 @@ var (
 	parked   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-park"} // as Slurm's driver holds jobs
 	theirs   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, HeldByUser: true, Comment: "launch=7"}
 	released = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7"}
+	tying    = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7"}
 	loose    = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Mark: "accordion:launch=7", Comment: "launch=7"}
 	tied     = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Running, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7", Nodes: two}
 	runs     = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Running, Mark: "accordion:launch=7", Comment: "launch=7", Nodes: two}
@@ -87,6 +88,12 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"drop: held", part.Drop, Sight{Job: &held}, ready, Nothing, part.Waiting, false},
 		{"drop: held, reserved", part.Drop, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, part.Prepared, false},
 		{"drop: released", part.Drop, Sight{Job: &released, Reservation: reserved(two)}, ready, Hold, part.Starting, false},
+		{"drop: its release may still come", part.Drop, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, part.Starting, true},
+		{"drop: its release may still come, again", part.Drop, Sight{Job: &released, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, part.Starting, true},
+		{"drop: its release came", part.Drop, Sight{Job: &tied, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, part.Running, false},
+		{"drop: its release comes no more", part.Drop, Sight{Job: &tying, Reservation: reserved(two)}, ready, Hold, part.Starting, false},
+		{"wait: its release may still come", part.Wait, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, Nothing, part.Waiting, true},
+		{"end: its release may still come", part.End, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, End, part.Waiting, false},
 		{"drop: it runs", part.Drop, Sight{Job: &runs}, ready, End, part.Running, false},
 		{"end: it waits", part.End, Sight{Job: &held}, ready, End, part.Waiting, false},
 		{"end: it runs", part.End, Sight{Job: &runs}, ready, End, part.Running, false},

@@ -27,6 +27,26 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 	}
 }
 
+// A reading of before tells nothing of a release that the batch system carried out after its caller gave up.
+func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{Journal: mute{}})
+		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Straggles: time.Now().Add(managed.Straggles)}
+		s.readings.begun, s.readings.taken = 7, 7
+		if s.jobs.settled(r) {
+			t.Error("it is judged while its release may come")
+		}
+		time.Sleep(managed.Straggles)
+		if s.jobs.settled(r) || s.jobs.fresh(r) {
+			t.Error("it is judged by the reading of before")
+		}
+		s.readings.taken = 8
+		if !s.jobs.settled(r) || !s.jobs.fresh(r) {
+			t.Error("a reading of after does not tell")
+		}
+	})
+}
+
 // Where many acts were begun at once a plan for each end of one would keep the others waiting.
 func TestActsThatHaveEndedAreTakenInTogether(t *testing.T) {
 	s := New(Options{Journal: mute{}})

@@ -91,7 +91,7 @@ func TestFreshSeeds(t *testing.T) {
 		n := max(*freshFlag/k.rare, 1)
 		begin := time.Now()
 		reds := freshReds(t, k.test, from, n)
-		text := fmt.Sprintf("%s: %d fresh seeds from %d, %d red, %.0f s\n", k.test, n, from, len(reds), time.Since(begin).Seconds())
+		text := fmt.Sprintf("%s: %d fresh seeds from %d, %d red, %.0f s\n", k.test, n, from, seedsOf(reds), time.Since(begin).Seconds())
 		if len(reds) > 0 {
 			text += strings.Join(reds, "\n") + "\n"
 			keep(t, reds)
@@ -99,6 +99,16 @@ func TestFreshSeeds(t *testing.T) {
 		t.Log(text)
 		afterwards.WriteString(text)
 	}
+}
+
+// seedsOf returns of how many seeds the lines are.
+func seedsOf(reds []string) int {
+	seeds := map[string]bool{}
+	for _, red := range reds {
+		seed, _, _ := strings.Cut(red, ":")
+		seeds[seed] = true
+	}
+	return len(seeds)
 }
 
 // afterwards is what TestMain prints when all tests have ended: what a test that passes says nobody sees.
