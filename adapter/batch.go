@@ -83,8 +83,9 @@ type Speaker interface {
 	// Tell writes a line for its user into a running job's output, where that is possible.
 	Tell(ctx context.Context, job Key, text string) error
 	// Publish writes text as the job's hosts file on its batch host, as its user and atomically. job.Nodes are those that it tells of, the
-	// batch host first: for a job that is told of its shrink they are fewer than it holds.
-	Publish(ctx context.Context, job *Job, text string) error
+	// batch host first: for a job that is told of its shrink they are fewer than it holds. It returns the path of the file where another
+	// user has the usual folder, so that the file lies elsewhere; else "".
+	Publish(ctx context.Context, job *Job, text string) (elsewhere string, err error)
 }
 
 // Mender is how nodes are put right that a batch system has lost sight of.

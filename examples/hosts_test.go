@@ -116,3 +116,50 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestExamplesPassOverAFolderOfAnotherUser: the hosts file is then in a private folder. Only root can act as two users.
+func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can act as two users")
+	}
+	const victim, attacker = 64305, 64306
+	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
+	text := func(node string) []byte {
+		return []byte("# generation=1 step=2 steps=3 nodes=1 from=8 until=9\n" + node + "\n")
+	}
+	for folder, owner := range map[string]int{usual: attacker, usual + ".aaa": attacker, usual + ".mmm": victim} {
+		node := "evil"
+		if owner == victim {
+			node = "n1"
+		}
+		t.Cleanup(func() { os.RemoveAll(folder) })
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "lab-7.hosts"), text(node), 0o644), os.Chown(folder, owner, owner)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for language, command := range readers(t) {
+		if language == "Fortran" { // it is given the path
+			continue
+		}
+		if language == "Python" {
+			command = []string{"/usr/bin/python3", command[1]} // root's own may be out of that user's reach
+		}
+		shared, err := os.MkdirTemp("", "examples") // which that user can reach
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(shared) })
+		last := command[len(command)-1]
+		program, err := os.ReadFile(last)
+		err = errors.Join(err, os.Chmod(shared, 0o755), os.WriteFile(filepath.Join(shared, "program"), program, 0o755))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), "setpriv", append([]string{fmt.Sprintf("--reuid=%d", victim), "--clear-groups"}, append(command[:len(command)-1], filepath.Join(shared, "program"))...)...)
+		c.Env = append(os.Environ(), "SLURM_CLUSTER_NAME=lab", "SLURM_JOB_ID=7")
+		out, err := c.CombinedOutput()
+		if got, want := strings.TrimSpace(string(out)), "1 2 3 8 9 n1"; got != want {
+			t.Errorf("%s reads %q (%v), want %q", language, got, err, want)
+		}
+	}
+}

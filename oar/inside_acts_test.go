@@ -305,7 +305,11 @@ func aJobIsReached(in *inside) {
 	running, err := in.Inspect(in.ctx, job)
 	in.must(err)
 	running.Nodes = []string{"n2", "n3", "n4"}
-	in.must(in.Publish(in.ctx, running, "# generation=1\nn2\nn3\nn4\n"))
+	elsewhere, err := in.Publish(in.ctx, running, "# generation=1\nn2\nn3\nn4\n")
+	in.must(err)
+	if elsewhere != "" {
+		in.Errorf("its hosts file is in %s", elsewhere)
+	}
 	hosts := fmt.Sprintf("/tmp/accordion-%d/localhost-%d.hosts", uidOf("alice"), job.ID)
 	if got := file(in.on("n2", hosts)); got != "# generation=1\nn2\nn3\nn4\n" {
 		in.Errorf("its hosts file has %q", got)
@@ -321,7 +325,8 @@ func aJobIsReached(in *inside) {
 	in.mustBe(err, adapter.ErrGone)
 	in.mustBe(in.Tell(in.ctx, silent, "hello"), adapter.ErrGone)
 	in.mustBe(in.Signal(in.ctx, silent, "USR1"), adapter.ErrGone)
-	in.mustBe(in.Publish(in.ctx, &adapter.Job{Key: silent}, ""), adapter.ErrGone)
+	_, err = in.Publish(in.ctx, &adapter.Job{Key: silent}, "")
+	in.mustBe(err, adapter.ErrGone)
 	in.start(silent, 500, "n5", "n6")
 	if speaks, err := in.Speaks(in.ctx, silent); err != nil || speaks {
 		in.Errorf("sleep speaks: %v, %v", speaks, err)

@@ -15,34 +15,43 @@ import (
 	"accordion/oar/node"
 )
 
+// inRuntimeFolder begins a script that works in OAR's folder of jobs on a node, its second argument, and ends it where that may be another's. By
+// default it is /tmp/oar_runtime: another user may have made it first, or a link of its name. Only OAR's account, or root, may
+// own it, and nobody else may write to it. The script goes on inside, so that no link that comes later leads it elsewhere.
+const inRuntimeFolder = `umask 022; safe() { [ ! -L "$2" ] && cd -P -- "$2" && ` +
+	`[ -n "$(find . -prune \( -user "$(id -u)" -o -user 0 \) ! -perm -002 \( ! -perm -020 -o -group "$(id -g)" \))" ]; }; ` +
+	`safe "$@" || { echo "$2 is no folder of the user $(id -un) alone: remove it, or set OAR_RUNTIME_DIRECTORY to one in which users cannot write" >&2; exit 77; }; ` +
+	`set -C; `
+
 // writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece, and by the whole text: where who sends it is killed, only
 // its begin comes. A job that ends meanwhile keeps none: OAR removes its .env file before that of its nodes, and its _resources file after it.
 // So where the first is gone when the text is in its place OAR has begun; where no cpusets are made there is only the last.
-const writeNodes = `f=$2/$1; [ -e "$f" ] || exit 0; for sign in "$2"/*_"$1".env; do [ -e "$sign" ] || sign=${f}_resources; done; ` +
-	`n=$f.accordion-next; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
+const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f" ] || exit 0; for sign in *_"$1".env; do [ -e "$sign" ] || sign=${f}_resources; done; ` +
+	`n=$f.accordion-next; rm -f "$n"; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
 	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
 
 // writeHosts runs hosts.Script as a user.
 const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hosts.Script + `' sh "$1"`
 
-// Publish writes /tmp/accordion-UID/SERVER-JOBID.hosts on the job's first node, as its user, and the node file that OAR
-// made for it there ($OAR_NODEFILE): a line for each resource, host by host.
-func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
+// Publish writes the job's hosts file on its first node, as its user (hosts.Script), and the node file that OAR made for it there
+// ($OAR_NODEFILE): a line for each resource, host by host.
+func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job.Key)
 	var host string
 	if err == nil {
 		host, err = scriptHost(r)
 	}
 	if err != nil {
-		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+		return "", fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
 	if err := s.publishNodes(ctx, host, job); err != nil {
-		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+		return "", fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	if _, err := s.reach.Script(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.Conf.Server, job.ID)); err != nil {
-		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+	printed, err := s.reach.Script(ctx, host, writeHosts, text, r.User, fmt.Sprintf("%s-%d", s.db.Conf.Server, job.ID))
+	if err != nil {
+		return "", fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	return nil
+	return hosts.Elsewhere(printed), nil
 }
 
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {
@@ -72,11 +81,11 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 
 // leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
 // there was no sidecar to take it away.
-const leaveNodes = `f=$2/$1.accordion; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || { rm -f "$f-next"; exit 1; }
-find "$2" -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
+const leaveNodes = `mkdir -m 755 "$2" 2>/dev/null; ` + inRuntimeFolder + `f=$1.accordion; rm -f "$f-next"; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || { rm -f "$f-next"; exit 1; }
+find . -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
 // dropNodes takes it away.
-const dropNodes = `rm -f "$2/$1.accordion"`
+const dropNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `rm -f "$1.accordion"`
 
 // foretellWithin bounds what is done on a node before a job begins: it need not wait for it.
 const foretellWithin = 5 * time.Second

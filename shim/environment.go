@@ -28,6 +28,7 @@ const (
 	variableNodelist   = "ACCORDION_NODELIST"   // all nodes of the job, as a host list
 	variableNodes      = "ACCORDION_NNODES"     // how many
 	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one of them a line
+	variableHosts      = "ACCORDION_HOSTS"      // the hosts file that the sidecar keeps for a job that never calls accordion step
 	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, which later sizes are scaled from
 )
 

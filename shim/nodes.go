@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 
@@ -19,7 +20,8 @@ func Nodes(ctx context.Context, env Getenv) Outcome {
 		return Usage(err)
 	}
 	var text script
-	h, err := allocation.ReadHosts(allocation.Published(os.Getuid(), env.get("SLURM_CLUSTER_NAME"), j.id))
+	path := allocation.Published(env.get("SLURM_CLUSTER_NAME"), j.id)
+	h, err := allocation.ReadHosts(path)
 	switch {
 	case err == nil:
 		has := holding{nodes: h.Nodes}
@@ -28,15 +30,33 @@ func Nodes(ctx context.Context, env Getenv) Outcome {
 		}
 		says := j.describe(&text, has)
 		j.exportStep(&text, h.Step, h.Steps, h.Until, h.Generation)
+		text.export(variableHosts, path)
 		return j.outcome(StatusResized, &text, append([]string{holds(has)}, says...))
 	case !errors.Is(err, os.ErrNotExist):
 		return j.outcome(StatusRefused, &text, []string{err.Error()})
+	}
+	if env.get(variableHosts) != "" {
+		text.unset(variableHosts) // another job's, which submitted this one
 	}
 	has := j.present(ctx)
 	if len(has.nodes) == 0 {
 		return j.outcome(StatusRefused, &text, []string{"neither a hosts file nor the batch system says which nodes it has"})
 	}
 	return j.outcome(StatusResized, &text, append([]string{holds(has)}, j.describe(&text, has)...))
+}
+
+// HostsFile returns the path of the hosts file that the sidecar keeps for a job that never calls Step. Its statuses are StatusResized,
+// StatusRefused where there is none yet, and StatusUsage; Text is the path alone.
+func HostsFile(env Getenv) Outcome {
+	j, err := findJob(env)
+	if err != nil {
+		return Outcome{Status: StatusUsage, Says: err.Error()}
+	}
+	path := allocation.Published(env.get("SLURM_CLUSTER_NAME"), j.id)
+	if _, err := allocation.ReadHosts(path); err != nil {
+		return Outcome{Status: StatusRefused, Says: fmt.Sprintf("job %d: no hosts file yet: %v", j.id, err)}
+	}
+	return Outcome{Status: StatusResized, Text: path + "\n", Says: fmt.Sprintf("job %d: its hosts file", j.id)}
 }
 
 // holds tells of what a job has.

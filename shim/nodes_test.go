@@ -1,10 +1,13 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"accordion/shim/allocation"
@@ -14,7 +17,7 @@ import (
 func published(t *testing.T, env environment, text string) {
 	t.Helper()
 	env["SLURM_CLUSTER_NAME"] = fmt.Sprintf("test-%d-%s", os.Getpid(), t.Name())
-	name := allocation.Published(os.Getuid(), env["SLURM_CLUSTER_NAME"], 7)
+	name := allocation.Published(env["SLURM_CLUSTER_NAME"], 7)
 	if err := os.Mkdir(filepath.Dir(name), 0o700); err == nil {
 		t.Cleanup(func() { os.Remove(filepath.Dir(name)) })
 	}
@@ -39,6 +42,51 @@ func TestASilentJobLearnsWhatItHasFromItsHostsFile(t *testing.T) {
 		if after[name] != want {
 			t.Errorf("%s=%q, want %q", name, after[name], want)
 		}
+	}
+}
+
+// Another user has the usual folder: the file is in a private one, which the job is told of. Only root can set this up in /tmp.
+func TestSilentJobFindsItsHostsFileInThePrivateFolder(t *testing.T) {
+	const victim, attacker, variable = 64303, 64304, "ACCORDION_TEST_SILENT"
+	env := environment{"SLURM_JOB_ID": "7", "SLURM_CLUSTER_NAME": "silent"}
+	if want := os.Getenv(variable); want != "" {
+		if out := HostsFile(env.lookup); out.Status != StatusResized || out.Text != want+"\n" {
+			t.Errorf("status %d, %s: %q, want %s", out.Status, out.Says, out.Text, want)
+		}
+		if after := env.after(t, Nodes(t.Context(), env.lookup).Text); after[variableHosts] != want || after["ACCORDION_NODELIST"] != "n[1-2]" {
+			t.Errorf("%s=%q, want %q", variableHosts, after[variableHosts], want)
+		}
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can act as two users")
+	}
+	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
+	shared, err := os.MkdirTemp("", "shim")
+	self, unread := os.ReadFile(os.Args[0])
+	private := usual + ".abc"
+	t.Cleanup(func() {
+		for _, dir := range []string{shared, usual, usual + ".aaa", private} {
+			os.RemoveAll(dir)
+		}
+	})
+	text := []byte("# generation=2 step=1 steps=2 nodes=2 from=1 until=2\nn1\nn2\n")
+	forged := []byte("# generation=2 step=1 steps=2 nodes=1 from=1 until=2\nevil\n")
+	err = errors.Join(err, unread, os.Chmod(shared, 0o755), os.WriteFile(filepath.Join(shared, "test"), self, 0o755))
+	for dir, owner := range map[string]int{usual: attacker, usual + ".aaa": attacker, private: victim} {
+		file := filepath.Join(dir, "silent-7.hosts")
+		if err = errors.Join(err, os.Mkdir(dir, 0o755), os.WriteFile(file, forged, 0o644), os.Chown(dir, owner, owner)); owner == victim {
+			err = errors.Join(err, os.WriteFile(file, text, 0o644))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), filepath.Join(shared, "test"), "-test.run=^"+t.Name()+"$")
+	run.Env, run.Dir = []string{variable + "=" + filepath.Join(private, "silent-7.hosts"), "PATH=" + os.Getenv("PATH"), "TMPDIR=/tmp"}, "/"
+	run.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: victim, Gid: victim}}
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
 	}
 }
 

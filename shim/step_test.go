@@ -1,11 +1,13 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -482,39 +484,48 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	dir := func(tmp string) string { return filepath.Join(tmp, fmt.Sprintf("accordion-%d", os.Getuid())) }
 	for name, c := range map[string]struct {
 		prepare func(tmp string) error
-		says    string
+		usual   bool   // it is in accordion-UID
+		says    string // when there is none
 	}{
-		"a link":              {func(tmp string) error { return os.Symlink(tmp, dir(tmp)) }, "is not a directory"},
-		"a file":              {func(tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, "is not a directory"},
-		"open to others":      {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, ""},
-		"no such directory":   {func(tmp string) error { return os.Remove(tmp) }, "no such file"},
-		"of another user":     {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, "belongs to user 12345"},
-		"a directory of ours": {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, ""},
+		"a link":            {func(tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
+		"a file":            {func(tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},
+		"no such directory": {func(tmp string) error { return os.Remove(tmp) }, false, "no such file"},
+		"open to others": {func(tmp string) error {
+			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chmod(dir(tmp), 0o777))
+		}, false, ""},
+		"of another user": {func(tmp string) error {
+			if os.Getuid() != 0 {
+				t.Skip("only root can give a directory away")
+			}
+			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chown(dir(tmp), 12345, 12345))
+		}, false, ""},
+		"a directory of ours": {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, true, ""},
+		"nothing":             {func(tmp string) error { return nil }, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := inSlurm(t)
-			if err := c.prepare(env["TMPDIR"]); err != nil {
+			tmp := env["TMPDIR"]
+			if err := c.prepare(tmp); err != nil {
 				t.Fatal(err)
-			}
-			switch name {
-			case "open to others":
-				c.says = "chmod 700"
-				if err := os.Chmod(dir(env["TMPDIR"]), 0o777); err != nil {
-					t.Fatal(err)
-				}
-			case "of another user":
-				if os.Getuid() != 0 {
-					t.Skip("only root can give a directory away")
-				}
-				if err := os.Chown(dir(env["TMPDIR"]), 12345, 12345); err != nil {
-					t.Fatal(err)
-				}
 			}
 			env = env.with("ACCORDION_HOSTFILE", "/old")
 			out := call(t, env, sized(2, "n[1-5]"))
 			hosts, set := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
 			if out.Status != StatusResized || !strings.Contains(out.Says, c.says) || set != (c.says == "") {
 				t.Errorf("status %d, says %q, ACCORDION_HOSTFILE=%q", out.Status, out.Says, hosts)
+			}
+			if !set {
+				return
+			}
+			at := filepath.Dir(hosts)
+			if usual := at == dir(tmp); usual != c.usual || !usual && !strings.HasPrefix(at, dir(tmp)+".") {
+				t.Errorf("it is %s", hosts)
+			}
+			if info, err := os.Lstat(at); err != nil || info.Mode() != 0o700|os.ModeDir || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Getuid()) {
+				t.Errorf("%s: %v, %v", at, info, err)
+			}
+			if again := env.after(t, call(t, env, sized(2, "n[1-2]")).Text)["ACCORDION_HOSTFILE"]; filepath.Dir(again) != at {
+				t.Errorf("the next step has %s, the first %s", again, hosts)
 			}
 		})
 	}

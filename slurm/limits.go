@@ -2,13 +2,17 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"accordion/adapter"
 	"accordion/slurm/client"
@@ -183,7 +187,7 @@ func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
 		return nil
 	}
 	beside := filepath.Join(filepath.Dir(s.config.Limits), "."+filepath.Base(s.config.Limits)+".new")
-	if err := os.WriteFile(beside, []byte(text), 0o644); err != nil {
+	if err := writeNew(beside, text); err != nil {
 		return fmt.Errorf("limits for job_submit.lua: %w", err)
 	}
 	if err := os.Rename(beside, s.config.Limits); err != nil {
@@ -191,6 +195,19 @@ func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
 	}
 	s.written = text
 	return nil
+}
+
+// writeNew writes a file that it makes. What is there of that name goes, and no link is followed: the folder may be SlurmUser's.
+func writeNew(path, text string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // rank writes into parked jobs the priority that they would have if they waited as others do.

@@ -66,18 +66,18 @@ func (s *System) notify(ctx context.Context, job adapter.Key, text string) error
 	return s.Run.Scontrol(ctx, append([]string{"notify", s.Jobs.Name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes /tmp/accordion-UID/CLUSTER-JOBID.hosts on the job's batch host, through a step of the job: as its user, on
-// the right machine, whatever is mounted there. CLUSTER is what Slurm tells the job as SLURM_CLUSTER_NAME: the jobs of two
+// Publish writes the job's hosts file on its batch host (hosts.Script), through a step of the job: as its user, on the right
+// machine, whatever is mounted there. Its name begins with CLUSTER, what Slurm tells the job as SLURM_CLUSTER_NAME: the jobs of two
 // clusters that share a machine may have one number.
-func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) error {
+func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	if len(job.Nodes) == 0 {
-		return fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
+		return "", fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
 	}
 	c, err := s.Recent(ctx)
 	if err != nil {
-		return fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
+		return "", fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	_, err = s.Run.Run(ctx, client.Call{
+	out, err := s.Run.Run(ctx, client.Call{
 		Program: "srun",
 		As:      &client.User{Uid: job.UID, Gid: job.GID},
 		Args: []string{
@@ -87,12 +87,12 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) err
 		Input: text,
 	})
 	// Its words on standard error may be lost when the step ends at once.
-	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hosts.StrangersFolder {
-		return fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link: remove it",
+	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hosts.NoFolder {
+		return "", fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link, and no other folder can be made in /tmp",
 			job.ID, job.Nodes[0], job.UID)
 	}
 	if err != nil {
-		return fmt.Errorf("publishing the hosts of job %d on %s: %w", job.ID, job.Nodes[0], err)
+		return "", fmt.Errorf("publishing the hosts of job %d on %s: %w", job.ID, job.Nodes[0], err)
 	}
-	return nil
+	return hosts.Elsewhere(out.Stdout), nil
 }

@@ -78,8 +78,14 @@ func folder(t *testing.T, name string) (path string, uid int) {
 	}
 	path = "/tmp/accordion-" + u.Uid
 	remove := func() {
-		if err := os.RemoveAll(path); err != nil {
+		private, err := filepath.Glob(path + ".*") // where another user has the usual one
+		if err != nil {
 			t.Error(err)
+		}
+		for _, path := range append(private, path) {
+			if err := os.RemoveAll(path); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	remove()
@@ -92,7 +98,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	// Users of its own: what lies in their folders for hosts files, which are the machine's, is removed.
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
 	hosts, uid := folder(t, "nora")
-	trap, _ := folder(t, "otto")
+	trap, otto := folder(t, "otto")
 	prey := t.TempDir() // where the stranger's link leads
 	if err := os.Chmod(prey, 0o777); err != nil {
 		t.Fatal(err)
@@ -119,9 +125,9 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		t.Helper()
 		lab.Await(t, 2*time.Minute, fmt.Sprintf("job %s %s", job, kind), func() bool { return len(p.events(job, kind)) > 0 })
 	}
-	t.Run("a hosts file is not written through a stranger's link, and the job goes on", func(t *testing.T) {
-		says(linked, "otto", "belongs to another user or is a link")
-		strangers(t, p, prey)
+	t.Run("a hosts file is not written through a stranger's link, and the job is told where it is", func(t *testing.T) {
+		says(linked, "otto", "another user has the usual folder")
+		privately(t, p, lab, linked, prey, otto)
 	})
 	// Now a stranger's folder in the link's place.
 	if err := os.Remove(trap); err != nil {
@@ -160,17 +166,18 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		checkSilent(t, p, silent, outputOf(lab, "nora", silent))
 		checkOwn(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
 	})
-	t.Run("a hosts file is not written into a stranger's folder, and the job goes on", func(t *testing.T) {
-		says(housed, "otto", "belongs to another user or is a link")
+	t.Run("a hosts file is not written into a stranger's folder, and the job is told where it is", func(t *testing.T) {
+		says(housed, "otto", "another user has the usual folder")
 		happens(housed, "grew")
 		happens(linked, "grew")
-		strangers(t, p, trap)
+		privately(t, p, lab, housed, trap, otto)
 	})
 	clean(t, p)
 }
 
-// strangers judges that nothing was written into a folder that is not the user's, and that the log says so.
-func strangers(t *testing.T, p *process, folder string) {
+// privately judges that nothing was written into a folder that another user made, that the job's output names its hosts file in a private
+// one, and that the log says so.
+func privately(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -179,8 +186,13 @@ func strangers(t *testing.T, p *process, folder string) {
 	if len(entries) > 0 {
 		t.Errorf("%s holds %v, want nothing", folder, entries)
 	}
-	if !strings.Contains(logged(p), "belongs to another user or is a link") {
-		t.Error("the sidecar's log does not say that the folder is a stranger's")
+	found := regexp.MustCompile(`the hosts file of this job is (/tmp/accordion-[0-9]+\.[A-Za-z0-9]+/lab-` + job + `\.hosts): `).FindStringSubmatch(outputOf(lab, "otto", job))
+	if found == nil {
+		t.Fatalf("the output of job %s does not say where its hosts file is", job)
+	}
+	checkOwn(t, found[1], uid)
+	if !strings.Contains(logged(p), found[1]) {
+		t.Error("the sidecar's log does not say that another user has the folder")
 	}
 }
 

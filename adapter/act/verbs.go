@@ -112,10 +112,14 @@ func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// Publish writes the job's hosts file, of a generation and with these nodes in it.
-func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) error {
+// Publish writes the job's hosts file, of a generation and with these nodes in it. It returns its path where that is not the usual one.
+func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
-	return a.do(ctx, job.Key, "publish", args, func(ctx context.Context) error { return a.System.Publish(ctx, job, text) })
+	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
+		elsewhere, err = a.System.Publish(ctx, job, text)
+		return err
+	})
+	return elsewhere, err
 }
 
 // Nudge makes the batch system look afresh at nodes.

@@ -131,11 +131,12 @@ func (s Situation) publish(r *managed.Job, m message, told func(at core.Time) Ou
 	job := *r.Seen
 	job.Nodes = m.nodes
 	first, last := r.Unwritten+1 == tries, r.Unwritten+1 >= tries
+	var elsewhere string
 	var unwritten error
 	return Decision{Do: &Operation{
 		Verb: "publish", Talk: true,
 		Acts: func(ctx context.Context, a *act.Acts) error {
-			unwritten = a.Publish(ctx, &job, text, m.generation, m.nodes)
+			elsewhere, unwritten = a.Publish(ctx, &job, text, m.generation, m.nodes)
 			switch {
 			case act.Broken(unwritten) != nil:
 				return unwritten
@@ -143,6 +144,11 @@ func (s Situation) publish(r *managed.Job, m message, told func(at core.Time) Ou
 				return nil
 			case unwritten != nil && first:
 				if err := a.Tell(ctx, job.Key, fmt.Sprintf("the hosts file of this job cannot be written: %v", unwritten)); err != nil {
+					return err
+				}
+			}
+			if elsewhere != "" {
+				if err := a.Tell(ctx, job.Key, fmt.Sprintf("the hosts file of this job is %s: another user has the usual folder", elsewhere)); err != nil {
 					return err
 				}
 			}
@@ -159,7 +165,11 @@ func (s Situation) publish(r *managed.Job, m message, told func(at core.Time) Ou
 		Done: func(now time.Time) Outcome {
 			if unwritten == nil {
 				r.Unwritten = 0
-				return told(now.Unix())
+				o := told(now.Unix())
+				if elsewhere != "" {
+					o.Notice = fmt.Sprintf("the job's hosts file is %s: another user has the usual folder", elsewhere)
+				}
+				return o
 			}
 			notice := fmt.Sprintf("the job's hosts file cannot be written: %v", unwritten)
 			if r.Unwritten++; !last {

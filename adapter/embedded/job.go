@@ -42,6 +42,8 @@ type JobSpec struct {
 	Script Script
 	// Silent is a script that never asks for its steps: Speaks says so.
 	Silent bool
+	// Elsewhere is the path of its hosts file, of a job whose user's folder in /tmp another user has.
+	Elsewhere string
 }
 
 // job is one job and its whole life.

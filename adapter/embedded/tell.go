@@ -31,11 +31,12 @@ func (s *System) Tell(ctx context.Context, key adapter.Key, text string) error {
 }
 
 // Publish implements adapter.BatchSystem. The text has to tell of the same nodes as the call: OAR makes its node file of these.
-func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) error {
+func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) (elsewhere string, err error) {
 	if !strings.Contains(text, fmt.Sprintf(" nodes=%d ", len(of.Nodes))) || !strings.HasSuffix(text, "\n"+strings.Join(of.Nodes, "\n")+"\n") {
-		return fmt.Errorf("publishing the hosts of job %d: it should have %s, and its file says %q", of.ID, strings.Join(of.Nodes, ","), text)
+		return "", fmt.Errorf("publishing the hosts of job %d: it should have %s, and its file says %q", of.ID, strings.Join(of.Nodes, ","), text)
 	}
-	return s.runs(ctx, "Publish", of.Key, func(j *job) { j.hosts = text })
+	err = s.runs(ctx, "Publish", of.Key, func(j *job) { j.hosts, elsewhere = text, j.spec.Elsewhere })
+	return elsewhere, err
 }
 
 // runs calls act with a running job.

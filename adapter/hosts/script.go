@@ -1,12 +1,30 @@
 package hosts
 
-// Script replaces a job's hosts file, /tmp/accordion-UID/NAME.hosts, by what stands on its standard input: NAME is its argument. It runs
-// on the node of the job's script, as the job's user, and has no single quotes in it. The folder must be the user's own: /tmp is
-// everybody's, and a folder or link that a stranger put there could lead the write elsewhere. Then it exits with StrangersFolder, and
-// says so.
-const Script = `umask 077; d=/tmp/accordion-$(id -u); mkdir -p "$d" 2>/dev/null; ` +
-	`if [ -L "$d" ] || [ ! -d "$d" ] || [ ! -O "$d" ]; then echo "$d belongs to another user or is a link: remove it" >&2; exit 77; fi; ` +
-	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts"`
+import "strings"
 
-// StrangersFolder is Script's exit status when the folder is not the user's own.
-const StrangersFolder = 77
+// Script replaces a job's hosts file, /tmp/accordion-UID/NAME.hosts, by what stands on its standard input: NAME is its argument. It runs
+// on the node of the job's script, as the job's user, and has no single quotes in it.
+//
+// Everybody may write to /tmp, so another user may have made that folder first, or a link of its name. Then the file goes into a
+// private folder beside it, /tmp/accordion-UID.XXXXXXXXXX, whose name mktemp chooses, and the script prints the path (Elsewhere).
+// shim/lists looks for both. A folder is private if it is no link, belongs to the user, and nobody else may write to it: in
+// /tmp, where only its owner can remove it, it then stays what it is. The script exits with NoFolder where it can make none.
+const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
+	`own() { [ ! -L "$1" ] && [ -d "$1" ] && [ -n "$(find "$1" -prune -user "$u" ! -perm -020 ! -perm -002)" ]; }; ` +
+	`mkdir "$d" 2>/dev/null; ` +
+	`if ! own "$d"; then for e in "$d".*; do own "$e" && break; e=; done; d=${e:-$(mktemp -d "$d.XXXXXXXXXX")}; own "$d" || exit 77; fi; ` +
+	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts" || exit 1; ` +
+	`[ "$d" = "/tmp/accordion-$u" ] || echo "elsewhere: $d/$1.hosts"`
+
+// NoFolder is Script's exit status when there is no folder that is the user's alone, and none can be made.
+const NoFolder = 77
+
+// Elsewhere returns the path of the hosts file from what Script printed; "" when it lies in the usual place.
+func Elsewhere(printed string) string {
+	for line := range strings.Lines(printed) {
+		if path, is := strings.CutPrefix(line, "elsewhere: "); is {
+			return strings.TrimSpace(path)
+		}
+	}
+	return ""
+}

@@ -153,6 +153,20 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 	})
 }
 
+func TestSilentJobLearnsWhereItsHostsFileIsWhenAnotherUserHasTheFolder(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		const path = "/tmp/accordion-1001.x7Yq/lab-1.hosts"
+		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Elsewhere: path, Comment: "ep=2x20s,5x20s", Script: listening(40 * time.Second)})
+		w.quiet(200)
+		const want = "accordion: the hosts file of this job is " + path + ": another user has the usual folder"
+		// At the start, and with the growth: Slurm loses a line that comes before the script runs.
+		if got := strings.Join(w.record(job).Output, "\n"); strings.Count(got, want) != 2 {
+			t.Errorf("it was told\n%s\nwant twice\n%s", got, want)
+		}
+		w.clean()
+	})
+}
+
 // Its hosts file is slow to be written: what leaves is not taken in the moment in which it is told.
 func TestASilentApplicationThatIsToldLateOfItsShrinkHasTimeToHeedIt(t *testing.T) {
 	o := slurmish

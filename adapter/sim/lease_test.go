@@ -347,6 +347,10 @@ func (r rival) Signal(ctx context.Context, k adapter.Key, signal string) error {
 func (r rival) Tell(ctx context.Context, k adapter.Key, text string) error {
 	return r.call(ctx, "Tell", true, func() error { return r.System.Tell(ctx, k, text) })
 }
-func (r rival) Publish(ctx context.Context, j *adapter.Job, text string) error {
-	return r.call(ctx, "Publish", true, func() error { return r.System.Publish(ctx, j, text) })
+func (r rival) Publish(ctx context.Context, j *adapter.Job, text string) (elsewhere string, err error) {
+	err = r.call(ctx, "Publish", true, func() (err error) {
+		elsewhere, err = r.System.Publish(ctx, j, text)
+		return err
+	})
+	return elsewhere, err
 }

@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -98,6 +99,9 @@ func listen(address string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(address), 0o755); err != nil {
 		return nil, err
 	}
+	if err := trusted(filepath.Dir(address)); err != nil {
+		return nil, err
+	}
 	if info, err := os.Lstat(address); err == nil {
 		if info.Mode().Type() != os.ModeSocket {
 			return nil, fmt.Errorf("%s is no socket: move it away", address)
@@ -119,6 +123,22 @@ func listen(address string) (net.Listener, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// trusted returns an error where another user could put a socket of his own in the place of ours: in a folder that is not root's or
+// our own, or that others can write to, unless only owners can remove what is there (/tmp).
+func trusted(folder string) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
+		return fmt.Errorf("the folder %s belongs to user %d: give it to root (chown root %s)", folder, owner, folder)
+	}
+	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("others may write to the folder %s: forbid it (chmod go-w %s)", folder, folder)
+	}
+	return nil
 }
 
 // mostConnections are open at once; others are closed at once.

@@ -69,7 +69,9 @@ class Cluster:
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", "--no-dashboard"]
         for node in nodes():
             if node not in self._workers:
-                line = " ".join(["exec", *worker, "--name", node, "--local-directory", '"${TMPDIR:-/tmp}"'])
+                # Others may write to /tmp: the worker has a folder of its own there.
+                line = 'folder=$(mktemp -d) || exit; trap \'rm -rf "$folder"\' EXIT; '
+                line += " ".join([*worker, "--name", node, "--local-directory", '"$folder"'])
                 reach = ["oarsh"] if "OAR_NODEFILE" in os.environ else ["accordion", "agent"]
                 self._workers[node] = subprocess.Popen([*reach, node, line], stdin=subprocess.DEVNULL)
         self._client.wait_for_workers(len(self._workers), timeout=self._patience)

@@ -1,17 +1,42 @@
 #include "hosts.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE = 1024, MOST = 1000000 };
 
+/* own says whether a folder is ours and nobody else can write to it. A link is none. */
+static int own(const char *folder)
+{
+	struct stat s;
+
+	return lstat(folder, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == getuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* It is in /tmp/accordion-UID. Where another user made that folder first, it is in one whose name is longer. */
 int accordion_hosts_path(char *path, unsigned long size)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *cluster = getenv("SLURM_CLUSTER_NAME");
-	int n = job && cluster ? snprintf(path, size, "/tmp/accordion-%ld/%s-%s.hosts", (long)getuid(), cluster, job) : -1;
+	char usual[64], others[80];
+	const char *folder = usual;
+	glob_t found;
+	size_t i;
+	int n = -1;
 
+	snprintf(usual, sizeof usual, "/tmp/accordion-%ld", (long)getuid());
+	snprintf(others, sizeof others, "%s.*", usual);
+	memset(&found, 0, sizeof found);
+	if (!own(usual) && glob(others, GLOB_NOSORT, NULL, &found) == 0)
+		for (i = 0; i < found.gl_pathc && folder == usual; i++)
+			if (own(found.gl_pathv[i]))
+				folder = found.gl_pathv[i];
+	if (job && cluster)
+		n = snprintf(path, size, "%s/%s-%s.hosts", folder, cluster, job);
+	globfree(&found);
 	return n > 0 && (unsigned long)n < size ? 0 : -1;
 }
 

@@ -1,7 +1,7 @@
 ! The hosts file of a job that never calls `accordion step`. Nothing but Fortran 2008 is needed.
 !
 !     type(hosts) :: now
-!     call read_hosts('/tmp/accordion-1000/slurm-4711.hosts', now, status)
+!     call read_hosts(path, now, status)     ! path: what `accordion nodes --file` prints in the job
 !     if (status == 0) print *, now%generation, now%name
 module accordion_hosts
     implicit none

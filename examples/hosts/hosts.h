@@ -1,5 +1,5 @@
 /* The hosts file of a job that never calls `accordion step`: read it with accordion_hosts_read, as often as you like.
-   Copy hosts.h and hosts.c into your program; they need nothing but C99. */
+   Copy hosts.h and hosts.c into your program; they need nothing but C99 and POSIX. */
 #ifndef ACCORDION_HOSTS_H
 #define ACCORDION_HOSTS_H
 

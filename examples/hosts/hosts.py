@@ -8,7 +8,9 @@
             now = later               # other nodes: now.names
 """
 
+import glob
 import os
+import stat
 import sys
 from typing import List, NamedTuple
 
@@ -23,8 +25,24 @@ class Hosts(NamedTuple):
 
 
 def path() -> str:
-    """The path of this job's hosts file. KeyError outside a job."""
-    return "/tmp/accordion-%d/%s-%s.hosts" % (os.getuid(), os.environ["SLURM_CLUSTER_NAME"], os.environ["SLURM_JOB_ID"])
+    """The path of this job's hosts file. KeyError outside a job.
+
+    It is in /tmp/accordion-UID. Where another user made that folder first, it is in one whose name is longer."""
+    usual = "/tmp/accordion-%d" % os.getuid()
+    name = "%s-%s.hosts" % (os.environ["SLURM_CLUSTER_NAME"], os.environ["SLURM_JOB_ID"])
+    for folder in [usual] + glob.glob(usual + ".*"):
+        if _private(folder):
+            return os.path.join(folder, name)
+    return os.path.join(usual, name)
+
+
+def _private(folder: str) -> bool:
+    """Whether a folder is ours and nobody else can write to it. A link is none."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def read(name: str) -> Hosts:

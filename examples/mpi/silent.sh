@@ -5,12 +5,11 @@
 # file that its nodes change. It then ends with status 75, and is started again on the nodes of that file.
 # Without the plug-in, submit it with:  sbatch -H -N2 -t2 --comment=ep=2x20s,4x20s,1x20s silent.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
-hosts=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 tasks=${SLURM_NTASKS_PER_NODE:-1}
 trap : URG # the program looks for itself; without this line the signal would be ignored all the same
 export HYDRA_ENV=none # each rank has the environment of its own node, and not the script's
 
-until [ -e "$hosts" ]; do sleep 1; done # the sidecar writes it some seconds after the start
+until hosts=$(accordion nodes --file 2>/dev/null); do sleep 1; done # the sidecar writes it some seconds after the start
 
 status=75
 while [ $status -eq 75 ]; do

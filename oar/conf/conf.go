@@ -174,7 +174,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		Always:   r.text("SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE", ""),
 		Patience: time.Duration(r.number("OAR_SSH_CONNECTION_TIMEOUT", 120, 1, 1<<20)) * time.Second,
 		LogLevel: r.number("LOG_LEVEL", 2, 0, 9),
-		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", "/tmp/oar_runtime"), "/"),
+		Runtime:  strings.TrimRight(r.text("OAR_RUNTIME_DIRECTORY", DefaultRuntime), "/"),
 		NodeFile: NodeFile{Property: r.property("NODE_FILE_DB_FIELD", "network_address"), Distinct: r.property("NODE_FILE_DB_FIELD_DISTINCT_VALUES", "resource_id")},
 	}
 	conf.Policy = Policy{file, Setting{values[PolicySetting], lines[PolicySetting]}, Setting{values[StatisticsSetting], lines[StatisticsSetting]}}
@@ -195,6 +195,9 @@ func Parse(text io.Reader, file string) (Conf, error) {
 
 // DefaultOARDir is where Debian has OAR's programs.
 const DefaultOARDir = "/usr/lib/oar"
+
+// DefaultRuntime is OAR_RUNTIME_DIRECTORY where oar.conf does not name one. Debian's oar.conf has /var/lib/oar.
+const DefaultRuntime = "/tmp/oar_runtime"
 
 // confReader takes settings and remembers the first that is wrong.
 type confReader struct {

@@ -1,9 +1,11 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +25,7 @@ func (s Setup) checkConf(text string) []check {
 	is := func(name string) string { value, _ := conf.SettingIn(text, name); return value }
 	link, named := runnable(filepath.Join(s.OARDir, "schedulers", SchedulerName)), is(epilogueSetting) == s.wrapperPath()
 	prologue, pause := is("PROLOGUE_EXEC_FILE"), is("SCHEDULER_MIN_TIME_BETWEEN_2_CALLS")
+	runtime := cmp.Or(is("OAR_RUNTIME_DIRECTORY"), conf.DefaultRuntime)
 	seconds, unread := strconv.Atoi(pause)
 	return []check{
 		{"the scheduler's link", adapter.Fatal, link != "", "OAR's scheduler for the queue cannot be run, and OAR switches the queue off: " + link, again},
@@ -34,6 +37,9 @@ func (s Setup) checkConf(text string) []check {
 		{"the prologue", adapter.Warning, !strings.Contains(prologue, "accordion"),
 			fmt.Sprintf("PROLOGUE_EXEC_FILE is %q: a job whose first step is larger than its least one finds only the least nodes in $OAR_NODEFILE when it begins", prologue),
 			`Set PROLOGUE_EXEC_FILE="/usr/bin/accordion oar prologue" in ` + s.File + ", or let the site's prologue call it"},
+		{"the runtime folder", adapter.Warning, shared(runtime),
+			fmt.Sprintf("OAR_RUNTIME_DIRECTORY is %s, where every user can write: who makes that folder on a node first keeps OAR from starting jobs there, and without OAR's cpusets chooses the nodes in their $OAR_NODEFILE", runtime),
+			`Set OAR_RUNTIME_DIRECTORY="/var/lib/oar" in ` + s.File + ", for server and nodes, while no job runs"},
 		{"between two jobs", adapter.Note, s.Conf.SecurityTime > slowPlans,
 			fmt.Sprintf("SCHEDULER_JOB_SECURITY_TIME is %d s: a node is planned to be idle for so long between two jobs", s.Conf.SecurityTime), ""},
 		{"between two passes, not set", adapter.Note, pause == "",
@@ -45,6 +51,11 @@ func (s Setup) checkConf(text string) []check {
 		{"nodes that sleep", adapter.Warning, strings.EqualFold(is("ENERGY_SAVING_INTERNAL"), "yes") || is("SCHEDULER_NODE_MANAGER_SLEEP_CMD") != "",
 			"OAR puts idle nodes to sleep: a node that sleeps is not planned, and none is woken for a job", "Keep the nodes awake that the queue is to use"},
 	}
+}
+
+// shared reports whether a folder lies in one that every user of a machine can write to.
+func shared(folder string) bool {
+	return slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/shm/"}, func(all string) bool { return strings.HasPrefix(folder+"/", all) })
 }
 
 // runnable says why OAR cannot run a file; "" when it can.

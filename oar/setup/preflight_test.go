@@ -32,16 +32,17 @@ func TestWhatIsWrongWithOARsConfigurationIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	well := fmt.Sprintf("%s=\"%s\"\nPROLOGUE_EXEC_FILE=\"accordion oar prologue\"\nSCHEDULER_MIN_TIME_BETWEEN_2_CALLS=1\n", epilogueSetting, s.wrapperPath())
+	well := fmt.Sprintf("%s=\"%s\"\nPROLOGUE_EXEC_FILE=\"accordion oar prologue\"\nOAR_RUNTIME_DIRECTORY=/var/lib/oar\nSCHEDULER_MIN_TIME_BETWEEN_2_CALLS=1\n", epilogueSetting, s.wrapperPath())
 	for _, c := range []struct {
 		name, text string
 		between    int64
 		want       string
 	}{
 		{"all is well", well, 5, ""},
-		{"nothing is set", "", 5, "warning the epilogue's name, warning the prologue, note between two passes, not set"},
+		{"nothing is set", "", 5, "warning the epilogue's name, warning the prologue, warning the runtime folder, note between two passes, not set"},
 		{"another's epilogue", well + epilogueSetting + "=/site\n", 5, "warning the epilogue's name"},
 		{"another's prologue", well + "PROLOGUE_EXEC_FILE=/site\n", 5, "warning the prologue"},
+		{"the runtime folder is in a shared one", well + "OAR_RUNTIME_DIRECTORY=/var/tmp/oar/\n", 5, "warning the runtime folder"},
 		{"long pauses", well + "SCHEDULER_MIN_TIME_BETWEEN_2_CALLS=4\n", 60, "note between two jobs, note between two passes"},
 		{"jobs are made longer", well + "WALLTIME_CHANGE_ENABLED=YES\n", 5, "note jobs made longer"},
 		{"nodes sleep", well + "ENERGY_SAVING_INTERNAL=yes\n", 5, "warning nodes that sleep"},

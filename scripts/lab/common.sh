@@ -39,6 +39,8 @@ check_directory() {
 	[[ $lab == /* && $lab != / && $lab =~ ^[A-Za-z0-9/._-]+$ ]] ||
 		wrong "$1=$lab: want an absolute path of letters, digits and / . _ -"
 	((${#lab} <= 80)) || wrong "$1=$lab: a socket below it needs a path of at most 80 characters"
+	[[ ! -L $lab && (! -e $lab || -d $lab && -O $lab) ]] || # /var/tmp is everybody's
+		wrong "$1=$lab belongs to another user or is a link: give another directory"
 }
 
 # print_path DIRECTORIES: the line by which a shell finds programs there first, only once however often it is evaluated.

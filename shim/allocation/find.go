@@ -27,7 +27,7 @@ func Find(env func(name string) (value string, set bool)) (List, error) {
 		}
 	}
 	cluster, _ := env("SLURM_CLUSTER_NAME")
-	h, err := ReadHosts(Published(os.Getuid(), cluster, job))
+	h, err := ReadHosts(Published(cluster, job))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/core/hostlist"
+	"accordion/shim/lists"
 )
 
 // Hosts is the hosts file that the sidecar keeps for a job that never calls accordion step (docs/step.md).
@@ -25,9 +26,11 @@ type Hosts struct {
 	Allocations List     // of a job with companions; nil: its own has all nodes
 }
 
-// Published is the path of a job's hosts file, on the node of its script.
-func Published(uid int, cluster string, job int64) string {
-	return filepath.Join("/tmp", "accordion-"+strconv.Itoa(uid), fmt.Sprintf("%s-%d.hosts", cluster, job))
+// Published returns the path of a job's hosts file, on the node of its script. Where another user has the usual folder in /tmp, it is in a
+// private one beside it.
+func Published(cluster string, job int64) string {
+	dir, _ := lists.Find("/tmp")
+	return filepath.Join(dir, fmt.Sprintf("%s-%d.hosts", cluster, job))
 }
 
 // mark begins a line that has some of the list. Readers that do not know it take it for a comment; some of them take no line of more

@@ -42,33 +42,49 @@ func Write(temporary, pattern, last string, all []string) (path string, err erro
 	return path, nil
 }
 
-// Directory is one of the user's own in a folder for temporary files (TMPDIR; /tmp where that is no absolute path), because others may
-// write to that.
+// Directory returns a directory that only the user can write to, below a folder for temporary files, where everybody can (TMPDIR; /tmp
+// where that is no absolute path): accordion-UID, which it makes where there is none. Where that is not the user's alone, because
+// another user made it first or put a link there, it is accordion-UID.SUFFIX, which has a random name when it is made.
 func Directory(temporary string) (string, error) {
+	usual := usualIn(temporary)
+	if err := os.Mkdir(usual, 0o700); err != nil && !os.IsExist(err) {
+		return "", err
+	}
+	if dir, found := Find(temporary); found {
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(usual), filepath.Base(usual)+".")
+	if err != nil {
+		return "", fmt.Errorf("%s is not a directory of your own, and no other can be made: %w; set TMPDIR to a directory of your own", usual, err)
+	}
+	return dir, nil
+}
+
+// Find returns the directory that Directory returned before, or that the sidecar made for a job's hosts file (adapter/hosts), and makes
+// none. Where there is none it returns accordion-UID.
+func Find(temporary string) (dir string, found bool) {
+	usual := usualIn(temporary)
+	if private(usual) {
+		return usual, true
+	}
+	others, _ := filepath.Glob(usual + ".*") // a wrong pattern is its only error
+	for _, dir := range others {
+		if private(dir) {
+			return dir, true
+		}
+	}
+	return usual, false
+}
+
+func usualIn(temporary string) string {
 	if !filepath.IsAbs(temporary) {
 		temporary = "/tmp"
 	}
-	dir := filepath.Join(temporary, "accordion-"+strconv.Itoa(os.Getuid()))
-	return dir, private(dir)
+	return filepath.Join(temporary, "accordion-"+strconv.Itoa(os.Getuid()))
 }
 
-// private makes a directory that nobody else can write to, or checks the one that is there.
-func private(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
-		return err
-	}
-	info, err := os.Lstat(dir) // not Stat: somebody's link into a directory of ours is not ours
-	if err != nil {
-		return err
-	}
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	switch {
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory: remove it, or set TMPDIR", dir)
-	case int(owner) != os.Getuid():
-		return fmt.Errorf("%s belongs to user %d: set TMPDIR to a directory of your own", dir, owner)
-	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("others may write to %s: forbid it (chmod 700 %s)", dir, dir)
-	}
-	return nil
+// private reports whether a directory belongs to the user and nobody else can write to it. A link is none, wherever it leads.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && int(info.Sys().(*syscall.Stat_t).Uid) == os.Getuid()
 }

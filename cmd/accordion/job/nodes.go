@@ -22,8 +22,13 @@ without ending a step. For scripts that never ask for their steps: they are resi
     accordion run ./solve
 
 It reads the hosts file that the sidecar keeps for such a job, on the node of its script; where there is none Slurm is asked. Status 1:
-neither could say; 2: this is no job.`,
+neither could say; 2: this is no job.
+
+With --file it prints only where that file is; status 1 while there is none:
+
+    until hosts=$(accordion nodes --file 2>/dev/null); do sleep 1; done`,
 	}
+	file := c.Flags().Bool("file", false, "print the path of the job's hosts file")
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {
 			return finish(cmd, shim.Usage(err))
@@ -32,6 +37,9 @@ neither could say; 2: this is no job.`,
 	}
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(err)) })
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *file {
+			return finish(cmd, shim.HostsFile(os.LookupEnv))
+		}
 		return finish(cmd, shim.Nodes(cmd.Context(), os.LookupEnv))
 	}
 	return c

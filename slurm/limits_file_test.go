@@ -1,0 +1,39 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// SlurmUser may own the folder of slurm.conf, and the sidecar is root.
+func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
+	dir := t.TempDir()
+	prey, path := filepath.Join(dir, "shadow"), filepath.Join(dir, ".limits.lua.new")
+	if err := os.WriteFile(prey, []byte("root's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, plant := range []func() error{
+		func() error { return os.Symlink(prey, path) },
+		func() error { return os.Link(prey, path) },
+		func() error { return os.Symlink(filepath.Join(dir, "none"), path) },
+		func() error { return os.WriteFile(path, nil, 0o666) },
+	} {
+		if err := plant(); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeNew(path, "limits"); err != nil {
+			t.Error(err)
+		}
+		if text, err := os.ReadFile(prey); err != nil || string(text) != "root's" {
+			t.Errorf("behind the link: %q, %v", text, err)
+		}
+		info, err := os.Lstat(path)
+		if text, unread := os.ReadFile(path); err != nil || unread != nil || info.Mode() != 0o644 || string(text) != "limits" {
+			t.Errorf("the file: %v, %q, %v", info, text, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
