@@ -1,0 +1,279 @@
+// Package connlimit bounds how many connections, or other things that clients hold, are open at once: in all, and of one client.
+//
+//	limiter := connlimit.New(connlimit.Limits{Total: 2048, PerClient: 256})
+//	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
+//
+// A client is a network, for whoever has one address of an IPv6 network has all of them. One that connects from many networks is bounded
+// by the places that are kept for known hosts, and by that the client with the most gives way to one with fewer.
+package connlimit
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Client is one whose connections count together. The zero value stands for all whose address says nothing.
+type Client struct {
+	Host    string // as a known host
+	Network string // as any other
+}
+
+// loopback stands for all of 127.0.0.0/8 and ::1.
+var loopback = Client{"loopback", "loopback"}
+
+// OfAddr returns the client that connects from an address: an IPv4 address is a network of its own, of IPv6 the /64 is one.
+func OfAddr(addr netip.Addr) Client {
+	addr = addr.Unmap().WithZone("")
+	switch {
+	case !addr.IsValid():
+		return Client{}
+	case addr.IsLoopback():
+		return loopback
+	case addr.Is4():
+		return Client{addr.String(), addr.String()}
+	}
+	return Client{addr.String(), netip.PrefixFrom(addr, 64).Masked().String()}
+}
+
+// Of returns the client at the other end of a connection: by its address, or on a Unix socket by its user.
+func Of(conn net.Conn) Client {
+	switch at := conn.RemoteAddr().(type) {
+	case *net.TCPAddr:
+		return OfAddr(at.AddrPort().Addr())
+	case *net.UnixAddr:
+		if c, is := conn.(*net.UnixConn); is {
+			return ofUser(c)
+		}
+	}
+	return Client{}
+}
+
+func ofUser(conn *net.UnixConn) Client {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return Client{}
+	}
+	var user *unix.Ucred
+	var unknown error
+	if err := raw.Control(func(fd uintptr) { user, unknown = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || unknown != nil {
+		return Client{}
+	}
+	name := fmt.Sprintf("user %d", user.Uid)
+	return Client{name, name}
+}
+
+// Limits bound what is open at once.
+type Limits struct {
+	Total     int // of all clients
+	PerClient int // of one; 0: Total
+	Kept      int // how many of Total are for known hosts, each of which has a few of them (sure)
+	// Replace has the newest of a client that has PerClient take the place of its oldest. Else it is refused.
+	Replace bool
+}
+
+// sure is how many of the kept places one known host may have: a crowd of known hosts does not use them up for the others.
+const sure = 8
+
+// FullError says why nothing more may be open.
+type FullError struct {
+	Open   int
+	Client string // whose; "": of all
+}
+
+func (e *FullError) Error() string {
+	if e.Client != "" {
+		return fmt.Sprintf("%d connections of %s are open, as many as one client may have", e.Open, e.Client)
+	}
+	return fmt.Sprintf("%d connections are open, as many as there may be", e.Open)
+}
+
+// Limiter counts what is open.
+type Limiter struct {
+	limits Limits
+
+	mu    sync.Mutex
+	open  int
+	of    map[string][]*place // of each client that has any, the oldest first
+	sizes []int               // how many clients have so many places
+	known map[string]time.Time
+}
+
+type place struct {
+	client string
+	evict  func()
+}
+
+// New returns a limiter in which nothing is open.
+func New(l Limits) *Limiter {
+	if l.PerClient == 0 {
+		l.PerClient = l.Total
+	}
+	return &Limiter{limits: l, of: map[string][]*place{}, known: map[string]time.Time{}}
+}
+
+// Enter counts one more of a client. When leave is called, any number of times, it no longer counts. Should another take its place, evict
+// is called, which must not wait; leave has no effect then.
+//
+// When Total are open the client with the most gives its oldest up for one that has fewer, so that a few who hold all of them
+// keep no other out.
+func (l *Limiter) Enter(c Client, evict func()) (leave func(), err error) {
+	p := &place{c.Network, evict}
+	gone, err := l.enter(c, p)
+	if err != nil {
+		return nil, err
+	}
+	if gone != nil {
+		gone.evict()
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.remove(p)
+	}, nil
+}
+
+// enter adds a place, and returns the one that gives way to it; nil: none does.
+func (l *Limiter) enter(c Client, p *place) (gone *place, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	room := l.limits.Total - l.limits.Kept
+	if _, known := l.known[c.Host]; known {
+		p.client = c.Host
+		if len(l.of[p.client]) < sure {
+			room = l.limits.Total
+		}
+	}
+	has := len(l.of[p.client])
+	switch {
+	case has >= l.limits.PerClient && l.limits.Replace:
+		gone = l.of[p.client][0]
+	case has >= l.limits.PerClient:
+		return nil, &FullError{has, p.client}
+	case l.open >= room:
+		if len(l.sizes)-1 <= has+1 {
+			return nil, &FullError{Open: l.open}
+		}
+		gone = l.of[l.most()][0]
+	}
+	if gone != nil {
+		l.remove(gone)
+	}
+	l.of[p.client] = append(l.of[p.client], p)
+	l.open++
+	l.resized(len(l.of[p.client])-1, len(l.of[p.client]))
+	return gone, nil
+}
+
+// most returns a client with the most places.
+func (l *Limiter) most() string {
+	for c, all := range l.of {
+		if len(all) == len(l.sizes)-1 {
+			return c
+		}
+	}
+	return ""
+}
+
+// resized counts a client that had so many places under how many it has. The last size is the greatest there is.
+func (l *Limiter) resized(had, has int) {
+	for len(l.sizes) <= has {
+		l.sizes = append(l.sizes, 0)
+	}
+	if had > 0 {
+		l.sizes[had]--
+	}
+	if has > 0 {
+		l.sizes[has]++
+	}
+	for len(l.sizes) > 0 && l.sizes[len(l.sizes)-1] == 0 {
+		l.sizes = l.sizes[:len(l.sizes)-1]
+	}
+}
+
+func (l *Limiter) remove(p *place) {
+	all := l.of[p.client]
+	for i, one := range all {
+		if one != p {
+			continue
+		}
+		l.open--
+		l.resized(len(all), len(all)-1)
+		if all = append(all[:i:i], all[i+1:]...); len(all) == 0 {
+			delete(l.of, p.client)
+		} else {
+			l.of[p.client] = all
+		}
+		return
+	}
+}
+
+// mostKnown bounds how many hosts are known.
+const mostKnown = 16_384
+
+// Know remembers a host that is to be trusted with a kept place. When there are too many, the one that was known longest ago is forgotten.
+func (l *Limiter) Know(c Client, now time.Time) {
+	if c.Host == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.known[c.Host]; !known && len(l.known) >= mostKnown {
+		oldest := ""
+		for host, at := range l.known {
+			if oldest == "" || at.Before(l.known[oldest]) {
+				oldest = host
+			}
+		}
+		delete(l.known, oldest)
+	}
+	l.known[c.Host] = now
+}
+
+// Open returns how many are open.
+func (l *Limiter) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
+// Listen returns a listener whose connections are bounded. One too many is closed at once.
+func Listen(inner net.Listener, l Limits) net.Listener {
+	return &listener{inner, New(l)}
+}
+
+type listener struct {
+	net.Listener
+	limiter *Limiter
+}
+
+func (b *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		leave, err := b.limiter.Enter(Of(c), func() { c.Close() })
+		if err != nil {
+			c.Close()
+			continue
+		}
+		return &Conn{Conn: c, leave: leave}, nil
+	}
+}
+
+// Conn is a connection that counts until it is closed.
+type Conn struct {
+	net.Conn
+	leave func()
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.leave()
+	return c.Conn.Close()
+}
