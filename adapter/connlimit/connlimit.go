@@ -234,6 +234,14 @@ func (l *Limiter) Know(c Client, now time.Time) {
 	l.known[c.Host] = now
 }
 
+// Knows reports whether a host is known.
+func (l *Limiter) Knows(c Client) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, known := l.known[c.Host]
+	return known
+}
+
 // Open returns how many are open.
 func (l *Limiter) Open() int {
 	l.mu.Lock()

@@ -22,6 +22,7 @@ import (
 type line struct {
 	number uint64
 	user   User
+	uid    string // whose warnings are counted together
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
@@ -111,7 +112,7 @@ func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
 func (l *line) refuse(r *launcher.Refuse) (ends bool) {
 	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
 	if ends {
-		l.log.Warn("launcher's session refused", "code", r.Code, "why", r.Text)
+		l.server.warnings.Warn(l.log, l.uid, "launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
 		l.log.Debug("launcher's message refused", "code", r.Code, "field", r.Field, "why", r.Text)
 	}
@@ -341,7 +342,7 @@ func (l *line) end() {
 	case errors.As(cut, &long):
 		l.log.Error("launcher's session cut off", "user", l.user.Name, "why", cut)
 	case errors.Is(cut, errReadsNothing), errors.Is(cut, errDead):
-		l.log.Warn("launcher's session cut off", "user", l.user.Name, "why", cut)
+		l.server.warnings.Warn(l.log, l.uid, "launcher's session cut off", "user", l.user.Name, "why", cut)
 	case cut != nil:
 		l.log.Debug("launcher's session over", "user", l.user.Name, "why", cut)
 	}

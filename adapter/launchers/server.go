@@ -2,6 +2,7 @@ package launchers
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ type Server struct {
 	log    hclog.Logger
 	events chan Event
 	last   atomic.Uint64 // session's number
+
+	warnings session.LogLimit
 }
 
 // New is a server whose events are read until life ends. Then all sessions end.
@@ -71,7 +74,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	l := newLine(s, conn, log)
 	go l.write()
 
-	l.user = User{Cluster: e.cluster, PID: peer.PID}
+	l.user, l.uid = User{Cluster: e.cluster, PID: peer.PID}, fmt.Sprintf("user %d", peer.UID)
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
 		l.knows(hello, e.cluster)

@@ -82,7 +82,12 @@ type Server struct {
 	open  int
 	users map[uint32]int // open sessions of each user that has any
 	late  int            // connections that came when there was no place, and are read all the same (turnAway)
+
+	warnings LogLimit
 }
+
+// userName names a user as the cause of warnings.
+func userName(uid uint32) string { return fmt.Sprintf("user %d", uid) }
 
 // PerUser is how many of so many sessions one user may have open.
 func PerUser(sessions int) int { return max(1, sessions/4) }
@@ -220,7 +225,11 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	case errors.Is(err, io.EOF), ctx.Err() != nil && (errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled)):
 		return // somebody only looked whether we are here; or we end
 	default:
-		s.log.Warn("a session's peer could not be told", "why", err)
+		network := "" // of this machine
+		if stranger := (*strangerError)(nil); errors.As(err, &stranger) {
+			network = stranger.network
+		}
+		s.warnings.Warn(s.log, network, "a session's peer could not be told", "why", err)
 		return
 	}
 	log := s.log.With("uid", peer.UID, "pid", peer.PID)
@@ -228,7 +237,7 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 		log = s.log.With("uid", peer.UID, "from", peer.From)
 	}
 	if why := s.enter(peer.UID); why != "" {
-		log.Warn("session refused", "why", why)
+		s.warnings.Warn(log, userName(peer.UID), "session refused", "why", why)
 		s.turnAway(conn, why, log)
 		return
 	}
@@ -236,7 +245,7 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 
 	first, err := wire.ReadFrame(conn)
 	if err != nil {
-		s.bad(ctx, conn, err, log)
+		s.bad(ctx, conn, err, peer, log)
 		return
 	}
 	if s.options.Launchers != nil && launchers(first) {
@@ -246,7 +255,7 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	}
 	request, err := wire.ReadRequest(bytes.NewReader(first))
 	if err != nil {
-		s.bad(ctx, conn, err, log)
+		s.bad(ctx, conn, err, peer, log)
 		return
 	}
 	conn.SetDeadline(time.Time{})
@@ -254,7 +263,7 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 }
 
 // bad refuses what is not a request.
-func (s *Server) bad(ctx context.Context, conn Conn, err error, log hclog.Logger) {
+func (s *Server) bad(ctx context.Context, conn Conn, err error, peer Peer, log hclog.Logger) {
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return // we end; or somebody only looked whether we are here
 	}
@@ -263,7 +272,7 @@ func (s *Server) bad(ctx context.Context, conn Conn, err error, log hclog.Logger
 		status = wire.Busy // a good shim on a machine that stood still: it may ask again
 		err = fmt.Errorf("the request was not complete within %v", s.options.Patience)
 	}
-	log.Warn("request refused", "why", err)
+	s.warnings.Warn(log, userName(peer.UID), "request refused", "why", err)
 	s.reply(conn, wire.Reply{Status: status, Why: err.Error()}, log)
 }
 
@@ -272,7 +281,7 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		watch(conn, log)
+		s.watch(conn, peer, log)
 	}()
 	defer func() {
 		conn.Close() // ends watch
@@ -308,10 +317,10 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 }
 
 // watch returns when the shim goes away. A shim sends nothing after its request: one that does is treated as gone.
-func watch(conn Conn, log hclog.Logger) {
+func (s *Server) watch(conn Conn, peer Peer, log hclog.Logger) {
 	var b [1]byte
 	if n, _ := conn.Read(b[:]); n > 0 {
-		log.Warn("session ended", "why", "bytes after the request: one request a connection")
+		s.warnings.Warn(log, userName(peer.UID), "session ended", "why", "bytes after the request: one request a connection")
 	}
 }
 

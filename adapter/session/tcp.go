@@ -2,27 +2,28 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"accordion/adapter/connlimit"
 	"accordion/shim/seal"
 )
 
 // A host that vanishes without a word (its power fails, its cable is pulled) is noticed after idle + probes × interval.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// How many connections may be open at once whose users are not known yet: so many proofs are read within a shim's
-// patience. One that is refused is told to ask again.
-const (
-	maxStrangers        = 2048
-	maxStrangersPerHost = maxStrangers / 8 // so that one host cannot keep the others out
-)
+// strangers are how many connections may be open at once whose users are not known yet: so many proofs are read within a shim's
+// patience. One that is refused is told to ask again. A host is known once a user has proved himself from there.
+var strangers = connlimit.Limits{
+	Total:     2048,
+	PerClient: 2048 / 8, // so that one network cannot keep the others out
+	Kept:      2048 / 4, // nor many of them the hosts of jobs
+}
 
 // tcpListener is the Transport that crosses machines: munge says who asks (package seal).
 type tcpListener struct {
@@ -30,10 +31,7 @@ type tcpListener struct {
 	authority seal.Authority
 	life      context.Context // of the programs that munge needs
 	end       context.CancelFunc
-
-	mu        sync.Mutex
-	strangers int
-	hosts     map[netip.Addr]int // strangers of each host that has any
+	strangers *connlimit.Limiter
 }
 
 func listenTCP(address string, a seal.Authority, alive net.KeepAliveConfig) (*tcpListener, error) {
@@ -43,7 +41,7 @@ func listenTCP(address string, a seal.Authority, alive net.KeepAliveConfig) (*tc
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	return &tcpListener{TCPListener: l.(*net.TCPListener), authority: a, life: life, end: end, hosts: map[netip.Addr]int{}}, nil
+	return &tcpListener{TCPListener: l.(*net.TCPListener), authority: a, life: life, end: end, strangers: connlimit.New(strangers)}, nil
 }
 
 // dropSilent bounds how long a reply may stay unacknowledged, where the keep-alive is silent. Accepted connections
@@ -75,30 +73,6 @@ func (l *tcpListener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// enter counts a stranger in, or says why he may not come in.
-func (l *tcpListener) enter(host netip.Addr) (why string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.hosts[host] >= maxStrangersPerHost:
-		return fmt.Sprintf("%d connections of %s wait for their proof, as many as one host may have", l.hosts[host], host)
-	case l.strangers >= maxStrangers:
-		return fmt.Sprintf("%d connections wait for their proof, as many as there may be", l.strangers)
-	}
-	l.strangers++
-	l.hosts[host]++
-	return ""
-}
-
-func (l *tcpListener) leave(host netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.strangers--
-	if l.hosts[host]--; l.hosts[host] == 0 {
-		delete(l.hosts, host)
-	}
-}
-
 // tcpConn knows its peer by a munge credential over a nonce of ours. After Peer, its frames are proved.
 type tcpConn struct {
 	*net.TCPConn
@@ -107,20 +81,38 @@ type tcpConn struct {
 }
 
 func (c *tcpConn) Peer() (Peer, error) {
-	l, from := c.listener, c.RemoteAddr().(*net.TCPAddr).AddrPort()
-	host := from.Addr().Unmap()
-	if why := l.enter(host); why != "" {
-		_ = seal.Busy(c.TCPConn, why) // who does not take it asks again all the same
-		return Peer{}, fmt.Errorf("%s: %s", from, why)
+	l, client := c.listener, connlimit.Of(c.TCPConn)
+	from := c.RemoteAddr().String()
+	leave, err := l.strangers.Enter(client, func() { c.TCPConn.Close() })
+	if full := (*connlimit.FullError)(nil); errors.As(err, &full) {
+		_ = seal.Busy(c.TCPConn, waiting(full)) // who does not take it asks again all the same
+		return Peer{}, &strangerError{client.Network, fmt.Errorf("%s: %s", from, waiting(full))}
 	}
-	defer l.leave(host)
+	defer leave()
 	sealed, err := seal.Accept(l.life, c.TCPConn, l.authority)
 	if err != nil {
-		return Peer{}, fmt.Errorf("%s: %w", from, err)
+		return Peer{}, &strangerError{client.Network, fmt.Errorf("%s: %w", from, err)}
 	}
+	l.strangers.Know(client, time.Now())
 	c.sealed = sealed
-	return Peer{UID: sealed.UID(), From: from.String()}, nil
+	return Peer{UID: sealed.UID(), From: from}, nil
 }
+
+// waiting returns the text for a peer that finds no place.
+func waiting(full *connlimit.FullError) string {
+	if full.Client != "" {
+		return fmt.Sprintf("%d connections of %s wait for their proof, as many as one network may have", full.Open, full.Client)
+	}
+	return fmt.Sprintf("%d connections wait for their proof, as many as there may be", full.Open)
+}
+
+// strangerError says why a peer of a network is not known.
+type strangerError struct {
+	network string
+	error
+}
+
+func (e *strangerError) Unwrap() error { return e.error }
 
 func (c *tcpConn) Read(b []byte) (int, error)  { return c.sealed.Read(b) }
 func (c *tcpConn) Write(b []byte) (int, error) { return c.sealed.Write(b) }

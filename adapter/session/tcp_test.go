@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"accordion/adapter/connlimit"
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire"
@@ -212,38 +214,95 @@ func (c *allButTheEnd) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestOneHostCannotKeepTheOthersOut(t *testing.T) {
-	l := &tcpListener{hosts: map[netip.Addr]int{}}
-	greedy, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	for i := range maxStrangersPerHost {
-		if why := l.enter(greedy); why != "" {
-			t.Fatalf("connection %d: %s", i+1, why)
+func TestOneNetworkCannotKeepTheOthersOut(t *testing.T) {
+	l := connlimit.New(strangers)
+	enter := func(address string) error {
+		_, err := l.Enter(connlimit.OfAddr(netip.MustParseAddr(address)), func() { t.Errorf("%s was evicted", address) })
+		return err
+	}
+	for i := range 5 * strangers.Total {
+		enter(fmt.Sprintf("2001:db8::%x", i+1))
+	}
+	if l.Open() != strangers.PerClient {
+		t.Errorf("one network has %d connections, want %d", l.Open(), strangers.PerClient)
+	}
+	if err := enter("2001:db8:1::1"); err != nil {
+		t.Errorf("another network: %v", err)
+	}
+}
+
+// A host is known by what happens on the wire: its proof.
+func TestHostOfAProvedUserHasAPlaceInACrowdOfStrangers(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	s.answerAll(t)
+	l := s.transports[1].(*tcpListener).strangers
+	for i := 0; l.Open() < strangers.Total-strangers.Kept; i++ { // of as many networks
+		if _, err := l.Enter(connlimit.OfAddr(netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)})), func() {}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if why := l.enter(greedy); !strings.Contains(why, "192.0.2.1") {
-		t.Errorf("one host may have more than its share: %q", why)
+	if c, err := wire.ReadChallenge(s.dialTCP(t)); err != nil || !strings.Contains(c.Why, "as many as there may be") {
+		t.Errorf("a stranger: %+v, %v", c, err)
 	}
-	if why := l.enter(other); why != "" {
-		t.Errorf("another host: %s", why)
+	l.Know(connlimit.OfAddr(netip.IPv6Loopback()), time.Now()) // which its next proof does, too
+	if reply, err := wire.ReadReply(s.askTCP(t, realm.User(alice), 4)); err != nil || reply.Generation != 4 {
+		t.Errorf("a known host: %+v, %v", reply, err)
 	}
-	l.leave(greedy)
-	if why := l.enter(greedy); why != "" {
-		t.Errorf("a place that became free: %s", why)
+}
+
+func TestAProofMakesItsHostKnown(t *testing.T) {
+	s, realm := serveTCP(t, Options{})
+	s.answerAll(t)
+	l := s.transports[1].(*tcpListener).strangers
+	s.dialTCP(t).Close()
+	if reply, err := wire.ReadReply(s.askTCP(t, realm.User(alice), 4)); err != nil || reply.Generation != 4 {
+		t.Fatalf("%+v, %v", reply, err)
 	}
-	for i := 2; l.strangers < maxStrangers; i++ {
-		if why := l.enter(netip.AddrFrom4([4]byte{198, 51, 100, byte(i % 100)})); why != "" {
-			t.Fatalf("connection %d: %s", l.strangers+1, why)
+	if !l.Knows(connlimit.OfAddr(netip.MustParseAddr("127.0.0.1"))) || l.Knows(connlimit.OfAddr(netip.MustParseAddr("192.0.2.1"))) {
+		t.Error("the host of a proved user is not known, or another is")
+	}
+}
+
+func TestStrangersDoNotFloodTheLog(t *testing.T) {
+	s, _ := serveTCP(t, Options{})
+	for range 300 {
+		conn := s.dialTCP(t)
+		conn.Write([]byte("rubbish"))
+		conn.CloseWrite()
+		io.Copy(io.Discard, conn)
+		conn.Close()
+	}
+	s.stop()
+	if lines := strings.Count(s.log.String(), "\n"); lines > maxPerClient || lines == 0 {
+		t.Errorf("%d lines, want %d", lines, maxPerClient)
+	}
+}
+
+func TestWhatIsLeftOutOfTheLogIsCounted(t *testing.T) {
+	var l LogLimit
+	at := time.Unix(1_800_000_000, 0)
+	logged, leftOut := 0, 0
+	take := func(client string, at time.Time) {
+		if ok, before := l.take(client, at); ok {
+			logged, leftOut = logged+1, leftOut+before
 		}
 	}
-	if why := l.enter(other); !strings.Contains(why, "as many as there may be") {
-		t.Errorf("of all: %q", why)
+	for i := range 1000 {
+		take("greedy", at)
+		take(fmt.Sprint("network ", i), at)
+	}
+	if logged != maxWarnings {
+		t.Errorf("%d lines in a minute, want %d", logged, maxWarnings)
+	}
+	if take("greedy", at.Add(logWindow+1)); logged != maxWarnings+1 || leftOut != 2000-maxWarnings {
+		t.Errorf("%d lines with the next minute's first, %d left out, want %d", logged, leftOut, 2000-maxWarnings)
 	}
 }
 
 func TestAStrangerTooManyIsToldToAskAgain(t *testing.T) {
 	s, _ := serveTCP(t, Options{Patience: long}) // they stay until the test is over
 	s.answerAll(t)
-	for range maxStrangersPerHost {
+	for range strangers.PerClient {
 		if _, err := wire.ReadChallenge(s.dialTCP(t)); err != nil {
 			t.Fatal(err)
 		}
