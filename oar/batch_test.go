@@ -50,6 +50,8 @@ var trials = []trial{
 	{"a first companion begins without a pass", aFirstCompanionBeginsWithoutAPass},
 	{"a start is tried once more", aStartIsTriedOnceMore},
 	{"a growth onto a besteffort job", aGrowthOntoABesteffortJob},
+	{"texts of users take locks", textsOfUsersTakeLocks},
+	{"a lock of ours", aLockOfOurs},
 	{"what is seen", whatIsSeen},
 	{"a pass begins while companions are launched", aPassBeginsWhileCompanionsAreLaunched},
 	{"a job begins without a pass", aJobBeginsWithoutAPass},
@@ -65,7 +67,7 @@ var trials = []trial{
 const longest = 10 * time.Minute
 
 // forEveryDatabase is how many of the trials are made with each.
-const forEveryDatabase = 15
+const forEveryDatabase = 17
 
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {

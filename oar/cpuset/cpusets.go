@@ -47,7 +47,7 @@ func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 
 // Expect notes hosts on which a job is to begin and for which it has no companions yet; not while those of an earlier try are cleaned.
 func (c Sets) Expect(ctx context.Context, base int64, hosts []string) error {
-	return c.db.WithLock(ctx, cpusetsOf(base), func() error {
+	return c.db.WithLock(ctx, base, func() error {
 		return c.db.Change(ctx, func(tx *sql.Tx) error { return c.Note(ctx, tx, base, 0, hosts) })
 	})
 }
@@ -66,7 +66,7 @@ func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad 
 	if !c.Used() {
 		return nil, nil
 	}
-	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
+	err = c.db.WithLock(ctx, base, func() error {
 		rows, err := c.db.Cpusets(ctx, base, c.db.CpusetsOn(hosts))
 		rows = slices.DeleteFunc(rows, func(r tables.Cpuset) bool { return r.Made == tables.Made })
 		if err != nil || len(rows) == 0 {
@@ -96,7 +96,7 @@ func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []
 	if !c.Used() {
 		return nil, nil
 	}
-	err = c.db.WithLock(ctx, cpusetsOf(base), func() error {
+	err = c.db.WithLock(ctx, base, func() error {
 		rows, err := c.db.Cpusets(ctx, base, which)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -166,9 +166,6 @@ func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	}
 	return good
 }
-
-// cpusetsOf is the lock of those who have to do with a job's cpusets.
-func cpusetsOf(base int64) int64 { return 0x6370757365740000 ^ base }
 
 // A BadNode says why a node could not be made ready, or clean.
 type BadNode struct {

@@ -7,7 +7,8 @@
 //	database.go     connections
 //	rows.go         queries, and what their rows hold
 //	dialect.go      what the databases do each in its own way: postgresql.go, mariadb.go
-//	transaction.go  transactions, made again where one gave way; locks
+//	transaction.go  transactions, made again where one gave way
+//	exclusive.go    what one process does at a time
 //	changes.go      word of changes
 //	noop.go         jobs that only occupy nodes; jobs asked to end
 //	nodes.go        nodes and their resources; queues.go; states.go
@@ -49,7 +50,7 @@ func Open(conf conf.Conf) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	users, err := dialect.connect(conf, conf.ReadOnly)
+	users, err := dialect.connectUsers(conf)
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}

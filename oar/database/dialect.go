@@ -36,6 +36,10 @@ type Dialect interface {
 	HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error)
 
 	connect(conf conf.Conf, who conf.Login) (*sql.DB, error)
+	// connectUsers connects with the account that may only read, for sessions that renew resets.
+	connectUsers(conf conf.Conf) (*sql.DB, error)
+	// renew is the statement after which a session is as new; "": none makes it so.
+	renew() string
 	changes(ctx context.Context, conf conf.Conf, call func()) error
 	// seconds is the query for the database's clock.
 	seconds() string
@@ -43,8 +47,10 @@ type Dialect interface {
 	insertNumbered(ctx context.Context, tx *sql.Tx, insert, column string, values []any) (int64, error)
 	// limits bound how long a transaction of ours waits for a lock, and how long it may ask for nothing.
 	limits(abandoned time.Duration) string
-	// lock takes and leaves a lock of the connection's by its number; the query that takes it gives 1.
-	lock(number int64) (take, leave string)
+	// noTable reports whether an error says that a table does not exist.
+	noTable(err error) bool
+	// interrupted reports whether another session ended a statement or its session.
+	interrupted(err error) bool
 	// manyJobs is said before many jobs are read; "": nothing has to be.
 	manyJobs() string
 	// gaveWay says whether two transactions were in each other's way, and this one gave way: the database chose it to, it has

@@ -105,9 +105,11 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 		{"a transaction", func(d *DB) error { return d.Transaction(ctx, func(*sql.Tx) error { return nil }) },
 			[]string{"SET LOCAL lock_timeout = 700; SET LOCAL idle_in_transaction_session_timeout = 15000"},
 			[]string{"SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 15 */"}},
-		{"a lock", func(d *DB) error { return d.WithLock(ctx, 42, func() error { return nil }) },
-			[]string{"SELECT 1 FROM pg_advisory_lock(42)", "SELECT pg_advisory_unlock(42)"},
-			[]string{"SELECT GET_LOCK('accordion 42', 3600)", "SELECT RELEASE_LOCK('accordion 42')"}},
+		{"a lock", func(d *DB) error { return d.Exclusive(ctx, "locks (number) VALUES (42)", func() error { return nil }) },
+			[]string{"BEGIN", "SET LOCAL lock_timeout = 700; SET LOCAL idle_in_transaction_session_timeout = 0",
+				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"},
+			[]string{"BEGIN", "SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 0 */",
+				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"}},
 		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.Many(ctx, tx) }),
 			[]string{"SET LOCAL enable_nestloop = off"}, nil},
 		{"OAR's release", func(d *DB) error { return d.ReadRelease(ctx) }, []string{"SELECT version FROM schema"}, nil},
@@ -138,12 +140,12 @@ func TestTheWordsOfBothDialects(t *testing.T) {
 		want []string
 	}{
 		{"Pg", []string{"$3", `"mem"`, "ANY (current_schemas(false))", "", "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000000",
-			"SET LOCAL statement_timeout = 1500", "true", "false"}},
+			"SET LOCAL statement_timeout = 1500", "DISCARD ALL", "true", "false"}},
 		{"mysql", []string{"?", "`mem`", "DATABASE()", " ENGINE = InnoDB", "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000",
-			"SET SESSION max_statement_time = 1.500", "false", "true"}},
+			"SET SESSION max_statement_time = 1.500", "", "false", "true"}},
 	} {
 		d := DialectOf(conf.Conf{Type: c.kind})
-		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond),
+		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond), d.renew(),
 			fmt.Sprint(d.TellsChanges()), fmt.Sprint(d.OARLocksTables())}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q\nwant %q", c.kind, got, c.want)
@@ -226,6 +228,27 @@ func TestTheTypesOfWhatOARMayNotLaunch(t *testing.T) {
 	} {
 		if got := strings.Join(c.job.types(7, c.misread), ","); got != c.want {
 			t.Errorf("%+v, misread %v: %s, want %s", c.job, c.misread, got, c.want)
+		}
+	}
+}
+
+func TestWhichErrorsOfEachDatabaseMeanNoTableOrAnInterruption(t *testing.T) {
+	for _, c := range []struct {
+		err                           error
+		pgNone, pgInterrupted, myNone bool
+	}{
+		{&pgconn.PgError{Code: "42P01"}, true, false, false},
+		{&pgconn.PgError{Code: "57014", Message: "canceling statement due to user request"}, false, true, false},
+		{&pgconn.PgError{Code: "57014", Message: "canceling statement due to statement timeout"}, false, false, false},
+		{&pgconn.PgError{Code: "57P01"}, false, true, false},
+		{&mysql.MySQLError{Number: 1146}, false, false, true},
+		{errors.New("connection refused"), false, false, false},
+	} {
+		wrapped := fmt.Errorf("asking: %w", c.err)
+		pg, my := postgreSQL{}, mariaDB{}
+		if pg.noTable(wrapped) != c.pgNone || pg.interrupted(wrapped) != c.pgInterrupted || my.noTable(wrapped) != c.myNone || my.interrupted(wrapped) {
+			t.Errorf("%v: PostgreSQL: no table %v, interrupted %v; MariaDB: no table %v, interrupted %v", c.err, pg.noTable(wrapped), pg.interrupted(wrapped),
+				my.noTable(wrapped), my.interrupted(wrapped))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,12 +24,28 @@ func condition(text string) string {
 	return "(" + text + ")"
 }
 
-// Eligible gives a column of the resources that are so wanted. The account that may only read asks, in a transaction that can change
-// nothing and ends in time. ErrSlow when it does not; any other error is in the database's own words.
+// Eligible gives a column of the resources that are so wanted. The account that may only read asks, in a session as new, in a
+// transaction that can change nothing and ends in time. ErrSlow when it does not; any other error is in the database's own words.
+// What another session of the account interrupts is asked once more: another user's text can do that.
 func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
+	found, err := eligible[T](ctx, d, column, wanted, patience)
+	if err != nil && d.interrupted(err) && ctx.Err() == nil {
+		return eligible[T](ctx, d, column, wanted, patience)
+	}
+	return found, err
+}
+
+// eligible asks once.
+func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrSlow)
 	defer cancel()
-	tx, err := d.Users.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	conn, err := d.Users.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the account that may only read: %w", err)
+	}
+	defer conn.Close()
+	defer d.renewed(ctx, conn)
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
 	}
@@ -44,4 +61,16 @@ func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 		return nil, ErrSlow
 	}
 	return nil, errors.Unwrap(err)
+}
+
+// renewed takes what a user's text has left in a session (locks, variables), or has the session ended: the next text is another user's.
+func (d *DB) renewed(ctx context.Context, conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if statement := d.renew(); statement != "" {
+		if _, err := conn.ExecContext(ctx, statement); err == nil {
+			return
+		}
+	}
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,15 +46,21 @@ func (mariaDB) limits(abandoned time.Duration) string {
 	return fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", abandoned.Seconds())
 }
 
-func (mariaDB) lock(number int64) (take, leave string) {
-	return fmt.Sprintf("SELECT GET_LOCK('accordion %d', 3600)", number), fmt.Sprintf("SELECT RELEASE_LOCK('accordion %d')", number)
+func (mariaDB) noTable(err error) bool { return mariaDBSays(err, 1146) }
+
+// interrupted is never so: only a statement ends another session, and a user's text is an expression.
+func (mariaDB) interrupted(error) bool { return false }
+
+// mariaDBSays reports whether an error is MariaDB's and has one of some numbers.
+func mariaDBSays(err error, numbers ...uint16) bool {
+	var said *mysql.MySQLError
+	return errors.As(err, &said) && slices.Contains(numbers, said.Number)
 }
 
 func (mariaDB) misreadsTypes(context.Context, Querier) (bool, error) { return false, nil }
 
 func (mariaDB) gaveWay(err error) bool {
-	var said *mysql.MySQLError
-	return errors.As(err, &said) && (said.Number == 1205 || said.Number == 1213 || said.Number == 1062)
+	return mariaDBSays(err, 1205, 1213, 1062)
 }
 
 // HoldPlan has nothing to do: a pass locks the table of jobs, of which this transaction has read a row, and so waits for it anyway.
@@ -69,6 +76,10 @@ func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 	}
 	return sql.OpenDB(made), nil
 }
+
+func (m mariaDB) connectUsers(conf conf.Conf) (*sql.DB, error) { return m.connect(conf, conf.ReadOnly) }
+
+func (mariaDB) renew() string { return "" }
 
 // silent takes what the driver would print by itself: the errors say it too.
 type silent struct{}

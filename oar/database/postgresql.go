@@ -54,8 +54,17 @@ func (postgreSQL) limits(abandoned time.Duration) string {
 	return fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, abandoned.Milliseconds())
 }
 
-func (postgreSQL) lock(number int64) (take, leave string) {
-	return fmt.Sprintf("SELECT 1 FROM pg_advisory_lock(%d)", number), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", number)
+func (postgreSQL) noTable(err error) bool { return postgreSQLSays(err, "42P01") }
+
+// interrupted: each session of a role may end the others of the same role (pg_cancel_backend, pg_terminate_backend).
+func (p postgreSQL) interrupted(err error) bool {
+	return postgreSQLSays(err, "57014", "57P01") && !p.Overran(err)
+}
+
+// postgreSQLSays reports whether an error is PostgreSQL's and has one of some codes.
+func postgreSQLSays(err error, codes ...string) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && slices.Contains(codes, said.Code)
 }
 
 // manyJobs: while PostgreSQL does not know yet how many jobs there are, it looks for the rows of each by itself: 2,000 of them
@@ -66,8 +75,7 @@ func (postgreSQL) manyJobs() string { return "SET LOCAL enable_nestloop = off" }
 const lockNotHad = "55P03"
 
 func (postgreSQL) gaveWay(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said) && slices.Contains([]string{"40001", "40P01", lockNotHad, "23505"}, said.Code)
+	return postgreSQLSays(err, "40001", "40P01", lockNotHad, "23505")
 }
 
 // misreadsTypes is true of OAR 2.6, whose tables have the form 2.5.10.
@@ -92,7 +100,7 @@ func (postgreSQL) HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, err
 	}
 	err := Run(ctx, tx, doing, "LOCK TABLE gantt_jobs_predictions IN SHARE ROW EXCLUSIVE MODE NOWAIT")
-	if said := (*pgconn.PgError)(nil); errors.As(err, &said) && said.Code == lockNotHad {
+	if postgreSQLSays(err, lockNotHad) {
 		return false, Run(ctx, tx, doing, "ROLLBACK TO SAVEPOINT before_the_plan")
 	}
 	return err == nil, err
@@ -105,6 +113,18 @@ func (p postgreSQL) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 	}
 	return stdlib.OpenDB(*config), nil
 }
+
+// connectUsers: a session that is renewed has no prepared statements any more, so the driver must keep none.
+func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
+	config, err := p.config(conf, conf.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return stdlib.OpenDB(*config), nil
+}
+
+func (postgreSQL) renew() string { return "DISCARD ALL" }
 
 func (postgreSQL) config(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error) {
 	where := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address(conf), Path: conf.Database,

@@ -3,9 +3,6 @@ package database
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -71,29 +68,4 @@ func (d *DB) Transaction(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// WithLock does something while nobody else does anything under the same lock. It is the connection's, and so let go when this process dies.
-func (d *DB) WithLock(ctx context.Context, lock int64, do func() error) error {
-	conn, err := d.locks.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("connecting to OAR's database: %w", err)
-	}
-	defer conn.Close()
-	take, leave := d.lock(lock)
-	got := 0
-	if err := conn.QueryRowContext(ctx, take).Scan(&got); err != nil {
-		return fmt.Errorf("waiting for another who does the same: %w", err)
-	}
-	if got != 1 {
-		return errors.New("another who does the same does not come to an end")
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if _, err := conn.ExecContext(ctx, leave); err != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the connection goes, and its lock with it
-		}
-	}()
-	return do()
 }

@@ -85,7 +85,7 @@ func (s Setup) Install(ctx context.Context) error {
 	}
 	defer opened.Close()
 	d := setupStore{tables.Tables{DB: opened}}
-	return d.WithLock(ctx, installing, func() error {
+	return d.WithLock(ctx, tables.InstallLock, func() error {
 		for _, p := range s.parts() {
 			line, err := p.put(ctx, d)
 			if err != nil {
@@ -96,9 +96,6 @@ func (s Setup) Install(ctx context.Context) error {
 		return nil
 	})
 }
-
-// installing is the lock of those who install or uninstall: two at once would both find a rule missing, and make it twice.
-const installing = 4207811536
 
 // ErrJobs is that jobs are in the queue.
 var ErrJobs = errors.New("jobs are in the queue")
@@ -112,7 +109,10 @@ func (s Setup) Uninstall(ctx context.Context) error {
 	}
 	defer opened.Close()
 	d := setupStore{tables.Tables{DB: opened}}
-	return d.WithLock(ctx, installing, func() error { return s.uninstall(ctx, d) })
+	if err := d.WithLock(ctx, tables.InstallLock, func() error { return s.uninstall(ctx, d) }); err != nil {
+		return err
+	}
+	return d.DropLocks(ctx)
 }
 
 func (s Setup) uninstall(ctx context.Context, d setupStore) error {
@@ -153,7 +153,7 @@ func (s Setup) empty(ctx context.Context, d setupStore) error {
 }
 
 // tablesLine names the tables, for the lines that are told.
-const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places and accordion_leases"
+const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places, accordion_leases and accordion_locks"
 
 func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
 	complete, err := d.Complete(ctx)
@@ -164,7 +164,7 @@ func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if older { // an Accordion that had no leases made them
+	if older { // an Accordion that had fewer made them
 		return "mended: " + tablesLine, d.MakeTables(ctx)
 	}
 	return "made: " + tablesLine, d.MakeTables(ctx)

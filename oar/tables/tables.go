@@ -7,14 +7,13 @@
 //	jobs.go          evolving jobs, written by the sidecar; companions.go: those of a job
 //	reservations.go  nodes that the sidecar keeps free, and the jobs that show them
 //	launch.go        companions that begin beside OAR's pass
-//	leases.go        which sidecar may act
+//	leases.go        which sidecar may act; locks.go: what one process does at a time
 //	orders.go        all of it, as the pass reads it; places
 package tables
 
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 
 	"accordion/oar/database"
@@ -69,7 +68,7 @@ var tables = []table{
 type Tables struct{ *database.DB }
 
 // all is every table of ours.
-func all() []table { return append(tables[:len(tables):len(tables)], leases) }
+func all() []table { return append(tables[:len(tables):len(tables)], leases, locks) }
 
 // MakeTables makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
 func (d Tables) MakeTables(ctx context.Context) error {
@@ -83,14 +82,18 @@ func (d Tables) MakeTables(ctx context.Context) error {
 
 func (d Tables) create(ctx context.Context, t table) error {
 	query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
-	if _, err := d.Sql.ExecContext(ctx, query); err != nil {
-		return fmt.Errorf("making the table %s: %w", t.name, err)
-	}
-	return nil
+	// Two that make it at once are in each other's way, "if not exists" or not.
+	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "making the table "+t.name, query) })
 }
 
-// DropTables removes Accordion's tables and the holders of its reservations; where they are not there, nothing. Jobs of
-// users stay as they are: one that evolves is not scheduled any more, and OAR ends those that run when they are over.
+func (d Tables) drop(ctx context.Context, t table) error {
+	return d.Change(ctx, func(tx *sql.Tx) error {
+		return database.Run(ctx, tx, "removing the table "+t.name, "DROP TABLE IF EXISTS "+t.name)
+	})
+}
+
+// DropTables removes Accordion's tables, but that of locks, and the holders of its reservations; where they are not there, nothing. Jobs
+// of users stay as they are: one that evolves is not scheduled any more, and OAR ends those that run when they are over.
 func (d Tables) DropTables(ctx context.Context) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {
@@ -102,8 +105,11 @@ func (d Tables) DropTables(ctx context.Context) error {
 		}
 	}
 	for _, t := range all() {
-		if _, err := d.Sql.ExecContext(ctx, "DROP TABLE IF EXISTS "+t.name); err != nil {
-			return fmt.Errorf("removing the table %s: %w", t.name, err)
+		if t == locks {
+			continue
+		}
+		if err := d.drop(ctx, t); err != nil {
+			return err
 		}
 	}
 	return nil
