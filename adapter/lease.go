@@ -17,8 +17,17 @@ type Leaser interface {
 	TakeLease(ctx context.Context, c Claim) error
 	// RenewLease has the lease last for its length from now on. One that ran out, and that nobody took, is taken again.
 	RenewLease(ctx context.Context, c Claim) error
-	// LeaveLease ends the lease; nil when it is another's, or nobody's.
-	LeaveLease(ctx context.Context, h Holder) error
+	// LeaveLease ends the lease; nil when it is another's, or nobody's. Reservations of the holder stay for so long as keep says, so that a
+	// sidecar that is started again finds what was promised. Whoever deletes them looks at KeptUntil.
+	LeaveLease(ctx context.Context, h Holder, keep time.Duration) error
+}
+
+// LeaseReader is a Leaser whose lease those can read that do not take it.
+type LeaseReader interface {
+	// Holder returns who holds the lease, though it may have run out; nil: nobody.
+	Holder(ctx context.Context) (*Holder, error)
+	// KeptUntil returns the Unix second until which the reservations of a sidecar stay that left the lease; 0: no sidecar has left it lately.
+	KeptUntil(ctx context.Context) (core.Time, error)
 }
 
 // Holder is a sidecar that holds a lease.

@@ -3,12 +3,17 @@ package oar
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/oar/tables"
 )
 
-var _ adapter.Leaser = (*System)(nil)
+var (
+	_ adapter.Leaser      = (*System)(nil)
+	_ adapter.LeaseReader = (*System)(nil)
+)
 
 // TakeLease implements adapter.Leaser: the lease is a row of the queue's in OAR's database, and lasts by the database's clock.
 func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
@@ -27,11 +32,34 @@ func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 }
 
 // LeaveLease implements adapter.Leaser.
-func (s *System) LeaveLease(ctx context.Context, h adapter.Holder) error {
-	if err := s.db.LeaveLease(ctx, s.queue, h.ID); err != nil {
+func (s *System) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
+	if err := s.db.LeaveLease(ctx, s.queue, h.ID, keep); err != nil {
 		return fmt.Errorf("giving up the lease of queue %s: %w", s.queue, err)
 	}
 	return nil
+}
+
+// Holder implements adapter.LeaseReader.
+func (s *System) Holder(ctx context.Context) (*adapter.Holder, error) {
+	l, err := s.db.LeaseOf(ctx, s.queue)
+	if err != nil || l.Holder == "" {
+		return nil, err
+	}
+	h := holderOf(l)
+	return &h, nil
+}
+
+// KeptUntil implements adapter.LeaseReader.
+func (s *System) KeptUntil(ctx context.Context) (core.Time, error) {
+	l, err := s.db.LeaseOf(ctx, s.queue)
+	if err != nil || l.Holder != "" {
+		return 0, err
+	}
+	return l.Ends, nil
+}
+
+func holderOf(l tables.Lease) adapter.Holder {
+	return adapter.Holder{ID: l.Holder, Host: l.Host, PID: l.PID, Journal: l.Journal, Since: l.Began, Until: l.Ends}
 }
 
 func (s *System) rowOf(h adapter.Holder) tables.Lease {
@@ -44,9 +72,7 @@ func granted(c adapter.Claim, now tables.Lease, err error) error {
 	case err != nil:
 		return fmt.Errorf("the lease in OAR's database: %w", err)
 	case now.Holder != c.ID:
-		return &adapter.Leased{Holder: adapter.Holder{
-			ID: now.Holder, Host: now.Host, PID: now.PID, Journal: now.Journal, Since: now.Began, Until: now.Ends,
-		}}
+		return &adapter.Leased{Holder: holderOf(now)}
 	}
 	return nil
 }

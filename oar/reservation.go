@@ -160,6 +160,28 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	return nil
 }
 
+// Reserved implements release.System.
+func (s *System) Reserved(ctx context.Context) (all []adapter.Reservation, jobs []adapter.Job, err error) {
+	err = s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) error {
+		all, jobs = nil, nil
+		reservations, err := s.read.Reservations(ctx, tx, "")
+		if err != nil {
+			return err
+		}
+		for _, r := range reservations {
+			all = append(all, r.Reservation)
+		}
+		live, err := s.read.Jobs(ctx, tx, database.IsLive)
+		for _, j := range live {
+			if j.Whole == 0 { // a companion is its job's
+				jobs = append(jobs, j.Job)
+			}
+		}
+		return err
+	})
+	return all, jobs, err
+}
+
 // forget takes back what was left on nodes for starts that are not, or are elsewhere.
 func (s *System) forget(ctx context.Context, starts []aStart) {
 	for _, one := range starts {

@@ -194,6 +194,20 @@ func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error
 	return all, nil
 }
 
+// Reserved implements release.System.
+func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error) {
+	records, err := s.Jobs.List(ctx) // first: what begins after it is tied to a reservation that is in use, and stays
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := s.reservations(ctx)
+	jobs := make([]adapter.Job, len(records))
+	for i := range records {
+		jobs[i] = records[i].Job
+	}
+	return all, jobs, err
+}
+
 // Unreserve deletes a reservation of ours. ErrBusy while a job is still attached to it: detach that first.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {

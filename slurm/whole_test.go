@@ -60,10 +60,10 @@ func gateIs(t *testing.T, lab *lab.SlurmLab, stands string) {
 }
 
 // releaseAll is what the timer runs.
-func releaseAll(p *process) string {
+func releaseAll(p *process, flags ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), "release-all", "--config", p.config)
+	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), append([]string{"release-all", "--config", p.config}, flags...)...)
 	c.Env = p.lab.Env()
 	out, err := c.CombinedOutput()
 	return fmt.Sprint(string(out), err)

@@ -44,7 +44,7 @@ func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 }
 
 // LeaveLease implements adapter.Leaser.
-func (s *System) LeaveLease(ctx context.Context, h adapter.Holder) error {
+func (s *System) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Duration) error {
 	return s.do(ctx, Call{Verb: "LeaveLease"}, func() error {
 		if s.lease.ID == h.ID {
 			s.lease = lease{}

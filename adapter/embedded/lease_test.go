@@ -37,12 +37,12 @@ func TestALeaseIsOnesUntilItRunsOutIsLeftOrIsTakenOver(t *testing.T) {
 		}
 		w.must(w.TakeLease(w.ctx, claim("b")))
 		refused(w.RenewLease(w.ctx, claim("a")), "b", 219)
-		w.must(w.LeaveLease(w.ctx, claim("a").Holder)) // not its own any more: nothing
+		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0)) // not its own any more: nothing
 		over := claim("a")
 		over.Over = true
 		w.must(w.TakeLease(w.ctx, over))
 		refused(w.RenewLease(w.ctx, claim("b")), "a", 219)
-		w.must(w.LeaveLease(w.ctx, claim("a").Holder))
+		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0))
 		w.must(w.RenewLease(w.ctx, claim("b"))) // nobody has it
 	})
 }

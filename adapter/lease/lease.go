@@ -185,7 +185,7 @@ func (k *Keeper) Leave() {
 	k.Term.End()
 	ctx, cancel := context.WithTimeout(context.Background(), min(k.deadline, k.every(renewAfter)))
 	defer cancel()
-	if err := k.lease.Leaser.LeaveLease(ctx, k.lease.Claim.Holder); err != nil {
+	if err := k.lease.Leaser.LeaveLease(ctx, k.lease.Claim.Holder, k.lease.Claim.Length); err != nil {
 		k.notes.Warn(fmt.Sprintf("the lease could not be given up: it ends by itself within %v", k.lease.Claim.Length), "error", err)
 	}
 }

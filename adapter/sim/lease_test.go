@@ -294,8 +294,8 @@ func (r rival) TakeLease(ctx context.Context, c adapter.Claim) error {
 func (r rival) RenewLease(ctx context.Context, c adapter.Claim) error {
 	return r.call(ctx, "RenewLease", false, func() error { return r.System.RenewLease(ctx, c) })
 }
-func (r rival) LeaveLease(ctx context.Context, h adapter.Holder) error {
-	return r.call(ctx, "LeaveLease", false, func() error { return r.System.LeaveLease(ctx, h) })
+func (r rival) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
+	return r.call(ctx, "LeaveLease", false, func() error { return r.System.LeaveLease(ctx, h, keep) })
 }
 func (r rival) Observe(ctx context.Context) (s *adapter.Snapshot, err error) {
 	err = r.call(ctx, "Observe", false, func() (err error) { s, err = r.System.Observe(ctx); return err })

@@ -25,7 +25,7 @@ var leases = table{"accordion_leases", `
 // Lease is a row of it.
 type Lease struct {
 	Queue       string
-	Holder      string // the same for a sidecar that is started again, and for no other
+	Holder      string // the same for a sidecar that is started again, and for no other; "": one has left it, whose reservations stay until it ends
 	Host        string
 	PID         int
 	Journal     string
@@ -39,7 +39,7 @@ func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (L
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
 	}
-	return d.lease(ctx, l, length, "holder = %[1]s OR ends <= %[2]d")
+	return d.lease(ctx, l, length, "holder = %[1]s OR holder = '' OR ends <= %[2]d")
 }
 
 // SeizeLease gives the lease to l, whoever has it.
@@ -91,14 +91,33 @@ func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, 
 		return false, err
 	}
 	l, err := d.leaseOf(ctx, d.Sql, queue)
-	return l.Ends > now, err
+	return l.Holder != "" && l.Ends > now, err
 }
 
-// LeaveLease ends a lease of the holder's; nothing where it is another's.
-func (d Tables) LeaveLease(ctx context.Context, queue, holder string) error {
-	query := fmt.Sprintf("DELETE FROM accordion_leases WHERE queue = %s AND holder = %s", d.Arg(1), d.Arg(2))
-	_, err := d.Sql.ExecContext(ctx, query, queue, holder)
-	return err
+// LeaseOf reads a queue's lease; the zero one: there is none.
+func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
+	there, err := d.have(ctx, d.Sql, leases)
+	if err != nil || !there {
+		return Lease{}, err
+	}
+	return d.leaseOf(ctx, d.Sql, queue)
+}
+
+// LeaveLease ends a lease of the holder's; nothing where it is another's. For so long as keep says the row stays, with nobody in it.
+func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.Duration) error {
+	return d.Change(ctx, func(tx *sql.Tx) error {
+		second, err := d.Second(ctx, tx)
+		if err != nil {
+			return err
+		}
+		query := fmt.Sprintf("DELETE FROM accordion_leases WHERE queue = %s AND holder = %s", d.Arg(1), d.Arg(2))
+		if keep > 0 {
+			query = fmt.Sprintf("UPDATE accordion_leases SET holder = '', ends = %d WHERE queue = %s AND holder = %s",
+				second+core.Time(keep/time.Second), d.Arg(1), d.Arg(2))
+		}
+		_, err = tx.ExecContext(ctx, query, queue, holder)
+		return err
+	})
 }
 
 // makeLeases makes the table where it is not there.

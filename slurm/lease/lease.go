@@ -1,5 +1,6 @@
 // Package lease is the lease of the one sidecar that serves a Slurm: a reservation without nodes, whose end is the lease's, and in
-// which stands who has it. Only operators may make, change or delete a reservation.
+// which stands who has it. Only operators may make, change or delete a reservation. A sidecar that ends in good order deletes it, and
+// leaves another one until whose end its reservations on nodes are to stay.
 //
 //	k := lease.New(run)
 //	err := k.TakeLease(ctx, claim)
@@ -31,7 +32,10 @@ const name = output.Lease
 // Keeper keeps the lease. Its methods may be called from several goroutines.
 type Keeper struct{ run *client.Runner }
 
-var _ adapter.Leaser = (*Keeper)(nil)
+var (
+	_ adapter.Leaser      = (*Keeper)(nil)
+	_ adapter.LeaseReader = (*Keeper)(nil)
+)
 
 // New is a keeper that speaks with Slurm by run.
 func New(run *client.Runner) *Keeper { return &Keeper{run} }
@@ -43,11 +47,11 @@ const settles = 2 * time.Second
 // TakeLease implements adapter.Leaser.
 func (k *Keeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 	for {
-		err := k.create(ctx, c)
+		err := k.create(ctx, name, c)
 		if !taken(err) {
 			return err
 		}
-		h, err := k.read(ctx)
+		h, err := k.read(ctx, name)
 		switch {
 		case err != nil:
 			return err
@@ -81,17 +85,22 @@ func (k *Keeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 		return fmt.Errorf("renewing the lease, reservation %s: %w", name, err)
 	}
 	// It ran out, or slurmctld lost its last seconds.
-	if err = k.create(ctx, c); !taken(err) {
+	if err = k.create(ctx, name, c); !taken(err) {
 		return err
 	}
 	return k.verify(ctx, c, 0)
 }
 
 // LeaveLease implements adapter.Leaser.
-func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder) error {
-	now, err := k.read(ctx)
+func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
+	now, err := k.read(ctx, name)
 	if err != nil || now == nil || now.ID != h.ID {
 		return err
+	}
+	if keep > 0 {
+		if err := k.keep(ctx, adapter.Claim{Holder: h, Length: keep}); err != nil {
+			return err
+		}
 	}
 	err = k.run.Scontrol(ctx, "delete", "ReservationName="+name)
 	if err == nil || client.Says(err, "reservation is invalid") {
@@ -100,14 +109,35 @@ func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder) error {
 	return fmt.Errorf("giving the lease up, reservation %s: %w", name, err)
 }
 
-// Holder is who has the lease, though it may have run out; nil: nobody.
-func (k *Keeper) Holder(ctx context.Context) (*adapter.Holder, error) { return k.read(ctx) }
+// keep notes until when the reservations of a sidecar that leaves the lease are to stay.
+func (k *Keeper) keep(ctx context.Context, c adapter.Claim) error {
+	err := k.create(ctx, output.Left, c)
+	if taken(err) { // it was left a moment ago, too
+		err = k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+output.Left, fmt.Sprintf("EndTime=uts%d", end(c)))
+	}
+	if err != nil {
+		return fmt.Errorf("note until when reservations stay: %w", err)
+	}
+	return nil
+}
+
+// Holder implements adapter.LeaseReader.
+func (k *Keeper) Holder(ctx context.Context) (*adapter.Holder, error) { return k.read(ctx, name) }
+
+// KeptUntil implements adapter.LeaseReader.
+func (k *Keeper) KeptUntil(ctx context.Context) (core.Time, error) {
+	h, err := k.read(ctx, output.Left)
+	if err != nil || h == nil {
+		return 0, err
+	}
+	return h.Until, nil
+}
 
 // end is when a lease of the claim's length ends that begins now.
 func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
 
 // create makes the reservation, if no other has its name.
-func (k *Keeper) create(ctx context.Context, c adapter.Claim) error {
+func (k *Keeper) create(ctx context.Context, name string, c adapter.Claim) error {
 	now := time.Now()
 	err := k.run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=uts%d", now.Unix()),
 		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+word(c.Holder, now.Unix()))
@@ -133,7 +163,7 @@ func (k *Keeper) write(ctx context.Context, c adapter.Claim) error {
 
 // verify reads whether the lease is ours, and lasts as long as was said; 0: however long.
 func (k *Keeper) verify(ctx context.Context, c adapter.Claim, until core.Time) error {
-	h, err := k.read(ctx)
+	h, err := k.read(ctx, name)
 	switch {
 	case err != nil:
 		return err
@@ -147,8 +177,8 @@ func (k *Keeper) verify(ctx context.Context, c adapter.Claim, until core.Time) e
 	return nil
 }
 
-// read is who has the lease; nil: there is none.
-func (k *Keeper) read(ctx context.Context) (*adapter.Holder, error) {
+// read reads who has the lease, or left it, from the reservation of that name; nil: there is none.
+func (k *Keeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
 	if client.Says(err, "not found") || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
 		return nil, nil
@@ -156,11 +186,11 @@ func (k *Keeper) read(ctx context.Context) (*adapter.Holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the lease, reservation %s: %w", name, err)
 	}
-	return parse(out.Stdout)
+	return parse(name, out.Stdout)
 }
 
 // parse reads who has the lease from what scontrol shows of it. One that bears other words is somebody's all the same.
-func parse(shown string) (*adapter.Holder, error) {
+func parse(name, shown string) (*adapter.Holder, error) {
 	_, line, found := strings.Cut(shown, "ReservationName="+name+" ")
 	line, _, _ = strings.Cut(line, "\n")
 	var e output.Reader

@@ -79,9 +79,9 @@ func TestALeaseIsOnesUntilItIsLeftOrTakenOver(t *testing.T) {
 	over.Over = true
 	must(k.TakeLease(t.Context(), over))
 	refused(t, k.RenewLease(t.Context(), claim("a")), "b")
-	must(k.LeaveLease(t.Context(), claim("a").Holder)) // it is not its own any more
+	must(k.LeaveLease(t.Context(), claim("a").Holder, 0)) // it is not its own any more
 	refused(t, k.TakeLease(t.Context(), claim("a")), "b")
-	must(k.LeaveLease(t.Context(), claim("b").Holder))
+	must(k.LeaveLease(t.Context(), claim("b").Holder, time.Minute))
 	must(k.RenewLease(t.Context(), claim("a"))) // nobody has it
 	refused(t, k.RenewLease(t.Context(), claim("b")), "a")
 }
@@ -96,11 +96,11 @@ func commands(t *testing.T, dir string) int {
 }
 
 func TestALeaseThatBearsOtherWordsIsSomebodys(t *testing.T) {
-	h, err := parse("scontrol: ReservationName=accordion-lease StartTime=100 EndTime=160 Nodes=(null) BurstBuffer=mine,since:x Watts=n/a\n")
+	h, err := parse(name, "scontrol: ReservationName=accordion-lease StartTime=100 EndTime=160 Nodes=(null) BurstBuffer=mine,since:x Watts=n/a\n")
 	if want := (adapter.Holder{ID: "?", Host: "mine,since:x", Since: 100, Until: 160}); err != nil || *h != want {
 		t.Errorf("%+v, %v; want %+v", h, err, want)
 	}
-	if _, err := parse("ReservationName=accordion-lease StartTime=soon EndTime=160"); err == nil {
+	if _, err := parse(name, "ReservationName=accordion-lease StartTime=soon EndTime=160"); err == nil {
 		t.Error("a lease that begins soon is read")
 	}
 }

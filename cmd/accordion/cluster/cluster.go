@@ -15,6 +15,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/embedded"
+	"accordion/adapter/release"
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/shim/seal"
@@ -31,12 +32,18 @@ type cluster struct {
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
-	holder    func(context.Context) (*adapter.Holder, error)                     // of the lease; nil with handBack
+	stopped   stopped                                                            // what is asked of it while no sidecar lives; nil: nobody else can reach it
 	handBack  func(context.Context) (int, error)                                 // gives jobs that wait before the gate to the batch system; nil: there is no gate
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
 	deadline  time.Duration                                                      // of each call out
 	close     func()
+}
+
+// stopped is a batch system whose sidecar has ended.
+type stopped interface {
+	adapter.LeaseReader
+	release.System
 }
 
 // connect makes the batch system; it changes nothing yet.
@@ -66,7 +73,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
-		name: s.ClusterName, identity: s.Identity, try: s.Try, holder: s.Holder, handBack: s.HandBack, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.

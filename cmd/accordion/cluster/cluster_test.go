@@ -48,7 +48,7 @@ func (g *granting) TakeLease(ctx context.Context, c adapter.Claim) error {
 	return ctx.Err()
 }
 
-func (g *granting) LeaveLease(ctx context.Context, h adapter.Holder) error {
+func (g *granting) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Duration) error {
 	if g.holder == h.ID {
 		g.holder = ""
 	}

@@ -43,7 +43,7 @@ func (c *cluster) holdLease(ctx context.Context, purpose string) (leave func(), 
 	leave = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.deadline)
 		defer cancel()
-		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder) // else it ends by itself
+		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder, 0) // else it ends by itself
 	}
 	if err := lease.Leaser.TakeLease(ctx, lease.Claim); err != nil {
 		if ctx.Err() != nil { // the batch system may have granted it all the same

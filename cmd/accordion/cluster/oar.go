@@ -40,7 +40,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), preflight: preflight, guard: s.Guard, round: s.Round, name: s.Name, identity: s.Identity, leaser: s, passes: passes,
+	return &cluster{system: s, pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), preflight: preflight, guard: s.Guard, round: s.Round, name: s.Name, identity: s.Identity, stopped: s, leaser: s, passes: passes,
 		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
 		close:    s.Close}, nil
 }

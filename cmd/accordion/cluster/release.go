@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/adapter/release"
 	"accordion/cmd/accordion/command"
 )
 
@@ -17,19 +20,27 @@ import (
 func ReleaseAll() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release-all",
-		Short: "Give jobs that wait for a sidecar which is dead back to Slurm",
-		Long: `Where the sidecar has the whole partition ([slurm] manage = "all"), rigid jobs wait until it lets them in. This gives all of
-them back to Slurm, where no sidecar lives: as what they are, with the rank that the site gives them. While one lives, by its lease
-in the batch system, nothing is done. A sidecar that comes back takes those again that still wait.
+		Short: "Give back what a sidecar that has ended keeps of the batch system",
+		Long: `While no sidecar lives, this deletes the reservations that it left: those ahead of waiting jobs, and those of jobs that have ended. A
+reservation for a later step of a running job stays until its end, two minutes after the second of that step, or until the job ends: the
+job was promised those nodes, and has them if a sidecar comes back in time.
 
-Run it every 30 seconds on slurmctld's machine, as root: examples/systemd has a timer. So the queue goes on within two minutes
-after a sidecar died: its lease ([lease] length, 1m unless the configuration says otherwise) and the timer.
+Where the sidecar has the whole partition ([slurm] manage = "all"), rigid jobs wait until it lets them in. This gives all of
+them back to Slurm as what they are, with the rank that the site gives them.
 
---force does not look at the lease: for a partition that is to be Slurm's again.`,
+While a sidecar lives, by its lease in the batch system, nothing is done. A sidecar that comes back reserves again, and takes those jobs
+again that still wait.
+
+Run it every 30 seconds with --after-lease on the batch system's host, as root. The package's timer accordion-release.timer does so, and
+starts with accordion.service. So a cluster is an ordinary one within two minutes after its sidecar died: its lease ([lease] length, 1m
+unless the configuration says otherwise) and the timer.`,
+		Example: `  accordion release-all
+  accordion release-all --after-lease`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	force := c.Flags().Bool("force", false, "give the jobs back though a sidecar may live")
+	force := c.Flags().Bool("force", false, "give jobs back though a sidecar may live: for a partition that is to be Slurm's again")
+	after := c.Flags().Bool("after-lease", false, "after a sidecar ended in good order, leave its reservations for the length of a lease, so that a restart finds them")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		all, err := clusters.Chosen()
 		if err != nil {
@@ -37,7 +48,7 @@ after a sidecar died: its lease ([lease] length, 1m unless the configuration say
 		}
 		var failed []error
 		for _, one := range all {
-			text, err := releaseAll(cmd.Context(), one, *force)
+			text, err := releaseAll(cmd.Context(), one, *force, *after)
 			if err != nil {
 				failed = append(failed, err)
 			} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), text); err != nil {
@@ -49,8 +60,8 @@ after a sidecar died: its lease ([lease] length, 1m unless the configuration say
 	return c
 }
 
-// releaseAll gives the jobs of one cluster back, and says what it did.
-func releaseAll(ctx context.Context, one command.Cluster, force bool) (string, error) {
+// releaseAll gives back what is kept of one cluster, and returns what it did in words.
+func releaseAll(ctx context.Context, one command.Cluster, force, after bool) (string, error) {
 	c, err := connect(ctx, one.Config, hclog.NewNullLogger())
 	if err != nil {
 		return "", err
@@ -60,31 +71,103 @@ func releaseAll(ctx context.Context, one command.Cluster, force bool) (string, e
 	if one.Name != "" {
 		where = "cluster " + one.Name + ": "
 	}
-	if c.handBack == nil {
-		return where + "this batch system keeps no jobs for a sidecar", nil
+	if c.stopped == nil {
+		return where + "this batch system keeps nothing for a sidecar", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()
-	holder, err := c.holder(ctx)
-	if err != nil {
-		return "", fmt.Errorf("%swhether a sidecar lives is not known: %w", where, err)
-	}
-	since := "no sidecar has the lease"
-	if holder != nil {
-		until := adapter.Instant(holder.Until)
-		if !force && time.Now().Before(until) {
-			return fmt.Sprintf("%s%v lives: nothing is given back", where, holder), nil
-		}
-		since = fmt.Sprintf("the lease of %v is over since %s", holder, until.Format(time.DateTime))
-		if time.Now().Before(until) {
-			since = fmt.Sprintf("%v may live, and --force was said", holder)
-		}
-	}
-	n, err := c.handBack(ctx)
+	text, err := c.release(ctx, force, after)
 	if err != nil {
 		return "", fmt.Errorf("%s%w", where, err)
 	}
-	return fmt.Sprintf("%s%d jobs are given back to the batch system: %s", where, n, since), nil
+	return where + text, nil
+}
+
+// release gives back what is kept of the cluster, where no sidecar lives.
+func (c *cluster) release(ctx context.Context, force, after bool) (string, error) {
+	holder, lives, err := c.lives(ctx)
+	if err != nil {
+		return "", err
+	}
+	since := "no sidecar has the lease"
+	switch {
+	case lives && !force:
+		return fmt.Sprintf("%v lives: nothing is given back", holder), nil
+	case lives:
+		since = fmt.Sprintf("%v may live, and --force was said", holder)
+	case holder != nil:
+		since = fmt.Sprintf("the lease of %v is over since %s", holder, adapter.Instant(holder.Until).Format(time.DateTime))
+	}
+	var did []string
+	var failed []error
+	if c.handBack != nil {
+		n, err := c.handBack(ctx)
+		did, failed = append(did, fmt.Sprintf("%d jobs are given back to the batch system", n)), append(failed, err)
+	}
+	words, err := c.deleteReservations(ctx, lives, after)
+	did, failed = append(did, words), append(failed, err)
+	return fmt.Sprintf("%s: %s", strings.Join(did, ", "), since), errors.Join(failed...)
+}
+
+// lives returns who holds the lease, if anyone, and reports whether it lives by that.
+func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
+	holder, err := c.stopped.Holder(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("whether a sidecar lives is not known: %w", err)
+	}
+	return holder, holder != nil && time.Now().Before(adapter.Instant(holder.Until)), nil
+}
+
+// deleteReservations deletes those that protect no promise, and returns what it did in words. A sidecar that lives needs its own.
+func (c *cluster) deleteReservations(ctx context.Context, lives, after bool) (string, error) {
+	if lives {
+		return "no reservation is deleted", nil
+	}
+	if after {
+		until, err := c.stopped.KeptUntil(ctx)
+		if err != nil {
+			return "", err
+		}
+		if time.Now().Before(adapter.Instant(until)) {
+			return fmt.Sprintf("reservations stay until %s for a sidecar that is started again", adapter.Instant(until).Format(time.TimeOnly)), nil
+		}
+	}
+	deleted, err := release.All(ctx, c.stopped, release.Options{Now: time.Now().Unix(), Dead: func(ctx context.Context) (bool, error) {
+		_, lives, err := c.lives(ctx)
+		return !lives, err
+	}})
+	return deletedWords(deleted), err
+}
+
+func deletedWords(deleted []string) string {
+	words := fmt.Sprintf("%d reservations are deleted", len(deleted))
+	if len(deleted) > 0 {
+		words += " (" + strings.Join(deleted, " ") + ")"
+	}
+	return words
+}
+
+// Forsake gives back all that a sidecar keeps of a Slurm whose sidecar is being removed, and returns what it did in words. It is an error
+// when a sidecar lives.
+func Forsake(ctx context.Context, conf config.Config) (string, error) {
+	c, err := connect(ctx, conf, hclog.NewNullLogger())
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
+	defer cancel()
+	holder, lives, err := c.lives(ctx)
+	if err != nil {
+		return "", err
+	}
+	if lives {
+		return "", fmt.Errorf("%v lives, or died a moment ago: stop accordion.service, or wait until %s, and this again",
+			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
+	}
+	n, err1 := c.handBack(ctx)
+	deleted, err2 := release.All(ctx, c.stopped, release.Options{Now: time.Now().Unix(), Removed: true})
+	return fmt.Sprintf("%d jobs are given back to the batch system, %s", n, deletedWords(deleted)), errors.Join(err1, err2)
 }
 
 // releaseTakes bounds it: thousands of jobs take some milliseconds each.

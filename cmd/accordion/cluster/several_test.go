@@ -208,7 +208,7 @@ type ended struct{ adapter.Leaser }
 func (ended) TakeLease(context.Context, adapter.Claim) error {
 	return &adapter.Leased{Holder: adapter.Holder{Until: time.Now().Add(time.Hour).Unix()}}
 }
-func (ended) LeaveLease(context.Context, adapter.Holder) error { return nil }
+func (ended) LeaveLease(context.Context, adapter.Holder, time.Duration) error { return nil }
 
 func TestASidecarThatEndsIsBegunAgainAndTheOthersGoOn(t *testing.T) {
 	h := build(t, []string{"a", "b"}, nil)

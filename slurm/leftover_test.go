@@ -1,0 +1,88 @@
+package slurm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// leftover runs release-all until the lease of a dead sidecar is over, as the timer does, and gives what it said then.
+func leftover(t *testing.T, p *process, flags ...string) (said string) {
+	t.Helper()
+	p.lab.Await(t, time.Minute, "the lease is over", func() bool {
+		if said = releaseAll(p, flags...); strings.Contains(said, "lives: nothing is given back") {
+			time.Sleep(time.Second) // Slurm does not say when a lease is over
+			return false
+		}
+		return true
+	})
+	return said
+}
+
+// A sidecar dies, or is stopped, while nodes are reserved ahead for a job that waits and for a later step of one that runs.
+func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
+	t.Parallel()
+	lab := quickLab(t)
+	p := serving(t, lab, "[lease]\nlength = \"20s\"")
+	runs := lab.Submit(t, "alice", "sleep 3000", "-H", "-N2", "-n2", "--comment=ep=2x2h,4x1h")
+	lab.Await(t, time.Minute, "the first job runs", func() bool {
+		return strings.Contains(client(t, lab, "squeue", "-h", "-j", runs, "-o", "%T"), "RUNNING")
+	})
+	busy := lab.Submit(t, "bob", "sleep 3000", fmt.Sprintf("-N%d", lab.Nodes-4), "-t60")
+	lab.Await(t, time.Minute, "an ordinary job runs", func() bool {
+		return strings.Contains(client(t, lab, "squeue", "-h", "-j", busy, "-o", "%T"), "RUNNING")
+	})
+	waits := lab.Submit(t, "alice", "sleep 3000", "-H", "-N10", "-n10", "--comment=ep=10x1h,12x1h")
+	ahead, later := "ReservationName=accordion-"+waits+"-0 ", "ReservationName=accordion-"+runs+"-1 "
+	reserved := func() bool {
+		all := reservations(t, lab)
+		return strings.Contains(all, ahead) && strings.Contains(all, later)
+	}
+	lab.Await(t, time.Minute, "nodes are reserved ahead", reserved)
+
+	// A restart within the lease finds all of it, after kill -9 and after SIGTERM.
+	for _, end := range []func(){p.kill, p.stop} {
+		end()
+		if said := releaseAll(p, "--after-lease"); !reserved() {
+			t.Errorf("within the lease release-all says %s\nreserved are\n%s", said, reservations(t, lab))
+		}
+		p.start()
+		lab.Await(t, time.Minute, "the sidecar plans again", func() bool { return p.view(runs) != nil && reserved() })
+	}
+
+	// It stays dead. Its nodes are everybody's, but for those that are promised to the job that runs.
+	p.kill()
+	died := time.Now()
+	client(t, lab, "scancel", busy)
+	next := lab.Submit(t, "bob", "sleep 3000", fmt.Sprintf("-N%d", lab.Nodes-4), "-t120")
+	said := leftover(t, p, "--after-lease")
+	if all := reservations(t, lab); strings.Contains(all, "accordion-"+waits+"-") || !strings.Contains(all, later) {
+		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
+	}
+	lab.Await(t, time.Minute, "an ordinary job has the nodes", func() bool {
+		return strings.Contains(client(t, lab, "squeue", "-h", "-j", next, "-o", "%T"), "RUNNING")
+	})
+	t.Logf("an ordinary job had the nodes %v after kill -9", time.Since(died).Round(time.Second))
+
+	// Stopped in good order it is the same, at once where an administrator says so.
+	p.start()
+	lab.Await(t, time.Minute, "nodes are reserved ahead again", reserved)
+	p.stop()
+	if said := releaseAll(p, "--after-lease"); !reserved() {
+		t.Errorf("just after SIGTERM the timer's release-all says %s\nreserved are\n%s", said, reservations(t, lab))
+	}
+	said = releaseAll(p)
+	if all := reservations(t, lab); strings.Contains(all, "accordion-"+waits+"-") || !strings.Contains(all, later) {
+		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
+	}
+
+	// The job that runs ends.
+	client(t, lab, "scancel", runs)
+	lab.Await(t, time.Minute, "nothing is reserved for it", func() bool {
+		said = releaseAll(p)
+		return !strings.Contains(reservations(t, lab), "accordion-"+runs)
+	})
+	client(t, lab, "scancel", waits, next)
+	lab.Await(t, time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+}
