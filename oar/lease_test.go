@@ -18,6 +18,34 @@ func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 	return out + errs, strings.Contains(errs, "accordion: ready")
 }
 
+const reservations = "select count(*) from accordion_reservations"
+
+// reservesAhead submits jobs of which one waits and has nodes reserved ahead.
+func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
+	t.Helper()
+	busy := lab.Submit(t, "bob", "sleep 3000", "-q", "evolve", "-l", "nodes=3,walltime=0:30:0")
+	lab.Await(t, long, "an ordinary job runs", func() bool { return lab.State(t, busy) == "Running" })
+	waits := lab.Submit(t, "alice", "sleep 3000", "-q", "evolve", "-t", "ep=2x600s,3x600s")
+	lab.Await(t, time.Minute, "nodes are reserved ahead", func() bool { return lab.SQL(t, reservations) == "2" })
+	if said := lab.Run(t, "root", "accordion", "release-all"); !strings.Contains(said, "lives: nothing is given back") || lab.SQL(t, reservations) != "2" {
+		t.Errorf("beside a sidecar release-all says %s", said)
+	}
+	return []string{busy, waits}
+}
+
+// reservesNothing waits until the lease of a dead sidecar is over. What the timer runs deletes then what it had reserved.
+func reservesNothing(t *testing.T, lab *lab.OARLab) {
+	t.Helper()
+	said := ""
+	lab.Await(t, 2*time.Minute, "the lease is over", func() bool {
+		said = lab.Run(t, "root", "accordion", "release-all", "--after-lease")
+		return !strings.Contains(said, "lives: nothing is given back")
+	})
+	if n := lab.SQL(t, reservations); n != "0" {
+		t.Errorf("release-all says %s and leaves %s reservations", said, n)
+	}
+}
+
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	onBoth(t, 3, func(t *testing.T, lab *lab.OARLab) {
 		refused := func(when string) {
@@ -47,7 +75,10 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 		lab.Do(t, "serve")
 		lab.Do(t, "serve-stop", "--kill")
 		lab.Do(t, "serve") // the same host and journal: at once
+		jobs := reservesAhead(t, lab)
 		lab.Do(t, "serve-stop", "--kill")
+		reservesNothing(t, lab)
+		lab.Run(t, "root", append([]string{"oardel"}, jobs...)...)
 		lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
 			_, serves := elsewhere(lab)
 			return serves

@@ -169,6 +169,22 @@ func (w *Room) show(ctx context.Context, open bool) error {
 	return nil
 }
 
+// Dismantle deletes the reservations in which nobody waits, and returns the names of those that it deleted and of those in which jobs wait.
+func (w *Room) Dismantle(ctx context.Context) (deleted, used []string, err error) {
+	var failed []error
+	for _, name := range []string{output.Open, output.Left, output.Gate, output.Park} {
+		switch err := w.cluster.Run.Scontrol(ctx, "delete", "ReservationName="+name); {
+		case err == nil:
+			deleted = append(deleted, name)
+		case client.Says(err, "in use"):
+			used = append(used, name)
+		case !client.Says(err, "reservation is invalid"):
+			failed = append(failed, fmt.Errorf("delete reservation %s: %w", name, err))
+		}
+	}
+	return deleted, used, errors.Join(failed...)
+}
+
 // HandBack gives the jobs before the gate to Slurm, as what they are and with the rank that the site gives them, and says how many there
 // were.
 func (w *Room) HandBack(ctx context.Context) (n int, err error) {

@@ -34,6 +34,7 @@ type cluster struct {
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
 	stopped   stopped                                                            // what is asked of it while no sidecar lives; nil: nobody else can reach it
 	handBack  func(context.Context) (int, error)                                 // gives jobs that wait before the gate to the batch system; nil: there is no gate
+	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil with handBack
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
 	deadline  time.Duration                                                      // of each call out
@@ -73,7 +74,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
-		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
 // checkSession looks at how jobs on other hosts reach the sidecar.

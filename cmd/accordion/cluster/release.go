@@ -147,27 +147,38 @@ func deletedWords(deleted []string) string {
 	return words
 }
 
-// Forsake gives back all that a sidecar keeps of a Slurm whose sidecar is being removed, and returns what it did in words. It is an error
-// when a sidecar lives.
-func Forsake(ctx context.Context, conf config.Config) (string, error) {
+// Forsake gives back all that a sidecar keeps of a Slurm whose sidecar is being removed, and returns what it did, a line each. It is an
+// error when a sidecar lives.
+func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	c, err := connect(ctx, conf, hclog.NewNullLogger())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer c.close()
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()
 	holder, lives, err := c.lives(ctx)
-	if err != nil {
-		return "", err
-	}
-	if lives {
-		return "", fmt.Errorf("%v lives, or died a moment ago: stop accordion.service, or wait until %s, and this again",
+	switch {
+	case err != nil:
+		return nil, err
+	case lives:
+		return nil, fmt.Errorf("%v lives, or died a moment ago: systemctl disable --now accordion.service, or wait until %s, and this again",
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
 	deleted, err2 := release.All(ctx, c.stopped, release.Options{Now: time.Now().Unix(), Removed: true})
-	return fmt.Sprintf("%d jobs are given back to the batch system, %s", n, deletedWords(deleted)), errors.Join(err1, err2)
+	more, used, err3 := c.dismantle(ctx)
+	var did []string
+	if n > 0 {
+		did = append(did, fmt.Sprintf("%d jobs that waited for the sidecar are given back to Slurm", n))
+	}
+	for _, name := range append(deleted, more...) {
+		did = append(did, "removed reservation "+name)
+	}
+	for _, name := range used {
+		did = append(did, fmt.Sprintf("left    reservation %s, in which jobs wait (squeue -t PD -O jobid,username,reservation): cancel them, or scontrol update JobId= ReservationName=; then scontrol delete ReservationName=%[1]s", name))
+	}
+	return did, errors.Join(err1, err2, err3)
 }
 
 // releaseTakes bounds it: thousands of jobs take some milliseconds each.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/slurm"
 	"accordion/slurm/output"
@@ -40,7 +41,8 @@ the lines that slurm.conf lacks, each with what it does; and look whether the cl
 and files of others are not touched: a file that is there and is not as setup has written it stays. On a terminal it asks what the flags do not
 say. Done again, it mends its own files.
 
---dry-run changes nothing. --remove takes away what setup has written and nobody has changed, once slurmctld does not read the plug-in any more.`,
+--dry-run changes nothing. --remove takes away what setup has written and nobody has changed, once no sidecar serves and slurmctld does not
+read the plug-in any more. It deletes the reservations that the sidecar left.`,
 		Args: command.NoArguments,
 	}
 	w := wished{file: command.ConfigFlag(c),
@@ -204,5 +206,29 @@ func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) e
 		return errors.New("nothing was removed: slurmctld reads " + plugin + ", and would refuse every job without it. Stop accordion.service, take lua out of JobSubmitPlugins= in " +
 			c["SLURM_CONF"] + ", then: scontrol reconfigure, and this again")
 	}
+	if err := w.forsake(cmd); err != nil {
+		return err
+	}
 	return mine.remove(cmd.OutOrStdout(), *w.dry)
+}
+
+// forsake deletes what the sidecar left in Slurm. Where its configuration is not there any more, or cannot be read, that is left to the
+// administrator.
+func (w wished) forsake(cmd *cobra.Command) error {
+	out := cmd.OutOrStdout()
+	conf, err := w.file.Load()
+	if err != nil || *w.dry {
+		fmt.Fprintln(out, "left    reservations of the sidecar, if there are any: scontrol -o show reservations | grep ReservationName=accordion-")
+		return nil
+	}
+	for _, one := range conf.All {
+		did, err := cluster.Forsake(cmd.Context(), one.Config)
+		for _, line := range did {
+			fmt.Fprintln(out, line)
+		}
+		if err != nil {
+			return fmt.Errorf("setup slurm --remove: no file was removed: %w", err)
+		}
+	}
+	return nil
 }
