@@ -33,6 +33,7 @@ local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
 local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
+local UNAVAILABLE = slurm.ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE or 2014 -- "Requested node configuration is not available"
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
@@ -416,16 +417,22 @@ local function limits()
 	return found
 end
 
--- within refuses a request of which every alternative needs more nodes than the job's association or QOS will ever allow.
-local function within(job, req)
-	local fewest = math.huge
+-- fewest returns the nodes without which none of the request's alternatives can be had.
+local function fewest(req)
+	local least = math.huge
 	for _, steps in ipairs(req.alternatives) do
 		local peak = 0
 		for _, s in ipairs(steps) do
-			if req.word == "ep" then peak = math.max(peak, s.nodes) else fewest = math.min(fewest, s.nodes) end
+			if req.word == "ep" then peak = math.max(peak, s.nodes) else least = math.min(least, s.nodes) end
 		end
-		if req.word == "ep" then fewest = math.min(fewest, peak) end
+		if req.word == "ep" then least = math.min(least, peak) end
 	end
+	return least
+end
+
+-- within refuses a request of which every alternative needs more nodes than the job's association or QOS will ever allow.
+local function within(job, req)
+	local fewest = fewest(req)
 	local function held(limit)
 		if limit and fewest > limit.nodes then
 			refuse("%s=%s needs %d nodes, and you may have %d: %s", req.word, shown(req.text), fewest, limit.nodes, limit.why)
@@ -445,6 +452,134 @@ local function within(job, req)
 		held(known.associations[account])
 		account = known.parents and known.parents[account]
 	end
+end
+
+-- alive reports whether a sidecar serves the cluster: it holds the lease.
+local function alive()
+	local lease = (slurm.reservations or {})[LEASE]
+	return lease ~= nil and lease.end_time > os.time()
+end
+
+-- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua, beside this file), one entry for all that
+-- are alike. It returns nil where there is no such file.
+local function nodes_of(partition)
+	local chunk = loadfile(here .. "accordion_nodes.lua")
+	local ok, found = false, nil
+	if chunk then ok, found = pcall(chunk) end
+	return ok and type(found) == "table" and found[partition] or nil
+end
+
+-- amount returns a number that a user gave; nil where it is one of Slurm's marks for none or for any.
+local function amount(value)
+	if type(value) ~= "number" or value <= 0 or value == NO_VAL16 or value == 65535 then return nil end
+	return value < 4294967290 and value or nil
+end
+
+local NOT_GRES = { bb = true, billing = true, cpu = true, energy = true, fs = true, ic = true, license = true, mem = true, node = true, none = true, pages = true, vmem = true }
+local SUFFIX = { [""] = 1, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40, p = 2 ^ 50 }
+
+-- generic reads gres:gpu:2, gres/gpu:a100:2, gpu:2 (20.11) or gres:tmp:10G: the name, with its type, and the count. It returns nil for
+-- what is no generic resource.
+local function generic(item)
+	local text = item:gsub("[/=]", ":"):gsub("^gres:", "")
+	if text == "" or NOT_GRES[text:match("^[^:]*"):lower()] then return nil end
+	local name, digits, suffix = text:match("^(.+):(%d+)([kmgtpKMGTP]?)i?[bB]?$")
+	if not name then return text, 1 end
+	return name, tonumber(digits) * SUFFIX[suffix:lower()]
+end
+
+-- featured reports whether nodes with these features are what an expression means. Counts, brackets and the like are Slurm's to judge.
+local function featured(has, expression)
+	local any = expression:find("|", 1, true) ~= nil
+	if not expression:match("^[%w_.:+|&,-]+$") or any and expression:find("[&,]") then return true end
+	for name in expression:gmatch("[^|&,]+") do
+		if any == (has[name] == true) then return any end
+	end
+	return not any
+end
+
+-- known returns a count of which 0 says that Slurm did not tell it.
+local function known(count) return count > 0 and count or math.huge end
+
+-- wants returns what the job asks of each of its nodes, of which it has so many (nil: that is not settled). Each entry has the user's option, a
+-- function that reports whether a kind of nodes has that, and one for a number: how much of it a kind has, and of what.
+local function wants(job, nodes)
+	local all = {}
+	local function least(option, value, unit, has)
+		if value then
+			all[#all + 1] = { option = option:format(value), unit = unit, has = has, fits = function(kind) return has(kind) >= value end }
+		end
+	end
+	local each, tasks = amount(job.cpus_per_task) or 1, amount(job.ntasks_per_node)
+	local cpus, total = amount(job.min_cpus), amount(job.num_tasks)
+	if nodes and total then tasks = math.max(tasks or 1, math.ceil(total / nodes)) end
+	local crowded = cpus and total and cpus < total -- --overcommit
+	local together = not crowded and tasks and tasks * each or nil
+	if nodes and cpus and not amount(job.ntasks_per_node) then together = math.ceil(cpus / nodes) end
+	local function processors(kind) return kind.cpus end
+	least("--cpus-per-task=%d", each > 1 and each or nil, "CPUs", processors)
+	if amount(job.pn_min_cpus) ~= each then least("--mincpus=%d", amount(job.pn_min_cpus), "CPUs", processors) end
+	least("its tasks, which take %d CPUs on a node", together and together > each and together or nil, "CPUs", processors)
+	least("--sockets-per-node=%d", amount(job.sockets_per_node), "sockets", function(kind) return known(kind.sockets) end)
+	least("--cores-per-socket=%d", amount(job.cores_per_socket), "cores on a socket", function(kind) return known(kind.cores) end)
+	least("--threads-per-core=%d", amount(job.threads_per_core), "threads on a core", function(kind) return known(kind.threads) end)
+	least("--ntasks-per-core=%d", amount(job.ntasks_per_core), "threads on a core", function(kind) return known(kind.threads) end)
+	least("--ntasks-per-socket=%d", amount(job.ntasks_per_socket), "threads on a socket", function(kind) return known(kind.cores * kind.threads) end)
+	least("--tmp=%d", amount(job.pn_min_tmp_disk), "MB of temporary disk", function(kind) return kind.tmp end)
+	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1: slurm.conf says nothing
+	least("--mem=%dM", amount(job.min_mem_per_node), "MB of memory", memory)
+	local per_cpu = amount(job.min_mem_per_cpu)
+	least("--mem-per-cpu, which takes %d MB on a node", per_cpu and per_cpu * math.max(together or 1, each), "MB of memory", memory)
+	local features = job.features or ""
+	if features ~= "" then
+		all[#all + 1] = { option = "--constraint=" .. shown(features), fits = function(kind) return featured(kind.features, features) end }
+	end
+	for field, times in pairs({ tres_per_node = 1, tres_per_task = tasks or 1 }) do
+		for item in (job[field] or ""):gmatch("[^,]+") do
+			local name, count = generic(item)
+			if name then
+				least("generic resource " .. shown(name):gsub("%%", "%%%%") .. ", %d on a node", count * times, "of it", function(kind) return kind.gres[name] or 0 end)
+			end
+		end
+	end
+	return all
+end
+
+-- available returns why no nodes of the partition can ever be what the job asks for; nil where some can, and where the sidecar has not told of
+-- them or has ended: then nobody knows how they are now. The job has so many nodes (nil: that is not settled), and needs as many of one kind or another.
+local function available(job, partition, nodes, needs)
+	local kinds = nodes_of(partition)
+	if not kinds then return nil end
+	local all, suit = wants(job, nodes), 0
+	local options = {}
+	for i, want in ipairs(all) do options[i] = want.option end
+	for _, kind in ipairs(kinds) do
+		local fits = true
+		for _, want in ipairs(all) do fits = fits and want.fits(kind) end
+		if fits then suit = suit + kind.count end
+	end
+	if suit >= needs or not alive() then return nil end
+	for _, want in ipairs(all) do
+		local some, most = false, 0
+		for _, kind in ipairs(kinds) do
+			some = some or want.fits(kind)
+			if want.has then most = math.max(most, want.has(kind)) end
+		end
+		if not some and want.has then
+			return string.format("%s: the nodes of partition %s have at most %d %s", want.option, partition, most, want.unit)
+		elseif not some then
+			return string.format("%s: no node of partition %s has that", want.option, partition)
+		end
+	end
+	if suit == 0 then return string.format("no node of partition %s has all that it asks for: %s", partition, table.concat(options, ", ")) end
+	return string.format("%d of the nodes of partition %s have what it asks for, and it needs %d: %s", suit, partition, needs, table.concat(options, ", "))
+end
+
+-- startable refuses a job that no nodes of the partition can ever satisfy, as Slurm does where it is asked: of a held job it only finds out when
+-- that is to begin.
+local function startable(...)
+	local why = available(...)
+	if why then error({ refusal = why, code = UNAVAILABLE }, 0) end
 end
 
 -- names counts the names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil where that is none.
@@ -576,6 +711,7 @@ local function join(job, req, own, partitions)
 		refuse("--time-min: how long a part of an application may run is its launcher's to say: leave it out")
 	end
 	placeable(job, "a part of an application")
+	startable(job, named(job, partitions), nil, 1)
 	job.requeue = 0 -- who begins it anew is its launcher
 	mark(job, req, own)
 	tell(job, site)
@@ -598,6 +734,7 @@ local function manage(job, partitions)
 	local site = settings()
 	fitting(job, req, pool(job, partitions, site.partitions))
 	within(job, req)
+	startable(job, named(job, partitions), req.alternatives[1][1].nodes, fewest(req))
 	take(job, req, own)
 	tell(job, site)
 	return true
@@ -606,13 +743,12 @@ end
 -- shut says whether a sidecar lives that looks after the gate, and others wait before it.
 local function shut()
 	local all = slurm.reservations
-	local lease = all and all[LEASE]
-	return lease and lease.end_time > os.time() and all[GATE] and not all[OPEN]
+	return alive() and all[GATE] and not all[OPEN]
 end
 
 -- keep keeps a job that asks nothing of us before the gate, in a partition that is wholly ours. What the sidecar cannot plan as what it is,
 -- is Slurm's as ever: a job of several partitions, in a reservation, on nodes that it names; an array, a heterogeneous job; one that its
--- owner holds, and one that does not want to wait.
+-- owner holds, and one that does not want to wait. So is one that can never start: Slurm refuses it in its own words.
 local function keep(job, partitions)
 	local site = settings()
 	if site.manage ~= "all" then return end
@@ -621,7 +757,10 @@ local function keep(job, partitions)
 	if not ours then return end
 	job.shared = 0 -- whole nodes, as the plan counts them
 	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
-	if shut() then job.reservation = GATE end
+	if not shut() then return end
+	local most = given(job.max_nodes)
+	local ok, never = pcall(available, job, name, most and job.max_nodes or nil, given(job.min_nodes) and job.min_nodes or 1)
+	if not (ok and never) then job.reservation = GATE end
 end
 
 -- grows says whether a submission is what the sidecar allocates in the name of a job's owner to make the job grow. Only root
@@ -701,7 +840,7 @@ function slurm_job_submit(job, partitions, uid)
 	end
 	if type(why) == "table" and why.refusal then
 		slurm.log_user("accordion: %s", why.refusal)
-		return slurm.ERROR
+		return why.code or slurm.ERROR
 	end
 	-- A fault of ours. An ordinary job must not suffer from it; a managed one must not run as an ordinary one.
 	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))

@@ -175,25 +175,43 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 	}
 }
 
-// tellPlugin writes the file when it has to say something new: beside it first, so that nobody reads half of it.
+// tellPlugin writes what the site's limits allow where job_submit.lua reads it.
 func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
+	return s.write(s.config.Limits, p.Lua(n))
+}
+
+// nodesFile names the file beside that of the limits in which job_submit.lua reads what nodes there are.
+const nodesFile = "accordion_nodes.lua"
+
+// tellNodes writes what nodes there are where job_submit.lua reads it.
+func (s *System) tellNodes(in output.Inventory, c output.Configuration) error {
 	if s.config.Limits == "" {
 		return nil
 	}
-	text := p.Lua(n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if text == s.written {
+	return s.write(filepath.Join(filepath.Dir(s.config.Limits), nodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
+}
+
+// write writes a file for job_submit.lua when it has to say something new: first under another name, so that nobody reads half of it.
+func (s *System) write(path, text string) error {
+	if path == "" {
 		return nil
 	}
-	beside := filepath.Join(filepath.Dir(s.config.Limits), "."+filepath.Base(s.config.Limits)+".new")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == s.written[path] {
+		return nil
+	}
+	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
 	if err := writeNew(beside, text); err != nil {
-		return fmt.Errorf("limits for job_submit.lua: %w", err)
+		return fmt.Errorf("%s for job_submit.lua: %w", filepath.Base(path), err)
 	}
-	if err := os.Rename(beside, s.config.Limits); err != nil {
-		return fmt.Errorf("limits for job_submit.lua: %w", err)
+	if err := os.Rename(beside, path); err != nil {
+		return fmt.Errorf("%s for job_submit.lua: %w", filepath.Base(path), err)
 	}
-	s.written = text
+	if s.written == nil {
+		s.written = map[string]string{}
+	}
+	s.written[path] = text
 	return nil
 }
 

@@ -48,6 +48,11 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
+	if c, err := s.Recent(ctx); err == nil {
+		if err := s.tellNodes(in, c); err != nil {
+			snapshot.Remarks = append(snapshot.Remarks, adapter.Remark{Text: err.Error()})
+		}
+	}
 	snapshot.At = at
 	return snapshot, nil
 }

@@ -38,7 +38,7 @@ type Config struct {
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
 	// Limits is the path of a file into which is written, for job_submit.lua, how many nodes associations and QOS allow a
-	// job. "": none is written.
+	// job; accordion_nodes.lua beside it says what nodes there are. "": none is written.
 	Limits string
 	// Growth is how jobs are made larger. "": Auto.
 	Growth growth.Kind
@@ -61,7 +61,7 @@ type System struct {
 	rulesTook time.Duration
 	each      map[string][]limits.Set // what each QOS allows every user and account
 	eachAt    time.Time
-	written   string // into Config.Limits
+	written   map[string]string // for job_submit.lua, by file
 	miscount  limits.Miscount
 
 	splitting sync.Mutex

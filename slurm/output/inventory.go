@@ -40,11 +40,14 @@ type Inventory struct {
 // A Node as Slurm shows it.
 type Node struct {
 	adapter.Node
-	CPUs      int    // CPUTot: all that it has
-	Effective int    // CPUEfctv: those of them that jobs may have; before 22.05 all
-	allocated int    // CPUAlloc: those that jobs have; one that is suspended has none
-	Real      int64  // RealMemory, MB: all that it has
-	reserved  int64  // MemSpecLimit, MB: of it, what jobs cannot have
+	CPUs      int   // CPUTot: all that it has
+	Effective int   // CPUEfctv: those of them that jobs may have; before 22.05 all
+	allocated int   // CPUAlloc: those that jobs have; one that is suspended has none
+	Real      int64 // RealMemory, MB: all that it has
+	reserved  int64 // MemSpecLimit, MB: of it, what jobs cannot have
+
+	Sockets, CoresPerSocket, ThreadsPerCore int
+
 	GRES      string // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
 	available string // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
 	Features  string // ActiveFeatures: those that it has now
@@ -124,6 +127,12 @@ func parseNode(line string) Node {
 			n.CPUs = e.Count(key, value)
 		case "CPUEfctv":
 			n.Effective = e.Count(key, value)
+		case "Sockets":
+			n.Sockets = e.Count(key, value)
+		case "CoresPerSocket":
+			n.CoresPerSocket = e.Count(key, value)
+		case "ThreadsPerCore":
+			n.ThreadsPerCore = e.Count(key, value)
 		case "CPUAlloc":
 			n.allocated = e.Count(key, value)
 		case "RealMemory":
@@ -140,7 +149,7 @@ func parseNode(line string) Node {
 			n.Features = Text(value)
 		case "State":
 			state = strings.Clone(value)
-		case "NextState", "ThreadsPerCore":
+		case "NextState":
 		default:
 			over = state != ""
 		}

@@ -38,17 +38,40 @@ func (n *Node) has(list string, times int) bool {
 	return true
 }
 
-// count is how many of a generic resource a node has: of gpu those of every type, of gpu:a100 those of that type.
-func (n *Node) count(name string) int {
-	sum := 0
-	for item := range strings.SplitSeq(n.GRES, ",") {
+// count returns how many of a generic resource a node has: of gpu those of every type, of gpu:a100 those of that type.
+func (n *Node) count(name string) int { return Generic(n.GRES)[name] }
+
+// Generic returns how many of each generic resource a node's list has, by its name and by its name with its type: gpu and gpu:a100.
+func Generic(list string) map[string]int {
+	all := map[string]int{}
+	for item := range strings.SplitSeq(list, ",") {
 		item, _, _ = strings.Cut(item, "(") // gpu:a100:4(S:0-1)
-		has, count := GRES("gres:" + item)
-		if has == name || strings.HasPrefix(has, name+":") {
-			sum += count
+		name, count := GRES("gres:" + strings.Replace(item, ":no_consume", "", 1))
+		for ; name != ""; name = name[:max(strings.LastIndexByte(name, ':'), 0)] {
+			all[name] += count
 		}
 	}
-	return sum
+	return all
+}
+
+// Hardware is what jobs may ask of a node. Two nodes with the same are alike.
+type Hardware struct {
+	CPUs, Sockets, CoresPerSocket, ThreadsPerCore int
+	Memory, Scratch                               int64 // MB
+	GRES                                          string
+	Features                                      string // those that it has, and those that it may be rebooted into; some of them twice
+}
+
+// Hardware returns what jobs may ask of the node. Where memory is not given out to jobs they may ask for all of it.
+func (n *Node) Hardware(memory bool) Hardware {
+	h := Hardware{n.Effective, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.Real, n.Scratch, n.GRES, n.Features}
+	if memory {
+		h.Memory = n.Free()
+	}
+	if n.available != n.Features {
+		h.Features += "," + n.available
+	}
+	return h
 }
 
 // Suits says whether the node has what the job asks for on each of its nodes, features aside.

@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,19 +160,41 @@ var ErrForm = errors.New("unknown output (is this Slurm older than 20.11?)")
 // otherTRES are the kinds of trackable resources that are not generic ones.
 var otherTRES = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license", "mem", "node", "pages", "vmem"}
 
-// GRES reads gres:gpu:2, gres/gpu:a100:2, gres/gpu=2 or, as 20.11 writes it, gpu:2: the name, with its type, and the count.
+// GRES reads gres:gpu:2, gres/gpu:a100:2, gres/gpu=2, gres:tmp:10G or, as 20.11 writes it, gpu:2: the name, with its type, and the count.
+// The name is empty where the item is no generic resource, or says that none is wanted.
 func GRES(item string) (name string, count int) {
 	item = strings.NewReplacer("/", ":", "=", ":").Replace(item)
 	kind, rest, _ := strings.Cut(item, ":")
-	switch {
-	case kind == "gres":
+	if kind == "gres" {
 		item = rest
-	case slices.Contains(otherTRES, kind):
+	}
+	if kind, _, _ := strings.Cut(strings.ToLower(item), ":"); kind == "none" || slices.Contains(otherTRES, kind) {
 		return "", 0
 	}
 	at := strings.LastIndexByte(item, ':')
-	if n, err := strconv.Atoi(item[at+1:]); err == nil && at > 0 {
+	if n, ok := suffixed(item[at+1:]); ok && at > 0 {
 		return item[:at], n
 	}
 	return item, min(1, len(item))
+}
+
+// suffixed reads a count such as 4, 10G or 10GB; each letter is 1,024 times the one before it (sbatch(1), --gres).
+func suffixed(s string) (n int, ok bool) {
+	digits := strings.TrimRight(s, "kKmMgGtTpPiIbB")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 {
+		return 0, false
+	}
+	suffix := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s[len(digits):]), "b"), "i")
+	if len(suffix) > 1 {
+		return 0, false
+	}
+	power := strings.Index("kmgtp", suffix) + 1
+	if suffix == "" {
+		power = 0
+	}
+	if n > math.MaxInt>>(10*power) {
+		return math.MaxInt, true
+	}
+	return n << (10 * power), true
 }

@@ -1,0 +1,74 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/output"
+)
+
+// This file tells job_submit.lua what nodes there are, so that it can refuse a job that none of them can ever satisfy. Slurm does that at
+// submission for jobs that may start at once. The plug-in holds managed jobs, and of a held job Slurm finds out when it is to start.
+
+// mostKinds bounds the kinds of nodes that are written: the plug-in looks at all of them while slurmctld holds its locks.
+const mostKinds = 200
+
+// NodesLua returns the Lua text: for each partition of the pool, how many nodes there are of each kind. Where memory is not given out to jobs,
+// a job may ask for all that a node has. A pool of too many kinds has none in the text: nothing is refused then.
+func NodesLua(in output.Inventory, pool []string, memory bool) string {
+	var b strings.Builder
+	b.WriteString("-- Written by accordion serve: what nodes there are. Read by job_submit.lua.\nreturn {\n")
+	for _, name := range pool {
+		p := in.Partition(name, pool)
+		if p == nil {
+			continue
+		}
+		counts, here := map[output.Hardware]int{}, hostlist.Set(p.Nodes)
+		for i := range in.Nodes {
+			if n := &in.Nodes[i]; here[n.Name] {
+				counts[n.Hardware(memory)]++
+			}
+		}
+		if len(counts) == 0 || len(counts) > mostKinds {
+			continue
+		}
+		fmt.Fprintf(&b, "\t[%s] = {\n", quoted(name))
+		var lines []string
+		for kind, count := range counts {
+			lines = append(lines, fmt.Sprintf("\t\t{ count = %d, %s },\n", count, hardwareLua(kind)))
+		}
+		slices.Sort(lines)
+		b.WriteString(strings.Join(lines, ""))
+		b.WriteString("\t},\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// hardwareLua returns what a node has as the fields of a Lua table.
+func hardwareLua(h output.Hardware) string {
+	features, counts := map[string]string{}, map[string]string{}
+	for name := range strings.SplitSeq(h.Features, ",") {
+		if name != "" {
+			features[name] = "true"
+		}
+	}
+	for name, count := range output.Generic(h.GRES) {
+		counts[name] = strconv.Itoa(count)
+	}
+	return fmt.Sprintf("cpus = %d, sockets = %d, cores = %d, threads = %d, mem = %d, tmp = %d, features = %s, gres = %s",
+		h.CPUs, h.Sockets, h.CoresPerSocket, h.ThreadsPerCore, h.Memory, h.Scratch, table(features), table(counts))
+}
+
+// table returns a Lua table with these values.
+func table(values map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, fmt.Sprintf("[%s] = %s", quoted(name), values[name]))
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
+}

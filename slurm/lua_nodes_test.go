@@ -1,0 +1,135 @@
+package slurm_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"accordion/slurm/limits"
+	"accordion/slurm/output"
+)
+
+// unavailable is what sbatch calls "Requested node configuration is not available".
+const unavailable = int64(2014)
+
+// lives are the reservations of a cluster that a sidecar serves.
+const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
+
+// differing is a cluster of 4 thin nodes and 4 fat ones with GPUs, as the sidecar writes it for job_submit.lua.
+func differing(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	for n := 1; n <= 8; n++ {
+		gres, feature := "(null)", "thin"
+		if n > 4 {
+			gres, feature = "gpu:a100:4(S:0-1),tmp:350G", "fat"
+		}
+		fmt.Fprintf(&text, "NodeName=n%d Arch=x86_64 CoresPerSocket=4 CPUAlloc=0 CPUEfctv=16 CPUTot=16 CPULoad=0.10 AvailableFeatures=%s,knl ActiveFeatures=%s Gres=%s "+
+			"OS=Linux 6.1 RealMemory=4000 Sockets=2 Boards=1 MemSpecLimit=500 State=IDLE ThreadsPerCore=2 TmpDisk=2000 Weight=1\n", n, feature, feature, gres)
+	}
+	text.WriteString("PartitionName=main Nodes=n[1-8] State=UP PriorityTier=1 MaxTime=UNLIMITED MaxNodes=UNLIMITED\n")
+	in, err := output.ParseInventory(text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return limits.NodesLua(in, []string{"main"}, true)
+}
+
+// submitSeeing is submit where the sidecar has written which nodes there are.
+func submitSeeing(t *testing.T, site, nodes, reservations string, job fields) fields {
+	t.Helper()
+	return submitBeside(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
+}
+
+func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
+	const site = `return { partitions = { "main" } }`
+	nodes := differing(t)
+	for _, test := range []struct {
+		name, ep string
+		job      fields
+		says     string // "": it is accepted
+	}{
+		{"nothing special", "1x20s,8x20s", nil, ""},
+		{"all that a node has", "1x20s", fields{"num_tasks": 16, "min_cpus": 16, "cpus_per_task": 1, "pn_min_tmp_disk": 2000, "min_mem_per_node": 3500, "sockets_per_node": 2, "cores_per_socket": 4, "threads_per_core": 2, "ntasks_per_core": 2, "ntasks_per_socket": 8}, ""},
+		{"as a mark for none", "1x20s", fields{"min_cpus": unsaidNumber, "num_tasks": unsaidNumber, "cpus_per_task": 65534, "pn_min_cpus": 65534, "pn_min_tmp_disk": unsaidNumber, "cores_per_socket": 65534, "ntasks_per_core": 65535}, ""},
+		{"temporary disk", "1x20s,2x20s", fields{"pn_min_tmp_disk": 3000}, "--tmp=3000: the nodes of partition main have at most 2000 MB of temporary disk"},
+		{"sockets", "1x20s", fields{"sockets_per_node": 3}, "--sockets-per-node=3: the nodes of partition main have at most 2 sockets"},
+		{"cores", "1x20s", fields{"cores_per_socket": 8}, "--cores-per-socket=8: the nodes of partition main have at most 4 cores on a socket"},
+		{"threads", "1x20s", fields{"threads_per_core": 4}, "--threads-per-core=4: the nodes of partition main have at most 2 threads on a core"},
+		{"tasks on a core", "1x20s", fields{"ntasks_per_core": 4}, "--ntasks-per-core=4"},
+		{"tasks on a socket", "1x20s", fields{"ntasks_per_socket": 9}, "--ntasks-per-socket=9"},
+		{"tasks of the first step", "1x20s,2x20s", fields{"num_tasks": 17, "min_cpus": 17}, "its tasks, which take 17 CPUs on a node: the nodes of partition main have at most 16 CPUs"},
+		{"the same on two nodes", "2x20s,1x20s", fields{"num_tasks": 17, "min_cpus": 17}, ""},
+		{"the same on the same CPUs", "1x20s", fields{"num_tasks": 17, "min_cpus": 1}, ""},
+		{"tasks on a node", "1x20s", fields{"num_tasks": 17, "min_cpus": 17, "ntasks_per_node": 17}, "17 CPUs on a node"},
+		{"CPUs of a task", "1x20s", fields{"min_cpus": 64, "cpus_per_task": 64, "pn_min_cpus": 64}, "--cpus-per-task=64: the nodes of partition main have at most 16 CPUs"},
+		{"CPUs of a node", "1x20s", fields{"min_cpus": 1, "pn_min_cpus": 64}, "--mincpus=64"},
+		{"memory of a node", "1x20s", fields{"min_mem_per_node": 3501}, "--mem=3501M: the nodes of partition main have at most 3500 MB of memory"},
+		{"memory of each CPU", "1x20s", fields{"num_tasks": 4, "min_cpus": 4, "min_mem_per_cpu": 1000}, "--mem-per-cpu, which takes 4000 MB on a node"},
+		{"generic resources", "1x20s", fields{"tres_per_node": "gres:gpu:9"}, `generic resource "gpu", 9 on a node: the nodes of partition main have at most 4 of it`},
+		{"those of a type", "1x20s,4x20s", fields{"tres_per_node": "gres/gpu:a100:4"}, ""},
+		{"those of another type", "1x20s", fields{"tres_per_node": "gpu:v100:1"}, `generic resource "gpu:v100"`},
+		{"those counted in gigabytes", "1x20s", fields{"tres_per_node": "gres:tmp:10G"}, ""},
+		{"too many of them", "1x20s", fields{"tres_per_node": "gres/tmp:400G"}, `generic resource "tmp"`},
+		{"those of each task", "1x20s", fields{"num_tasks": 3, "min_cpus": 3, "tres_per_task": "gres:gpu:2"}, `generic resource "gpu", 6 on a node`},
+		{"none of them", "1x20s", fields{"tres_per_node": "gres:none"}, ""},
+		{"what is no generic resource", "1x20s", fields{"tres_per_task": "cpu:2,gres/gpu:1"}, ""},
+		{"a feature that half of them have", "4x20s", fields{"features": "fat"}, ""},
+		{"a feature that too few have", "2x20s,5x20s", fields{"features": "fat"}, `4 of the nodes of partition main have what it asks for, and it needs 5: --constraint="fat"`},
+		{"two features that none has together", "1x20s", fields{"features": "thin&fat"}, `--constraint="thin&fat": no node of partition main has that`},
+		{"one of two features", "8x20s", fields{"features": "thin|fat"}, ""},
+		{"a feature after a reboot", "8x20s", fields{"features": "knl"}, ""},
+		{"what only Slurm understands", "8x20s", fields{"features": "(thin|fat)&none"}, ""},
+		{"each by itself, and not together", "1x20s", fields{"features": "thin", "tres_per_node": "gres:gpu:1"}, `no node of partition main has all that it asks for: --constraint="thin", generic resource "gpu", 1 on a node`},
+		{"one of several profiles can be had", "5x20s|4x20s", fields{"features": "fat"}, ""},
+	} {
+		job := fields{"comment": "ep=" + test.ep, "min_cpus": int64(1)}
+		for name, value := range test.job {
+			if n, is := value.(int); is {
+				value = int64(n)
+			}
+			job[name] = value
+		}
+		got := submitSeeing(t, site, nodes, lives, job)
+		said, _ := got["user"].(string)
+		if want := map[bool]int64{true: 0, false: unavailable}[test.says == ""]; got["rc"] != want || !strings.Contains(said, test.says) {
+			t.Errorf("%s: %v %q, want %d %q", test.name, got["rc"], said, want, test.says)
+		}
+		if test.says == "" {
+			continue
+		}
+		for name, other := range map[string][2]string{"the sidecar has ended": {nodes, `["accordion-lease"] = { end_time = 1000 }`}, "it was never there": {nodes, ""}, "a file that is no Lua": {"no Lua", lives}, "a pool without nodes": {"return {}", lives}} {
+			if got := submitSeeing(t, site, other[0], other[1], job); got["rc"] != int64(0) {
+				t.Errorf("%s: %s: %v, want it accepted", test.name, name, got)
+			}
+		}
+	}
+	if got := submitSeeing(t, site, nodes, lives, fields{"comment": "launch=7", "pn_min_tmp_disk": int64(3000)}); got["rc"] != unavailable {
+		t.Errorf("a part of an application: %v", got)
+	}
+}
+
+func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
+	const all = `return { partitions = { "main" }, manage = "all" }`
+	nodes := differing(t)
+	for name, test := range map[string]struct {
+		job   fields
+		waits bool
+	}{
+		"one that can start":           {nil, true},
+		"on several nodes":             {fields{"min_nodes": int64(2), "max_nodes": int64(2), "num_tasks": int64(32), "min_cpus": int64(32)}, true},
+		"nodes are not settled":        {fields{"num_tasks": int64(32), "min_cpus": int64(32)}, true},
+		"too many tasks for one node":  {fields{"min_nodes": int64(1), "max_nodes": int64(1), "num_tasks": int64(17), "min_cpus": int64(17)}, false},
+		"too many nodes":               {fields{"min_nodes": int64(9), "max_nodes": int64(9)}, false},
+		"too many of one sort":         {fields{"min_nodes": int64(5), "features": "fat"}, false},
+		"more disk than a node has":    {fields{"pn_min_tmp_disk": int64(3000)}, false},
+		"more threads than a core has": {fields{"threads_per_core": int64(4)}, false},
+	} {
+		job := fields{"script": "#!/bin/sh\n"}
+		maps.Copy(job, test.job)
+		if got := submitSeeing(t, all, nodes, lives, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
