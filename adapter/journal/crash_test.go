@@ -23,7 +23,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	parts := map[string]func(string) error{"write for ever": writeForEver, "write into a small file": writeIntoSmallFile}
+	parts := map[string]func(string) error{"write for ever": writeForEver, "write into a small file": writeIntoSmallFile, "lock all": lockAll}
 	if part := parts[os.Getenv(partVariable)]; part != nil {
 		if err := part(os.Getenv(pathVariable)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -92,15 +92,16 @@ func missing(path string, err error) error {
 		e.Hint = "has the sidecar ever run with this configuration? start it with: accordion serve --config FILE"
 	case errors.Is(err, fs.ErrPermission):
 		e.Err = errors.New("permission denied")
-		e.Hint = "only its owner and group may read it: try as root"
+		e.Hint = "only its owner may read it: try as root"
 	}
 	return e
 }
 
-// prepare makes the folder and the file, and refuses network file systems.
+// prepare makes the folder and the file where they are absent, for their owner alone, and refuses network file systems. It never
+// opens a file that exists: closing it would drop the locks that SQLite holds on it elsewhere in this process.
 func prepare(path string) error {
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := makeFolder(folder); err != nil {
 		return &Error{Op: "opening", Path: path, Err: err, Hint: "make the folder, or name another one in [journal] path"}
 	}
 	var st unix.Statfs_t
@@ -111,13 +112,38 @@ func prepare(path string) error {
 		return &Error{Op: "opening", Path: path, Err: fmt.Errorf("%w (%s)", ErrNetwork, name),
 			Hint: "name a file on a local disk in [journal] path"}
 	}
-	// SQLite gives its other files the mode of the first. Readable for all, as squeue is: users look at their jobs
-	// with accordion status. A site that hides them restricts the folder.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
+	if err := makeFile(path); err != nil {
 		return &Error{Op: "opening", Path: path, Err: err, Hint: "the sidecar's user must be able to write it"}
 	}
-	return f.Close()
+	return nil
+}
+
+// makeFile makes an empty file that only its owner may open, or checks that the one that is there can be written. SQLite gives
+// its other files the mode of the first.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return errors.Join(f.Chmod(0o600), f.Close())
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: unix.EISDIR}
+	}
+	return accessible(path, unix.W_OK)
+}
+
+// accessible reports as an error that this process may not open the file so.
+func accessible(path string, how uint32) error {
+	if err := unix.Faccessat(unix.AT_FDCWD, path, how, unix.AT_EACCESS); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
 }
 
 // network names the network file systems by the number that statfs(2) gives them; "" for every other.

@@ -20,13 +20,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+	"golang.org/x/sys/unix"
 
 	"accordion/adapter/alone"
 )
@@ -48,7 +48,8 @@ type statements struct {
 	begin, finish, event, record, forget, view, queue, prune *sql.Stmt
 }
 
-// Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. It fails when another
+// Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. Only its owner may open its files
+// from then on: those that others could open are replaced by copies. It fails when another
 // sidecar has it open (ErrInUse), on a network file system, when the file is damaged or of a newer Accordion; the error
 // says what to do.
 func Open(path string) (*Journal, error) {
@@ -64,6 +65,10 @@ func Open(path string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: path, lock: held}
+	if err := renew(path); err != nil {
+		j.Close()
+		return nil, explain("opening", path, err)
+	}
 	if err := j.openWriter(); err != nil {
 		j.Close()
 		return nil, explain("opening", path, err)
@@ -78,12 +83,11 @@ func OpenReadOnly(path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	// SQLite's word for an absent or unreadable file is "unable to open database file": ask the system first.
-	f, err := os.Open(path)
-	if err != nil {
+	// SQLite's word for an absent or unreadable file is "unable to open database file": ask the system first. The file is not
+	// opened for that: closing it would drop the locks that this process has on it.
+	if err := accessible(path, unix.R_OK); err != nil {
 		return nil, missing(path, err)
 	}
-	f.Close()
 	j := &Journal{path: path, read: open(path, readerOptions)}
 	version, err := schema(context.Background(), j.read)
 	switch {
@@ -157,13 +161,16 @@ func (j *Journal) openWriter() error {
 }
 
 // keepLog leaves the (empty) write-ahead log beside the journal when the writer closes: a user without write permission
-// to the folder cannot open a WAL database that has none.
+// to the folder cannot open a WAL database that has none. A log that grew is cut when it is begun again.
 func (j *Journal) keepLog() error {
 	conn, err := j.write.Conn(context.Background())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if _, err := conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA journal_size_limit = %d", walLimit)); err != nil {
+		return err
+	}
 	return conn.Raw(func(driver any) error {
 		return driver.(*sqlite3.SQLiteConn).SetFileControlInt("main", sqlite3.SQLITE_FCNTL_PERSIST_WAL, 1)
 	})

@@ -1,0 +1,242 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Whoever can open one of a database's files can lock it: a shared lock on one byte of the -shm file keeps every writer out, for as
+// long as its holder likes. So only the owner may open them. A lock that was taken before survives chmod: files that others could
+// open are replaced by new ones.
+
+// private is the permission bits that nobody but the owner may have.
+const private fs.FileMode = 0o077
+
+// makeFolder makes the folder where it is absent: the last part of its path for its owner alone.
+func makeFolder(folder string) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o700); err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "mkdir", Path: folder, Err: unix.ENOTDIR}
+	}
+	return err
+}
+
+// closeFolder takes from all others the right to enter the folder, where nothing is in it but journals.
+func closeFolder(folder string) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	if int(owner) != os.Geteuid() || info.Mode().Perm()&private == 0 || info.Mode()&fs.ModeSticky != 0 {
+		return nil
+	}
+	names, err := entryNames(folder)
+	if err != nil || !onlyJournals(names) {
+		return err
+	}
+	return os.Chmod(folder, info.Mode().Perm()&^private)
+}
+
+func entryNames(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+// onlyJournals reports whether each name is that of a file of a journal: one that has a lock file next to it.
+func onlyJournals(names []string) bool {
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+	}
+	for _, name := range names {
+		base := name
+		for _, end := range []string{"-wal", "-shm", ".lock", besideEnd} {
+			base = strings.TrimSuffix(base, end)
+		}
+		if !there[base+".lock"] {
+			return false
+		}
+	}
+	return true
+}
+
+// files returns the paths of the database's files.
+func files(path string) []string { return []string{path, path + "-wal", path + "-shm"} }
+
+// exposed reports whether others may open one of the database's files, or could before a renewal that was not completed.
+func exposed(path string) (bool, error) {
+	for _, file := range files(path) {
+		info, err := os.Lstat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return false, err
+		case info.Mode().Perm()&private != 0:
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// renew replaces the database's files by new ones where others may open them, and closes the folder. The journal's lock is held.
+func renew(path string) error {
+	r := renewal{path: path, beside: path + besideEnd}
+	if err := os.RemoveAll(r.beside); err != nil { // of an attempt that was not completed
+		return err
+	}
+	open, err := exposed(path)
+	if err != nil {
+		return err
+	}
+	if open {
+		for _, step := range r.steps() {
+			if err := step(); err != nil {
+				return errors.Join(fmt.Errorf("replace files that others can lock: %w", err), os.RemoveAll(r.beside))
+			}
+		}
+	}
+	return closeFolder(filepath.Dir(path))
+}
+
+// besideEnd ends the name of the folder in which a renewal makes the new file.
+const besideEnd = ".new"
+
+// A renewal makes a copy of a database that nobody else ever could open, and puts it in the database's place. Nothing is lost
+// when the process ends between two steps: until the copy has the database's name the old files are whole. From then on the old
+// log holds only what the copy has, page for page, so that it does not matter whether it is applied again. For that the copy is
+// one of bytes: a log means nothing to a database that was written anew.
+type renewal struct{ path, beside string }
+
+// steps returns what is done, in order.
+func (r renewal) steps() []func() error {
+	return []func() error{r.copy, r.fold, r.replace, r.removeLog, r.clean}
+}
+
+// database returns the path of the copy.
+func (r renewal) database() string { return filepath.Join(r.beside, filepath.Base(r.path)) }
+
+// unchanging is how often the files are copied until nobody wrote them meanwhile.
+const unchanging = 10
+
+// copy copies the database and its log. The index of the log (-shm) holds nothing that the log does not. No sidecar writes the
+// files now, but a program of root's might be about to close them, and so to move the log into the database.
+func (r renewal) copy() error {
+	for range unchanging {
+		if err := errors.Join(os.RemoveAll(r.beside), os.Mkdir(r.beside, 0o700)); err != nil {
+			return err
+		}
+		before := r.stamp()
+		if err := copyFile(r.database(), r.path); err != nil {
+			return err
+		}
+		if err := copyFile(r.database()+"-wal", r.path+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if r.stamp() == before {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("another program writes it meanwhile: find it with fuser " + r.path)
+}
+
+// stamp returns what changes when the files are written or replaced.
+func (r renewal) stamp() (stamp [2]fileStamp) {
+	for i, file := range files(r.path)[:2] {
+		var st unix.Stat_t
+		if unix.Lstat(file, &st) == nil {
+			stamp[i] = fileStamp{st.Ino, st.Size, st.Mtim, st.Ctim}
+		}
+	}
+	return stamp
+}
+
+type fileStamp struct {
+	inode           uint64
+	size            int64
+	written, change unix.Timespec
+}
+
+// copyFile copies a file that is no link into a new one of its owner's alone.
+func copyFile(to, from string) error {
+	in, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Chmod(0o600), out.Close())
+}
+
+// fold moves the copy's log into the copy, and writes that to the disk. It refuses what is not a journal of ours.
+func (r renewal) fold() error {
+	db := open(r.database(), writerOptions)
+	db.SetMaxOpenConns(1)
+	err := func() error {
+		if _, err := schema(context.Background(), db); err != nil {
+			return err
+		}
+		return foldLog(db)
+	}()
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if info, err := os.Stat(r.database() + "-wal"); err == nil && info.Size() > 0 {
+		return errors.New("the copy's log could not be folded into it")
+	}
+	return errors.Join(syncFile(r.database()), syncFile(r.beside))
+}
+
+// replace gives the copy the database's name.
+func (r renewal) replace() error {
+	if err := os.Rename(r.database(), r.path); err != nil {
+		return err
+	}
+	return syncFile(filepath.Dir(r.path))
+}
+
+// removeLog removes the old log and its index, which others may hold locks on.
+func (r renewal) removeLog() error {
+	for _, file := range files(r.path)[1:] {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return syncFile(filepath.Dir(r.path))
+}
+
+func (r renewal) clean() error { return os.RemoveAll(r.beside) }
+
+// syncFile writes a file, or what a folder lists, to the disk.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,84 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// SQLite appends to the write-ahead log and moves it into the database when it has some 4 MB. A program that reads for long, or
+// holds a lock, keeps it from that, and the log grows.
+
+// walLimit is how many bytes the log may have before it is looked at, and to how many it is cut when it is begun again.
+const walLimit = 16 << 20
+
+// WALBytes returns the size of the write-ahead log.
+func (j *Journal) WALBytes() int64 {
+	info, err := os.Stat(j.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// WatchWAL looks at the size of the write-ahead log once each pause, until ctx ends, and empties it where it is above its limit.
+// report receives an error when that fails twice in turn, and nil when it succeeded again.
+func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func(error)) error {
+	failed := 0
+	for {
+		switch err := j.shortenWAL(ctx, walLimit); {
+		case err != nil && ctx.Err() == nil:
+			if failed++; failed == 2 {
+				report(err)
+			}
+		case err == nil:
+			if failed >= 2 {
+				report(nil)
+			}
+			failed = 0
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// shortenWAL empties the log where it has more than limit bytes.
+func (j *Journal) shortenWAL(ctx context.Context, limit int64) error {
+	size := j.WALBytes()
+	if size <= limit {
+		return nil
+	}
+	// A connection of its own, which waits for others a tenth of a second only: writers wait behind it.
+	db := open(j.path, "mode=rw&_busy_timeout=100&_synchronous=FULL")
+	db.SetMaxOpenConns(1)
+	err := errors.Join(foldLogWithin(ctx, db), db.Close())
+	if left := j.WALBytes(); left > limit {
+		return &Error{Op: "emptying the log of", Path: j.path,
+			Err:  errors.Join(fmt.Errorf("its write-ahead log has %d MiB", left>>20), err),
+			Hint: "a program has been reading the journal for long: find it with fuser -v " + j.path + "-shm"}
+	}
+	return nil
+}
+
+// errBusyLog: others read what is in the log, or hold its locks.
+var errBusyLog = errors.New("the log is in use by others")
+
+func foldLog(db *sql.DB) error { return foldLogWithin(context.Background(), db) }
+
+// foldLogWithin moves the whole log into the database and cuts it to nothing.
+func foldLogWithin(ctx context.Context, db *sql.DB) error {
+	var busy, pages, moved int
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return errBusyLog
+	}
+	return nil
+}
