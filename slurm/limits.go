@@ -225,7 +225,7 @@ func writeNew(path, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Chmod(0o644), f.Close()) // the sidecar's umask leaves it to root alone, and slurmctld is none
 }
 
 // rank writes into parked jobs the priority that they would have if they waited as others do.

@@ -70,13 +70,18 @@ func ReadSnapshot(path string) (*Snapshot, error) {
 		return nil, err
 	}
 	defer j.Close()
+	return SnapshotIn(j)
+}
+
+// SnapshotIn returns the newest Snapshot in a journal of applications; nil when there is none yet.
+func SnapshotIn(j journal.Reader) (*Snapshot, error) {
 	data, err := j.View()
 	if err != nil || data == nil {
 		return nil, err
 	}
 	s := &Snapshot{}
 	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("the snapshot of applications in %s: %w", path, err)
+		return nil, fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
 	}
 	return s, nil
 }

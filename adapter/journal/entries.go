@@ -260,3 +260,8 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	res, err := s.Exec(args...)
 	return res, explain("writing", j.path, err)
 }
+
+// Accepted returns the events above an id by which jobs were accepted, in order: they name the jobs' users.
+func (j *Journal) Accepted(since int64) ([]Entry, error) {
+	return j.page(`WHERE id > ? AND kind = 'event' AND verb = 'accepted' ORDER BY id`, since)
+}

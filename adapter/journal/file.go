@@ -91,7 +91,7 @@ func missing(path string, err error) error {
 		e.Err = errors.New("there is no such file")
 		e.Hint = "has the sidecar ever run with this configuration? start it with: accordion serve --config FILE"
 	case errors.Is(err, fs.ErrPermission):
-		e.Err = errors.New("permission denied")
+		e.Err = fs.ErrPermission
 		e.Hint = "only its owner may read it: try as root"
 	}
 	return e

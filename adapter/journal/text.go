@@ -1,15 +1,18 @@
 package journal
 
 import (
-	"accordion/core"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"accordion/core"
 )
 
 // line is an entry for programs. Its keys are a contract: they are added to, never changed.
@@ -37,6 +40,26 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		l.TookMS = &ms
 	}
 	return json.Marshal(l)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Numbers of the arguments stay json.Number.
+func (e *Entry) UnmarshalJSON(text []byte) error {
+	var l line
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // 1700000000 stays that, and does not become 1.7e+09
+	if err := d.Decode(&l); err != nil {
+		return err
+	}
+	at, err := time.Parse(time.RFC3339Nano, l.At)
+	if err != nil {
+		return err
+	}
+	*e = Entry{ID: l.ID, Kind: l.Kind, At: at.UTC(), Cluster: l.Cluster, Job: l.Job, Submitted: l.Submitted, Verb: l.Verb, Text: l.Text,
+		Args: l.Args, Outcome: l.Outcome}
+	if l.TookMS != nil {
+		e.Took = time.Duration(math.Round(*l.TookMS*1000)) * time.Microsecond
+	}
+	return nil
 }
 
 // Line is the entry for people, in the given time zone, on one line whatever a job's user wrote into it.

@@ -21,6 +21,9 @@ func SystemNames(uid uint32) (string, error) {
 	return u.Username, nil
 }
 
+// Remembered returns names that are asked for once in a while only, and whose answers are waited for within a deadline.
+func Remembered(ask Names) func(context.Context, uint32) (string, error) { return newBook(ask).name }
+
 const (
 	nameKept     = 10 * time.Minute // a user who is renamed is known by the new name after that
 	namePatience = 5 * time.Second

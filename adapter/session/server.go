@@ -67,6 +67,7 @@ type Options struct {
 	MaxPerUser  int            // open at once, of one user, root included; a quarter of MaxSessions by default
 	Patience    time.Duration  // for a shim to send its request, and to take its reply
 	Launchers   Launchers      // takes the sessions of version 2; nil: they are refused as those of any other version
+	Readers     Readers        // answers who looks at the journal, on this host; nil: they are refused as any other version is
 	Log         hclog.Logger   // nil: none
 }
 
@@ -251,6 +252,11 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	if s.options.Launchers != nil && launchers(first) {
 		conn.SetDeadline(time.Time{})
 		s.options.Launchers.Session(ctx, conn, peer, first)
+		return
+	}
+	if s.options.Readers != nil && peer.From == "" && queries(first) {
+		conn.SetDeadline(time.Time{})
+		s.options.Readers.Session(ctx, conn, peer, first)
 		return
 	}
 	request, err := wire.ReadRequest(bytes.NewReader(first))

@@ -34,7 +34,7 @@ func (u UnknownApplication) Error() string {
 
 // ExplainApplication gathers what is known of an application: from the snapshot, and from the events of the applications' journal. The
 // error is an UnknownApplication where both know nothing.
-func ExplainApplication(r Applications, j *journal.Journal, id int64) (*Application, error) {
+func ExplainApplication(r Applications, j journal.Reader, id int64) (*Application, error) {
 	x := &Application{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
 	for i := range r.Applications.Applications {
 		if r.Applications.Applications[i].ID == id {

@@ -60,7 +60,7 @@ type Change struct {
 
 // Explain gathers what is known of a job: from the queue, and from the journal's events. A number that was used for
 // several jobs means the newest.
-func Explain(j *journal.Journal, id int64) (Explanation, error) {
+func Explain(j journal.Reader, id int64) (Explanation, error) {
 	r, err := ReadQueue(j)
 	if err != nil {
 		return Explanation{}, err
@@ -69,7 +69,7 @@ func Explain(j *journal.Journal, id int64) (Explanation, error) {
 }
 
 // ExplainIn is Explain by a queue that was read already. Without a journal nothing is known of what happened to the job.
-func ExplainIn(r QueueReport, j *journal.Journal, id int64) (Explanation, error) {
+func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []wait.Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
 	for i := range r.Jobs {
@@ -94,7 +94,7 @@ type UnknownJob struct{ why string }
 
 func (u *UnknownJob) Error() string { return u.why }
 
-func unknown(r QueueReport, j *journal.Journal, id int64) error {
+func unknown(r QueueReport, j journal.Reader, id int64) error {
 	where := "the pool"
 	if r.Cluster != "" {
 		where = "the pool of cluster " + r.Cluster
@@ -107,7 +107,7 @@ func unknown(r QueueReport, j *journal.Journal, id int64) error {
 }
 
 // remember reads the job's life from the journal: of the newest job with the number.
-func (x *Explanation) remember(j *journal.Journal) error {
+func (x *Explanation) remember(j journal.Reader) error {
 	var submitted core.Time
 	if x.Job != nil {
 		submitted = x.Job.Submitted

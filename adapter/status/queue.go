@@ -24,7 +24,7 @@ type QueueReport struct {
 }
 
 // ReadQueue takes the report from the journal. A journal without a queue gives one with Read 0 and no jobs.
-func ReadQueue(j *journal.Journal) (QueueReport, error) {
+func ReadQueue(j journal.Reader) (QueueReport, error) {
 	var r QueueReport
 	status, err := Read(j)
 	if err != nil {

@@ -27,6 +27,10 @@ import (
 type Sidecar struct {
 	Running bool `json:"running"`
 	PID     int  `json:"pid,omitempty"` // 0: not known
+	// Since and Away are of one that is away, told to a user who may not open its journal: since which Unix second (0: not known), and
+	// why no jobs are shown. Absent where the jobs are known.
+	Since core.Time `json:"since,omitempty"`
+	Away  string    `json:"away,omitempty"`
 }
 
 // Report is what `accordion status --json` prints: the sidecar's view, and whether it is still being kept.
@@ -36,7 +40,7 @@ type Report struct {
 }
 
 // Read takes the report from the journal. A journal without a view gives one with At 0 and no jobs.
-func Read(j *journal.Journal) (Report, error) {
+func Read(j journal.Reader) (Report, error) {
 	r := Report{Status: view.Status{Jobs: []view.Job{}}}
 	data, err := j.View()
 	if err != nil {
@@ -100,6 +104,10 @@ func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 		where += " on " + clean(cluster)
 	}
 	switch {
+	case s.Away != "" && s.Since != 0:
+		return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); %s", where, p.moment(s.Since), p.since(s.Since), clean(s.Away))
+	case s.Away != "":
+		return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING; %s", where, clean(s.Away))
 	case s.Running && at == 0:
 		return where + ": the sidecar has not read the batch system yet"
 	case s.Running && p.now.Unix()-at > stale:

@@ -267,12 +267,11 @@ func anonymous(s *view.Scene) *view.Scene {
 	a := *s
 	a.Queue.Jobs = slices.Clone(s.Queue.Jobs)
 	for i := range a.Queue.Jobs {
-		e := &a.Queue.Jobs[i]
-		e.User, e.Name, e.Why, e.Parts, e.Priority, e.Limit = somebody, "", "", nil, 0, nil
+		a.Queue.Jobs[i].Anonymize()
 	}
 	a.Queue.Closures = slices.Clone(s.Queue.Closures)
 	for i := range a.Queue.Closures {
-		a.Queue.Closures[i].Name = "of somebody"
+		a.Queue.Closures[i].Anonymize()
 	}
 	a.Closed = slices.Clone(s.Closed)
 	for i := range a.Closed {
@@ -280,6 +279,3 @@ func anonymous(s *view.Scene) *view.Scene {
 	}
 	return &a
 }
-
-// somebody is everybody, where jobs are private.
-const somebody = "somebody"

@@ -156,8 +156,8 @@ func (h *Server) application(e *view.Entry) *status.Application {
 }
 
 // remembered is the journal, as far as what is in it may be shown: its words name users.
-func (h *Server) remembered() *journal.Journal {
-	if h.options.Private {
+func (h *Server) remembered() journal.Reader {
+	if h.options.Private || h.options.Journal == nil {
 		return nil
 	}
 	return h.options.Journal

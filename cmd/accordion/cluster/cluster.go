@@ -37,6 +37,7 @@ type cluster struct {
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil with handBack
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
+	hides     func(context.Context) (bool, error)                                // whether it hides jobs from other users; nil: it never does
 	deadline  time.Duration                                                      // of each call out
 	close     func()
 }
@@ -74,6 +75,10 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
+		hides: func(ctx context.Context) (bool, error) {
+			config, err := s.Configuration(ctx)
+			return hidesJobs(config["PrivateData"]), err
+		},
 		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
@@ -92,12 +97,17 @@ func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
 
 // checkWeb looks whether the page would show what squeue hides, by Slurm's PrivateData.
 func checkWeb(conf config.Web, hidden string) []adapter.Finding {
-	words := strings.Split(hidden, ",")
-	if conf.Listen == "" || conf.Private || !slices.Contains(words, "jobs") && !slices.Contains(words, "all") {
+	if conf.Listen == "" || conf.Private || !hidesJobs(hidden) {
 		return nil
 	}
 	return []adapter.Finding{{Severity: adapter.Fatal, What: "PrivateData=" + hidden + " hides jobs from other users, and the page of [web] listen would show them to whoever reaches it",
 		Fix: "Set [web] private = true, or take [web] listen out"}}
+}
+
+// hidesJobs reports whether Slurm's PrivateData hides jobs from other users.
+func hidesJobs(private string) bool {
+	words := strings.Split(private, ",")
+	return slices.Contains(words, "jobs") || slices.Contains(words, "all")
 }
 
 // born is when this process began. Clocks that run faster than the wall's do from then on, so that those of several clusters agree.

@@ -107,5 +107,6 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
 	loop := delegate.New(options)
-	return together(ctx, posts[0].service.watched("the loop of launchers", loop.Alive, loop.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) })
+	return together(ctx, posts[0].service.watched("the loop of launchers", loop.Alive, loop.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
+		func(ctx context.Context) error { return o.journal.WatchWAL(ctx, walPause, reportWAL(o.log)) })
 }

@@ -17,6 +17,7 @@ import (
 	"accordion/adapter/launchers"
 	"accordion/adapter/metrics"
 	"accordion/adapter/part"
+	"accordion/adapter/readers"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/adapter/status"
@@ -113,12 +114,14 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 		return err
 	}
 	lease.Claim.Over = p.insist.takeOver
-	return s.wire(p, sidecar.Options{System: c.system, Clock: clockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool)
+	return s.wire(p, sidecar.Options{System: c.system, Clock: clockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool, c.hides)
 }
 
 // wire makes the sidecar and what stands around it.
-func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
-	server, err := p.listen()
+func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(context.Context) (bool, error)) error {
+	answers := readers.New(p.reading(hides))
+	s.ends = append(s.ends, answers.Close)
+	server, err := p.listen(answers)
 	if err != nil {
 		return err
 	}
@@ -131,7 +134,13 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string) error {
 	o.Calls, o.Meter, o.Audience = server.Calls(), instruments.meter, instruments.audience
 	loop := sidecar.New(o)
 	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
-		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) })
+		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) },
+		func(ctx context.Context) error { return p.journal.WatchWAL(ctx, walPause, reportWAL(o.Log)) },
+		func(ctx context.Context) error {
+			return readers.KeepState(ctx, p.conf.Session.Socket, o.Settings.Cluster, loop.Alive, func(err error) {
+				o.Log.Error("users cannot be told whether the sidecar lives", "error", err)
+			})
+		})
 	s.begins = func() {
 		o.Log.Info("accordion serves", "version", command.Version(), "cluster", o.Settings.Cluster, "pool", pool, "sizes", policy.SizesOf(o.Settings.Policy), "journal", p.journal.Path(),
 			"socket", p.conf.Session.Socket, "addresses", server.Addresses())
@@ -181,13 +190,36 @@ func (p *post) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf is the application of a launcher of which a job is a part; nil: of none.
 func (p *post) applicationOf(job core.JobID, request string) (*status.Application, error) {
-	return records.ApplicationOf(p.delegate, p.called(), job, request)
+	return records.ApplicationOf(p.delegate, p.conf.Session.Socket, p.called(), job, request)
 }
 
-// listen opens what jobs reach the sidecar by, and launchers where they are served.
-func (p *post) listen() (*session.Server, error) {
+// walPause is how often the size of a journal's write-ahead log is looked at.
+const walPause = 15 * time.Second
+
+// reportWAL returns what logs that a journal's write-ahead log cannot be emptied, and that it can again.
+func reportWAL(log hclog.Logger) func(error) {
+	return func(err error) {
+		if err != nil {
+			log.Error("journal grows", "error", err)
+		} else {
+			log.Info("journal is of its usual size again")
+		}
+	}
+}
+
+// reading returns how users are answered who may not open the journal.
+func (p *post) reading(hides func(context.Context) (bool, error)) readers.Options {
+	o := readers.Options{Journal: p.journal.Path(), Name: launchers.Remembered(launchers.SystemNames), Hides: hides, Log: p.log.Named("readers")}
+	if p.delegate != nil {
+		o.Applications = p.delegate.Journal
+	}
+	return o
+}
+
+// listen opens what jobs and users reach the sidecar by, and launchers where they are served.
+func (p *post) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
-	o := session.Options{Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
+	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
 	if p.launchers != nil {
 		o.Launchers = p.launchers.Of(p.called(), launchers.SystemNames)
 	}

@@ -20,8 +20,8 @@ import (
 type watcher struct {
 	command.Cluster
 	pane   *live.Pane
-	system *cluster         // nil: not connected
-	j      *journal.Journal // nil: not open
+	system *cluster       // nil: not connected
+	j      journal.Reader // nil: not open
 	idle   atomic.Bool
 }
 

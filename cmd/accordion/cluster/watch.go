@@ -61,7 +61,7 @@ Where the configuration lists several clusters they are drawn one below the othe
 }
 
 // watch shows the batch system until ctx ends (which is no error), or no job is left.
-func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem, j *journal.Journal, every time.Duration, untilIdle bool) error {
+func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem, j journal.Reader, every time.Duration, untilIdle bool) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {

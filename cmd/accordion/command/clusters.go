@@ -3,12 +3,15 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
+	"accordion/adapter/readers"
 	"accordion/adapter/status"
 )
 
@@ -43,9 +46,26 @@ type Cluster struct {
 	config.Config        // its Delegate is the list's
 }
 
-// Journal opens the cluster's journal, to read it.
-func (c Cluster) Journal() (*journal.Journal, error) {
-	return journal.OpenReadOnly(c.Config.Journal.Path)
+// Journal returns the cluster's journal, to read it. A user who may not open its file asks the sidecar.
+func (c Cluster) Journal() (journal.Reader, error) {
+	return openJournal(c.Config.Journal.Path, c.Session.Socket, readers.Remote)
+}
+
+// OpenApplications returns the journal of applications, to read it; one who may not open its file asks at the socket.
+func OpenApplications(path, socket string) (journal.Reader, error) {
+	return openJournal(path, socket, readers.RemoteApplications)
+}
+
+// openJournal opens the file where that is allowed, which works while no sidecar runs, too.
+func openJournal(path, socket string, remote func(socket, path string) journal.Reader) (journal.Reader, error) {
+	j, err := journal.OpenReadOnly(path)
+	switch {
+	case err == nil:
+		return j, nil
+	case errors.Is(err, fs.ErrPermission):
+		return remote(socket, path), nil
+	}
+	return nil, err
 }
 
 // Chosen is the clusters that --cluster leaves of those that the configuration describes.
@@ -95,7 +115,10 @@ func nameOf(m config.Member) string {
 	if m.Config.Cluster != "" {
 		return m.Config.Cluster
 	}
-	j, err := journal.OpenReadOnly(m.Config.Journal.Path)
+	if state, err := readers.ReadState(m.Config.Session.Socket, time.Now()); err == nil && state.Cluster != "" {
+		return state.Cluster
+	}
+	j, err := Cluster{Config: m.Config}.Journal()
 	if err != nil {
 		return m.File
 	}

@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/delegate"
 	"accordion/adapter/journal"
+	"accordion/adapter/readers"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
@@ -19,11 +20,12 @@ import (
 // office is what the loop of applications wrote.
 type office struct {
 	report  status.Applications
-	journal *journal.Journal // nil: there is none yet
+	journal journal.Reader // nil: there is none yet
 }
 
-// openOffice reads it, where the configuration has launchers served; settings say so when they are not nil.
-func openOffice(settings *config.Delegate) (*office, error) {
+// openOffice reads it, where the configuration has launchers served; settings say so when they are not nil. A user who may not open its
+// journal asks at the socket.
+func openOffice(settings *config.Delegate, socket string) (*office, error) {
 	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
 	if settings == nil {
 		return o, nil
@@ -31,11 +33,11 @@ func openOffice(settings *config.Delegate) (*office, error) {
 	if _, err := os.Stat(settings.Journal); errors.Is(err, fs.ErrNotExist) {
 		return o, nil // the sidecar has not served launchers yet
 	}
-	j, err := journal.OpenReadOnly(settings.Journal)
+	j, err := command.OpenApplications(settings.Journal, socket)
 	if err != nil {
 		return nil, fmt.Errorf("applications: %w", err)
 	}
-	snapshot, err1 := delegate.ReadSnapshot(settings.Journal)
+	snapshot, err1 := delegate.SnapshotIn(j)
 	pid, running, err2 := j.Writer()
 	if err := errors.Join(err1, err2); err != nil {
 		j.Close()
@@ -63,7 +65,10 @@ func showApplications(s *showing, all []command.Cluster) error {
 	if all[0].Delegate == nil {
 		return nil
 	}
-	o, err := openOffice(all[0].Delegate)
+	o, err := openOffice(all[0].Delegate, all[0].Session.Socket)
+	if away := (*readers.AwayError)(nil); errors.As(err, &away) && s.shown > 0 {
+		return nil // the clusters have said it
+	}
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	if all[0].Delegate == nil {
 		return command.Usage(errors.New("explain: --application: the configuration has no section [delegate], so there are no applications"))
 	}
-	o, err := openOffice(all[0].Delegate)
+	o, err := openOffice(all[0].Delegate, all[0].Session.Socket)
 	if err != nil {
 		return err
 	}
@@ -94,8 +99,8 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 
 // ApplicationOf is the application of which a job of a cluster is a part; nil: of none that is known. What the job asks for names it,
 // too, where the cluster made the job itself. A cluster without a name is the only one.
-func ApplicationOf(settings *config.Delegate, cluster string, job core.JobID, request string) (*status.Application, error) {
-	o, err := openOffice(settings)
+func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.Application, error) {
+	o, err := openOffice(settings, socket)
 	if err != nil {
 		return nil, err
 	}

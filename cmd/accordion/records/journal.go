@@ -59,7 +59,7 @@ name (with --json: cluster, of each object); --cluster shows those of one. Ids c
 func showJournals(cmd *cobra.Command, all []command.Cluster, pick selection, f format) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	var journals []*journal.Journal
+	var journals []journal.Reader
 	defer func() {
 		for _, j := range journals {
 			j.Close()

@@ -20,7 +20,7 @@ type selection struct {
 	follow bool  // and those to come
 }
 
-func (s selection) of(ctx context.Context, j *journal.Journal) log {
+func (s selection) of(ctx context.Context, j journal.Reader) log {
 	switch {
 	case s.follow:
 		return j.Follow(ctx, s.since, s.job, 200*time.Millisecond)

@@ -18,7 +18,7 @@ import (
 type text func(w io.Writer, now time.Time, zone *time.Location) error
 
 // reader reads what is shown of one cluster.
-type reader func(j *journal.Journal, c command.Cluster, args []string) (any, text, error)
+type reader func(j journal.Reader, c command.Cluster, args []string) (any, text, error)
 
 // showing is a command that shows what it reads of each cluster's journal.
 type showing struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/adapter/journal"
+	"accordion/adapter/readers"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/cmd/accordion/command"
@@ -29,8 +30,12 @@ Where launchers are served, the applications of all clusters follow: their parts
 has come), their start (with ~ the estimate), whether the launcher is there and owes an answer, and why they wait. With --json they are one
 more object, which has the key "applications".`,
 		Args: command.NoArguments,
-	}, func(j *journal.Journal, c command.Cluster, _ []string) (any, text, error) {
+	}, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.Read(j)
+		if away := (*readers.AwayError)(nil); errors.As(err, &away) && !away.State.Running {
+			report.Sidecar = status.Sidecar{Since: away.State.Since, Away: readers.Meanwhile}
+			report.Cluster, err = away.State.Cluster, nil
+		}
 		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		return report, report.Table, err
 	}, beside{after: showApplications}, offered{})
@@ -50,7 +55,7 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
-	return shows(c, func(j *journal.Journal, c command.Cluster, _ []string) (any, text, error) {
+	return shows(c, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
 		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		if *user != "" {
@@ -99,7 +104,7 @@ shown last, why it waits and on which cluster, what moved its estimate, and whic
 }
 
 // explainJob is why a job is where it is. A part of an application is known by that, too, before its cluster's sidecar has seen it.
-func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text, error) {
+func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, error) {
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {
 		return nil, nil, err
@@ -112,7 +117,7 @@ func explainJob(j *journal.Journal, c command.Cluster, args []string) (any, text
 		if x.Job != nil {
 			request = x.Job.Request
 		}
-		owner, failed := ApplicationOf(c.Delegate, c.Name, core.JobID(id), request)
+		owner, failed := ApplicationOf(c.Delegate, c.Session.Socket, c.Name, core.JobID(id), request)
 		if failed != nil {
 			return nil, nil, failed
 		}

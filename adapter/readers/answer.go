@@ -1,0 +1,75 @@
+package readers
+
+import (
+	"context"
+	"iter"
+	"net"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/shim/wire"
+)
+
+type entries = iter.Seq2[journal.Entry, error]
+
+// pieceSize is how many bytes of an answer a piece has at most: less than a frame may have.
+const pieceSize = 48 << 10
+
+// An answer is written in pieces, each within a deadline, as fast as its user's allowance lets it.
+type answer struct {
+	ctx   context.Context
+	conn  net.Conn
+	piece time.Duration // in which each piece has to be taken
+	spend func(bytes int) time.Duration
+	first wire.Piece // what the first piece says besides
+	held  []byte
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		more := min(len(b), pieceSize-len(a.held))
+		a.held, b = append(a.held, b[:more]...), b[more:]
+		if len(a.held) == pieceSize {
+			if err := a.flush(wire.Piece{}); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// flush sends what is held.
+func (a *answer) flush(p wire.Piece) error {
+	if err := a.cost(len(a.held)); err != nil {
+		return err
+	}
+	p.Data, p.Path, p.PID = a.held, a.first.Path, a.first.PID
+	a.conn.SetWriteDeadline(time.Now().Add(a.piece))
+	if err := wire.WritePiece(a.conn, p); err != nil {
+		return err
+	}
+	a.held, a.first = a.held[:0], wire.Piece{}
+	return nil
+}
+
+// close sends what is held with the answer's end.
+func (a *answer) close(end wire.Piece) error {
+	end.Data, end.Path, end.PID = a.held, a.first.Path, a.first.PID
+	a.conn.SetWriteDeadline(time.Now().Add(a.piece))
+	return wire.WritePiece(a.conn, end)
+}
+
+// cost waits until the user's allowance has so many bytes.
+func (a *answer) cost(bytes int) error {
+	wait := a.spend(bytes)
+	if wait == 0 {
+		return a.ctx.Err()
+	}
+	select {
+	case <-time.After(wait):
+		return a.ctx.Err()
+	case <-a.ctx.Done():
+		return a.ctx.Err()
+	}
+}

@@ -1,0 +1,133 @@
+package readers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// State is what a small file next to the socket tells everyone: whether the sidecar lives, or since when it is away.
+type State struct {
+	Running bool   `json:"running"`
+	PID     int    `json:"pid"`
+	Cluster string `json:"cluster"`
+	Since   int64  `json:"since"` // Unix second of its start or, when it is not running, of its end
+	At      int64  `json:"at"`    // Unix second at which it answered last; it is written again every few seconds
+}
+
+const (
+	beatPause = 5 * time.Second
+	beatLost  = 30 * time.Second // a state that is older was left by a sidecar that was killed, or that hangs
+)
+
+// StatePath returns the path of the state of the sidecar that listens on a socket.
+func StatePath(socket string) string { return socket + ".state" }
+
+// ReadState returns the state of the sidecar that listens on a socket, as of now: one that did not write for long is away since it
+// wrote last. The error is fs.ErrNotExist when none ran since this host started.
+func ReadState(socket string, now time.Time) (State, error) {
+	var s State
+	text, err := os.ReadFile(StatePath(socket))
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("read %s: %w", StatePath(socket), err)
+	}
+	if s.Running && now.Sub(time.Unix(s.At, 0)) > beatLost {
+		s.Running, s.Since = false, s.At
+	}
+	return s, nil
+}
+
+// KeepState writes the state every few seconds as long as the loop answers, until ctx ends, and then that the sidecar is away. It
+// returns nil; report receives why the file cannot be written, once for each reason.
+func KeepState(ctx context.Context, socket, cluster string, alive func(context.Context) error, report func(error)) error {
+	s := State{Running: true, PID: os.Getpid(), Cluster: cluster, Since: time.Now().Unix()}
+	said := ""
+	write := func() {
+		err := writeState(StatePath(socket), s)
+		if err != nil && err.Error() != said {
+			said = err.Error()
+			report(err)
+		}
+	}
+	for ctx.Err() == nil {
+		within, cancel := context.WithTimeout(ctx, beatPause)
+		err := alive(within)
+		cancel()
+		if err == nil {
+			s.At = time.Now().Unix()
+			write()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(beatPause):
+		}
+	}
+	s.Running, s.At = false, time.Now().Unix()
+	s.Since = s.At
+	write()
+	return nil
+}
+
+// writeState replaces the file: one who reads it sees the old state or the new one. Everyone may read it, whatever the umask.
+func writeState(path string, s State) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// AwayError is that no sidecar answers, and since when, as far as that is known.
+type AwayError struct {
+	Socket string
+	State  State // Running: it lives, and does not answer
+	Known  bool  // there is a state
+	Err    error
+}
+
+func (e *AwayError) Unwrap() error { return e.Err }
+
+func (e *AwayError) Error() string {
+	switch {
+	case e.Known && e.State.Running:
+		return fmt.Sprintf("ask the sidecar at %s: process %d lives, and does not answer (%v); try again", e.Socket, e.State.PID, e.Err)
+	case e.Known:
+		return fmt.Sprintf("ask the sidecar at %s: it has not been running since %s; %s", e.Socket, time.Unix(e.State.Since, 0).Format(time.DateTime), Meanwhile)
+	}
+	return fmt.Sprintf("ask the sidecar at %s: it is not running (%v); %s", e.Socket, e.Err, Meanwhile)
+}
+
+// Meanwhile is what holds while no sidecar runs.
+const Meanwhile = "only root can read its journal meanwhile, and running jobs run on"
+
+// away returns the error of a sidecar that does not answer.
+func away(socket string, err error) *AwayError {
+	e := &AwayError{Socket: socket, Err: err}
+	state, failed := ReadState(socket, time.Now())
+	if e.Known = failed == nil; e.Known {
+		e.State = state
+	} else if !errors.Is(failed, fs.ErrNotExist) {
+		e.Err = errors.Join(err, failed)
+	}
+	return e
+}

@@ -1,0 +1,272 @@
+package readers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/shim/wire"
+)
+
+// client is a journal that the sidecar reads for us.
+type client struct {
+	socket, path string
+	applications bool
+	pid          int // of the sidecar, as it said last
+}
+
+var _ journal.Reader = (*client)(nil)
+
+// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which we may not open.
+// Nothing is asked yet. Its methods return an *AwayError when no sidecar answers.
+func Remote(socket, path string) journal.Reader { return &client{socket: socket, path: path} }
+
+// RemoteApplications returns the journal of applications of the process that listens on the socket.
+func RemoteApplications(socket, path string) journal.Reader {
+	return &client{socket: socket, path: path, applications: true}
+}
+
+func (c *client) Path() string { return c.path }
+
+func (c *client) Close() error { return nil }
+
+// Writer implements journal.Reader: whoever answers is the sidecar.
+func (c *client) Writer() (pid int, running bool, err error) {
+	if c.pid == 0 {
+		if _, err := c.View(); err != nil {
+			return 0, false, err
+		}
+	}
+	return c.pid, true, nil
+}
+
+func (c *client) View() ([]byte, error) { return c.document(wire.QueryView) }
+
+func (c *client) Queue() ([]byte, error) { return c.document(wire.QueryQueue) }
+
+// largest is how many bytes of a document are taken.
+const largest = 256 << 20
+
+func (c *client) document(what string) ([]byte, error) {
+	r, err := c.ask(context.Background(), wire.Query{What: what})
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	data, err := io.ReadAll(io.LimitReader(r, largest))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 {
+		return nil, nil
+	}
+	return data, nil
+}
+
+func (c *client) Entries(since int64) iter.Seq2[journal.Entry, error] {
+	return c.entries(context.Background(), wire.Query{Since: since})
+}
+
+func (c *client) JobEntries(job, since int64) iter.Seq2[journal.Entry, error] {
+	return c.entries(context.Background(), wire.Query{Job: job, Since: since})
+}
+
+// Follow implements journal.Reader. The sidecar decides on the pause. One that is started again is asked again.
+func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) iter.Seq2[journal.Entry, error] {
+	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
+}
+
+const (
+	dialPatience  = 5 * time.Second
+	piecePatience = time.Minute // of an answer that its user's allowance slows down
+	busyPatience  = 30 * time.Second
+	againPause    = 2 * time.Second
+	againPatience = 5 * time.Minute // for which a follower waits for a sidecar that is started again
+)
+
+// entries asks for entries, and goes on behind the last one that came where an answer ends before its end.
+func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		q.What = wire.QueryEntries
+		last := time.Now() // when an entry came, or when it was answered
+		for answered := false; ; {
+			before := q.Since
+			whole, err := c.answered(ctx, &q, func(e journal.Entry) bool { last = time.Now(); return yield(e, nil) })
+			answered = answered || err == nil || q.Since > before
+			switch {
+			case ctx.Err() != nil, whole && !q.Follow, errors.Is(err, errEnough):
+				return
+			case whole:
+				last = time.Now()
+			case err != nil && (!answered || !q.Follow && q.Since == before || time.Since(last) > againPatience):
+				yield(journal.Entry{}, err)
+				return
+			}
+			if q.Follow {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(againPause):
+				}
+			}
+		}
+	}
+}
+
+// errEnough: the reader of entries wants no more.
+var errEnough = errors.New("enough")
+
+// answered asks once, and hands over each entry that comes; whole reports that the answer came to its end.
+func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.Entry) bool) (whole bool, err error) {
+	r, err := c.ask(ctx, *q)
+	if err != nil {
+		return false, err
+	}
+	defer r.close()
+	lines := json.NewDecoder(r)
+	for {
+		var e journal.Entry
+		switch err := lines.Decode(&e); {
+		case errors.Is(err, io.EOF):
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+		q.Since = max(q.Since, e.ID) // an intent comes once more when it has its outcome
+		if !take(e) {
+			return false, errEnough
+		}
+	}
+}
+
+// ask sends a query, and waits for the first piece of its answer. One that is told to ask again does so for a while.
+func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
+	q.Applications = c.applications
+	for begun := time.Now(); ; {
+		r, err := c.once(ctx, q)
+		var busy *busyError
+		if !errors.As(err, &busy) {
+			return r, err
+		}
+		pause := time.Duration(max(1, busy.again)) * time.Second
+		if time.Since(begun)+pause > busyPatience {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// busyError is that the sidecar does not answer now.
+type busyError struct {
+	why   string
+	again int64
+}
+
+func (e *busyError) Error() string {
+	if e.again > 1 {
+		return fmt.Sprintf("ask the sidecar: %s; try again in %d s", e.why, e.again)
+	}
+	return fmt.Sprintf("ask the sidecar: %s; try again", e.why)
+}
+
+func (c *client) once(ctx context.Context, q wire.Query) (*pieces, error) {
+	dialer := net.Dialer{Timeout: dialPatience}
+	conn, err := dialer.DialContext(ctx, "unix", c.socket)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, away(c.socket, err)
+	}
+	r := &pieces{conn: conn, follow: q.Follow}
+	r.stop = context.AfterFunc(ctx, func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(piecePatience))
+	err = wire.WriteQuery(conn, q)
+	if err == nil && !q.Follow {
+		err = r.next()
+	}
+	switch {
+	case err == nil:
+		if r.pid != 0 {
+			c.pid, c.path = r.pid, r.path
+		}
+		return r, nil
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case r.refused == nil:
+		err = away(c.socket, err)
+	}
+	r.close()
+	return nil, err
+}
+
+// pieces is an answer that is being read.
+type pieces struct {
+	conn    net.Conn
+	stop    func() bool
+	follow  bool
+	data    bytes.Reader
+	done    bool
+	pid     int
+	path    string
+	refused error
+}
+
+func (r *pieces) close() {
+	r.stop()
+	r.conn.Close()
+}
+
+func (r *pieces) Read(b []byte) (int, error) {
+	for r.data.Len() == 0 {
+		if r.done {
+			return 0, io.EOF
+		}
+		if err := r.next(); err != nil {
+			if errors.Is(err, io.EOF) { // before the last piece
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+	}
+	return r.data.Read(b)
+}
+
+// next reads a piece.
+func (r *pieces) next() error {
+	patience := time.Now().Add(piecePatience)
+	if r.follow {
+		patience = time.Time{}
+	}
+	r.conn.SetReadDeadline(patience)
+	p, err := wire.ReadPiece(r.conn)
+	if err != nil {
+		return err
+	}
+	if p.PID != 0 {
+		r.pid, r.path = p.PID, p.Path
+	}
+	switch p.Status {
+	case wire.Done:
+		r.done = true
+	case wire.Busy:
+		r.refused = &busyError{p.Why, p.Again}
+		return r.refused
+	case wire.Refused:
+		r.refused = fmt.Errorf("ask the sidecar: %s", p.Why)
+		return r.refused
+	}
+	r.data.Reset(p.Data)
+	return nil
+}

@@ -1,0 +1,191 @@
+package readers
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// Limits bounds what each user may have, and all of them together. Zero values stand for the defaults.
+type Limits struct {
+	AtOnce    int           // answers of one user at once; followers do not count
+	Followers int           // of one user at once
+	All       int           // answers and followers of all users at once
+	PerMinute int           // questions of one user; as many may come at once
+	Bytes     int           // of answers to one user, at once
+	Rate      int           // bytes a second of answers to one user from then on
+	Document  time.Duration // in which a document has to be taken
+	Entries   time.Duration // in which entries have to be taken
+	Follow    time.Duration // after which a follower is asked to come again
+	Piece     time.Duration // in which each piece has to be taken
+}
+
+func (l Limits) orDefaults() Limits {
+	set := func(of *int, to int) {
+		if *of <= 0 {
+			*of = to
+		}
+	}
+	last := func(of *time.Duration, to time.Duration) {
+		if *of <= 0 {
+			*of = to
+		}
+	}
+	set(&l.AtOnce, 4)
+	set(&l.Followers, 2)
+	set(&l.All, 1024)
+	set(&l.PerMinute, 240)
+	set(&l.Bytes, 64<<20)
+	set(&l.Rate, 4<<20)
+	last(&l.Document, 30*time.Second)
+	last(&l.Entries, 10*time.Minute)
+	last(&l.Follow, time.Hour)
+	last(&l.Piece, 10*time.Second)
+	return l
+}
+
+// allowances keeps what each user has left.
+type allowances struct {
+	limits Limits
+	now    func() time.Time
+
+	mu    sync.Mutex
+	open  int
+	users map[uint32]*allowance
+	swept time.Time
+}
+
+// An allowance is what one user has left.
+type allowance struct {
+	atOnce, followers int
+	questions, bytes  bucket
+	used              time.Time
+	refused           int       // since it was logged last
+	logged            time.Time // when a refusal was logged last
+}
+
+// A bucket fills at a rate up to its size. It may be overdrawn.
+type bucket struct {
+	size, rate float64 // rate: each second
+	left       float64
+	at         time.Time
+}
+
+func newBucket(size int, rate float64, now time.Time) bucket {
+	return bucket{size: float64(size), rate: rate, left: float64(size), at: now}
+}
+
+// take takes n out of the bucket, and returns how long it takes until nothing of that is owed.
+func (b *bucket) take(n float64, now time.Time) time.Duration {
+	b.fill(now)
+	b.left -= n
+	return b.until(0)
+}
+
+func (b *bucket) fill(now time.Time) {
+	b.left = min(b.size, b.left+b.rate*max(0, now.Sub(b.at).Seconds()))
+	b.at = now
+}
+
+// until returns how long it takes until there is so much in it.
+func (b *bucket) until(level float64) time.Duration {
+	return time.Duration(max(0, level-b.left) / b.rate * float64(time.Second))
+}
+
+func newAllowances(l Limits, now func() time.Time) *allowances {
+	return &allowances{limits: l, now: now, users: map[uint32]*allowance{}, swept: now()}
+}
+
+// idle is after which time nothing is kept of a user, whose allowance is whole by then.
+const idle = 2 * time.Minute
+
+func (a *allowances) of(uid uint32, now time.Time) *allowance {
+	if now.Sub(a.swept) > idle {
+		for uid, u := range a.users {
+			if u.atOnce+u.followers == 0 && now.Sub(u.used) > idle {
+				delete(a.users, uid)
+			}
+		}
+		a.swept = now
+	}
+	u := a.users[uid]
+	if u == nil {
+		u = &allowance{questions: newBucket(a.limits.PerMinute, float64(a.limits.PerMinute)/60, now), bytes: newBucket(a.limits.Bytes, float64(a.limits.Rate), now)}
+		a.users[uid] = u
+	}
+	u.used = now
+	return u
+}
+
+// A refusal is why a question is not answered now, and after how many seconds it may be asked again.
+type refusal struct {
+	why   string
+	again int64
+}
+
+// enter counts a question in, or returns why it is not answered now.
+func (a *allowances) enter(uid uint32, follow bool) *refusal {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	u := a.of(uid, now)
+	u.questions.fill(now)
+	switch {
+	case u.questions.left < 1:
+		wait := int64(math.Ceil(u.questions.until(1).Seconds()))
+		return &refusal{fmt.Sprintf("user %d asked %d times within a minute, as often as one user may", uid, a.limits.PerMinute), max(1, wait)}
+	case !follow && u.atOnce >= a.limits.AtOnce:
+		return &refusal{fmt.Sprintf("user %d is being answered %d times at once, as often as one user may be", uid, u.atOnce), 1}
+	case follow && u.followers >= a.limits.Followers:
+		return &refusal{fmt.Sprintf("user %d follows the journal %d times at once, as often as one user may", uid, u.followers), 60}
+	case a.open >= a.limits.All:
+		return &refusal{fmt.Sprintf("%d users are being answered, as many as may be at once", a.open), 5}
+	}
+	u.questions.take(1, now)
+	a.open++
+	if follow {
+		u.followers++
+	} else {
+		u.atOnce++
+	}
+	return nil
+}
+
+func (a *allowances) leave(uid uint32, follow bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open--
+	u := a.users[uid]
+	if follow {
+		u.followers--
+	} else {
+		u.atOnce--
+	}
+	u.used = a.now()
+}
+
+// spend takes bytes out of a user's allowance, and returns how long to wait before more are sent.
+func (a *allowances) spend(uid uint32, bytes int) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.users[uid].bytes.take(float64(bytes), a.now())
+}
+
+// logPause is how often refusals of one user are logged.
+const logPause = time.Minute
+
+// told returns how many refusals of a user there were since the last that was logged; 0: this one is not to be logged.
+func (a *allowances) told(uid uint32) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	u := a.of(uid, now)
+	u.refused++
+	if now.Sub(u.logged) < logPause {
+		return 0
+	}
+	n := u.refused
+	u.refused, u.logged = 0, now
+	return n
+}

@@ -1,0 +1,343 @@
+package readers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/adapter/view"
+	"accordion/shim/wire"
+)
+
+// Options of a Server.
+type Options struct {
+	Journal      string                                        // path of the cluster's journal
+	Applications string                                        // path of the journal of applications; "": there are none
+	Name         func(context.Context, uint32) (string, error) // a user's name
+	Hides        func(context.Context) (bool, error)           // whether the batch system hides jobs from other users; nil: it never does
+	Limits       Limits
+	Log          hclog.Logger     // nil: none
+	Now          func() time.Time // nil: time.Now
+}
+
+// A Server answers queries. It is a session.Readers.
+type Server struct {
+	options      Options
+	log          hclog.Logger
+	cluster      *source
+	applications *source // nil: there are none
+	allowances   *allowances
+	hiding       *hiding
+}
+
+var _ session.Readers = (*Server)(nil)
+
+// New makes a server. It opens the journals when somebody asks. Close it when no session is left.
+func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	o.Limits = o.Limits.orDefaults()
+	s := &Server{options: o, log: o.Log, cluster: &source{path: o.Journal, now: o.Now}, allowances: newAllowances(o.Limits, o.Now),
+		hiding: newHiding(o.Hides, o.Now)}
+	if o.Applications != "" {
+		s.applications = &source{path: o.Applications, now: o.Now}
+	}
+	return s
+}
+
+// Close closes the journals.
+func (s *Server) Close() {
+	s.cluster.close()
+	if s.applications != nil {
+		s.applications.close()
+	}
+}
+
+// Session implements session.Readers.
+func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, first []byte) {
+	q, err := wire.ParseQuery(first)
+	if err != nil {
+		s.refuse(conn, wire.Refused, refusal{why: err.Error()})
+		return
+	}
+	if r := s.allowances.enter(peer.UID, q.Follow); r != nil {
+		if n := s.allowances.told(peer.UID); n > 0 {
+			s.log.Warn("question not answered", "uid", peer.UID, "why", r.why, "times", n)
+		}
+		s.refuse(conn, wire.Busy, *r)
+		return
+	}
+	defer s.allowances.leave(peer.UID, q.Follow)
+	ctx, cancel := context.WithTimeout(ctx, s.within(q))
+	defer cancel()
+	go func() { // a client says nothing more: it is gone
+		var b [1]byte
+		conn.Read(b[:])
+		cancel()
+	}()
+	a := &answer{ctx: ctx, conn: conn, piece: s.options.Limits.Piece, spend: func(n int) time.Duration { return s.allowances.spend(peer.UID, n) }}
+	s.end(ctx, a, q, s.answer(ctx, a, q, peer))
+}
+
+// end writes the last piece.
+func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
+	var no *refused
+	switch {
+	case err == nil, q.Follow && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = a.close(wire.Piece{Status: wire.Done})
+	case errors.As(err, &no):
+		err = a.close(wire.Piece{Status: no.status, Why: no.why, Again: 1})
+	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
+		s.log.Debug("an answer was not taken", "why", err)
+		return
+	default:
+		s.log.Error("a question could not be answered", "what", q.What, "why", err)
+		err = a.close(wire.Piece{Status: wire.Busy, Why: "the journal cannot be read now; the sidecar's log says why", Again: 5})
+	}
+	if err != nil {
+		s.log.Debug("an answer was not taken", "why", err)
+	}
+}
+
+// within returns how long an answer may take in all.
+func (s *Server) within(q wire.Query) time.Duration {
+	switch {
+	case q.Follow:
+		return s.options.Limits.Follow
+	case q.What == wire.QueryEntries:
+		return s.options.Limits.Entries
+	}
+	return s.options.Limits.Document
+}
+
+// refused is why a question has no answer.
+type refused struct {
+	status wire.Status
+	why    string
+}
+
+func (r *refused) Error() string { return r.why }
+
+// refuse answers without any data.
+func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
+	conn.SetWriteDeadline(time.Now().Add(s.options.Limits.Piece))
+	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // one who does not take it asks again
+}
+
+// answer writes what is asked for.
+func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer session.Peer) error {
+	from := s.cluster
+	if q.Applications {
+		from = s.applications
+	}
+	if from == nil {
+		return &refused{wire.Refused, "this sidecar serves no launchers, so there are no applications"}
+	}
+	a.first = wire.Piece{Path: from.path, PID: os.Getpid()}
+	v, err := s.viewer(ctx, from, peer)
+	if err != nil {
+		return err
+	}
+	if q.What == wire.QueryEntries {
+		return s.entries(ctx, a, from, v, q)
+	}
+	return s.document(a, from, v, q)
+}
+
+// viewer returns what the user may see; nil: everything.
+func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*viewer, error) {
+	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
+		return nil, nil
+	}
+	// A number without a name is no user of this host: one user may have thousands of them in a namespace.
+	name, err := s.options.Name(ctx, peer.UID)
+	if err != nil {
+		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
+	}
+	if !s.hiding.now(ctx) {
+		return nil, nil
+	}
+	v, err := from.viewer(name)
+	return &v, err
+}
+
+// document writes what the loop published.
+func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) error {
+	status, queue, err := from.documents()
+	data := status
+	if q.What == wire.QueryQueue {
+		data = queue
+	}
+	switch {
+	case err != nil:
+		return err
+	case v == nil, data == nil:
+	case q.What == wire.QueryQueue:
+		return writeQueue(a, *v, data)
+	case q.Applications:
+		data, err = applicationsFor(*v, data)
+	default:
+		data, err = statusFor(*v, data)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = a.Write(data)
+	return err
+}
+
+// writeQueue writes a queue as the viewer may see it, job by job: a long one is not held in memory for each who asks.
+func writeQueue(a *answer, v viewer, data []byte) error {
+	var q view.Queue
+	if err := json.Unmarshal(data, &q); err != nil {
+		return err
+	}
+	before, after, err := queueParts(v.queueHead(q))
+	if err != nil {
+		return err
+	}
+	if _, err := a.Write(before); err != nil {
+		return err
+	}
+	for i, e := range q.Jobs {
+		text, err := json.Marshal(v.entry(e))
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			text = append([]byte(","), text...)
+		}
+		if _, err := a.Write(text); err != nil {
+			return err
+		}
+	}
+	_, err = a.Write(after)
+	return err
+}
+
+// followPause is how often a follower's journal is looked at.
+const followPause = time.Second
+
+// hiddenCost is what an entry costs a user, in bytes, that was read and is not shown.
+const hiddenCost = 200
+
+// entries writes the journal's entries, a line each.
+func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer, q wire.Query) error {
+	j, err := from.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for e, err := range selected(ctx, j, q) {
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			shown, may := v.record(e)
+			if !may {
+				if err := a.cost(hiddenCost); err != nil {
+					return err
+				}
+				continue
+			}
+			e = shown
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if _, err := a.Write(append(text, '\n')); err != nil {
+			return err
+		}
+		if q.Follow {
+			if err := a.flush(wire.Piece{}); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// hiding remembers for a minute whether the batch system hides jobs. What is not known is hidden.
+type hiding struct {
+	ask   func(context.Context) (bool, error) // nil: it never does
+	clock func() time.Time
+
+	mu     sync.Mutex
+	known  bool
+	hides  bool
+	asked  time.Time
+	answer chan struct{} // closed when the question under way is answered; nil: there is none
+}
+
+const (
+	hidingKept     = time.Minute
+	hidingPatience = 10 * time.Second
+)
+
+func newHiding(ask func(context.Context) (bool, error), clock func() time.Time) *hiding {
+	return &hiding{ask: ask, clock: clock}
+}
+
+// now reports whether jobs of others are hidden. Only the first ones who ask wait for the batch system.
+func (h *hiding) now(ctx context.Context) bool {
+	if h.ask == nil {
+		return false
+	}
+	h.mu.Lock()
+	if h.answer == nil && (h.asked.IsZero() || h.clock().Sub(h.asked) > hidingKept) {
+		h.answer, h.asked = make(chan struct{}), h.clock()
+		go h.learn(h.answer)
+	}
+	known, answer := h.known, h.answer
+	h.mu.Unlock()
+	if !known && answer != nil {
+		select {
+		case <-answer:
+		case <-ctx.Done():
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.known || h.hides
+}
+
+func (h *hiding) learn(answer chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), hidingPatience)
+	defer cancel()
+	hides, err := h.ask(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.hides, h.known = hides, true
+	}
+	h.answer = nil
+	close(answer)
+}
+
+// selected returns the entries that are asked for.
+func selected(ctx context.Context, j *journal.Journal, q wire.Query) entries {
+	switch {
+	case q.Follow:
+		return j.Follow(ctx, q.Since, q.Job, followPause)
+	case q.Job != 0:
+		return j.JobEntries(q.Job, q.Since)
+	}
+	return j.Entries(q.Since)
+}

@@ -1,0 +1,211 @@
+package readers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/view"
+)
+
+// A source is a journal that is answered from, by connections of its own. Documents are read from it once a second at most,
+// whoever asks.
+type source struct {
+	path string
+	now  func() time.Time
+
+	mu      sync.Mutex
+	journal *journal.Journal // nil: not open yet
+	view    document
+	queue   document
+	owners  owners
+	learned time.Time // when the documents were read of which the owners are known
+}
+
+// A document is what the loop published, as it was read a moment ago. Its bytes are never changed.
+type document struct {
+	read time.Time
+	data []byte
+}
+
+// fresh is how old a document may be that is sent.
+const fresh = time.Second
+
+// open returns the journal. The error is fs.ErrNotExist where there is none yet.
+func (s *source) open() (*journal.Journal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened()
+}
+
+func (s *source) opened() (*journal.Journal, error) {
+	if s.journal == nil {
+		if _, err := os.Stat(s.path); err != nil {
+			return nil, err
+		}
+		j, err := journal.OpenReadOnly(s.path)
+		if err != nil {
+			return nil, err
+		}
+		s.journal = j
+	}
+	return s.journal, nil
+}
+
+func (s *source) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.journal != nil {
+		s.journal.Close()
+		s.journal = nil
+	}
+}
+
+// documents returns what the loop published last: for accordion status, and for queue; nil where it published none.
+func (s *source) documents() (status, queue []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, err := s.opened()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.view.refresh(s.now(), j.View); err != nil {
+		return nil, nil, err
+	}
+	if err := s.queue.refresh(s.now(), j.Queue); err != nil {
+		return nil, nil, err
+	}
+	return s.view.data, s.queue.data, nil
+}
+
+func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
+	if !d.read.IsZero() && now.Sub(d.read) < fresh && !now.Before(d.read) {
+		return nil
+	}
+	data, err := read()
+	if err != nil {
+		return err
+	}
+	d.data, d.read = data, now
+	return nil
+}
+
+// owners remembers whose jobs are: those that were accepted, and those that the published documents show.
+type owners struct {
+	since int64 // the last entry that was looked at
+	users map[jobKey]string
+	last  map[int64]int64 // the newest submission of each number
+}
+
+// viewer returns what a user may see of the source.
+func (s *source) viewer(name string) (viewer, error) {
+	status, queue, err := s.documents()
+	if err != nil {
+		return viewer{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.learned.Equal(s.queue.read) {
+		if err := s.learn(status, queue); err != nil {
+			return viewer{}, err
+		}
+		s.learned = s.queue.read
+	}
+	return viewer{name: name, owns: func(k jobKey) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.owners.of(k) == name
+	}}, nil
+}
+
+type ownedJob struct {
+	ID        int64  `json:"id"`
+	Submitted int64  `json:"submitted"`
+	User      string `json:"user"`
+}
+
+// mostOwners bounds how many jobs' users are remembered. Beyond it they are read again.
+const mostOwners = 500_000
+
+// learn reads whose jobs are out of the documents, and out of entries that came since the last time.
+func (s *source) learn(documents ...[]byte) error {
+	if len(s.owners.users) > mostOwners {
+		s.owners = owners{}
+	}
+	j, err := s.opened()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	accepted, err := j.Accepted(s.owners.since)
+	if err != nil {
+		return err
+	}
+	for _, e := range accepted {
+		user, _ := e.Args["user"].(string)
+		s.owners.note(jobKey{e.Job, e.Submitted}, user)
+		s.owners.since = e.ID
+	}
+	for _, text := range documents {
+		if text == nil {
+			continue
+		}
+		var shown struct {
+			Jobs         []ownedJob `json:"jobs"`
+			Applications []ownedJob `json:"applications"`
+		}
+		if err := json.Unmarshal(text, &shown); err != nil {
+			return fmt.Errorf("what the sidecar published cannot be read: %w", err)
+		}
+		for _, j := range append(shown.Jobs, shown.Applications...) {
+			s.owners.note(jobKey{j.ID, j.Submitted}, j.User)
+		}
+	}
+	return nil
+}
+
+func (o *owners) note(k jobKey, user string) {
+	if o.users == nil {
+		o.users, o.last = map[jobKey]string{}, map[int64]int64{}
+	}
+	if user == "" {
+		return
+	}
+	o.users[k] = user
+	o.last[k.job] = max(o.last[k.job], k.submitted)
+}
+
+func (o *owners) of(k jobKey) string {
+	if k.submitted == anySubmission {
+		k.submitted = o.last[k.job]
+	}
+	return o.users[k]
+}
+
+// statusFor returns the document of accordion status as the viewer may see it.
+func statusFor(v viewer, data []byte) ([]byte, error) {
+	var s view.Status
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v.status(s))
+}
+
+// applicationsFor is statusFor of the journal of applications.
+func applicationsFor(v viewer, data []byte) ([]byte, error) {
+	var a view.Applications
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v.applications(a))
+}

@@ -1,0 +1,92 @@
+package wire
+
+import "io"
+
+// VersionOfQueries is the version of a Query and of its Pieces.
+const VersionOfQueries = 3
+
+// What a Query may ask for.
+const (
+	QueryView    = "view"    // the document of accordion status
+	QueryQueue   = "queue"   // the document of accordion queue
+	QueryEntries = "entries" // the journal's entries, a JSON object a line
+)
+
+// A Query asks the sidecar for a part of its journal, for a user who may not open the file. It is the one request of its connection.
+type Query struct {
+	Version      int    `codec:"v"` // set by WriteQuery
+	What         string `codec:"what"`
+	Applications bool   `codec:"applications,omitempty"` // of the journal of applications
+	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0: all
+	Since        int64  `codec:"since,omitempty"`        // only entries with an id above this one
+	Follow       bool   `codec:"follow,omitempty"`       // go on with entries as they come
+}
+
+// Done is the status of the last Piece of an answer that is whole.
+const Done Status = "done"
+
+// A Piece is a part of the answer to a Query. The data of all pieces in turn are the answer.
+type Piece struct {
+	Version int    `codec:"v"` // set by WritePiece
+	Data    []byte `codec:"data,omitempty"`
+	Status  Status `codec:"status,omitempty"` // of the last piece: Done, Busy or Refused; "": more follow
+	Why     string `codec:"why,omitempty"`    // with Busy and Refused
+	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: ask again after them
+	Path    string `codec:"path,omitempty"`   // of the journal; in the first piece
+	PID     int    `codec:"pid,omitempty"`    // of the sidecar; in the first piece
+}
+
+// WriteQuery writes one query, with its version in it. Errors are as those of WriteRequest.
+func WriteQuery(w io.Writer, q Query) error {
+	q.Version = VersionOfQueries
+	return write(w, &q)
+}
+
+// ParseQuery reads a query out of a frame, its length included. Fields that it does not know are passed over: a later release may
+// ask for more, and gets what is known.
+func ParseQuery(frame []byte) (Query, error) {
+	var q Query
+	if v := VersionOf(frame); v != VersionOfQueries {
+		return q, &VersionError{Version: v}
+	}
+	if err := decode(frame[header:], lenient, &q); err != nil {
+		return q, err
+	}
+	switch {
+	case q.What != QueryView && q.What != QueryQueue && q.What != QueryEntries:
+		return q, malformed("%.20q is none of the things that can be asked for", q.What)
+	case q.Job < 0 || q.Since < 0:
+		return q, malformed("a negative number")
+	case q.Follow && q.What != QueryEntries:
+		return q, malformed("only entries can be followed")
+	}
+	return q, nil
+}
+
+// WritePiece writes one piece, with its version in it. Errors are as those of WriteRequest.
+func WritePiece(w io.Writer, p Piece) error {
+	p.Version = VersionOfQueries
+	return write(w, &p)
+}
+
+// ReadPiece reads one piece. A sidecar that does not know queries, or has no place for one, answers with a Reply: its status and
+// reason are the piece's. Errors are those of ReadRequest.
+func ReadPiece(r io.Reader) (Piece, error) {
+	var p Piece
+	frame, err := ReadFrame(r)
+	if err != nil {
+		return p, err
+	}
+	if v := VersionOf(frame); v != VersionOfQueries && v != Version {
+		return p, &VersionError{Version: v}
+	}
+	if err := decode(frame[header:], lenient, &p); err != nil {
+		return p, err
+	}
+	switch p.Status {
+	case "", Done, Busy, Refused:
+	default:
+		return p, malformed("status %q is none of ours", p.Status)
+	}
+	return p, nil
+}
