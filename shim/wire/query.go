@@ -2,8 +2,8 @@ package wire
 
 import "io"
 
-// VersionOfQueries is the version of a Query and of its Pieces.
-const VersionOfQueries = 3
+// VersionOfQueries is the version of a Query and of its Pieces. It is far from those of sessions, whose next one is 3.
+const VersionOfQueries = 100
 
 // What a Query may ask for.
 const (
