@@ -11,7 +11,7 @@ import (
 // Limits of what a user may write, so that a hostile job comment cannot make planning slow or overflow anything.
 const (
 	MaxNodes         = 1_000_000           // nodes of one step
-	MaxSteps         = 1024                // steps of one profile, after equal neighbours are joined
+	MaxSteps         = 1024                // steps of a job, as written: in all alternatives, before equal neighbors are joined
 	MaxTotal    Time = 3650 * 24 * 60 * 60 // seconds of one profile: ten years of 365 days
 	shownLength      = 40                  // bytes of a wrong piece that are shown to the user
 )

@@ -24,7 +24,11 @@
 -- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
-local MAX_TEXT = 65536 -- bytes of a request: parsing happens while slurmctld holds its locks
+-- slurmctld holds its locks while this runs, so all that users write is read up to a bound. Below these, no text takes 5 ms.
+local MAX_TEXT = 65536 -- bytes of a request; and of a script up to its first command, where requests are
+local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they are written
+local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
+local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
 local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar's
@@ -42,7 +46,7 @@ local MOST_DIGITS = 18 -- of an application's number
 local KINDS = {
 	ep = {
 		name = "evolution profile", line = "#EP", between = ",", example = "5x500s,10x1h",
-		most = 1024, bound = "within the 1024 steps that a profile may have",
+		most = MAX_STEPS, bound = "within the 1024 steps that a job may have",
 	},
 	mold = {
 		name = "moldable configurations", line = "#MOLD", between = "|", example = "4x2h|8x70m|16x40m",
@@ -61,13 +65,16 @@ local function shown(text)
 	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
 end
 
--- Lua 5.1 has no split; a lone text is one piece, as is an empty one.
-local function split(text, separator)
+-- field returns the first bytes of a job's text, "" where it has none. slurmctld refuses a longer text after this plug-in has run.
+local function field(text, most) return (text or ""):sub(1, most or MAX_FIELD) end
+
+-- split returns the pieces of a text between separators, and no more than one piece over most: the caller refuses that one.
+local function split(text, separator, most)
 	local pieces, from = {}, 1
 	while true do
 		local at = text:find(separator, from, true)
 		pieces[#pieces + 1] = { text = text:sub(from, at and at - 1), column = from }
-		if not at then return pieces end
+		if not at or #pieces > most then return pieces end
 		from = at + 1
 	end
 end
@@ -78,16 +85,19 @@ local function number(digits)
 	return math.min(tonumber(digits), 10 * MAX_TOTAL)
 end
 
+local UNITS = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }
+local RANKS = { d = 1, h = 2, m = 3, s = 4 }
+
 -- units reads 2d, 1h30m, 500s: each unit once at most, the larger first.
 local function units(text)
-	local sum, used = 0, false
-	for _, unit in ipairs({ { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }) do
-		local digits, rest = text:match("^(%d+)" .. unit[1] .. "(.*)$")
-		if digits then
-			sum, text, used = sum + number(digits) * unit[2], rest, true
-		end
-	end
-	return used and text == "" and sum or nil
+	local sum, at, last = 0, 1, 0
+	repeat
+		local digits, after = text:match("^(%d+)()", at)
+		local rank = digits and RANKS[text:sub(after, after)]
+		if not rank or rank <= last then return nil end
+		sum, at, last = sum + number(digits) * UNITS[rank][2], after + 1, rank
+	until at > #text
+	return sum
 end
 
 -- clock reads Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
@@ -111,24 +121,26 @@ local function clock(text)
 end
 
 local function duration(text)
-	local sum = units(text) or clock(text)
+	local sum
+	if text:find(":", 1, true) then sum = clock(text) else sum = units(text) end
 	return sum and sum > 0 and sum <= MAX_TOTAL and sum or nil
 end
 
 local function written(seconds)
 	local text = ""
-	for _, unit in ipairs({ { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }) do
+	for _, unit in ipairs(UNITS) do
 		local n = math.floor(seconds / unit[2])
-		if n > 0 then text = text .. string.format("%d%s", n, unit[1]) end
+		if n > 0 then text = text .. n .. unit[1] end
 		seconds = seconds - n * unit[2]
 	end
 	return text
 end
 
--- trim takes white space off both ends, and says how much there was at the first.
+-- trim takes white space off both ends, and returns how much there was at the first. A pattern such as " +$" would try every blank.
 local function trim(text)
-	local lead = #text:match("^[ \t\r\n\v\f]*")
-	return (text:sub(lead + 1):gsub("[ \t\r\n\v\f]+$", "")), lead
+	local first = text:find("[^ \t\r\n\v\f]")
+	if not first then return "", #text end
+	return text:sub(first, text:match("^.*[^ \t\r\n\v\f]()") - 1), first - 1
 end
 
 -- decimal reads a number with at most six places.
@@ -178,11 +190,11 @@ local function model(body, steps, where, before)
 	local word, rest = body:match("^(%l+):(.*)$")
 	if not word then return false end
 	local function wrong(offset, part, want)
-		refuse("%s, %scolumn %d: %s is not %s", KINDS.mold.name, where, before + offset, shown(part), want)
+		refuse("%s, %scolumn %d: %s is not %s", KINDS.mold.name, where(), before + offset, shown(part), want)
 	end
 	local m = MODELS[word]
 	if not m then wrong(0, word, "a model: amdahl or downey") end
-	local pieces, values = split(rest, ","), {}
+	local pieces, values = split(rest, ",", 4), {}
 	local names = {}
 	for i, field in ipairs(m) do names[i] = field[1] end
 	names[#names + 1], names[#names + 2] = "t1=", "nodes="
@@ -204,15 +216,18 @@ local function model(body, steps, where, before)
 	return true
 end
 
--- parse_steps appends the steps of one text to steps. It begins in its line after so many bytes.
-local function parse_steps(kind, body, steps, where, skipped)
-	for _, piece in ipairs(split(body, kind.between)) do
-		local function wrong(offset, part, want)
-			refuse("%s, %scolumn %d: %s is not %s", kind.name, where, skipped + piece.column + offset, shown(part), want)
-		end
-		local x = piece.text:find("x", 1, true)
-		if not x then wrong(0, piece.text, FORM) end
-		local digits, length = piece.text:sub(1, x - 1), piece.text:sub(x + 1)
+-- parse_steps appends the steps of one text to steps, and counts them in req. The text begins in its line after skipped bytes.
+local function parse_steps(kind, body, req, steps, where, skipped)
+	local from, to = 1, nil
+	local function wrong(offset, part, want)
+		refuse("%s, %scolumn %d: %s is not %s", kind.name, where(), skipped + from + offset, shown(part), want)
+	end
+	repeat
+		to = body:find(kind.between, from, true)
+		local piece = body:sub(from, to and to - 1)
+		local x = piece:find("x", 1, true)
+		if not x then wrong(0, piece, FORM) end
+		local digits, length = piece:sub(1, x - 1), piece:sub(x + 1)
 		local nodes, seconds = number(digits), duration(length)
 		if not nodes or nodes < 1 or nodes > MAX_NODES then
 			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES))
@@ -226,30 +241,32 @@ local function parse_steps(kind, body, steps, where, skipped)
 		end
 		steps.total = (steps.total or 0) + seconds
 		if kind == KINDS.ep and steps.total > MAX_TOTAL then
-			wrong(0, piece.text, "within the longest total, 3650 days")
+			wrong(0, piece, "within the longest total, 3650 days")
 		end
-		if #steps > kind.most then wrong(0, piece.text, kind.bound) end
-	end
+		req.written = (req.written or 0) + 1
+		if req.written > kind.most then wrong(0, piece, kind.bound) end
+		if to then from = to + 1 end
+	until not to
 end
 
 -- parse appends what one text says to the request's alternatives: those of a profile, or the one list of a moldable
 -- job's configurations. At the ends, and nowhere else, white space is allowed. The text stands in its line, which where
--- names, after skipped bytes.
+-- names when it is called, after skipped bytes.
 local function parse(kind, text, req, where, skipped)
 	if #text > MAX_TEXT then
-		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where, shown(text), MAX_TEXT, kind.example)
+		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where(), shown(text), MAX_TEXT, kind.example)
 	end
-	for i, part in ipairs(kind == KINDS.ep and split(text, "|") or { { text = text, column = 1 } }) do
+	for i, part in ipairs(kind == KINDS.ep and split(text, "|", KINDS.mold.most) or { { text = text, column = 1 } }) do
 		if i > 1 or #req.alternatives == 0 then req.alternatives[#req.alternatives + 1] = {} end
 		if #req.alternatives > KINDS.mold.most then
-			refuse("%s, %scolumn %d: %s is not within the 256 alternatives that a job may have", kind.name, where,
+			refuse("%s, %scolumn %d: %s is not within the 256 alternatives that a job may have", kind.name, where(),
 				skipped + part.column, shown(part.text))
 		end
 		local body, lead = trim(part.text)
 		local before = skipped + lead + part.column
 		local steps = req.alternatives[#req.alternatives]
 		if kind ~= KINDS.mold or not model(body, steps, where, before) then
-			parse_steps(kind, body, steps, where, before - 1)
+			parse_steps(kind, body, req, steps, where, before - 1)
 		end
 	end
 end
@@ -259,36 +276,62 @@ local function normal(kind, alternatives)
 	local texts = {}
 	for k, steps in ipairs(alternatives) do
 		local pieces = {}
-		for i, s in ipairs(steps) do pieces[i] = string.format("%dx%s", s.nodes, written(s.seconds)) end
+		for i, s in ipairs(steps) do pieces[i] = s.nodes .. "x" .. written(s.seconds) end
 		texts[k] = steps.model or table.concat(pieces, kind.between)
 	end
 	return table.concat(texts, "|")
 end
 
+-- prelude returns a script up to its first command, each line between two line ends, and whether that is all of it: no more
+-- than MAX_TEXT bytes are read. The patterns take time in proportion to the text, whatever is in it.
+local function prelude(script)
+	local head = "\n" .. script:sub(1, MAX_TEXT)
+	local command = head:find("\n[ \t\r\v\f]*[^#%s]")
+	if command then return head:sub(1, command), true end
+	return head .. "\n", #script <= MAX_TEXT
+end
+
+-- line_of returns which line of a prelude begins at a byte.
+local function line_of(head, at)
+	local _, lines = head:sub(1, at):gsub("\n", "")
+	return lines
+end
+
 -- request_in_script reads the #EP and #MOLD lines before the script's first command, where sbatch reads its #SBATCH
--- lines. Several lines of a kind go on where the one before ended.
+-- lines. Several lines of a kind go on where the one before ended. A job without such a line among what is read is an ordinary one.
 local function request_in_script(script)
-	local found, at = nil, 0
-	for line in (script .. "\n"):gmatch("(.-)\n") do
-		at = at + 1
-		if line:match("^%s*[^#%s]") then break end
-		for word, kind in pairs(KINDS) do
-			local text = line:match("^" .. kind.line .. "(.*)$")
-			if text and (text == "" or text:match("^%s")) then
-				found = found or { word = word, alternatives = {}, said = "the script's " .. kind.line .. " line" }
-				if found.word ~= word then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
-				parse(kind, text, found, string.format("script line %d, ", at), #kind.line)
-			end
+	local head, whole = prelude(script)
+	local at, kind, found = nil, nil, nil
+	for word, each in pairs(KINDS) do
+		local first = head:find("\n" .. each.line .. "%s")
+		if first and at then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
+		if first then
+			at, kind = first, each
+			found = { word = word, alternatives = {}, said = "the script's " .. each.line .. " line" }
 		end
+	end
+	if not whole then
+		local long = string.format("what comes before the script's first command is longer than %d bytes", MAX_TEXT)
+		if found then refuse("%s: with %s lines it may be so long at most", long, kind.line) end
+		slurm.log_user("accordion: %s: if there are #EP or #MOLD lines after these, they are not read", long)
+	end
+	while at do
+		local ends = head:find("\n", at + 1, true)
+		parse(kind, head:sub(at + 1 + #kind.line, ends - 1), found, function() return "script line " .. line_of(head, at) .. ", " end, #kind.line)
+		at = head:find("\n" .. kind.line .. "%s", ends)
 	end
 	return found
 end
 
--- says finds a word of a text that is a request: any, or one of that kind.
+-- says finds the first word of a text that is a request: any, or one of that kind.
 local function says(text, kind)
-	for word, rest in (" " .. text):gmatch("%s(%l+)=(%S*)") do
-		if word == kind or not kind and (KINDS[word] or word == LAUNCH) then return word .. "=" .. rest end
+	local first, said = nil, nil
+	text = " " .. text
+	for _, word in ipairs(kind and { kind } or { "ep", "mold", LAUNCH }) do
+		local at, _, request = text:find("%s(" .. word .. "=%S*)")
+		if at and (not first or at < first) then first, said = at, request end
 	end
+	return said
 end
 
 -- launch reads the number of the application whose part the job is. It has no request besides.
@@ -303,29 +346,40 @@ local function launch(text, own)
 	return { word = LAUNCH, text = text, said = "the comment's launch=" }
 end
 
--- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is the user's own.
+local function nowhere() return "" end
+
+-- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is the user's own. Of a comment
+-- that is too long no more is read than whether it is a request: Slurm refuses it.
 local function request_in_comment(comment)
-	local word, text, own = comment:match("^%s*(%l+)=(%S*)%s*(.*)$")
-	if word == LAUNCH then return launch(text, own), own end
+	local word, text, own = comment:sub(1, MAX_TEXT + 1):match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
+	if #comment > MAX_TEXT and (kind or word == LAUNCH) then
+		refuse("the comment that begins with %s= is longer than %d bytes", word, MAX_TEXT)
+	end
+	if word == LAUNCH then return launch(text, own), own end
 	if not kind then return nil, comment end
 	local part = says(own, LAUNCH)
 	if part then refuse("%s= together with %s: a part of an application has no request of its own", word, shown(part)) end
 	local found = { word = word, alternatives = {}, said = "the comment's " .. word .. "=" }
-	parse(kind, text, found, "", 0)
+	parse(kind, text, found, nowhere, 0)
 	return found, own
 end
 
 -- request_in_options reads --ep and --mold, which the SPANK plug-in hands over.
 local function request_in_options(options)
-	local found = nil
+	local found, seen = nil, 0
 	for _, option in pairs(options) do
-		local word, text = option:match("^_SLURM_SPANK_OPTION_accordion_(%l+)=(.*)$")
+		seen = seen + 1
+		if seen > MAX_OPTIONS then
+			slurm.log_user("accordion: more than %d options of SPANK plug-ins: the rest of them is not read", MAX_OPTIONS)
+			break
+		end
+		local word, at = option:sub(1, 64):match("^_SLURM_SPANK_OPTION_accordion_(%l+)=()")
 		local kind = word and KINDS[word]
 		if kind then
 			if found then refuse("--ep and --mold in one job: a job is either evolving or moldable") end
 			found = { word = word, alternatives = {}, said = "--" .. word }
-			parse(kind, text, found, "--" .. word .. ", ", 0)
+			parse(kind, option:sub(at, at + MAX_TEXT), found, function() return "--" .. word .. ", " end, 0)
 		end
 	end
 	return found
@@ -345,10 +399,12 @@ end
 
 -- request is what the job asks for, and the user's own comment; nil for an ordinary job.
 local function request(job)
-	local in_script = job.script and request_in_script(job.script)
-	local in_options = job.spank_job_env and request_in_options(job.spank_job_env)
+	-- Each of these is a copy that Slurm makes.
+	local script, options, text = job.script, job.spank_job_env, job.comment
+	local in_script = script and request_in_script(script)
+	local in_options = options and request_in_options(options)
 	local in_comment, own = nil, ""
-	if job.comment then in_comment, own = request_in_comment(job.comment) end
+	if text then in_comment, own = request_in_comment(text) end
 	local found = agree(in_comment, agree(in_options, in_script))
 	if not found or found.word == LAUNCH then return found, own end
 	found.kind = KINDS[found.word]
@@ -368,20 +424,34 @@ local function settings()
 	return found
 end
 
--- named is the partitions that the job names, or the default one.
+-- named returns the partitions that the job names, or the default one. Like Slurm it reads main,,main as main.
 local function named(job, partitions)
-	if job.partition and job.partition ~= "" then return job.partition end
+	local text, first, several = field(job.partition), nil, false
+	for each in text:gmatch("[^,]+") do
+		several = several or first ~= nil and each ~= first
+		first = first or each
+	end
+	if several then return text end
+	if first then return first end
 	for each, p in pairs(partitions) do
 		if p.flag_default == 1 or p.flag_default == true then return each end
 	end
 	return ""
 end
 
+-- simplify writes a partition that the job names in another spelling, such as main,,main, as the sidecar reads it.
+local function simplify(job, name)
+	if job.partition and job.partition ~= "" and job.partition ~= name then job.partition = name end
+end
+
 -- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
 local function pool(job, partitions, managed)
 	local name = named(job, partitions)
 	for _, each in ipairs(managed) do
-		if each == name then return name, partitions[name] end
+		if each == name then
+			simplify(job, name)
+			return name, partitions[name]
+		end
 	end
 	refuse("partition %s has no evolving or moldable jobs: use --partition=%s", shown(name), table.concat(managed, " or "))
 end
@@ -439,11 +509,11 @@ local function within(job, req)
 		end
 	end
 	local known = limits()
-	local qos = known.qos and known.qos[job.qos or ""]
+	local qos = known.qos and known.qos[field(job.qos):lower()] -- Slurm writes both names in lower case
 	held(qos)
 	if qos and qos.outranks then return end
-	local account = job.account
-	if not account or account == "" then account = job.default_account or "" end
+	local account = field(job.account):lower()
+	if account == "" then account = job.default_account or "" end
 	if not known.associations then return end
 	held(known.associations[account .. "/" .. tostring(job.user_id or "")])
 	local seen = {}
@@ -614,7 +684,7 @@ local function placeable(job, so)
 		refuse("--reservation: a job that is %s gets its own", so)
 	elseif job.tres_per_job and job.tres_per_job ~= "" or job.tres_per_socket and job.tres_per_socket ~= "" then
 		refuse("--gpus and --gpus-per-socket: how many nodes this job has is not settled, so say what each has: --gpus-per-node or --gpus-per-task")
-	elseif (job.features or ""):find("[%[%]%*]") then
+	elseif field(job.features):find("[%[%]%*]") then
 		refuse("--constraint=%s: counts and choices for all nodes in common are not for jobs whose nodes are chosen; write one feature, a&b or a|b", shown(job.features))
 	end
 end
@@ -650,7 +720,7 @@ end
 local function comment(req, own)
 	local text = req.word .. "=" .. req.text
 	if #text > MAX_COMMENT then
-		text = text:sub(1, MAX_COMMENT):gsub("[^,|]*$", "") .. "..."
+		text = (text:sub(1, MAX_COMMENT):match("^.*[,|]") or "") .. "..."
 	end
 	if own ~= "" and #text + 1 + #own <= MAX_COMMENT then text = text .. " " .. own end
 	return text
@@ -755,6 +825,7 @@ local function keep(job, partitions)
 	local name, ours = named(job, partitions), false
 	for _, each in ipairs(site.partitions) do ours = ours or each == name end
 	if not ours then return end
+	simplify(job, name)
 	job.shared = 0 -- whole nodes, as the plan counts them
 	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
 	if not shut() then return end
@@ -767,18 +838,20 @@ end
 -- makes reservations of that name, and only the job's owner may use one: the worst that he can do with it is to take
 -- the nodes of his own job's next step himself.
 local function grows(job)
-	local verb, parent = (job.name or ""):match("^accordion%-(%l+)%-(%d+)$")
-	if verb ~= "grow" and verb ~= "over" and verb ~= "with" then return false end
-	local reserved = (job.reservation or ""):match("^accordion%-" .. parent .. "%-%d+$")
+	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
+	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end
+	local reserved = field(job.reservation):match("^accordion%-" .. parent .. "%-%d+$")
 	local dependency = job.dependency or ""
 	return reserved and (dependency == "" or dependency == "expand:" .. parent) and not job.script
 end
 
--- ours: what only the sidecar, which is root, may name.
+-- names_ours returns why a text is not for users where it names what only the sidecar may name, which is root. Slurm reads the words of a
+-- dependency in any case, and any number of them between , and ?. Reservations and jobs have one spelling, but accounting's
+-- database finds job names in any case, and so nobody takes one for ours.
 local function names_ours(job)
-	if (job.dependency or ""):match("expand:") then return "--dependency=expand: is not for users" end
-	if ("," .. (job.reservation or "")):find("," .. PREFIX, 1, true) then return "reservations " .. PREFIX .. "... are not for users" end
-	if (job.name or ""):match("^accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
+	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
+	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end
+	if field(job.name):lower():find("^%s*accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
 -- goes_to says whether one of the partitions that a job names, or the default one, is managed.
@@ -811,10 +884,15 @@ end
 
 -- asks guesses whether a job is meant to be managed, when the rest has failed.
 local function asks(job)
-	local comment, script = job.comment or "", "\n" .. (job.script or "")
-	if comment:match("^%s*ep=") or comment:match("^%s*mold=") or comment:match("^%s*launch=") or script:match("\n#EP%s") or script:match("\n#MOLD%s") then return true end
+	local said = field(job.comment):match("^%s*(%l+)=")
+	if said and (KINDS[said] or said == LAUNCH) then return true end
+	local head = prelude(job.script or "")
+	if head:find("\n#EP%s") or head:find("\n#MOLD%s") then return true end
+	local seen = 0
 	for _, option in pairs(job.spank_job_env or {}) do
-		if tostring(option):find("_SLURM_SPANK_OPTION_accordion_", 1, true) == 1 then return true end
+		seen = seen + 1
+		if seen > MAX_OPTIONS then break end
+		if tostring(option):sub(1, 64):find("_SLURM_SPANK_OPTION_accordion_", 1, true) == 1 then return true end
 	end
 	return false
 end

@@ -67,6 +67,8 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 			switch v := value.(type) {
 			case string:
 				fmt.Fprintf(&input, "%s=%s ", name, hex.EncodeToString([]byte(v)))
+			case runs:
+				fmt.Fprintf(&input, "%s=%s ", name, v.encoded())
 			default:
 				fmt.Fprintf(&input, "%s=#%d ", name, v)
 			}
@@ -130,6 +132,7 @@ var texts = []string{
 	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "\xff\xfe5\x00x\x00",
 	"5x500s;10x1h", "5x500s|10x1h,3x1s", "4x2h||8x1h", "|", "2x1h,8x1h|4x40m,16x40m", " 2x1h | 4x1h ", "2x1h,|4x1h", "2x1h|4x1", `5x5"s`, `5x5\s`, "%s%d%n", "5x500s # and more", "5x\x1b[2J500s",
 	strings.Repeat("2x1s,", 5000) + "2x1s", strings.Repeat("1x1s,2x1s,", 512) + "1x1s", strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 512), ","),
+	strings.Repeat("1x1s,2x1s,3x1s,4x1s|", 255) + "1x1s,2x1s,3x1s,4x1s", strings.Repeat("1x1s,2x1s,3x1s,4x1s,5x1s|", 250) + "1x1s", strings.Repeat("1x1s,", 1024) + "1x1s",
 	strings.Repeat("1x1s|", 255) + "1x1s", strings.Repeat("1x1s|", 256) + "1x1s", strings.Repeat("1x3m|", 256) + "bad",
 	strings.Repeat("1", 65000), strings.Repeat("\xff\xfe", 30000), strings.Repeat("x", 60000), strings.Repeat(",", 60000), strings.Repeat("5x", 30000),
 }
@@ -369,7 +372,8 @@ func TestOrdinaryJobsAreNotTouched(t *testing.T) {
 		{"script": "#!/bin/sh\n#EPILOGUE 5x500\n#epic\n# EP 5x500\n"},
 		{"script": "#!/bin/sh\nsbatch <<E\n#!/bin/sh\n#EP 5x500s\nE\n"},
 		{"script": ""}, {"comment": ""}, {}, {"comment": "step=5x500"}, {"comment": "ep5"}, {"script": "\x00\xff\n\n"},
-		{"script": "#!/bin/sh\n" + strings.Repeat("# a comment\n", 50000)},
+		{"script": "#!/bin/sh\n" + strings.Repeat("# a comment\n", 5000) + "srun hostname\n" + strings.Repeat("#EP 1x1s\n", 50000)},
+		{"comment": "EP=2x20s"}, {"comment": "Ep=2x20s,4x20s run 7"}, {"comment": "MOLD=2x20s"}, {"comment": "Launch=7"}, {"script": "#!/bin/sh\n#ep 2x20s\n#Mold 2x20s\n#Ep 2x20s\n"},
 		{"name": "accordion-demo"}, {"reservation": "maintenance,accordion"}, {"dependency": "afterok:7"},
 		{"uid": int64(0), "name": "accordion-grow-7", "dependency": "expand:7", "reservation": "accordion-7-2", "comment": "ep=1x1m"},
 	}

@@ -18,7 +18,7 @@ func submitLab(t *testing.T) *lab.SlurmLab {
 func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
-	rubbish := strings.Repeat("\xc3\x28\xa0", 64*1024/3)
+	rubbish := strings.Repeat("\xc3\x28\xa0", 60*1024/3)
 	for name, test := range map[string]struct {
 		script  string
 		options []string
@@ -33,7 +33,8 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 		"1,025 steps":            {"#EP " + strings.Repeat("1x1s,2x1s,", 512) + "1x1s", nil, []string{`"1x1s"`, "1024 steps"}},
 		"more than the pool":     {"#EP 2x20s,5x20s", nil, []string{`"5x20s"`, "4 nodes of partition main"}},
 		"another encoding":       {"#EP 2\xd720s", nil, []string{`2\xd720s`, "NODESxDURATION"}},
-		"64 KiB of rubbish":      {"#EP " + rubbish, nil, []string{`\xc3(\xa0`, "NODESxDURATION"}},
+		"60 KiB of rubbish":      {"#EP " + rubbish, nil, []string{`\xc3(\xa0`, "NODESxDURATION"}},
+		"over 64 KiB of rubbish": {"#EP " + rubbish + rubbish, nil, []string{"longer than 65536 bytes", "#EP lines"}},
 		"in the comment":         {"true", []string{"--comment=ep=2x500"}, []string{`"500"`, "500s"}},
 		"rubbish in the comment": {"true", []string{"--comment=ep=" + strings.Repeat("9", 60000)}, []string{`"9999999`, "NODESxDURATION"}},
 		"configurations":         {"#MOLD 4x2h|8x70", nil, []string{`"70"`, "500s"}},

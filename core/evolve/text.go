@@ -12,10 +12,13 @@ const what = "evolution profile"
 
 // Parse reads the text form of a requested profile, NODESxDURATION,NODESxDURATION,… as in "5x500s,10x1h"; see
 // core.ParseDuration for durations. White space is allowed at both ends and nowhere else. Neighbours of equal node
-// counts are joined into one step. The result has 1 to core.MaxSteps steps and lasts core.MaxTotal at most.
+// counts are joined into one step. The text has 1 to core.MaxSteps steps, and the profile lasts core.MaxTotal at most.
 //
 // An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
-func Parse(text string) (core.EP, error) {
+func Parse(text string) (core.EP, error) { return ParseAfter(0, text) }
+
+// ParseAfter is Parse for one of several profiles of a job, of which the ones before have so many steps as written.
+func ParseAfter(steps int, text string) (core.EP, error) {
 	body, column := core.TrimSpace(text)
 	var ep core.EP
 	var total core.Time
@@ -27,9 +30,10 @@ func Parse(text string) (core.EP, error) {
 		if total += s.Duration; total > core.MaxTotal {
 			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the longest total, 3650 days"}
 		}
-		if ep = then(ep, s); len(ep) > core.MaxSteps {
-			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the 1024 steps that a profile may have"}
+		if steps++; steps > core.MaxSteps {
+			return nil, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: "within the 1024 steps that a job may have"}
 		}
+		ep = then(ep, s)
 		column += len(piece) + 1
 	}
 	return ep, nil

@@ -190,18 +190,19 @@ func (r *fields) sizes(i int) []int {
 }
 
 // ParseProfiles reads alternatives of whole profiles, "2x1h,8x1h|4x40m,16x40m": an application that is moldable and
-// evolving. The result has 1 to MaxChoices profiles. An error is a *core.SyntaxError, or evolve's own.
+// evolving. The result has 1 to MaxChoices profiles, and core.MaxSteps steps in all. An error is a *core.SyntaxError, or evolve's own.
 func ParseProfiles(text string) ([]core.EP, error) {
 	var choices []core.EP
-	column := 0
+	column, steps := 0, 0
 	for piece := range strings.SplitSeq(text, "|") {
 		if len(choices) == MaxChoices {
 			return nil, &core.SyntaxError{What: "evolution profile", Column: column + 1, Piece: piece, Want: "within the 256 alternatives that a job may have"}
 		}
-		ep, err := evolve.Parse(piece)
+		ep, err := evolve.ParseAfter(steps, piece)
 		if err != nil {
 			return nil, later(err, column)
 		}
+		steps += strings.Count(piece, ",") + 1
 		choices = append(choices, ep)
 		column += len(piece) + 1
 	}

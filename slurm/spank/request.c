@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_TEXT 65536 /* bytes; job_submit.lua takes no more either */
-#define MAX_STEPS 1024 /* of one profile, after equal neighbours are joined */
+#define MAX_STEPS 1024 /* of a job, in all alternatives, as written */
 
 /* A verdict is what would be right in place of a piece; a want of NULL finds nothing wrong. */
 struct verdict {
@@ -32,12 +32,11 @@ static struct verdict check_step(struct span piece, int64_t *nodes, int64_t *sec
 	return (struct verdict){ NULL, piece };
 }
 
-/* check_profile reads one profile, 5x500s,10x1h. */
-static struct verdict check_profile(struct span text)
+/* check_profile reads one profile, 5x500s,10x1h, and counts its steps. */
+static struct verdict check_profile(struct span text, int *steps)
 {
 	struct span rest = trimmed(text), piece;
-	int64_t nodes, seconds, total = 0, before = 0; /* before: the last step's nodes */
-	int steps = 0;
+	int64_t nodes, seconds, total = 0;
 	bool more;
 
 	do {
@@ -48,11 +47,8 @@ static struct verdict check_profile(struct span text)
 		total += seconds;
 		if (total > MAX_TOTAL)
 			return (struct verdict){ "within the longest total, 3650 days", piece };
-		if (nodes != before)
-			steps++;
-		if (steps > MAX_STEPS)
-			return (struct verdict){ "within the 1024 steps that a profile may have", piece };
-		before = nodes;
+		if (++*steps > MAX_STEPS)
+			return (struct verdict){ "within the 1024 steps that a job may have", piece };
 	} while (more);
 	return (struct verdict){ NULL, text };
 }
@@ -61,13 +57,14 @@ static struct verdict check_profile(struct span text)
 static struct verdict check_profiles(struct span rest)
 {
 	struct span profile;
+	int steps = 0;
 	bool more;
 
 	for (int alternatives = 1;; alternatives++) {
 		more = cut(&rest, '|', &profile);
 		if (alternatives > MAX_CHOICES)
 			return (struct verdict){ "within the 256 alternatives that a job may have", profile };
-		const struct verdict v = check_profile(profile);
+		const struct verdict v = check_profile(profile, &steps);
 		if (v.want || !more)
 			return v;
 	}

@@ -2,9 +2,11 @@
 --
 -- usage: lua5.1 submit.lua PATH/job_submit.lua NODES <jobs
 -- NODES are those of each partition: how many, or their names, as Slurm 20.11 tells.
--- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. The answer is such a
--- line too: the job's fields afterwards, with rc, and what its user was told in user. Fields env.NAME are the job's
--- environment; with env=#0 it has none. Field spank is its spank_job_env, one NAME=VALUE a line.
+-- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. DIGITS*COUNT repeats a
+-- string, and + joins strings. The answer is such a line too: the job's fields afterwards, with rc, and what its user was
+-- told in user. Fields env.NAME are the job's environment; with env=#0 it has none. Field spank is its spank_job_env, one
+-- NAME=VALUE a line. With timed=#1 the answer has took, the microseconds of processor time in the plug-in, and reads, how
+-- often the plug-in took the script: Slurm copies it each time.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
@@ -18,6 +20,14 @@ local function unhex(text)
 	return (text:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
+-- text reads DIGITS*COUNT+DIGITS...
+local function text(value)
+	if not value:find("[*+]") then return unhex(value) end
+	local parts = {}
+	for digits, count in value:gmatch("(%x+)%*?(%d*)") do parts[#parts + 1] = unhex(digits):rep(tonumber(count) or 1) end
+	return table.concat(parts)
+end
+
 local function hex(text)
 	return (text:gsub(".", function(c) return string.format("%02x", c:byte()) end))
 end
@@ -25,7 +35,7 @@ end
 -- Slurm's own table throws when a string is set to nil, or a field is not known to it.
 local writable = {
 	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
-	shared = "number", reservation = "string", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
+	shared = "number", reservation = "string", partition = "string", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
 }
 local function environment(fields)
 	return setmetatable({}, {
@@ -42,6 +52,7 @@ local function record(fields)
 	return setmetatable({}, {
 		__index = function(_, name)
 			if name == "environment" then return surroundings end
+			if name == "script" and fields.timed then fields.reads = (fields.reads or 0) + 1 end
 			return fields[name]
 		end,
 		__newindex = function(_, name, value)
@@ -67,7 +78,7 @@ local partitions = {
 for line in io.lines() do
 	local fields = { min_nodes = 4294967294, max_nodes = 4294967294, time_limit = 4294967294, het_job_offset = 4294967294 }
 	for name, value in line:gmatch("(%S+)=(%S*)") do
-		fields[name] = value:sub(1, 1) == "#" and tonumber(value:sub(2)) or unhex(value)
+		fields[name] = value:sub(1, 1) == "#" and tonumber(value:sub(2)) or text(value)
 	end
 	if fields.spank then
 		local options, n = {}, 0
@@ -79,14 +90,18 @@ for line in io.lines() do
 	told, faults = nil, nil
 	local uid = fields.uid or 1000
 	local rc
+	if fields.timed then collectgarbage() end
+	local began = os.clock()
 	if fields.modify then
 		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to, reservation = fields.into }), fields, partitions, uid)
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end
+	if fields.timed then fields.took = math.ceil((os.clock() - began) * 1e6) end
 	fields.script, fields.spank_job_env, fields.rc, fields.user, fields.fault = nil, nil, rc, told, faults
 	local words = {}
 	for name, value in pairs(fields) do
+		if fields.timed and type(value) == "string" then value = value:sub(1, 4096) end
 		words[#words + 1] = name .. "=" .. (type(value) == "number" and string.format("#%.0f", value) or hex(value))
 	end
 	print(table.concat(words, " "))
