@@ -42,6 +42,7 @@ type Job struct {
 	Choices     []core.EP  // sizes among which the batch system itself chooses, or chose, Molds.Pause among each; nil: Want is all that is known
 	Tasks, CPUs int        // what it asked for in all
 	Kinds       []string   // of nodes that it can run on; nil: all
+	Needs       string     // what it asks for on each node, as a text that changes with it; "": not told
 	Limit       core.Time  // seconds; core.Forever when unlimited
 	Started     core.Time  // Unix seconds; 0 while it waits
 	Begin       core.Time  // not before; 0: no such wish

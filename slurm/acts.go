@@ -90,10 +90,13 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case r.State != adapter.Pending:
 		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	if err := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why)); err != nil && !errors.Is(err, adapter.ErrGone) {
-		return fmt.Errorf("refusing: %w", err)
+	// Slurm may write the comment and report an error all the same, of a job whose counts are beyond its partition (PartitionConfig), or
+	// refuse it. The job ends in any case: the journal has the reason, too.
+	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
+	if err := s.Cancel(ctx, job); err != nil {
+		return fmt.Errorf("refusing: %w", errors.Join(err, told))
 	}
-	return s.Cancel(ctx, job)
+	return nil
 }
 
 // End cancels a job. A running batch job's standard error first gets the reason, by Slurm itself (`scontrol notify`): so

@@ -40,6 +40,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s.tellApart(ctx, &in, jobs)
 	for i := range jobs {
 		jobs[i].Rigid = jobs[i].Ours(s.Pool, s.config.All)
+		if r := &jobs[i]; r.State == adapter.Pending && adapter.RequestOf(&r.Job) != "" {
+			r.Needs = r.Needed()
+		}
 	}
 	s.rank(ctx, jobs)
 	s.judge(ctx, in, l.jobs, jobs)

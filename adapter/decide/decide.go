@@ -61,6 +61,8 @@ type Operation struct {
 	Talk bool
 	// Resize: one of the few that may be under way at once.
 	Resize bool
+	// Starts: the job is to begin. One that is refused again and again is set aside (managed.Rejection).
+	Starts bool
 	Acts   func(context.Context, *act.Acts) error // it has copies, no job
 	Done   func(now time.Time) Outcome            // nil: nothing but that it ended
 	Undo   func(*managed.Job)                     // takes back what Change did, where the acts failed; durable. nil: there is nothing

@@ -21,6 +21,9 @@ func (s Situation) waiting(r *managed.Job) Decision {
 			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
 		}}
 	}
+	if r.Rejected.Lasts(s.Now) {
+		return s.aside(r)
+	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || !r.Seen.Held {
 		return Decision{Do: &Operation{Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) }}}
 	}
@@ -88,14 +91,14 @@ func (s Situation) start(r *managed.Job) Decision {
 	return Decision{
 		Change: func(r *managed.Job) {
 			r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
-			r.Nodes, r.Attached = nodes, true
+			r.Nodes, r.Attached, r.Released = nodes, true, time.Time{}
 			r.Promise = make([]core.Time, len(c.EP))
 			r.SetPromise(c.Start, c.EP)
 		},
 		Events:   []Event{{"starting", fmt.Sprintf("on %d nodes", shape.Nodes), s.startOf(r, nodes)}},
 		Reserves: &reservation, Takes: nodes,
 		Do: &Operation{
-			Verb: "start",
+			Verb: "start", Starts: true,
 			Acts: func(ctx context.Context, a *act.Acts) error {
 				if err := a.Prepare(ctx, key, reservation, shape); err != nil {
 					return err
@@ -132,15 +135,59 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.State != adapter.Pending {
 		return Decision{Waits: r.Blocked}
 	}
-	if r.Seen.Held {
+	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 { // the sidecar ended before it had released the job
 		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}
+	}
+	if r.Seen.Held {
+		return s.sentBack(r)
 	}
 	d := Decision{Waits: word("the batch system starts it", r.Seen.Why)}
 	if lost := s.lost(r.Nodes); lost != nil {
 		return s.takeBack(r, d, fmt.Sprintf("%s was lost before it began; its start is planned anew", nodesOf(lost)))
 	}
 	if s.World.Now >= r.Planned+patience {
-		return s.takeBack(r, d, "did not start in time; its start is planned anew")
+		return s.unstarted(r, d)
+	}
+	return d
+}
+
+// sentBack sets a job aside that the batch system sent back unstarted, for reasons that the plan does not know. It leaves its reservation, which
+// the batch system keeps as long as the job is tied to it.
+func (s Situation) sentBack(r *managed.Job) Decision {
+	said, times := r.Seen.Why, r.Rejected.Times+1
+	if said == "" || said == "None" {
+		said = "it is held again"
+	}
+	key, kinds := r.Key, managed.KindsOf(s.World.Snapshot.Nodes)
+	return Decision{
+		Change: func(r *managed.Job) { r.Reject(said, s.World.Now, kinds) },
+		Events: []Event{Rejected(said, times)},
+		Do:     &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }},
+	}
+}
+
+// Rejected returns the event of a start that ended with the job sent back, so many times in a row.
+func Rejected(said string, times int) Event {
+	pause := managed.PauseAfter(times)
+	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", said, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
+}
+
+// aside waits with a job that is set aside. Where it could not leave its reservation, it does so now.
+func (s Situation) aside(r *managed.Job) Decision {
+	d, key := Decision{Waits: r.Rejected.Text()}, r.Key
+	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
+		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+	}
+	return d
+}
+
+// unstarted takes a start back that takes too long, and sets the job aside.
+func (s Situation) unstarted(r *managed.Job, d Decision) Decision {
+	said, kinds := word("not started in time", r.Seen.Why), managed.KindsOf(s.World.Snapshot.Nodes)
+	d = s.takeBack(r, d, "did not start in time; its start is planned anew")
+	d.Do.Done = func(time.Time) Outcome {
+		r.Reject(said, s.World.Now, kinds)
+		return Outcome{Save: true}
 	}
 	return d
 }

@@ -278,4 +278,6 @@ func Stiff(frozen core.Time, now time.Time) bool {
 }
 
 // SetAside says whether the job is to have no place in the plan now.
-func (r *Job) SetAside(now time.Time) bool { return r.Stiff(now) && now.Before(r.Retry) }
+func (r *Job) SetAside(now time.Time) bool {
+	return r.Stiff(now) && now.Before(r.Retry) || r.Rejected.Lasts(now)
+}

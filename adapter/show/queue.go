@@ -171,14 +171,25 @@ func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	}
 }
 
-// addOthers adds the jobs that the plan cannot know yet: held ones, and those that would not start on an empty machine.
+// addOthers adds the jobs that the plan cannot know yet: held ones, those that would not start on an empty machine, and those that are set aside.
 func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+	queued := make(map[adapter.Key]bool, len(v.Queue))
+	for _, w := range v.Queue {
+		if w.Managed != nil {
+			queued[w.Managed.Key] = true
+		}
+	}
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
 		if r := v.Managed[j.Key]; r != nil {
-			if m := ours[j.Key]; m != nil && m.Phase == string(managed.Waiting) && (r.Seen == nil || r.Seen.Blocked) {
+			if m := ours[j.Key]; m != nil && m.Phase == string(managed.Waiting) && !queued[j.Key] {
 				e := entryOf(m)
-				e.Phase = "blocked"
+				if r.Seen == nil || r.Seen.Blocked {
+					e.Phase = "blocked"
+				}
+				if e.Size == 0 {
+					e.Size = r.Choices[0][0].Nodes
+				}
 				q.Jobs = append(q.Jobs, e)
 			}
 			continue

@@ -164,8 +164,16 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	}
 	if op.Undo(r); r.Phase == managed.Starting {
 		r.Straggles = s.jobs.later(managed.Straggles)
+	} else if op.Starts && r.Failures > 1 {
+		return s.jobs.reject(r, err)
 	}
 	return s.jobs.save(r)
+}
+
+// reject sets a job aside of which the batch system has refused several starts in a row.
+func (s *jobs) reject(r *managed.Job, why error) error {
+	r.Reject(why.Error(), s.notes.clock.Now().Unix(), managed.KindsOf(s.readings.snapshot.Nodes))
+	return s.save(r, decide.Rejected(r.Rejected.Said, r.Rejected.Times))
 }
 
 // backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not

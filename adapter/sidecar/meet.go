@@ -114,6 +114,11 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 }
 
 func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
+	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes)) {
+		if err := s.save(r, decide.Event{Kind: "reconsidered", Text: "it or the nodes were changed: tried again"}); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.Rigid():
 		if r.AskFor(j); j.Held && r.Let > 0 { // somebody put it back
@@ -195,6 +200,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	if r.Phase == managed.Starting && j.Limit > 0 {
 		r.Limit = max(j.Limit, r.EP().Total()) // one that is shorter was shortened since we released it
 	}
+	r.Rejected = managed.Rejection{}
 	r.Phase, r.Began, r.Nodes, r.Attached = managed.Running, j.Started, slices.Clone(j.Nodes), j.Reservation != ""
 	late := core.Time(0)
 	if r.Planned > 0 {

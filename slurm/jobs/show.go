@@ -105,7 +105,7 @@ func (j *shown) take(r *output.Record) {
 		j.wrong = r.Unreadable
 		j.Partition, j.Nodes, j.BatchHost, j.Reservation = r.Partition, r.Nodes, r.BatchHost, r.Reservation
 		j.Want, j.MaxNodes, j.Tasks, j.CPUs = r.Want, r.MaxNodes, r.Tasks, r.CPUs
-		j.MinCPUs, j.MinMemory, j.MemoryPer, j.Upfront = r.MinCPUs, r.MinMemory, r.MemoryPer, r.Upfront
+		j.MinCPUs, j.MinMemory, j.MemoryPer, j.MinDisk, j.Upfront = r.MinCPUs, r.MinMemory, r.MemoryPer, r.MinDisk, r.Upfront
 		j.OverSubscribe, j.Features, j.TRES = r.OverSubscribe, r.Features, r.TRES
 	}
 	if j.doubt&(ofMark|ofMiddle) != 0 {
@@ -195,6 +195,7 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 		per, amount, _ := strings.Cut(wordOf(memory), "=")
 		j.MemoryPer, j.MinMemory = per, e.Memory("MinMemory"+per, amount)
 	}
+	j.MinDisk = e.Memory("MinTmpDiskNode", l.word(keyMinTmpDisk))
 	j.Features, j.OverSubscribe = output.Text(l.span(keyFeatures, keyDelayBoot)), output.Text(l.word(keyOverSubscribe))
 	_, slot, _ := strings.Cut(l.span(keyDelayBoot, keyOverSubscribe), " ")
 	name, first := strings.CutPrefix(slot, "Reservation=")

@@ -76,7 +76,7 @@ func (n *Node) Hardware(memory bool) Hardware {
 
 // Suits says whether the node has what the job asks for on each of its nodes, features aside.
 func (n *Node) Suits(r *Record) bool {
-	return r.MinCPUs <= n.Effective && (r.MemoryPer == "CPU" || r.MinMemory <= n.Free()) && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
+	return r.MinCPUs <= n.Effective && (r.MemoryPer == "CPU" || r.MinMemory <= n.Free()) && r.MinDisk <= n.Scratch && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
 		(r.State != adapter.Pending || n.hasAny(r.TRES)) // of one that runs, that is what came with its nodes
 }
 

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type Record struct {
 	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
 	MinMemory     int64  // MB, on each node or for each CPU; 0 when it does not say
 	MemoryPer     string // what minMemory is for: "Node", "CPU", or from 24.11 on "TRES". Consoles only: squeue does not tell
+	MinDisk       int64  // MB of temporary disk on each node (--tmp). Consoles only: squeue is not asked
 	OverSubscribe string // OK, NO, YES, USER, MCS: how it shares nodes, as Slurm writes it
 	Features      string // -C, as it was given: fat, thin|fat, [thin*1&fat*2]; "" for none
 	TRES          string // cpu=8,mem=2000M,node=2,billing=8,gres/gpu=4: what it has, or where it has none what it asked for
@@ -154,6 +156,11 @@ func (r *Record) Ends() core.Time {
 		return core.Forever
 	}
 	return r.Started + r.Limit
+}
+
+// Needed returns what the job asks for on each of its nodes, as a text that changes with it.
+func (r *Record) Needed() string {
+	return fmt.Sprintf("%d CPUs, %d MB for each %s, %d MB of disk, %q, %q, %q", r.MinCPUs, r.MinMemory, r.MemoryPer, r.MinDisk, r.Features, r.TRESPerNode, r.TRESPerTask)
 }
 
 // WantsGRES says whether the job asks for generic resources.
