@@ -73,6 +73,15 @@ func waits() *managed.Job {
 	return managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending, Held: true, Mark: "accordion:ep"}, "ep=", profile)
 }
 
+// starts is a job that was released to start.
+func starts() *managed.Job {
+	r := waits()
+	r.Seen.Held = false
+	r.Phase, r.Decided, r.Planned, r.Nodes, r.Attached, r.Released = managed.Starting, true, now-1, []string{"n1", "n2"}, true, time.Unix(now-1, 0)
+	r.Promise = []core.Time{now + 99, now + 199, now + 299}
+	return r
+}
+
 // runs is a job in its step, which is promised to end at a second, and whose application speaks.
 func runs(step int, end core.Time) *managed.Job {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
@@ -106,6 +115,18 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"… and is not ours yet", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Mark = "" }, "adopt"},
 		{"… and the batch system would not start it", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Blocked, r.Seen.Why = true, "Dependency" }, "waits: Dependency"},
 		{"… and can never run", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Unfit = "it is an array" }, "refuse, refused"},
+		{"… and the batch system sent it back a moment ago", waits(), nil, func(r *managed.Job, _ *Situation) { r.Reject("BadConstraints", now-5, "") },
+			"waits: the batch system sent it back once (BadConstraints); tried again at " + time.Unix(now+5, 0).Format(time.TimeOnly)},
+		{"… and it is still tied to the reservation of its start", waits(), nil, func(r *managed.Job, _ *Situation) {
+			r.Reject("BadConstraints", now-5, "")
+			r.Seen.Reservation = r.Reservation(0)
+		}, "hold"},
+		{"… and the pause is over", waits(), nil, func(r *managed.Job, _ *Situation) { r.Rejected = managed.Rejection{Times: 1, Until: now} }, "start, starting"},
+		{"it starts", starts(), nil, nil, "waits: the batch system starts it"},
+		{"… and is held again", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Seen.Why = true, "BadConstraints" }, "hold, sent back"},
+		{"… and is held, for the sidecar ended before it released it", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Released = true, time.Time{} }, "nothing"},
+		{"… and is held, for the batch system refuses to release it", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Released, r.Failures = true, time.Time{}, 1 }, "hold, sent back"},
+		{"… and does not begin", starts(), nil, func(r *managed.Job, _ *Situation) { r.Planned = now - 60 }, "hold, held"},
 		{"it runs, in the middle of its step", runs(0, now+50), nil, nil, "nothing"},
 		{"it asks, early", asks(runs(0, now+50)), nil, nil, "waits: step 1 is over; the next is planned for " + time.Unix(now+50, 0).Format(time.TimeOnly)},
 		{"it asks, in time", asks(runs(0, now)), nil, nil, "resize"},

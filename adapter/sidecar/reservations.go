@@ -58,7 +58,7 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 		}
 	}
 	for _, name := range s.ours() {
-		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) {
+		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) || s.leaves(name) {
 			continue
 		}
 		if _, there := s.reserved(name); there {
@@ -139,6 +139,12 @@ func (s *reservations) mayTend(name string) bool {
 	}
 	t := s.tending[name]
 	return under < calls && !t.busy && !s.notes.clock.Now().Before(t.retry)
+}
+
+// leaves reports whether the job of the reservation is being untied from it: until then the batch system does not delete it.
+func (s *reservations) leaves(name string) bool {
+	r := s.jobs.records[s.owner(name)]
+	return r != nil && r.Busy == "hold"
 }
 
 // anew is for a clock that was set: what was refused may be tried at once.
