@@ -1,0 +1,84 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// never are options of jobs that no node of a lab can satisfy, with what the plug-in says of each.
+func never(cpus int) map[string]string {
+	return map[string]string{
+		"--tmp=3000":                         "--tmp=3000: the nodes of partition main have at most 2000 MB",
+		"--sockets-per-node=99":              "sockets",
+		"--cores-per-socket=99":              "cores on a socket",
+		"--threads-per-core=9":               "threads on a core",
+		"--ntasks-per-core=9":                "threads on a core",
+		fmt.Sprintf("--ntasks=%d", cpus+1):   fmt.Sprintf("which take %d CPUs on a node: the nodes of partition main have at most %d CPUs", cpus+1, cpus),
+		"--cpus-per-task=64":                 "--cpus-per-task=64",
+		"--mem=999G":                         "MB of memory",
+		"--gres=gpu:9":                       "have at most 4 of it",
+		"--constraint=thin --gres=gpu:1":     "no node of partition main has all that it asks for",
+		"--constraint=thin&fat":              "no node of partition main has that",
+		"--ntasks-per-node=64 --exclusive":   "64 CPUs on a node",
+		"--extra-node-info=9:9:9 --ntasks=1": "",
+	}
+}
+
+// Plain Slurm refuses them at submission. Where the plug-in knows nothing of the nodes (its file is gone), the sidecar finds out: it refuses
+// what it understands, and sets aside what Slurm sends back.
+func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	lab := siteLab(t, "")
+	file := filepath.Join(lab.Dir, "etc", "accordion_nodes.lua")
+	p := serving(t, lab, fmt.Sprintf("limits = %q", filepath.Join(lab.Dir, "etc", "accordion_limits.lua")))
+	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool {
+		_, err := os.Stat(file)
+		return err == nil
+	})
+	for options, says := range never(lab.CPUs) {
+		id, said, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
+		if err == nil || !strings.Contains(said, says) || !strings.Contains(said, "Requested node configuration is not available") {
+			t.Errorf("%s: %v: job %s, sbatch says %q, want %q", options, err, id, said, says)
+		}
+	}
+
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	var aside []string
+	for _, options := range []string{"--sockets-per-node=99", "--cores-per-socket=99", "--threads-per-core=9", fmt.Sprintf("--ntasks=%d", lab.CPUs+1)} {
+		aside = append(aside, lab.Submit(t, "alice", walk("1x20s,2x20s", 2), options))
+	}
+	for _, options := range []string{"--cpus-per-task=64", "--tmp=3000"} {
+		id := lab.Submit(t, "alice", walk("1x20s,2x20s", 2), options)
+		lab.Await(t, time.Minute, "job "+id+" ("+options+") is refused with its reason", func() bool {
+			shown := client(t, lab, "scontrol", "-o", "show", "job", id)
+			return strings.Contains(shown, "JobState=CANCELLED") && strings.Contains(shown, "AdminComment=accordion refused this job: ")
+		})
+		p.says(id, "refused: ")
+	}
+	for _, id := range aside {
+		lab.Await(t, time.Minute, "job "+id+" is sent back twice", func() bool { return len(p.events(id, "sent back")) > 1 })
+		p.says(id, "the batch system sent it back", "BadConstraints", "tried again at")
+	}
+	begin := time.Now()
+	other := lab.Submit(t, "bob", "true", fmt.Sprintf("-N%d", lab.Nodes), "-t1")
+	lab.Await(t, time.Minute, "bob's job of all nodes begins", func() bool {
+		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", other), "JobState=COMPLET")
+	})
+	if waited := time.Since(begin); waited > 15*time.Second {
+		t.Errorf("bob's job of all nodes was over after %.1f s on an idle cluster", waited.Seconds())
+	}
+	for _, id := range aside {
+		all := p.journal(id)
+		if starts := len(ofKind(all, "starting")); starts > 4 || len(all) > 14*starts+4 {
+			t.Errorf("job %s was started %d times in a minute, with %d entries in the journal", id, starts, len(all))
+		}
+		lab.Run(t, "alice", "scancel", id)
+	}
+	clean(t, p)
+}
