@@ -123,6 +123,13 @@ type Maker interface {
 	Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (Key, error)
 }
 
+// Ager is a BatchSystem that does not remember since when jobs could have run that wait for the sidecar, and counts their age from there. It
+// tells that second with each reading (Job.CouldRun), and forgets it when the sidecar ends.
+type Ager interface {
+	// Recall sets what was told of a job last, before an earlier sidecar ended. It is called before the first reading.
+	Recall(job Key, since core.Time)
+}
+
 // Errors that a BatchSystem returns (wrapped in one that says what was being done to what).
 var (
 	// ErrBusy: the nodes are not free. Nothing was done; read again and plan again.

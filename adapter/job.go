@@ -48,6 +48,7 @@ type Job struct {
 	Begin       core.Time  // not before; 0: no such wish
 	Priority    int64      // the batch system's own rank, higher first
 	Rank        []RankPart // what that is made of, where it says so
+	CouldRun    core.Time  // second since which it could have run, of a pending job whose age the sidecar has to remember (Ager); NotYet; 0: nothing is to be remembered
 	Most        Most       // nodes that the site's limits allow it ever
 	MostNow     Most       // the same, as others of the same limits use them now
 
@@ -58,6 +59,10 @@ type Job struct {
 	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
 	Grows       string     // the way in which it grows and why so, in words; "": the batch system has one way only
 }
+
+// NotYet is what stands for the second since which a job could have run that cannot run yet: it is held, or depends on another, or its begin
+// time is to come.
+const NotYet core.Time = -1
 
 // RankPart is one reason of a job's rank.
 type RankPart struct {

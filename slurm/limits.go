@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/slurm/client"
 	"accordion/slurm/growth"
 	"accordion/slurm/limits"
@@ -235,9 +236,40 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 		return // the next reading does it
 	}
 	now := time.Now()
+	s.age(jobs, now)
 	for i := range jobs {
 		if r := &jobs[i]; r.State == adapter.Pending && r.Parked() && r.Priority > 0 {
 			r.Priority += limits.Age(c, r, now)
 		}
+	}
+}
+
+// age notes since when jobs could have run that wait for the sidecar. A task of an array that has become a job of its own could have run
+// since its array could.
+func (s *System) age(jobs []output.Record, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := make(map[adapter.Key]core.Time, len(s.since))
+	for i := range jobs {
+		r := &jobs[i]
+		if r.State != adapter.Pending || !r.Parked() && !r.Rigid && adapter.RequestOf(&r.Job) == "" {
+			continue
+		}
+		known, told := s.since[r.Key]
+		if !told && r.Array != 0 {
+			known = s.since[adapter.Key{ID: core.JobID(r.Array), Submitted: r.Submitted}]
+		}
+		r.CouldRun = limits.CouldRun(r, known, now)
+		since[r.Key] = r.CouldRun
+	}
+	s.since = since
+}
+
+// Recall implements adapter.Ager.
+func (s *System) Recall(job adapter.Key, since core.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if since != 0 {
+		s.since[job] = since
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/slurm/client"
 	"accordion/slurm/cluster"
 	"accordion/slurm/growth"
@@ -64,6 +65,8 @@ type System struct {
 	written   map[string]string // for job_submit.lua, by file
 	miscount  limits.Miscount
 
+	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar
+
 	splitting sync.Mutex
 	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
 
@@ -75,6 +78,7 @@ var (
 	_ adapter.BatchSystem = (*System)(nil)
 	_ adapter.Leaser      = (*System)(nil)
 	_ adapter.Gatekeeper  = (*System)(nil)
+	_ adapter.Ager        = (*System)(nil)
 )
 
 var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
@@ -116,7 +120,7 @@ func New(c Config) (*System, error) {
 
 // systemOf is a system that runs Slurm's programs by run.
 func systemOf(c Config, run *client.Runner) *System {
-	s := &System{config: c}
+	s := &System{config: c, since: map[adapter.Key]core.Time{}}
 	all := cluster.New(run, c.Partitions, c.Growth)
 	s.Hand, s.Keeper, s.Room = resize.New(all), lease.New(run), waiting.New(all)
 	s.Lost, s.Limited = s.Mend, s.forgetRules

@@ -63,6 +63,7 @@ type Record struct {
 	Since    core.Time   // second at which that was seen
 	Why      string      // why we end it
 	Rejected Rejection   `json:",omitzero"`  // by the batch system, when it was to start
+	CouldRun core.Time   `json:",omitempty"` // second since which it could have run, while it waits (adapter.Job.CouldRun)
 	Let      core.Time   `json:",omitempty"` // second in which a rigid job was let in; 0: it waits before the gate
 	Attached bool        // it may still be tied to its start reservation
 	Expected core.Time   // planned start that its user was told of last, Unix seconds; 0: none

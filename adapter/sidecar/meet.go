@@ -119,6 +119,9 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 			return err
 		}
 	}
+	if r.CouldRun != j.CouldRun {
+		r.CouldRun, r.Dirty = j.CouldRun, true
+	}
 	switch {
 	case r.Rigid():
 		if r.AskFor(j); j.Held && r.Let > 0 { // somebody put it back

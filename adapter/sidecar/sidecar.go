@@ -178,6 +178,11 @@ func (s *Sidecar) recover() error {
 	if err := s.jobs.restore(); err != nil {
 		return err
 	}
+	if ager, ok := s.crew.acts.System.(adapter.Ager); ok {
+		for _, r := range s.jobs.sorted() {
+			ager.Recall(r.Key, r.CouldRun)
+		}
+	}
 	open, err := s.notes.journal.Unfinished()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/slurm/output"
 )
 
@@ -40,6 +41,24 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
+// fine is into how many parts at most PriorityMaxAge is divided: of Slurm's default, a week, a part is a minute.
+const fine = 7 * 24 * 60
+
+// CouldRun returns the second since which a pending job could have run: the last of its submission, its begin time, the end of its
+// dependency and the end of its hold. Slurm does not tell the last two of a parked job, so that the job must be looked at often. known is
+// what was returned at the last look; 0: this is the first.
+func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
+	switch {
+	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
+		return adapter.NotYet
+	case known == adapter.NotYet:
+		return now.Unix()
+	case known > 0:
+		return known
+	}
+	return max(r.Submitted, r.Begin)
+}
+
 // Age is what the job's age would add to its priority, and does not while it is parked: Slurm takes it for one that could not
 // start.
 func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
@@ -48,6 +67,14 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	if c["PriorityType"] != "priority/multifactor" || strings.Contains(c["PriorityFlags"], "ACCRUE_ALWAYS") || err != nil || most <= 0 {
 		return 0
 	}
-	waited := max(0, now.Unix()-max(r.Submitted, r.Begin)) / 60 * 60 // by the minute: who looks need not see each point
+	since := max(r.Submitted, r.Begin)
+	switch {
+	case r.CouldRun == adapter.NotYet:
+		return 0
+	case r.CouldRun > 0:
+		since = r.CouldRun
+	}
+	grain := max(1, min(60, most/fine)) // whoever looks need not see each point
+	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

@@ -1,0 +1,68 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/adapter/view"
+	"accordion/scripts/lab"
+)
+
+// Twins wait for the end of another job, one of them managed. From then on Slurm counts the age of the ordinary one, and the sidecar that of
+// the other one, also after it was killed.
+func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
+	t.Parallel()
+	lab := lab.Slurm(t, 2, lab.Users("alice"), lab.Fast(), lab.Config(
+		"PriorityWeightAge=1000000\nPriorityMaxAge=00:20:00\nPriorityCalcPeriod=1\nPriorityWeightPartition=1000000\nPriorityWeightJobSize=0\nPriorityWeightFairshare=0\nPriorityWeightQOS=0"))
+	p := serving(t, lab, "")
+	before := lab.Submit(t, "alice", "sleep 3000", "-N2", "-t60")
+	busy := lab.Submit(t, "alice", "sleep 3000", "-N2", "-t60", "--exclusive")
+	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == before })
+	after := "--dependency=afterany:" + before
+	ordinary := lab.Submit(t, "alice", "sleep 5", "-N2", "-t60", after)
+	managed := lab.Submit(t, "alice", "#EP 2x30m,1x20m\nsleep 5", after)
+	last := 0.0
+	differ := func(when string) {
+		t.Helper()
+		client(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm counts its age anew
+		slurms, err := strconv.ParseFloat(strings.TrimSpace(client(t, lab, "squeue", "-h", "-j", ordinary, "-o", "%Q")), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ours float64
+		lab.Await(t, time.Minute, "the sidecar ranks the managed job", func() bool {
+			var q view.Queue
+			if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range q.Jobs {
+				if fmt.Sprint(e.ID) == managed {
+					ours = float64(e.Priority)
+					return ours > 0 && ours != last // a sidecar that has just begun has not shown its own
+				}
+			}
+			return false
+		})
+		last = ours
+		t.Logf("%s the rank is %.0f of the ordinary one, and %.0f of the managed one", when, slurms, ours)
+		if math.Abs(ours-slurms) > slurms/100 {
+			t.Errorf("%s the managed one has the rank %.0f, want %.0f to a hundredth", when, ours, slurms)
+		}
+	}
+	lab.Await(t, time.Minute, "both wait", func() bool { return p.view(managed) != nil })
+	time.Sleep(40 * time.Second) // an age that must not count: 3 % of the rank
+	differ("as they depend on another")
+	client(t, lab, "scancel", before)
+	lab.Await(t, time.Minute, "another job has the nodes", func() bool { return client(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == busy })
+	time.Sleep(10 * time.Second) // an age that counts
+	differ("when the dependency is met")
+	p.kill()
+	p.start()
+	differ("after a restart of the sidecar")
+	client(t, lab, "scancel", "--user=alice")
+}
