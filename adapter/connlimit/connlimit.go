@@ -42,6 +42,9 @@ func OfAddr(addr netip.Addr) Client {
 
 // Of returns the client at the other end of a connection: by its address, or on a Unix socket by its user.
 func Of(conn net.Conn) Client {
+	if c, is := conn.(*Conn); is {
+		return Of(c.Conn)
+	}
 	switch at := conn.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		return OfAddr(at.AddrPort().Addr())

@@ -24,6 +24,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/act"
+	"accordion/adapter/connlimit"
 	"accordion/adapter/managed"
 )
 
@@ -193,13 +194,16 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
+// connections bound what is open at once: a site has a few scrapers, which come again when a connection of theirs gave way.
+var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
+
 // Listen takes the address, HOST:PORT. An error says what to do.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; give another address in [metrics] listen, or none", err)
 	}
-	return l, nil
+	return connlimit.Listen(l, connections), nil
 }
 
 // Serve answers on the listener until ctx ends, and closes it; then it returns nil.

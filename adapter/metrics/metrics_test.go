@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -143,5 +144,36 @@ func TestAnAddressThatIsTakenIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	defer l.Close()
 	if _, err := metrics.Listen(l.Addr().String()); err == nil || !strings.Contains(err.Error(), "[metrics] listen") {
 		t.Errorf("error %v, want one that names the setting", err)
+	}
+}
+
+// Whoever reaches the port may hold connections that say nothing: they use up neither files nor the scraper's place.
+func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
+	address := serving(t, metrics.New(time.Now))
+	var idle []net.Conn
+	defer func() {
+		for _, c := range idle {
+			c.Close()
+		}
+	}()
+	for range 300 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle = append(idle, c)
+	}
+	if text := page(t, address); !strings.Contains(text, "accordion_cycle_seconds") {
+		t.Errorf("the scraper got %q", text)
+	}
+	open := 0
+	for _, c := range idle {
+		c.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			open++
+		}
+	}
+	if open > 16 {
+		t.Errorf("%d idle connections of one client are open, want 16", open)
 	}
 }

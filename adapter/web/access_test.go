@@ -103,7 +103,7 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "sub", "web.sock")
-	first, err := Listen(path)
+	first, err := listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") || !strings.Contains(err.Error(), "[web] listen") {
 		t.Errorf("a second one: %v", err)
 	}
-	first.(*bounded).Listener.(*net.UnixListener).SetUnlinkOnClose(false) // as one that is killed
+	first.(*net.UnixListener).SetUnlinkOnClose(false) // as one that is killed
 	first.Close()
 	second, err := Listen(path)
 	if err != nil {
@@ -130,5 +130,29 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 	}
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file: %v", err)
+	}
+}
+
+func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
+	for name, change := range map[string]func(dir string) error{
+		"of another user": func(dir string) error {
+			if os.Getuid() != 0 {
+				t.Skip("only root can give a folder away")
+			}
+			return os.Chown(dir, 12345, 12345)
+		},
+		"all can write": func(dir string) error { return os.Chmod(dir, 0o777) },
+	} {
+		dir := t.TempDir()
+		if err := change(dir); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Listen(filepath.Join(dir, "page"))
+		if err == nil {
+			l.Close()
+			t.Errorf("%s: it listens there", name)
+		} else if !strings.Contains(err.Error(), "the folder "+dir) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -80,6 +81,13 @@ func open(t testing.TB, o Options) (*Server, string) {
 		o.Clock = func() time.Time { return time.Unix(noon, 0) }
 	}
 	h := New(o)
+	serveOn(t, h, l)
+	return h, "http://" + l.Addr().String()
+}
+
+// serveOn serves on a listener until the test ends.
+func serveOn(t testing.TB, h *Server, l net.Listener) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(ctx, l) }()
@@ -89,7 +97,6 @@ func open(t testing.TB, o Options) (*Server, string) {
 			t.Error(err)
 		}
 	})
-	return h, "http://" + l.Addr().String()
 }
 
 // shows hands a scene over, and waits until its edition is there.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"accordion/adapter/connlimit"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
@@ -17,6 +19,9 @@ import (
 
 // mostExplained is how many jobs are explained at once: each costs a look into the journal, and as long as the queue is.
 const mostExplained = 2
+
+// asking bounds who waits for that: one client that asks without end keeps no other waiting.
+var asking = connlimit.Limits{Total: 64, PerClient: 16}
 
 // jobPage is what the page of a job shows.
 type jobPage struct {
@@ -87,14 +92,26 @@ func (h *Server) job(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "say which job: job?id=4711", http.StatusBadRequest)
 		return
 	}
+	busy := func() {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "too many ask at once: try again in a moment", http.StatusServiceUnavailable)
+	}
+	ctx, evict := context.WithCancel(r.Context())
+	defer evict()
+	leave, err := h.asking.Enter(clientOf(r), evict)
+	if err != nil {
+		busy()
+		return
+	}
+	defer leave()
 	select {
 	case h.explainer <- struct{}{}:
 		defer func() { <-h.explainer }()
-	case <-r.Context().Done():
+	case <-ctx.Done():
+		busy()
 		return
 	case <-time.After(slowest):
-		w.Header().Set("Retry-After", "10")
-		http.Error(w, "too many ask at once: try again in a moment", http.StatusServiceUnavailable)
+		busy()
 		return
 	}
 	page, code := h.explain(id)

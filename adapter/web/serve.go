@@ -14,9 +14,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
+
+	"accordion/adapter/connlimit"
 )
 
 //go:embed assets
@@ -89,7 +90,7 @@ func Listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page: %w; give another address in [web] listen, or none", err)
 	}
-	return &bounded{Listener: l, room: make(chan struct{}, mostConnections)}, nil
+	return bound(l), nil
 }
 
 func listen(address string) (net.Listener, error) {
@@ -141,40 +142,19 @@ func trusted(folder string) error {
 	return nil
 }
 
-// mostConnections are open at once; others are closed at once.
-const mostConnections = 2_048
+// connections bound what is open at once. Of one client the newest takes the place of the oldest: a browser connects again.
+var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
-// bounded is a listener with so many connections at most.
-type bounded struct {
-	net.Listener
-	room chan struct{}
-}
+// bound returns a listener with that bound.
+func bound(l net.Listener) net.Listener { return connlimit.Listen(l, connections) }
 
-func (b *bounded) Accept() (net.Conn, error) {
-	for {
-		c, err := b.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case b.room <- struct{}{}:
-			return &counted{Conn: c, leave: func() { <-b.room }}, nil
-		default:
-			c.Close()
-		}
-	}
-}
+// clientKey is the key of a request's client in its context.
+type clientKey struct{}
 
-// counted is a connection that has its place until it is closed.
-type counted struct {
-	net.Conn
-	gone  sync.Once
-	leave func()
-}
-
-func (c *counted) Close() error {
-	c.gone.Do(c.leave)
-	return c.Conn.Close()
+// clientOf returns the client that a request comes from. All readers behind one proxy are one.
+func clientOf(r *http.Request) connlimit.Client {
+	c, _ := r.Context().Value(clientKey{}).(connlimit.Client)
+	return c
 }
 
 // Serve answers on the listener, and makes editions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
@@ -183,6 +163,9 @@ func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, clientKey{}, connlimit.Of(c))
+		},
 	}
 	composed := make(chan struct{})
 	ctx, end := context.WithCancel(ctx)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"accordion/adapter/connlimit"
 	"accordion/adapter/journal"
 	"accordion/adapter/show"
 	"accordion/adapter/status"
@@ -38,8 +39,9 @@ type Server struct {
 	edition *edition      // nil: none yet
 	fresh   chan struct{} // closed when a newer one is there
 
-	streams   atomic.Int64  // readers of editions
-	explainer chan struct{} // bounds explanations
+	streams   *connlimit.Limiter // readers of editions
+	asking    *connlimit.Limiter // who waits for an explanation, or gets one
+	explainer chan struct{}      // bounds explanations
 }
 
 var _ show.Audience = (*Server)(nil)
@@ -50,7 +52,8 @@ func New(o Options) *Server {
 		o.Clock = time.Now
 	}
 	o.Pace = cmp.Or(o.Pace, 1)
-	h := &Server{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}), explainer: make(chan struct{}, mostExplained)}
+	h := &Server{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}),
+		streams: connlimit.New(connlimit.Limits{Total: mostStreams}), asking: connlimit.New(asking), explainer: make(chan struct{}, mostExplained)}
 	h.wants.Store(true)
 	return h
 }
@@ -89,7 +92,7 @@ func (h *Server) compose(ctx context.Context) {
 		case s := <-h.scenes:
 			begun := time.Now()
 			past.look(s)
-			h.publish(newEdition(h.newest(), s, past, &h.options, h.streams.Load() > 0))
+			h.publish(newEdition(h.newest(), s, past, &h.options, h.streams.Open() > 0))
 			pause.Reset(min(max(leastPause, pauseShare*time.Since(begun)), mostPause))
 		}
 	}

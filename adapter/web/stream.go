@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -8,7 +9,7 @@ import (
 
 // What is granted to readers of the stream.
 const (
-	mostStreams = 1_000
+	mostStreams = 1_000 // of all clients; where one has most of them, its oldest gives way to another's
 	// slowest is how long a write to a reader may take: one who does not read that long is let go.
 	slowest = 10 * time.Second
 	// quiet is how long nothing is sent: then a line that says nothing keeps the connection, and finds out whether the reader is there.
@@ -18,13 +19,15 @@ const (
 // stream sends a reader the newest edition whole, and then what changes, for as long as he reads. Who is slow misses editions in between, and is
 // sent the newest one whole.
 func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
-	if h.streams.Add(1) > mostStreams {
-		h.streams.Add(-1)
+	ctx, evict := context.WithCancel(r.Context())
+	defer evict()
+	leave, err := h.streams.Enter(clientOf(r), evict)
+	if err != nil {
 		w.Header().Set("Retry-After", "30")
 		http.Error(w, "too many readers: try again in half a minute", http.StatusServiceUnavailable)
 		return
 	}
-	defer h.streams.Add(-1)
+	defer leave()
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
@@ -63,7 +66,7 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			idle.Reset(quiet)
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		}
 	}

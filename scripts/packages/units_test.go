@@ -73,3 +73,32 @@ func TestEveryCapabilityIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// Each bound on what the service may use is set, reasoned above it, and above what the sidecar's own bounds add up to.
+func TestServiceIsBounded(t *testing.T) {
+	text, err := os.ReadFile("../../examples/systemd/accordion.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		least, most int64
+		unit        string
+	}{
+		"MemoryMax":   {1 << 30, 8 << 30, "G"}, // 138 MiB on a large cluster (docs/performance.md), its programs, 4,096 sessions
+		"TasksMax":    {256, 4096, ""},         // Go's threads, six programs of Slurm's at a time
+		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 strangers, 256 turned away, 2,048 of the page, 64 scrapers, files
+	} {
+		above, line, is := strings.Cut(string(text), "\n"+name+"=")
+		line, _, _ = strings.Cut(line, "\n")
+		value, err := strconv.ParseInt(strings.TrimSuffix(line, c.unit), 10, 64)
+		if c.unit == "G" {
+			value <<= 30
+		}
+		if !is || err != nil || value < c.least || value > c.most {
+			t.Errorf("%s=%s (%v), want from %d to %d", name, line, err, c.least, c.most)
+		}
+		if !regexp.MustCompile(`(?m)^#   ` + name + ` .*\w`).MatchString(above) {
+			t.Errorf("%s has no reason above it", name)
+		}
+	}
+}
