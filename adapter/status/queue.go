@@ -136,7 +136,11 @@ func sizes(e *view.Entry) string {
 	for i, s := range e.Plan {
 		steps[i] = strconv.Itoa(s.Nodes)
 	}
-	switch all := strings.Join(steps, ","); {
+	all := strings.Join(steps, ",")
+	if left := more(len(steps)); left != "" {
+		all = strings.Join(steps[:mostSteps], ",") + "," + left
+	}
+	switch {
 	case e.Sized != nil && e.Sized.Least < e.Sized.Most:
 		return fmt.Sprintf("%d (%d-%d)", e.Size, e.Sized.Least, e.Sized.Most)
 	case len(steps) < 2:

@@ -263,10 +263,14 @@ func who(e *view.Entry) string {
 // holding is what a job has, and when it gives that back.
 func (t *teller) holding(e *view.Entry) string {
 	text := view.NodesWord(e.Size)
-	second := e.Start
+	second, told := e.Start, 0
 	for i, s := range e.Plan {
 		second += s.Duration
 		if i+1 < len(e.Plan) && second > t.Read && i+1 >= e.Step {
+			if told++; told > mostSteps {
+				text += fmt.Sprintf(", and so on, %d steps in all", len(e.Plan))
+				break
+			}
 			text += fmt.Sprintf(", %s at %s", resized(s.Nodes, e.Plan[i+1].Nodes), t.moment(second))
 		}
 	}

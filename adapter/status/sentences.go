@@ -84,7 +84,7 @@ type sheet struct {
 }
 
 func (s *sheet) line(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := short(fmt.Sprintf(format, args...), widestLine)
 	s.text.WriteString(text + "\n")
 	if text != "" && len(s.sections) == 0 {
 		s.opening = append(s.opening, text)
@@ -95,6 +95,9 @@ func (s *sheet) line(format string, args ...any) {
 func (s *sheet) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
+	}
+	for i := range lines {
+		lines[i] = short(lines[i], widestLine)
 	}
 	s.sections = append(s.sections, Section{title, lines})
 	s.line("\n%s", title)
@@ -238,6 +241,9 @@ func (t *teller) planTitle() string {
 	return "What it was promised"
 }
 
+// mostChanges is how many changes of a job's size are told one by one.
+const mostChanges = 40
+
 // plan is when the job starts, changes its size and ends, and how far one may rely on it.
 func (t *teller) plan() []string {
 	e := t.Job
@@ -251,12 +257,17 @@ func (t *teller) plan() []string {
 	if e.Rank > 0 {
 		tell(e.Start, "starts on "+view.NodesWord(e.Size))
 	}
-	second := e.Start
+	second, told := e.Start, 0
 	for i, s := range e.Plan {
 		if second += s.Duration; i+1 == len(e.Plan) || i+1 < e.Step {
 			continue
 		}
-		tell(second, resized(s.Nodes, e.Plan[i+1].Nodes))
+		if told++; told <= mostChanges {
+			tell(second, resized(s.Nodes, e.Plan[i+1].Nodes))
+		}
+	}
+	if left := told - mostChanges; left > 0 {
+		tell(second-e.Plan[len(e.Plan)-1].Duration, fmt.Sprintf("has changed its size %d times more", left))
 	}
 	switch {
 	case e.End == 0:

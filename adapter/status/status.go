@@ -171,6 +171,7 @@ func plain(header ...any) table.Writer {
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(header)
+	narrow(t, len(header))
 	return t
 }
 

@@ -1,0 +1,37 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// What people are shown of texts that users, or long profiles, make long, in characters. Programs get all of it (--json).
+const (
+	widestCell = 48
+	widestLast = 120 // of a row: nodes, or why it waits
+	widestLine = 400 // of an explanation
+	mostSteps  = 7   // of a profile
+)
+
+// short cuts a text to so many characters.
+func short(s string, most int) string { return text.Snip(s, most, "…") }
+
+// narrow cuts the cells of a table with so many columns.
+func narrow(t table.Writer, columns int) {
+	all := make([]table.ColumnConfig, columns)
+	for i := range all {
+		all[i] = table.ColumnConfig{Number: i + 1, WidthMax: widestCell, WidthMaxEnforcer: short}
+	}
+	all[columns-1].WidthMax = widestLast
+	t.SetColumnConfigs(all)
+}
+
+// more says how many steps are left out; "" when none are.
+func more(steps int) string {
+	if steps <= mostSteps+1 {
+		return ""
+	}
+	return fmt.Sprintf("… (%d steps)", steps)
+}
