@@ -9,8 +9,9 @@ import (
 // Journal is the sidecar's memory over its own death: *journal.Journal, or what stands for it in a simulation. What a
 // call wrote is durable when it returns; an error means that nothing more may be done. Calls come from several goroutines.
 type Journal interface {
-	// Records and Unfinished are what a sidecar reads when it begins.
+	// Records, Unfinished and View are what a sidecar reads when it begins.
 	Records() ([]journal.Record, error)
+	View() (data []byte, err error)
 	Unfinished() ([]journal.Entry, error)
 
 	// Begin writes an intent, before it is carried out; Finish its outcome; Resolve an outcome in words.

@@ -13,6 +13,9 @@ import (
 // Resized makes the next step the present one, and lets the application go on. More fields of the event may be given.
 func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
 	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
+	if late := now.Unix() - due; late > managed.Tolerance && 2*r.Missed > late { // most of it
+		r.WaitsFor = managed.Standstill
+	}
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -42,7 +45,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
 	r.Resizes++
 	r.Resized = now.Unix()
-	r.WaitsFor, r.Ready = managed.Nobody, time.Time{}
+	r.WaitsFor, r.Missed, r.Ready = managed.Nobody, 0, time.Time{}
 
 	o := Outcome{Save: true, Reply: &Reply{wire.Resized, why}}
 	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes))

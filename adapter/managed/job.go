@@ -46,6 +46,7 @@ type Job struct {
 	Unwritten    int            // times in a row that its hosts file could not be written
 	WaitsFor     Obstacle       // what a due growth waited for
 	WaitsSince   core.Time      // second since which it waits for that
+	Missed       core.Time      // seconds after its next step was due in which the sidecar stood still
 	MovedBy      Obstacle       // what moved the promise last
 	Regained     bool           // its limit was lengthened again in its present step: promises to others come first
 }

@@ -16,6 +16,7 @@ const (
 const (
 	LateApplication Obstacle = "late application" // the job itself was late
 	LostNode        Obstacle = "lost node"
+	Standstill      Obstacle = "sidecar" // it stood still, or did not run
 )
 
 // ForUsers is the obstacle as a sentence.
@@ -29,6 +30,8 @@ func (o Obstacle) ForUsers() string {
 		return "a node was lost"
 	case BootingNode:
 		return "a node that was powered down had to boot"
+	case Standstill:
+		return "the sidecar stood still, or did not run"
 	case SiteLimit:
 		return "a limit of the site allowed no more nodes"
 	default:

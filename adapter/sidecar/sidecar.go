@@ -54,6 +54,7 @@ type Sidecar struct {
 	strays       *strays
 	parts        *parts
 	rhythm       *rhythm
+	standstill   *standstill
 	gate         *gate.Keeper
 }
 
@@ -94,6 +95,7 @@ func New(o Options) *Sidecar {
 	s.reservations.parts = s.parts
 	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
 	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, settings: o.Settings}
+	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
 		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
@@ -127,6 +129,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		}
 		news := func() error { return nil }
 		pause, reads := s.rhythm.pause()
+		s.standstill.expect(pause)
 		woken := false
 		select {
 		case <-ctx.Done():
@@ -148,13 +151,16 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case call := <-s.calls:
 			news = func() error { s.hear(call); return nil }
 		}
-		err := s.keepTime() // before anything is written down by the new time
+		set, err := s.keepTime() // before anything is written down by the new time
+		s.standstill.end(set)
+		s.standstill.expect(0) // news and plans take no time worth mentioning
 		if err == nil {
 			err = news()
 		}
 		if err == nil && !(woken && reads && s.rhythm.due()) { // the plan is made of the reading that begins now
 			err = s.cycle(calls)
 		}
+		s.standstill.end(set)
 		if err != nil {
 			return fmt.Errorf("cluster %s: the sidecar stops; running jobs run on: %w", s.settings.Cluster, err)
 		}
@@ -183,6 +189,9 @@ func (s *Sidecar) recover() error {
 			ager.Recall(r.Key, r.CouldRun)
 		}
 	}
+	if err := s.standstill.resume(s.notes.journal); err != nil {
+		return err
+	}
 	open, err := s.notes.journal.Unfinished()
 	if err != nil {
 		return err
@@ -198,13 +207,13 @@ func (s *Sidecar) recover() error {
 
 // keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the planned seconds of what
 // runs move with it. The batch system's limits do not: what is over by its clock, it ends.
-func (s *Sidecar) keepTime() error {
+func (s *Sidecar) keepTime() (set bool, err error) {
 	by := s.ticks.look()
 	if by == 0 {
-		return nil
+		return false, nil
 	}
 	if err := s.jobs.shift(by); err != nil {
-		return err
+		return true, err
 	}
 	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
 	s.nodes.forget()
@@ -214,7 +223,7 @@ func (s *Sidecar) keepTime() error {
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.notes.Warn(text)
-	return s.notes.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
+	return true, s.notes.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
 }
 
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
@@ -234,7 +243,7 @@ func (s *Sidecar) absorb(r reading) error {
 
 // cycle plans and acts on the newest reading.
 func (s *Sidecar) cycle(ctx context.Context) error {
-	if err := s.keepTime(); err != nil { // again: writing the news down takes time, and the plan goes by its second
+	if _, err := s.keepTime(); err != nil { // again: writing the news down takes time, and the plan goes by its second
 		return err
 	}
 	if s.readings.snapshot == nil {

@@ -20,6 +20,7 @@ type memory struct {
 	mu      sync.Mutex
 	entries []journal.Entry
 	records map[[2]int64][]byte
+	view    []byte
 	quick   bool // it does not look whether what it is given can be written
 }
 
@@ -119,8 +120,20 @@ func (m *memory) Delete(job, submitted int64) error {
 	return nil
 }
 
-// PutView and PutQueue keep nothing: nobody reads it here.
-func (m *memory) PutView([]byte) error  { return nil }
+func (m *memory) PutView(data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.view = slices.Clone(data)
+	return nil
+}
+
+func (m *memory) View() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.view, nil
+}
+
+// PutQueue keeps nothing: nobody reads it here.
 func (m *memory) PutQueue([]byte) error { return nil }
 
 func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
