@@ -52,7 +52,8 @@ func (m *Machine) order(i int) {
 	}
 	if c.Board != nil {
 		for _, j := range c.Board.Jobs {
-			if since, stray := c.strays[j.ID]; stray && m.now >= since+unclaimed {
+			since, stray := c.strays[j.ID]
+			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o part.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest board
 				all = append(all, part.Order{Application: j.Application, Job: j.ID, User: j.User, Want: part.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}

@@ -154,7 +154,7 @@ const stiff = "the batch system does not let this job be changed, and so not be 
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case part.Wait, part.Prepare, part.Drop:
-		return t.m.Unsure && t.pending() && !t.made() && t.s.Job.Reservation == managed.PartReservation(t.o.Application)
+		return t.m.Unsure && t.pending() && !t.made() && (t.s.Job.Held || t.s.Job.Reservation == managed.PartReservation(t.o.Application))
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -40,7 +41,7 @@ func delegated(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []str
 	synctest.Test(t, func(t *testing.T) {
 		r := newTeller(seed, 0xde1f)
 		r.brief = true
-		d := &desk{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[stood]bool{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
+		d := &desk{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[stood]bool{}, forged: map[stood]adapter.Key{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
 		for c := range 2 {
 			w := newWorld(shared(seed, c), tracing)
 			w.parts = part.NewMailbox()
@@ -74,12 +75,17 @@ func delegated(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []str
 		}
 		over := make(chan struct{})
 		go func() { d.users.Wait(); close(over) }()
+		if d.clusters[0].story.stranger {
+			d.strangers.Go(d.forge)
+			d.strangers.Go(func() { d.claim(over) })
+		}
 		go func() { d.run(over); close(d.ended) }()
 		var plays sync.WaitGroup
 		for _, w := range d.clusters {
 			plays.Go(func() { w.play(true) })
 		}
 		plays.Wait()
+		d.strangers.Wait()
 		for c, w := range d.clusters {
 			all.take(w)
 			for _, line := range w.wrong {

@@ -28,23 +28,25 @@ const deadly = 7
 
 // desk is the loop of applications. One goroutine owns it.
 type desk struct {
-	dice     dice
-	begin    time.Time
-	clusters []*world
-	makes    int // the cluster that makes its parts itself; below 0: none
-	machine  *applications.Machine
-	boards   [2]*part.Board
-	records  map[int64][]byte // its journal
-	peers    map[uint64]*cable
-	last     uint64
-	in       chan func()
-	ended    chan struct{}
-	users    sync.WaitGroup
-	turns    int
-	writes   int // of its journal
-	tally    *tally
-	stood    map[stood]bool
-	ranks    map[int64]core.Time // of applications, as the journal had them first
+	dice      dice
+	begin     time.Time
+	clusters  []*world
+	makes     int // the cluster that makes its parts itself; below 0: none
+	machine   *applications.Machine
+	boards    [2]*part.Board
+	records   map[int64][]byte // its journal
+	peers     map[uint64]*cable
+	last      uint64
+	in        chan func()
+	ended     chan struct{}
+	users     sync.WaitGroup
+	strangers sync.WaitGroup
+	turns     int
+	writes    int // of its journal
+	tally     *tally
+	stood     map[stood]bool
+	ranks     map[int64]core.Time   // of applications, as the journal had them first
+	forged    map[stood]adapter.Key // the stranger's jobs
 }
 
 // cable is one session: what is said to its peer.
@@ -195,6 +197,7 @@ func (d *desk) carry() {
 	for _, r := range e.Stored {
 		d.records[r.ID] = r.Data
 		d.judgeRank(r)
+		d.judgeNames(r)
 	}
 	for _, id := range e.Gone {
 		delete(d.records, id)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -23,6 +24,33 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 	if a != nil && a.request == "" {
 		w.blame("%s of ordinary job %s", verb, a.name)
 	}
+}
+
+// readings are the calls that change nothing at the batch system.
+var readings = []string{"Observe", "Inspect", "Speaks"}
+
+// judgeIntent looks, when a sidecar calls the batch system, that the journal has the intent and that it is open: nothing is done that a
+// successor could not know of.
+func (w *world) judgeIntent(verb, target string) {
+	if slices.Contains(readings, verb) {
+		return
+	}
+	open, err := w.book.Unfinished()
+	if err != nil {
+		w.blame("reading the open intents: %v", err)
+		return
+	}
+	if !slices.ContainsFunc(open, func(e journal.Entry) bool { return intends(e, verb, target) }) {
+		w.blame("%s of %s is done, and the journal has no open intent for it", verb, target)
+	}
+}
+
+// intends reports whether the intent is for a call. A call names a job, an expander of one, a reservation or an application.
+func intends(e journal.Entry, verb, target string) bool {
+	return strings.EqualFold(e.Verb, verb) && (verb == "Nudge" || target == fmt.Sprint(e.Job) && e.Args["expander"] == nil ||
+		slices.ContainsFunc([]string{"reservation", "expander", "application"}, func(arg string) bool {
+			return e.Args[arg] != nil && target == fmt.Sprint(e.Args[arg])
+		}) || verb == "Merge" && target == fmt.Sprint(e.Job))
 }
 
 // judgeView: no node in two jobs, in what status shows.
@@ -144,6 +172,7 @@ func (w *world) judge(managed bool) {
 		}
 	}
 	if managed {
+		w.judgeForged()
 		w.judgePromises()
 	}
 }

@@ -85,6 +85,7 @@ func (l line) do(ctx context.Context, verb, target string, act func(ctx context.
 	if l.life.over() {
 		return errKilled
 	}
+	w.judgeIntent(verb, target)
 	name := verb + " " + target
 	nth := w.count(name)
 	f, kind := w.faultOf(verb, name, nth)

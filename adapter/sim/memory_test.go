@@ -19,6 +19,7 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	entries []journal.Entry
+	open    []int64 // intents without an outcome, ascending
 	records map[[2]int64][]byte
 	view    []byte
 	quick   bool // it does not look whether what it is given can be written
@@ -53,7 +54,11 @@ func (m *memory) Records() ([]journal.Record, error) {
 func (m *memory) Unfinished() ([]journal.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.entries), func(e journal.Entry) bool { return !e.Unfinished() }), nil
+	var all []journal.Entry
+	for _, id := range m.open {
+		all = append(all, m.entries[id-1])
+	}
+	return all, nil
 }
 
 func (m *memory) add(e journal.Entry) (int64, error) {
@@ -67,6 +72,9 @@ func (m *memory) add(e journal.Entry) (int64, error) {
 	defer m.mu.Unlock()
 	e.ID = int64(len(m.entries) + 1)
 	m.entries = append(m.entries, e)
+	if e.Unfinished() {
+		m.open = append(m.open, e.ID)
+	}
 	return e.ID, nil
 }
 
@@ -91,6 +99,9 @@ func (m *memory) Resolve(id int64, at time.Time, outcome string) error {
 	}
 	e := &m.entries[id-1]
 	e.Outcome, e.Took = outcome, at.Sub(e.At)
+	if i, open := slices.BinarySearch(m.open, id); open {
+		m.open = slices.Delete(m.open, i, i+1)
+	}
 	return nil
 }
 

@@ -60,7 +60,7 @@ func shared(seed uint64, cluster int) *story {
 	r := newTeller(seed*2+uint64(cluster), 0xacc0)
 	r.brief = true
 	s := r.tell(seed*2 + uint64(cluster))
-	s.paired, s.sqlite = false, false
+	s.paired, s.sqlite, s.stranger = false, false, seed%5 == 0
 	if dice(s.seed).chance(500, "rest", cluster) { // as at a site
 		s.rest = 5 * time.Second
 	}

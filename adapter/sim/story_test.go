@@ -29,6 +29,7 @@ type story struct {
 	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
 	calm     time.Duration // no fault begins after it
 	brief    bool
+	stranger bool     // there is a hostile user
 	sizes    []string // rules for the sizes of moldable jobs, of one sidecar after the other and over again
 	policy   string   // of [plan]
 

@@ -25,6 +25,9 @@ func (y *tally) add(kind string, n int) {
 	y.counts[kind] += n
 }
 
+// kinds lists what there was.
+func (y *tally) kinds() []string { return slices.Sorted(maps.Keys(y.counts)) }
+
 // take counts what there was on a cluster.
 func (y *tally) take(w *world) {
 	for _, id := range w.faults {

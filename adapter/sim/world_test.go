@@ -159,6 +159,9 @@ func (w *world) play(managed bool) {
 			w.crew.Go(func() { w.strike(e) })
 		}
 	}
+	if w.story.stranger && managed {
+		w.crew.Go(w.pester)
+	}
 	w.until(w.story.calm)
 	w.settle(managed)
 	stop()
