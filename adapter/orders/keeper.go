@@ -212,13 +212,15 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == part.Run || e.order.Want == part.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find is the job of a name; of several that the batch system made, one that is not over.
+// find returns the user's job of a name; of several that the batch system made, one that is not over. A batch system that lost its last seconds
+// gives numbers again: another user's job may have the number, and bear the application's mark.
 func find(n name, user string, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
+		case j.User != user:
 		case n.job != 0 && j.ID == n.job:
 			return j
-		case n.job == 0 && adapter.Made(j) && j.User == user && (found == nil || found.State == adapter.Ending):
+		case n.job == 0 && adapter.Made(j) && (found == nil || found.State == adapter.Ending):
 			found = j
 		}
 	}

@@ -161,8 +161,8 @@ func (d *desk) judgeNames(r applications.Record) {
 		if !forged {
 			continue
 		}
-		for c, w := range d.clusters { // a batch system that restarted may have given its number again
-			if j, err := w.system.Inspect(context.Background(), key); clusterName(c) == p.Cluster && err == nil && j.User == stranger {
+		for c, w := range d.clusters { // a batch system that restarted may have given the number of the application's own job again
+			if j, err := w.system.Inspect(context.Background(), key); clusterName(c) == p.Cluster && err == nil && j.User == stranger && len(w.restarts) == 0 {
 				w.blame("application %d has a stranger's job %d for its part", r.ID, p.Job)
 			}
 		}
