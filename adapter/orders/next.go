@@ -253,7 +253,7 @@ func (t try) refused() Step {
 	case t.running():
 		return t.astray()
 	case t.pending() && t.made():
-		step.Verb, step.Why = End, t.m.Why
+		step.Verb, step.Why, step.Keep = End, t.m.Why, t.m.Unsure
 	case t.pending() && t.ours() && t.tied():
 		step.Verb = Hold
 	case t.s.Reservation == nil:
@@ -320,7 +320,7 @@ func (t try) drop() Step {
 	case t.running():
 		return Step{Verb: End, Why: t.o.Why, Stand: part.Running, On: t.s.Job.Nodes}
 	case t.pending() && t.made():
-		return Step{Verb: End, Why: t.o.Why, Stand: part.Prepared}
+		return Step{Verb: End, Why: t.o.Why, Stand: part.Prepared, Keep: t.m.Unsure}
 	case t.pending() && t.ours() && t.tied():
 		return Step{Verb: Hold, Stand: part.Starting}
 	case t.s.Reservation != nil:

@@ -90,6 +90,7 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"drop: released", part.Drop, Sight{Job: &released, Reservation: reserved(two)}, ready, Hold, part.Starting, false},
 		{"drop: its release may still come", part.Drop, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, part.Starting, true},
 		{"drop: its release may still come, again", part.Drop, Sight{Job: &released, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, part.Starting, true},
+		{"drop: the release of a job of the batch system's own may still come", part.Drop, Sight{Job: &made7, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, part.Prepared, true},
 		{"drop: its release came", part.Drop, Sight{Job: &tied, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, part.Running, false},
 		{"drop: its release comes no more", part.Drop, Sight{Job: &tying, Reservation: reserved(two)}, ready, Hold, part.Starting, false},
 		{"wait: its release may still come", part.Wait, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, Nothing, part.Waiting, true},
@@ -105,6 +106,9 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 	} {
 		c.sight.Now = now
 		o := part.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2, Until: now + 5, Why: "for its user"}
+		if c.sight.Job == &made7 {
+			o.Job = 0
+		}
 		got := Next(o, c.sight, c.know)
 		if got.Verb != c.verb || got.Stand != c.stand || got.Keep != c.keep {
 			t.Errorf("%s: %q, %s, keep %t; want %q, %s, %t", c.name, got.Verb, stands[got.Stand], got.Keep, c.verb, stands[c.stand], c.keep)
