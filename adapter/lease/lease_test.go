@@ -18,9 +18,11 @@ func (*hand) After(time.Duration) <-chan time.Time { return nil }
 // book is a batch system that grants every lease, or none.
 type book struct{ refuses error }
 
-func (b *book) TakeLease(context.Context, adapter.Claim) error   { return b.refuses }
-func (b *book) RenewLease(context.Context, adapter.Claim) error  { return b.refuses }
-func (b *book) LeaveLease(context.Context, adapter.Holder) error { return b.refuses }
+func (b *book) TakeLease(context.Context, adapter.Claim) error  { return b.refuses }
+func (b *book) RenewLease(context.Context, adapter.Claim) error { return b.refuses }
+func (b *book) LeaveLease(context.Context, adapter.Holder, time.Duration) error {
+	return b.refuses
+}
 
 type mute struct{}
 
