@@ -12,7 +12,7 @@ type Limits struct {
 	AtOnce    int           // answers of one user at once; followers do not count
 	Followers int           // of one user at once
 	All       int           // answers and followers of all users at once
-	PerMinute int           // questions of one user; as many may come at once
+	PerMinute int           // questions of one user; a quarter of them may come at once
 	Bytes     int           // of answers to one user, at once
 	Rate      int           // bytes a second of answers to one user from then on
 	Document  time.Duration // in which a document has to be taken
@@ -111,7 +111,7 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	}
 	u := a.users[uid]
 	if u == nil {
-		u = &allowance{questions: newBucket(a.limits.PerMinute, float64(a.limits.PerMinute)/60, now), bytes: newBucket(a.limits.Bytes, float64(a.limits.Rate), now)}
+		u = &allowance{questions: newBucket(max(1, a.limits.PerMinute/4), float64(a.limits.PerMinute)/60, now), bytes: newBucket(a.limits.Bytes, float64(a.limits.Rate), now)}
 		a.users[uid] = u
 	}
 	u.used = now
@@ -134,7 +134,7 @@ func (a *allowances) enter(uid uint32, follow bool) *refusal {
 	switch {
 	case u.questions.left < 1:
 		wait := int64(math.Ceil(u.questions.until(1).Seconds()))
-		return &refusal{fmt.Sprintf("user %d asked %d times within a minute, as often as one user may", uid, a.limits.PerMinute), max(1, wait)}
+		return &refusal{fmt.Sprintf("user %d asks more often than %d times a minute, or %d times at once, as one user may", uid, a.limits.PerMinute, int(u.questions.size)), max(1, wait)}
 	case !follow && u.atOnce >= a.limits.AtOnce:
 		return &refusal{fmt.Sprintf("user %d is being answered %d times at once, as often as one user may be", uid, u.atOnce), 1}
 	case follow && u.followers >= a.limits.Followers:

@@ -3,9 +3,10 @@ package readers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"accordion/adapter/journal"
@@ -23,40 +24,127 @@ type viewer struct {
 	owns func(jobKey) bool // whether a job is the user's
 }
 
-// status leaves the user's own jobs.
-func (v viewer) status(s view.Status) view.Status {
-	s.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j view.Job) bool { return j.User != v.name })
-	for i := range s.Jobs {
-		s.Jobs[i].Why = v.redact(s.Jobs[i].Why)
-	}
-	return s
+// A cut is a published document in pieces, made once for all who ask: what stands before its jobs, each job, and what stands after.
+type cut struct {
+	before, after []byte
+	jobs          []cutJob
 }
 
-// entry takes from a job of another user what tells who it is, and from the user's own what it tells of others.
-func (v viewer) entry(e view.Entry) view.Entry {
-	if e.User == v.name {
-		e.Why = v.redact(e.Why)
-		return e
-	}
-	e.Anonymize()
-	e.Nodes, e.Grows = "", ""
-	return e
+// A cutJob is a job in a cut.
+type cutJob struct {
+	user   string
+	own    func(viewer) any // as its user may see it
+	others []byte           // JSON, as others may see it; nil: not at all
 }
 
-// queueHead is the queue without its jobs: reservations have no names.
-func (v viewer) queueHead(q view.Queue) view.Queue {
-	q.Closures = slices.Clone(q.Closures)
+// write writes what the viewer may see of the document.
+func (c *cut) write(w io.Writer, v viewer) error {
+	if c == nil { // nothing was published yet
+		return nil
+	}
+	if _, err := w.Write(c.before); err != nil {
+		return err
+	}
+	separator := ""
+	for i := range c.jobs {
+		text, err := c.jobs[i].as(v)
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			continue
+		}
+		if _, err := io.WriteString(w, separator); err != nil {
+			return err
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		separator = ","
+	}
+	_, err := w.Write(c.after)
+	return err
+}
+
+func (j *cutJob) as(v viewer) ([]byte, error) {
+	if j.user == v.name {
+		return json.Marshal(j.own(v))
+	}
+	return j.others, nil
+}
+
+// around splits the JSON of a document without jobs where its jobs are: they are its last field.
+func (c *cut) around(empty any) error {
+	text, err := json.Marshal(empty)
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndex(text, []byte("[]}"))
+	if at < 0 {
+		return errors.New("its jobs are not its last field")
+	}
+	c.before, c.after = text[:at+1], text[at+1:]
+	return nil
+}
+
+// cutStatus cuts the document of accordion status: each user sees their own jobs.
+func cutStatus(data []byte) (*cut, error) {
+	var s view.Status
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	c := &cut{}
+	for _, j := range s.Jobs {
+		c.jobs = append(c.jobs, cutJob{user: j.User, own: func(v viewer) any {
+			own := j
+			own.Why = v.redact(j.Why)
+			return own
+		}})
+	}
+	s.Jobs = []view.Job{}
+	return c, c.around(s)
+}
+
+// cutApplications cuts the document of applications: each user sees their own.
+func cutApplications(data []byte) (*cut, error) {
+	var a view.Applications
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, err
+	}
+	c := &cut{}
+	for _, one := range a.Applications {
+		c.jobs = append(c.jobs, cutJob{user: one.User, own: func(viewer) any { return one }})
+	}
+	a.Applications = []view.Application{}
+	return c, c.around(a)
+}
+
+// cutQueue cuts the document of accordion queue: others' jobs have no names, but stand in the plan, and reservations are somebody's.
+func cutQueue(data []byte) (*cut, error) {
+	var q view.Queue
+	if err := json.Unmarshal(data, &q); err != nil {
+		return nil, err
+	}
+	c := &cut{jobs: make([]cutJob, 0, len(q.Jobs))}
+	for _, e := range q.Jobs {
+		nameless := e
+		nameless.Anonymize()
+		nameless.Nodes, nameless.Grows = "", ""
+		text, err := json.Marshal(nameless)
+		if err != nil {
+			return nil, err
+		}
+		c.jobs = append(c.jobs, cutJob{user: e.User, others: text, own: func(v viewer) any {
+			own := e
+			own.Why = v.redact(e.Why)
+			return own
+		}})
+	}
 	for i := range q.Closures {
 		q.Closures[i].Anonymize()
 	}
 	q.Jobs = []view.Entry{}
-	return q
-}
-
-// applications leaves the user's own.
-func (v viewer) applications(a view.Applications) view.Applications {
-	a.Applications = slices.DeleteFunc(slices.Clone(a.Applications), func(a view.Application) bool { return a.User != v.name })
-	return a
+	return c, c.around(q)
 }
 
 // record returns an entry of the journal as the user may see it; false: not at all.
@@ -92,13 +180,3 @@ func (v viewer) redact(text string) string {
 
 // anySubmission stands for the newest job of a number.
 const anySubmission = -1
-
-// queueParts splits a queue's JSON before and after its jobs, which are its last field.
-func queueParts(head view.Queue) (before, after []byte, err error) {
-	text, err := json.Marshal(head)
-	if err != nil {
-		return nil, nil, err
-	}
-	at := bytes.LastIndex(text, []byte("]}"))
-	return text[:at], text[at:], nil
-}

@@ -15,7 +15,6 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
-	"accordion/adapter/view"
 	"accordion/shim/wire"
 )
 
@@ -177,55 +176,21 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 
 // document writes what the loop published.
 func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) error {
-	status, queue, err := from.documents()
-	data := status
-	if q.What == wire.QueryQueue {
-		data = queue
-	}
-	switch {
-	case err != nil:
-		return err
-	case v == nil, data == nil:
-	case q.What == wire.QueryQueue:
-		return writeQueue(a, *v, data)
-	case q.Applications:
-		data, err = applicationsFor(*v, data)
-	default:
-		data, err = statusFor(*v, data)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = a.Write(data)
-	return err
-}
-
-// writeQueue writes a queue as the viewer may see it, job by job: a long one is not held in memory for each who asks.
-func writeQueue(a *answer, v viewer, data []byte) error {
-	var q view.Queue
-	if err := json.Unmarshal(data, &q); err != nil {
-		return err
-	}
-	before, after, err := queueParts(v.queueHead(q))
-	if err != nil {
-		return err
-	}
-	if _, err := a.Write(before); err != nil {
-		return err
-	}
-	for i, e := range q.Jobs {
-		text, err := json.Marshal(v.entry(e))
+	if v != nil {
+		c, err := from.cut(q.What == wire.QueryQueue, q.Applications)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			text = append([]byte(","), text...)
-		}
-		if _, err := a.Write(text); err != nil {
-			return err
-		}
+		return c.write(a, *v)
 	}
-	_, err = a.Write(after)
+	status, queue, err := from.documents()
+	if err != nil {
+		return err
+	}
+	if q.What == wire.QueryQueue {
+		status = queue
+	}
+	_, err = a.Write(status)
 	return err
 }
 

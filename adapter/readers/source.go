@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"accordion/adapter/journal"
-	"accordion/adapter/view"
 )
 
 // A source is a journal that is answered from, by connections of its own. Documents are read from it once a second at most,
@@ -29,8 +29,9 @@ type source struct {
 
 // A document is what the loop published, as it was read a moment ago. Its bytes are never changed.
 type document struct {
-	read time.Time
-	data []byte
+	read  time.Time
+	data  []byte
+	ready *cut // for those who may see a part of it; nil: not made yet
 }
 
 // fresh is how old a document may be that is sent.
@@ -94,8 +95,34 @@ func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	d.data, d.read = data, now
+	if d.read = now; !bytes.Equal(data, d.data) {
+		d.data, d.ready = data, nil
+	}
 	return nil
+}
+
+// cut returns a document in the pieces of which each user gets some.
+func (s *source) cut(queue, applications bool) (*cut, error) {
+	if _, _, err := s.documents(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, make := &s.view, cutStatus
+	switch {
+	case queue:
+		d, make = &s.queue, cutQueue
+	case applications:
+		make = cutApplications
+	}
+	if d.ready == nil && d.data != nil {
+		ready, err := make(d.data)
+		if err != nil {
+			return nil, fmt.Errorf("what the sidecar published cannot be read: %w", err)
+		}
+		d.ready = ready
+	}
+	return d.ready, nil
 }
 
 // owners remembers whose jobs are: those that were accepted, and those that the published documents show.
@@ -190,22 +217,4 @@ func (o *owners) of(k jobKey) string {
 		k.submitted = o.last[k.job]
 	}
 	return o.users[k]
-}
-
-// statusFor returns the document of accordion status as the viewer may see it.
-func statusFor(v viewer, data []byte) ([]byte, error) {
-	var s view.Status
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v.status(s))
-}
-
-// applicationsFor is statusFor of the journal of applications.
-func applicationsFor(v viewer, data []byte) ([]byte, error) {
-	var a view.Applications
-	if err := json.Unmarshal(data, &a); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v.applications(a))
 }

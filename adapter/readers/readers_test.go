@@ -1,0 +1,434 @@
+package readers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/adapter/journal"
+	"accordion/adapter/session"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/shim/wire"
+)
+
+// Users of the tests. Root sees everything.
+const (
+	root  = 0
+	alice = 7001
+	bob   = 7002
+	ghost = 7003 // has no name
+)
+
+func nameOf(_ context.Context, uid uint32) (string, error) {
+	switch uid {
+	case alice:
+		return "alice", nil
+	case bob:
+		return "bob", nil
+	}
+	return "", errors.New("no such user")
+}
+
+// world is a server, and a socket for each user.
+type world struct {
+	t       *testing.T
+	dir     string
+	journal *journal.Journal
+	server  *Server
+}
+
+// newWorld makes a journal with jobs of alice (1, 3) and bob (2), and a server that answers from it.
+func newWorld(t *testing.T, o Options) *world {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "readers") // short enough for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w := &world{t: t, dir: dir}
+	if w.journal, err = journal.Open(filepath.Join(dir, "j.db")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.journal.Close() })
+	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{{ID: 1, Submitted: 10, User: "alice", Name: "a1", Phase: "running"},
+		{ID: 2, Submitted: 20, User: "bob", Name: "secret", Phase: "waiting"}}},
+		view.Queue{At: 100, Cluster: "c", Nodes: 8, Closures: []view.Closure{{Name: "bobs-course", Nodes: 2, Start: 500, End: 600}},
+			Jobs: []view.Entry{
+				{ID: 1, Submitted: 10, User: "alice", Name: "a1", Kind: "evolving", Phase: "running", Size: 4, Nodes: "n[1-4]", Start: 50, End: 400, Free: 400, Request: "ep=4x350s"},
+				{ID: 2, Submitted: 20, User: "bob", Name: "secret", Kind: "ordinary", Phase: "waiting", Rank: 1, Size: 8, Start: 400, Why: "Resources of bob"},
+				{ID: 3, Submitted: 30, User: "alice", Name: "a3", Kind: "ordinary", Phase: "waiting", Rank: 2, Size: 8, Start: 700, Why: "after job 2 of bob"}}})
+	for _, e := range []journal.Event{
+		{Job: 1, Submitted: 10, Kind: "accepted", Text: "ep=4x350s", Fields: map[string]any{"user": "alice"}},
+		{Job: 2, Submitted: 20, Kind: "accepted", Text: "ep=8x1h", Fields: map[string]any{"user": "bob"}},
+		{Job: 1, Submitted: 10, Kind: "replanned", Text: "start put off: job 2 of bob came before it in the queue, job 1 of alice waits", Fields: map[string]any{"by": "job 2 of bob"}},
+		{Kind: "ready", Text: "the sidecar begins"},
+	} {
+		e.At = time.Unix(100, 0)
+		if err := w.journal.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Journal = w.journal.Path()
+	if o.Name == nil {
+		o.Name = nameOf
+	}
+	w.server = New(o)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func (w *world) publish(s view.Status, q view.Queue) {
+	w.t.Helper()
+	text1, err1 := json.Marshal(s)
+	text2, err2 := json.Marshal(q)
+	if err := errors.Join(err1, err2, w.journal.PutView(text1), w.journal.PutQueue(text2)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// of returns the journal as a user sees it.
+func (w *world) of(uid uint32) journal.Reader {
+	w.t.Helper()
+	return Remote(w.socket(uid), w.journal.Path())
+}
+
+// socket is one at which everybody is the user.
+func (w *world) socket(uid uint32) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, fmt.Sprint(uid))
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.t.Context())
+	var open sync.WaitGroup
+	open.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() {
+				defer conn.Close()
+				defer context.AfterFunc(ctx, func() { conn.Close() })()
+				if first, err := wire.ReadFrame(conn); err == nil {
+					w.server.Session(ctx, conn, session.Peer{UID: uid}, first)
+				}
+			})
+		}
+	})
+	w.t.Cleanup(func() { stop(); l.Close(); open.Wait() })
+	return path
+}
+
+func private(context.Context) (bool, error) { return true, nil }
+
+func entriesOf(t *testing.T, j journal.Reader) []journal.Entry {
+	t.Helper()
+	var out []journal.Entry
+	for e, err := range j.Entries(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// reports is all that commands show of a journal, as JSON.
+func reports(t *testing.T, j journal.Reader) string {
+	t.Helper()
+	s, err1 := status.Read(j)
+	q, err2 := status.ReadQueue(j)
+	x, err3 := status.Explain(j, 1)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent([]any{s, q, x, entriesOf(t, j)}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestWhereNothingIsPrivateEveryoneReadsWhatRootReads(t *testing.T) {
+	w := newWorld(t, Options{})
+	direct, err := journal.OpenReadOnly(w.journal.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer direct.Close()
+	want := reports(t, direct)
+	for _, uid := range []uint32{root, alice} {
+		if diff := cmp.Diff(want, reports(t, w.of(uid))); diff != "" {
+			t.Errorf("user %d: (-the file +the socket)\n%s", uid, diff)
+		}
+	}
+}
+
+func TestWhereJobsArePrivateUsersSeeTheirOwn(t *testing.T) {
+	w := newWorld(t, Options{Hides: private})
+	if said := reports(t, w.of(root)); !strings.Contains(said, "secret") {
+		t.Error("root does not see everything")
+	}
+	j := w.of(alice)
+	said := reports(t, j)
+	for _, hidden := range []string{"bob", "secret", "Resources", "job 2"} {
+		if strings.Contains(said, hidden) {
+			t.Errorf("alice reads %q:\n%s", hidden, said)
+		}
+	}
+	s, err := status.Read(j)
+	if err != nil || len(s.Jobs) != 1 || s.Jobs[0].Name != "a1" {
+		t.Errorf("status: %v (%v), want alice's job alone", s.Jobs, err)
+	}
+	q, err := status.ReadQueue(j)
+	if err != nil || len(q.Jobs) != 3 || q.Jobs[1].User != view.Somebody || q.Jobs[1].Size != 8 || q.Jobs[2].Why != "after another job" || q.Closures[0].Name != "of somebody" {
+		t.Errorf("queue: %+v (%v), want three jobs, the second without a name", q.Queue, err)
+	}
+	var verbs []string
+	for _, e := range entriesOf(t, j) {
+		verbs = append(verbs, fmt.Sprintf("%d %s %s %v", e.Job, e.Verb, e.Text, e.Args["by"]))
+	}
+	want := []string{"1 accepted ep=4x350s <nil>", "1 replanned start put off: another job came before it in the queue, job 1 of alice waits another job"}
+	if diff := cmp.Diff(want, verbs); diff != "" {
+		t.Errorf("entries: (-want +got)\n%s", diff)
+	}
+}
+
+func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
+	fails := true
+	now := time.Unix(1000, 0)
+	w := newWorld(t, Options{Now: func() time.Time { return now }, Hides: func(context.Context) (bool, error) {
+		if fails {
+			return false, errors.New("slurmctld does not answer")
+		}
+		return false, nil
+	}})
+	j := w.of(alice)
+	jobs := func() int {
+		t.Helper()
+		s, err := status.Read(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(s.Jobs)
+	}
+	if n := jobs(); n != 1 {
+		t.Errorf("%d jobs are shown before it is known whether jobs are private, want alice's one", n)
+	}
+	fails, now = false, now.Add(2*hidingKept)
+	jobs() // has it asked again
+	if n := jobs(); n != 2 {
+		t.Errorf("%d jobs are shown where none are private, want 2", n)
+	}
+	fails, now = true, now.Add(2*hidingKept)
+	if n := jobs(); n != 2 {
+		t.Errorf("%d jobs are shown after a failed question, want 2 as before", n)
+	}
+}
+
+func TestANumberWithoutANameIsNotAnswered(t *testing.T) {
+	w := newWorld(t, Options{})
+	c := w.of(ghost).(*client)
+	_, err := c.once(t.Context(), wire.Query{What: wire.QueryView})
+	if err == nil || !strings.Contains(err.Error(), "user 7003") {
+		t.Errorf("%v, want a refusal", err)
+	}
+}
+
+func TestEntriesAreFollowedOverTheSocket(t *testing.T) {
+	w := newWorld(t, Options{})
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	var got []string
+	for e, err := range w.of(alice).Follow(ctx, 3, 0, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e.Verb)
+		if len(got) == 1 {
+			if err := w.journal.Event(journal.Event{At: time.Unix(101, 0), Job: 1, Submitted: 10, Kind: "grew"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(got) == 2 {
+			break
+		}
+	}
+	if want := []string{"ready", "grew"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAUserMayAskSoOftenAndSoMuch(t *testing.T) {
+	now := time.Unix(1000, 0)
+	a := newAllowances(Limits{AtOnce: 2, Followers: 1, PerMinute: 24, Bytes: 1000, Rate: 100}.orDefaults(), func() time.Time { return now })
+	enter := func(uid uint32, follow bool) string {
+		if r := a.enter(uid, follow); r != nil {
+			return fmt.Sprintf("%s; %d s", r.why, r.again)
+		}
+		return ""
+	}
+	leave := func(uid uint32) { a.leave(uid, false) }
+	for _, step := range []struct {
+		do   func() string
+		want string
+	}{
+		{func() string { return enter(alice, false) }, ""},
+		{func() string { return enter(alice, false) }, ""},
+		{func() string { return enter(alice, false) }, "user 7001 is being answered 2 times at once, as often as one user may be; 1 s"},
+		{func() string { return enter(bob, false) }, ""},
+		{func() string { return enter(alice, true) }, ""},
+		{func() string { return enter(alice, true) }, "user 7001 follows the journal 1 times at once, as often as one user may; 60 s"},
+		{func() string { leave(alice); return enter(alice, false) }, ""},
+		{func() string { leave(alice); return enter(alice, false) }, ""},
+		{func() string { leave(alice); return enter(alice, false) }, ""},
+		{func() string { leave(alice); return enter(alice, false) }, "user 7001 asks more often than 24 times a minute, or 6 times at once, as one user may; 3 s"},
+		{func() string { now = now.Add(11 * time.Second); return enter(alice, false) }, ""},
+		{func() string { return a.spend(alice, 1000).String() }, "0s"},
+		{func() string { return a.spend(alice, 500).String() }, "5s"},
+		{func() string { return a.spend(bob, 500).String() }, "0s"},
+	} {
+		if got := step.do(); got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+}
+
+// large is a queue of many jobs, each of another user's.
+func large(jobs int) view.Queue {
+	q := view.Queue{At: 100, Cluster: "c", Nodes: 8, Closures: []view.Closure{}}
+	for i := range jobs {
+		q.Jobs = append(q.Jobs, view.Entry{ID: core.JobID(i + 1), Submitted: 10, User: fmt.Sprint("user", i), Name: strings.Repeat("n", 40), Kind: "evolving", Phase: "waiting",
+			Request: "ep=4x350s,8x350s", Rank: i + 1, Size: 4, Start: 1000, End: 2000, Free: 2000, Plan: core.EP{{Duration: 350, Nodes: 4}, {Duration: 350, Nodes: 8}}})
+	}
+	return q
+}
+
+// One user floods the socket with all the questions that 32 of his programs can ask, takes no answer, or takes it slowly.
+func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
+	w := newWorld(t, Options{Hides: private})
+	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{}}, large(10_000))
+	evil, good := w.socket(bob), w.of(alice)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var flood sync.WaitGroup
+	var asked, answered [32]int
+	for i := range 32 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				conn, err := net.Dial("unix", evil)
+				if err != nil {
+					continue
+				}
+				what := []string{wire.QueryQueue, wire.QueryEntries, wire.QueryView}[i%3]
+				asked[i]++
+				if wire.WriteQuery(conn, wire.Query{What: what, Follow: what == wire.QueryEntries && i%2 == 0}) == nil {
+					if p, err := wire.ReadPiece(conn); err == nil && p.Status != wire.Busy {
+						answered[i]++
+						if i%4 == 0 { // and takes no more
+							select {
+							case <-ctx.Done():
+							case <-time.After(time.Second):
+							}
+						}
+					}
+				}
+				conn.Close()
+			}
+		})
+	}
+	var slowest time.Duration
+	for range 10 {
+		begun := time.Now()
+		if q, err := status.ReadQueue(good); err != nil || len(q.Jobs) != 10_000 {
+			t.Fatalf("%d jobs (%v)", len(q.Jobs), err)
+		}
+		slowest = max(slowest, time.Since(begun))
+		time.Sleep(100 * time.Millisecond)
+	}
+	stop()
+	flood.Wait()
+	questions, answers := 0, 0
+	for i := range asked {
+		questions, answers = questions+asked[i], answers+answered[i]
+	}
+	t.Logf("the flood asked %d times and was answered %d times; the slowest answer to the other user took %v", questions, answers, slowest)
+	if slowest > 2*time.Second {
+		t.Errorf("the slowest answer to the other user took %v, want 2 s at most", slowest)
+	}
+	if questions < 500 || answers > 300 {
+		t.Errorf("the flood asked %d times and was answered %d times: want many questions, and 240 answers a minute at most", questions, answers)
+	}
+}
+
+func TestTheStateSaysWhetherTheSidecarLives(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	ctx, stop := context.WithCancel(t.Context())
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		KeepState(ctx, socket, "c", func(context.Context) error { return nil }, func(err error) { t.Error(err) })
+	})
+	read := func() State {
+		s, _ := ReadState(socket, time.Now())
+		return s
+	}
+	for end := time.Now().Add(10 * time.Second); !read().Running; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the state does not come")
+		}
+	}
+	if info, err := os.Stat(StatePath(socket)); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v (%v), want 0644", info.Mode(), err)
+	}
+	if s, err := ReadState(socket, time.Now().Add(time.Hour)); err != nil || s.Running || s.Since != s.At {
+		t.Errorf("an hour after it was killed: %+v (%v), want away since it wrote last", s, err)
+	}
+	stop()
+	keeping.Wait()
+	if s := read(); s.Running || s.Since == 0 || s.Cluster != "c" || s.PID != os.Getpid() {
+		t.Errorf("after its end: %+v, want away", s)
+	}
+	_, err := Remote(socket, "j.db").View()
+	var gone *AwayError
+	if !errors.As(err, &gone) || !gone.Known || gone.State.Running || !strings.Contains(err.Error(), "has not been running since") {
+		t.Errorf("%v, want that it is away", err)
+	}
+}
+
+// A sidecar of an earlier release knows no queries, and one that is full answers in its own words.
+func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := wire.ReadFrame(conn); err == nil {
+			wire.WriteReply(conn, wire.Reply{Status: wire.Refused, Why: "use the same release"})
+		}
+	}()
+	if _, err := Remote(socket, "j.db").View(); err == nil || !strings.Contains(err.Error(), "use the same release") {
+		t.Errorf("%v, want the sidecar's words", err)
+	}
+}
