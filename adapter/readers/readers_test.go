@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,10 +211,11 @@ func TestWhereJobsArePrivateUsersSeeTheirOwn(t *testing.T) {
 }
 
 func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
-	fails := true
-	now := time.Unix(1000, 0)
-	w := newWorld(t, Options{Now: func() time.Time { return now }, Hides: func(context.Context) (bool, error) {
-		if fails {
+	var fails atomic.Bool
+	var passed atomic.Int64 // of the clock
+	fails.Store(true)
+	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (bool, error) {
+		if fails.Load() {
 			return false, errors.New("slurmctld does not answer")
 		}
 		return false, nil
@@ -230,12 +232,14 @@ func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	if n := jobs(); n != 1 {
 		t.Errorf("%d jobs are shown before it is known whether jobs are private, want alice's one", n)
 	}
-	fails, now = false, now.Add(2*hidingKept)
+	fails.Store(false)
+	passed.Add(int64(2 * hidingKept))
 	jobs() // has it asked again
 	if n := jobs(); n != 2 {
 		t.Errorf("%d jobs are shown where none are private, want 2", n)
 	}
-	fails, now = true, now.Add(2*hidingKept)
+	fails.Store(true)
+	passed.Add(int64(2 * hidingKept))
 	if n := jobs(); n != 2 {
 		t.Errorf("%d jobs are shown after a failed question, want 2 as before", n)
 	}
@@ -319,16 +323,16 @@ func large(jobs int) view.Queue {
 	return q
 }
 
-// One user floods the socket with all the questions that 32 of his programs can ask, takes no answer, or takes it slowly.
+// One user floods the socket with all the questions that 16 programs can ask, takes no answer, or takes it slowly.
 func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
-	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{}}, large(10_000))
+	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{}}, large(1_000))
 	evil, good := w.socket(bob), w.of(alice)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var flood sync.WaitGroup
-	var asked, answered [32]int
-	for i := range 32 {
+	var asked, answered [16]int
+	for i := range 16 {
 		flood.Go(func() {
 			for ctx.Err() == nil {
 				conn, err := net.Dial("unix", evil)
@@ -353,14 +357,16 @@ func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
 		})
 	}
 	var slowest time.Duration
+	flooded := time.Now()
 	for range 10 {
 		begun := time.Now()
-		if q, err := status.ReadQueue(good); err != nil || len(q.Jobs) != 10_000 {
+		if q, err := status.ReadQueue(good); err != nil || len(q.Jobs) != 1_000 {
 			t.Fatalf("%d jobs (%v)", len(q.Jobs), err)
 		}
 		slowest = max(slowest, time.Since(begun))
 		time.Sleep(100 * time.Millisecond)
 	}
+	most := 60 + 4*int(time.Since(flooded).Seconds()+2)
 	stop()
 	flood.Wait()
 	questions, answers := 0, 0
@@ -371,8 +377,8 @@ func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
 	if slowest > 2*time.Second {
 		t.Errorf("the slowest answer to the other user took %v, want 2 s at most", slowest)
 	}
-	if questions < 500 || answers > 300 {
-		t.Errorf("the flood asked %d times and was answered %d times: want many questions, and 240 answers a minute at most", questions, answers)
+	if questions < 2*most || answers > most {
+		t.Errorf("the flood asked %d times and was answered %d times: want many questions, and %d answers at most", questions, answers, most)
 	}
 }
 
