@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -266,4 +268,62 @@ func TestAFolderWithOtherFilesStaysAsItIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program that reads for long keeps the log from being emptied: that is told, and when it has ended the log is cut.
+func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
+	j, err := Open(filepath.Join(t.TempDir(), "j.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.PutView([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	reading, err := j.read.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Rollback()
+	var n int
+	if err := reading.QueryRow("SELECT count(*) FROM view").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	for i := range walLimit>>20 + 1 {
+		if err := j.PutQueue(bytes.Repeat([]byte{byte(i)}, 1<<20)); err != nil { // what stays the same is not written
+			t.Fatal(err)
+		}
+	}
+	told := make(chan error)
+	ctx, stop := context.WithCancel(t.Context())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		j.WatchWAL(ctx, 10*time.Millisecond, func(err error) { told <- err })
+	}()
+	hears := func() error {
+		t.Helper()
+		select {
+		case err := <-told:
+			return err
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing is told")
+			return nil
+		}
+	}
+	if err := hears(); err == nil || !strings.Contains(err.Error(), "fuser -v") {
+		t.Errorf("told %v, want that the log cannot be emptied and what to do", err)
+	}
+	if err := j.PutView([]byte("y")); err != nil {
+		t.Errorf("writing meanwhile: %v", err)
+	}
+	reading.Rollback()
+	if err := hears(); err != nil {
+		t.Errorf("told %v after the reader's end, want nil", err)
+	}
+	if size := j.WALBytes(); size > walLimit {
+		t.Errorf("the log has %d bytes", size)
+	}
+	stop()
+	<-watched
 }

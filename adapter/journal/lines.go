@@ -62,7 +62,11 @@ func (j *Journal) newest() (id int64, err error) {
 }
 
 func (l *Lines) open() error {
+	_, absent := os.Lstat(l.path)
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err == nil && errors.Is(absent, fs.ErrNotExist) { // collectors of logs read it, whatever our umask
+		err = file.Chmod(0o644)
+	}
 	if err != nil {
 		return fmt.Errorf("the file of events: %w; name another one in [log] events", err)
 	}

@@ -16,8 +16,11 @@ import (
 const walLimit = 16 << 20
 
 // WALBytes returns the size of the write-ahead log.
-func (j *Journal) WALBytes() int64 {
-	info, err := os.Stat(j.path + "-wal")
+func (j *Journal) WALBytes() int64 { return WALBytes(j.path) }
+
+// WALBytes returns the size of the write-ahead log of the journal at a path; 0 where there is none.
+func WALBytes(path string) int64 {
+	info, err := os.Stat(path + "-wal")
 	if err != nil {
 		return 0
 	}

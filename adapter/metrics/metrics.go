@@ -114,6 +114,15 @@ func New(now func() time.Time) *Metrics {
 	return m
 }
 
+// WatchJournal shows the size of a journal's write-ahead log, which bytes tells: of the journal "sidecar" or "applications".
+func (m *Metrics) WatchJournal(journal string, bytes func() int64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "accordion_journal_wal_bytes",
+		Help:        "Size of the journal's write-ahead log, which is moved into the journal again and again.",
+		ConstLabels: prometheus.Labels{"journal": journal},
+	}, func() float64 { return float64(bytes()) }))
+}
+
 func (m *Metrics) age() float64 {
 	read := m.read.Load()
 	if read == 0 {

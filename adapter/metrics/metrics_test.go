@@ -81,6 +81,8 @@ func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
 	m.Spared(-5) // nonsense must not bring the process down
 	a := metrics.NewApplications()
 	m.Serves(a)
+	m.WatchJournal("sidecar", func() int64 { return 4 << 20 })
+	m.WatchJournal("applications", func() int64 { return 0 })
 	a.Passed(3 * time.Millisecond)
 	a.Applications(map[string]int{"waiting": 2, "started": 1})
 	a.Applications(map[string]int{"waiting": 1, "being ended": 1})

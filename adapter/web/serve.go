@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"mime"
 	"net"
@@ -97,10 +99,17 @@ func listen(address string) (net.Listener, error) {
 	if !filepath.IsAbs(address) {
 		return net.Listen("tcp", address)
 	}
-	if err := os.MkdirAll(filepath.Dir(address), 0o755); err != nil {
+	folder := filepath.Dir(address)
+	_, absent := os.Stat(folder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	if err := trusted(filepath.Dir(address)); err != nil {
+	if errors.Is(absent, fs.ErrNotExist) { // readers go through it, whatever our umask
+		if err := os.Chmod(folder, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	if err := trusted(folder); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(address); err == nil {

@@ -55,6 +55,19 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// Who can open the journal can lock it.
+func TestOnlyRootOpensTheStateOfTheSidecar(t *testing.T) {
+	text, err := os.ReadFile("../../examples/systemd/accordion.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"StateDirectory=accordion", "StateDirectoryMode=0700", "UMask=0077"} {
+		if !bytes.Contains(text, []byte("\n"+line+"\n")) {
+			t.Errorf("accordion.service has no line %s", line)
+		}
+	}
+}
+
 // Each capability that is left has its reason above it.
 func TestEveryCapabilityIsExplained(t *testing.T) {
 	text, err := os.ReadFile("../../examples/systemd/accordion.service")

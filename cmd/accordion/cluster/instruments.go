@@ -31,9 +31,9 @@ type instruments struct {
 // partOf says of which application of a launcher a job is one; nil: of none.
 type partOf func(job core.JobID, request string) (*status.Application, error)
 
-// openInstruments opens what the configuration asks for; applications, unless nil, are served with the metrics. None of it ends the
+// openInstruments opens what the configuration asks for; applications, unless nil, and their journal are served with the metrics. None of it ends the
 // sidecar when it fails later.
-func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, part partOf, log hclog.Logger) (*instruments, error) {
+func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, delegated *config.Delegate, part partOf, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {
 		listener, err := metrics.Listen(address)
@@ -41,8 +41,10 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 			return nil, err
 		}
 		m := metrics.New(clockOf(conf).Now)
+		m.WatchJournal("sidecar", j.WALBytes)
 		if applications != nil {
 			m.Serves(applications)
+			m.WatchJournal("applications", func() int64 { return journal.WALBytes(delegated.Journal) })
 		}
 		w.meter = m
 		w.ends = append(w.ends, listener.Close)

@@ -126,7 +126,7 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(cont
 		return err
 	}
 	s.ends = append(s.ends, server.Close)
-	instruments, err := openInstruments(p.conf, p.journal, p.counted, p.applicationOf, p.log)
+	instruments, err := openInstruments(p.conf, p.journal, p.counted, p.delegate, p.applicationOf, p.log)
 	if err != nil {
 		return err
 	}

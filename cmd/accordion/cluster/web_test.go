@@ -17,13 +17,13 @@ func TestThePageListensOnlyWhereItIsAskedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	w, err := openInstruments(config.Default(), j, nil, nil, hclog.NewNullLogger())
+	w, err := openInstruments(config.Default(), j, nil, nil, nil, hclog.NewNullLogger())
 	if err != nil || w.audience != nil || len(w.parts) > 0 || len(w.ends) > 0 {
 		t.Errorf("without [web] listen: %+v, %v", w, err)
 	}
 	conf := config.Default()
 	conf.Web.Listen = "127.0.0.1:0"
-	w, err = openInstruments(conf, j, nil, nil, hclog.NewNullLogger())
+	w, err = openInstruments(conf, j, nil, nil, nil, hclog.NewNullLogger())
 	if err != nil || w.audience == nil || len(w.parts) != 1 {
 		t.Fatalf("with it: %+v, %v", w, err)
 	}
@@ -31,7 +31,7 @@ func TestThePageListensOnlyWhereItIsAskedTo(t *testing.T) {
 		t.Error(err)
 	}
 	conf.Web.Listen = "192.0.2.1:9821" // nobody's here
-	if _, err := openInstruments(conf, j, nil, nil, hclog.NewNullLogger()); err == nil {
+	if _, err := openInstruments(conf, j, nil, nil, nil, hclog.NewNullLogger()); err == nil {
 		t.Error("an address that is not this host's is taken")
 	}
 }

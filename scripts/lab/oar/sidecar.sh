@@ -11,10 +11,10 @@ serve() {
 	(inside timeout 60 /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1 6<&-) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
 	rm -f "$lab/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
-	# The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
+	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
-		/bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \
+		/bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \
 		>>"$lab/log/accordion.log" 2>&1 </dev/null 6<&- &
 	disown
 	within 60 sidecar_answers || die "the sidecar does not answer: $(tail -n 5 "$lab/log/accordion.log")"
@@ -55,7 +55,7 @@ sidecar_runs() {
 }
 
 # sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
-# `accordion status` reads the journal.
+# root's `accordion status` reads the journal.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || { in_world test /run/accordion/accordion.sock -nt "$lab/accordion.pid" && in_world /run/lab/bin/accordion status; }

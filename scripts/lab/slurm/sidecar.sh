@@ -9,10 +9,10 @@ serve() {
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
 	rm -f "$lab/pid/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
-	# The shell becomes the sidecar, so that its number is the sidecar's. The one that waits for it must not keep the
+	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its number is the sidecar's. The one that waits for it must not keep the
 	# lab's lock, or serve-stop would wait for it in vain, nor our output, or `serve | cat` would.
 	# shellcheck disable=SC2016
-	daemon accordion /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
+	daemon accordion /bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &
 	within 60 test -s "$lab/pid/accordion.pid" || failed accordion "did not start"
 	within 60 sidecar_answers || failed accordion "does not answer"
@@ -21,7 +21,7 @@ serve() {
 }
 
 # sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
-# `accordion status` reads the journal.
+# root's `accordion status` reads the journal.
 sidecar_answers() {
 	! running accordion || { [[ $lab/run/accordion.sock -nt $lab/pid/accordion.pid ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
 }
