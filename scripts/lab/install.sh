@@ -13,6 +13,7 @@ lab_programs=(
 	/usr/sbin/slurmctld:slurmctld
 	/usr/sbin/slurmd:slurmd
 	/usr/bin/squeue:slurm-client
+	/usr/sbin/slurmrestd:slurmrestd
 	/usr/sbin/slurmdbd:slurmdbd
 	/usr/lib/x86_64-linux-gnu/slurm-wlm/job_submit_lua.so:slurm-wlm-basic-plugins
 	/usr/sbin/munged:munge

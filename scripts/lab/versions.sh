@@ -32,7 +32,7 @@ fetch_releases() {
 release_packages() {
 	local mariadb='' mpi=(mpich libmpich-dev openmpi-bin libopenmpi-dev)
 	[[ $1 != bullseye ]] || mariadb=-10.5 mpi=() # programs of MPI do not span there
-	echo slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge "mariadb-server-core$mariadb" "mariadb-client-core$mariadb" \
+	echo slurmctld slurmd slurm-client slurmrestd slurmdbd slurm-wlm-basic-plugins munge "mariadb-server-core$mariadb" "mariadb-client-core$mariadb" \
 		util-linux passwd procps iproute2 ca-certificates gcc libc6-dev libslurm-dev "${mpi[@]}"
 }
 
