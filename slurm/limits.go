@@ -119,7 +119,8 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 		return rules, err
 	}
 	each := in.Least(slices.Collect(maps.Keys(pool)))
-	return rules, s.tellPlugin(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
+	s.tellPlugin(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
+	return rules, nil
 }
 
 // judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.
@@ -177,43 +178,50 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 }
 
 // tellPlugin writes what the site's limits allow where job_submit.lua reads it.
-func (s *System) tellPlugin(p limits.Policies, n limits.Need) error {
-	return s.write(s.config.Limits, p.Lua(n))
-}
-
-// nodesFile names the file beside that of the limits in which job_submit.lua reads what nodes there are.
-const nodesFile = "accordion_nodes.lua"
+func (s *System) tellPlugin(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
 // tellNodes writes what nodes there are where job_submit.lua reads it.
-func (s *System) tellNodes(in output.Inventory, c output.Configuration) error {
+func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
 	if s.config.Limits == "" {
-		return nil
+		return
 	}
-	return s.write(filepath.Join(filepath.Dir(s.config.Limits), nodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
+	s.write(filepath.Join(filepath.Dir(s.config.Limits), limits.NodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
 }
 
-// write writes a file for job_submit.lua when it has to say something new: first under another name, so that nobody reads half of it.
-func (s *System) write(path, text string) error {
+// write writes a file for job_submit.lua when it has to say something new: first under another name, so that nobody reads half of it. Where
+// that fails the plug-in refuses less than it could, and the next reading tries again.
+func (s *System) write(path, text string) {
 	if path == "" {
-		return nil
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if text == s.written[path] {
-		return nil
+		return
 	}
 	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
-	if err := writeNew(beside, text); err != nil {
-		return fmt.Errorf("%s for job_submit.lua: %w", filepath.Base(path), err)
+	err := writeNew(beside, text)
+	if err == nil {
+		err = os.Rename(beside, path)
 	}
-	if err := os.Rename(beside, path); err != nil {
-		return fmt.Errorf("%s for job_submit.lua: %w", filepath.Base(path), err)
+	if err != nil {
+		s.unwritten = fmt.Sprintf("write %s for job_submit.lua: %v; see [slurm] limits", filepath.Base(path), err)
+		return
 	}
 	if s.written == nil {
 		s.written = map[string]string{}
 	}
-	s.written[path] = text
-	return nil
+	s.written[path], s.unwritten = text, ""
+}
+
+// unwrittenRemark returns what is to be logged of the files for job_submit.lua: nothing where all were written.
+func (s *System) unwrittenRemark() []adapter.Remark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unwritten == "" {
+		return nil
+	}
+	return []adapter.Remark{{Text: s.unwritten}}
 }
 
 // writeNew writes a file that it makes. What is there of that name goes, and no link is followed: the folder may be SlurmUser's.

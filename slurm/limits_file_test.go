@@ -37,3 +37,31 @@ func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileForThePluginIsWrittenOnlyWhenItSaysSomethingNew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "slurm")
+	path, s := filepath.Join(dir, "accordion_nodes.lua"), &System{}
+	if s.write(path, "a"); len(s.unwrittenRemark()) != 1 {
+		t.Error("nothing is logged of a folder that is not there")
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	inode := func() os.FileInfo {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	s.write(path, "a")
+	first := inode()
+	s.write(path, "a")
+	if again := inode(); !os.SameFile(first, again) || len(s.unwrittenRemark()) != 0 {
+		t.Error("it was written again, though it says nothing new")
+	}
+	s.write(path, "b")
+	if text, err := os.ReadFile(path); err != nil || string(text) != "b" {
+		t.Errorf("it says %q, error %v", text, err)
+	}
+}

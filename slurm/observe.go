@@ -52,10 +52,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	s.Remember(in)
 	if c, err := s.Recent(ctx); err == nil {
-		if err := s.tellNodes(in, c); err != nil {
-			snapshot.Remarks = append(snapshot.Remarks, adapter.Remark{Text: err.Error()})
-		}
+		s.tellNodes(in, c)
 	}
+	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)
 	snapshot.At = at
 	return snapshot, nil
 }

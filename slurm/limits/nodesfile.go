@@ -14,6 +14,9 @@ import (
 // This file tells job_submit.lua what nodes there are, so that it can refuse a job that none of them can ever satisfy. Slurm does that at
 // submission for jobs that may start at once. The plug-in holds managed jobs, and of a held job Slurm finds out when it is to start.
 
+// NodesFile names the file, which is beside that of the limits.
+const NodesFile = "accordion_nodes.lua"
+
 // mostKinds bounds the kinds of nodes that are written: the plug-in looks at all of them while slurmctld holds its locks.
 const mostKinds = 200
 

@@ -171,3 +171,27 @@ func FuzzScontrol(f *testing.F) {
 		_, _ = Snapshot(in, nil, []string{in.Partitions[0].Name})
 	})
 }
+
+func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
+	n := Node{Effective: 4, Real: 4000, reserved: 500, GRES: "gpu:a100:2(S:0),tmp:350G"}
+	n.Scratch = 2000
+	for name, test := range map[string]struct {
+		job  Record
+		want bool
+	}{
+		"nothing special":     {Record{}, true},
+		"all of it":           {Record{MinCPUs: 4, MinMemory: 3500, MinDisk: 2000, TRESPerNode: "gres:gpu:2,gres:tmp:350G"}, true},
+		"a CPU more":          {Record{MinCPUs: 5}, false},
+		"reserved memory":     {Record{MinMemory: 3501}, false},
+		"more temporary disk": {Record{MinDisk: 2001}, false},
+		"a counted resource":  {Record{TRESPerNode: "gres:tmp:10G"}, true},
+		"too much of it":      {Record{TRESPerNode: "gres/tmp:400G"}, false},
+		"of a type":           {Record{TRESPerNode: "gres:gpu:a100:2"}, true},
+		"of another type":     {Record{TRESPerNode: "gres:gpu:v100:1"}, false},
+		"none of it":          {Record{TRESPerNode: "gres:none"}, true},
+	} {
+		if got := n.Suits(&test.job); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

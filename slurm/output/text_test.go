@@ -1,6 +1,7 @@
 package output
 
 import (
+	"math"
 	"testing"
 
 	"accordion/core"
@@ -21,6 +22,17 @@ func TestAGenericResourceIsReadAsEveryReleaseWritesIt(t *testing.T) {
 		"gres/gpu=2":      {"gpu", 2},
 		"gres/gpu:a100=4": {"gpu:a100", 4},
 		"gres/gpu":        {"gpu", 1},
+		"gres:tmp:10G":    {"tmp", 10 << 30},
+		"gres/tmp:350g":   {"tmp", 350 << 30},
+		"gres:tmp:1T":     {"tmp", 1 << 40},
+		"gres:tmp:2KiB":   {"tmp", 2048},
+		"gres:tmp:3MB":    {"tmp", 3 << 20},
+		"gres:tmp:99999P": {"tmp", math.MaxInt},
+		"gres:gpu:4x":     {"gpu:4x", 1}, // a type
+		"gres:gpu:1kk":    {"gpu:1kk", 1},
+		"gres:none":       {},
+		"gres:none:0":     {},
+		"gres/NONE":       {},
 		"cpu=4":           {},
 		"cpu:4":           {},
 		"mem=2000M":       {},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"accordion/slurm/limits"
 	"accordion/slurm/output"
 )
 
@@ -36,10 +37,18 @@ type Line struct {
 // Folder is that of slurm.conf, where slurmctld reads the plug-in.
 func Folder(c output.Configuration) string { return filepath.Dir(c["SLURM_CONF"]) }
 
+// limitsFile is where the sidecar writes for the plug-in what limits allow.
+const limitsFile = "accordion_limits.lua"
+
+// Generated returns the files that the sidecar writes for the plug-in, once it serves.
+func Generated(c output.Configuration) []string {
+	return []string{filepath.Join(Folder(c), limitsFile), filepath.Join(Folder(c), limits.NodesFile)}
+}
+
 // Files are those that are made, in this order.
 func Files(c output.Configuration, w Wish) []File {
 	var conf strings.Builder
-	fmt.Fprintf(&conf, "# Written by accordion setup slurm. What may stand here besides: accordion config example\nsystem = \"slurm\"\n\n[slurm]\npartition = %q\n", w.Partition)
+	fmt.Fprintf(&conf, "# Written by accordion setup slurm. What may stand here besides: accordion config example\nsystem = \"slurm\"\n\n[slurm]\npartition = %q\nlimits = %q\n", w.Partition, filepath.Join(Folder(c), limitsFile))
 	if w.Conf != "" {
 		fmt.Fprintf(&conf, "conf = %q\n", w.Conf)
 	}

@@ -51,7 +51,7 @@ func TestTheFilesOfASlurm(t *testing.T) {
 		texts[f.Path] = f.Text
 	}
 	for path, want := range map[string]string{
-		"/etc/accordion/accordion.toml": "listen = \"0.0.0.0:6820\"\nmunge_socket = \"/run/other/munge\"\n\n[web]\nlisten = \"127.0.0.1:9821\"\n",
+		"/etc/accordion/accordion.toml": "partition = \"main\"\nlimits = \"/etc/slurm/accordion_limits.lua\"\n\n[session]\nlisten = \"0.0.0.0:6820\"\nmunge_socket = \"/run/other/munge\"\n\n[web]\nlisten = \"127.0.0.1:9821\"\n",
 		"/etc/slurm/accordion.lua":      `return { partitions = { "main" }, address = "ctl:6820", munge_socket = "/run/other/munge" }`,
 		"/etc/slurm/job_submit.lua":     "-- the plug-in",
 	} {

@@ -89,3 +89,18 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("nobody is there, and the answer is %q, error %v", got, err)
 	}
 }
+
+func TestWhatTheSidecarWroteForThePluginIsRemovedToo(t *testing.T) {
+	folder := t.TempDir()
+	ours, others, none := filepath.Join(folder, "accordion_nodes.lua"), filepath.Join(folder, "accordion_limits.lua"), filepath.Join(folder, "none")
+	write(t, ours, "-- Written by accordion serve: what nodes there are.\nreturn {}\n")
+	write(t, others, "return {}\n")
+	var said bytes.Buffer
+	if err := removeGenerated(&said, []string{ours, others, none}); err != nil || said.String() != "removed "+ours+"\n" {
+		t.Errorf("it says %q, error %v", said.String(), err)
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(others) {
+		t.Errorf("there is left %v, error %v", left, err)
+	}
+}

@@ -1,10 +1,13 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -209,7 +212,30 @@ func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) e
 	if err := w.forsake(cmd); err != nil {
 		return err
 	}
+	if !*w.dry {
+		if err := removeGenerated(cmd.OutOrStdout(), decided.Generated(c)); err != nil {
+			return err
+		}
+	}
 	return mine.remove(cmd.OutOrStdout(), *w.dry)
+}
+
+// removeGenerated removes what the sidecar has written for the plug-in. A file of that name that it has not written stays.
+func removeGenerated(out io.Writer, paths []string) error {
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && bytes.HasPrefix(text, []byte("-- Written by accordion serve")) {
+			err = os.Remove(path)
+			fmt.Fprintf(out, "removed %s\n", path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forsake deletes what the sidecar left in Slurm. Where its configuration is not there any more, or cannot be read, that is left to the
