@@ -55,6 +55,7 @@ func tell(t *testing.T, release string) {
 			shown[job] = append(shown[job], w.told(job, step+1))
 		}
 	}
+	w.refused("#EP 1x20s\n#SBATCH --tmp=3000\n", "--tmp=3000", "at most 2000 MB of temporary disk")
 	w.over(cores, gpus)
 	w.agree(cores, "alice", shown[cores])
 	w.agree(gpus, "bob", shown[gpus])

@@ -41,8 +41,9 @@ func (r *Job) Reject(said string, now core.Time, kinds string) {
 }
 
 // Reconsider takes in a reading of a job that was sent back: where it asks for something else now, or where there are other kinds of nodes, it
-// is tried again at once, and its next pause is the first again. It reports whether that is so.
-func (r *Job) Reconsider(seen *adapter.Job, kinds string) bool {
+// is tried again, and its next pause is the first again. It reports whether that is so. No pause is shorter than the first: its owner may change
+// the job over and over.
+func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false
 	}
@@ -50,6 +51,9 @@ func (r *Job) Reconsider(seen *adapter.Job, kinds string) bool {
 	if r.Rejected.Kinds == kinds && (r.Rejected.Asks == asks || r.Rejected.Asks == "") {
 		r.Dirty = r.Dirty || r.Rejected.Asks == ""
 		r.Rejected.Asks = asks
+		return false
+	}
+	if now < r.Rejected.At+firstPause {
 		return false
 	}
 	r.Rejected = Rejection{}

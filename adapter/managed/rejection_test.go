@@ -50,13 +50,17 @@ func TestAJobThatIsSentBackIsTriedAtOnceWhenItOrTheNodesChange(t *testing.T) {
 	} {
 		r := &Job{Record: Record{Phase: Starting}}
 		r.Reject("BadConstraints", 1000, "a")
-		if r.Reconsider(&seen, "a") {
+		r.Reject("BadConstraints", 1010, "a")
+		if r.Reconsider(&seen, "a", 1011) {
 			t.Errorf("%s: the first reading after it counts as a change", name)
 		}
 		later := seen
 		test.change(&later)
-		if got := r.Reconsider(&later, test.kinds); got != test.want || r.SetAside(time.Unix(1001, 0)) == test.want || (r.Rejected.Times == 0) != test.want {
-			t.Errorf("%s: tried at once: %v, set aside: %v", name, got, r.SetAside(time.Unix(1001, 0)))
+		if r.Reconsider(&later, test.kinds, 1019) {
+			t.Errorf("%s: it is tried again less than 10 s after it was sent back", name)
+		}
+		if got := r.Reconsider(&later, test.kinds, 1020); got != test.want || r.SetAside(time.Unix(1020, 0)) == test.want || (r.Rejected.Times == 0) != test.want {
+			t.Errorf("%s: tried again: %v, set aside: %v", name, got, r.SetAside(time.Unix(1020, 0)))
 		}
 	}
 	thin, fat := adapter.Node{Name: "n1", Kind: "thin"}, adapter.Node{Name: "n2", Kind: "fat"}

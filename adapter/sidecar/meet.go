@@ -114,7 +114,7 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 }
 
 func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
-	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes)) {
+	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes), s.notes.clock.Now().Unix()) {
 		if err := s.save(r, decide.Event{Kind: "reconsidered", Text: "it or the nodes were changed: tried again"}); err != nil {
 			return err
 		}

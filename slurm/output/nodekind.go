@@ -31,7 +31,7 @@ func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.Effective
 func (n *Node) has(list string, times int) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		name, count := GRES(item)
-		if name != "" && n.count(name) < count*times {
+		if name != "" && n.count(name)/max(times, 1) < count {
 			return false
 		}
 	}

@@ -158,9 +158,9 @@ func (r *Record) Ends() core.Time {
 	return r.Started + r.Limit
 }
 
-// Needed returns what the job asks for on each of its nodes, as a text that changes with it.
+// Needed returns what the job asks for on each of its nodes, as a text that changes with it. Consoles and squeue tell the same of it.
 func (r *Record) Needed() string {
-	return fmt.Sprintf("%d CPUs, %d MB for each %s, %d MB of disk, %q, %q, %q", r.MinCPUs, r.MinMemory, r.MemoryPer, r.MinDisk, r.Features, r.TRESPerNode, r.TRESPerTask)
+	return fmt.Sprintf("%d CPUs, %d MB, %q, %q, %q", r.MinCPUs, r.MinMemory, r.Features, r.TRESPerNode, r.TRESPerTask)
 }
 
 // WantsGRES says whether the job asks for generic resources.

@@ -3,7 +3,6 @@ package output
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,6 +177,9 @@ func GRES(item string) (name string, count int) {
 	return item, min(1, len(item))
 }
 
+// mostGRES stands for every larger count: more than any node has, and little enough to be multiplied by tasks.
+const mostGRES = 1 << 50
+
 // suffixed reads a count such as 4, 10G or 10GB; each letter is 1,024 times the one before it (sbatch(1), --gres).
 func suffixed(s string) (n int, ok bool) {
 	digits := strings.TrimRight(s, "kKmMgGtTpPiIbB")
@@ -193,8 +195,8 @@ func suffixed(s string) (n int, ok bool) {
 	if suffix == "" {
 		power = 0
 	}
-	if n > math.MaxInt>>(10*power) {
-		return math.MaxInt, true
+	if n > mostGRES>>(10*power) {
+		return mostGRES, true
 	}
 	return n << (10 * power), true
 }

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"math"
 	"testing"
 
 	"accordion/core"
@@ -27,7 +26,7 @@ func TestAGenericResourceIsReadAsEveryReleaseWritesIt(t *testing.T) {
 		"gres:tmp:1T":     {"tmp", 1 << 40},
 		"gres:tmp:2KiB":   {"tmp", 2048},
 		"gres:tmp:3MB":    {"tmp", 3 << 20},
-		"gres:tmp:99999P": {"tmp", math.MaxInt},
+		"gres:tmp:99999P": {"tmp", 1 << 50},
 		"gres:gpu:4x":     {"gpu:4x", 1}, // a type
 		"gres:gpu:1kk":    {"gpu:1kk", 1},
 		"gres:none":       {},
