@@ -61,6 +61,15 @@ type Snapshot struct {
 	Molds        Molds
 	Soft         string // who may take nodes that were promised, in words; "": nobody
 	Remarks      []Remark
+	Hidden       Hidden
+}
+
+// Hidden is what the batch system hides from users who are no operators (Slurm's PrivateData).
+type Hidden struct {
+	Jobs         bool // of other users
+	Reservations bool
+	Nodes        bool // their states
+	Accounts     bool // limits and usage of accounts
 }
 
 // Molds is what the batch system goes by that chooses sizes itself (Job.Choices).

@@ -56,5 +56,10 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)
 	snapshot.At = at
+	if c, err := s.Recent(ctx); err != nil {
+		return nil, fmt.Errorf("observing Slurm: %w", err)
+	} else {
+		snapshot.Hidden = output.Hidden(c)
+	}
 	return snapshot, nil
 }

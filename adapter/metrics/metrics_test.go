@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,5 +179,19 @@ func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	}
 	if open > 16 {
 		t.Errorf("%d idle connections of one client are open, want 16", open)
+	}
+}
+
+// TestNoMetricNamesAUserOrAJob: whoever reaches the port reads them, whatever PrivateData hides.
+func TestNoMetricNamesAUserOrAJob(t *testing.T) {
+	text, err := os.ReadFile("testdata/metrics.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"verb", "reason", "cause", "phase", "type", "direction", "state", "cluster", "le"}
+	for _, label := range regexp.MustCompile(`[{,]([a-z_]+)="`).FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains(known, label[1]) {
+			t.Errorf("a metric has the label %q: may everybody read its values?", label[1])
+		}
 	}
 }

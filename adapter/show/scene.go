@@ -30,7 +30,7 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 		e.Plan, e.Parts = slices.Clone(e.Plan), slices.Clone(e.Parts)
 	}
 	scene := &view.Scene{
-		Read: v.Snapshot.At.Unix(), Now: v.Now, Soft: status.Soft, Manage: status.Manage, Queue: q,
+		Read: v.Snapshot.At.Unix(), Now: v.Now, Soft: status.Soft, Manage: status.Manage, Queue: q, Hidden: v.Snapshot.Hidden,
 		Nodes: make([]view.SceneNode, len(v.Snapshot.Nodes)), Broken: map[adapter.Key]view.Breach{},
 	}
 	for i, n := range v.Snapshot.Nodes {

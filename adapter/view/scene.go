@@ -15,6 +15,7 @@ type Scene struct {
 	Queue  Queue
 	Nodes  []SceneNode // of the pool, in natural order
 	Closed []SceneClosure
+	Hidden adapter.Hidden
 	Broken map[adapter.Key]Breach // promises of jobs that run, as far as they could not be kept
 }
 

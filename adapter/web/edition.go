@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -14,7 +15,7 @@ import (
 // edition is a scene as readers get it. It does not change any more, but that it is written down when the first reader asks for it.
 type edition struct {
 	number uint64
-	scene  *view.Scene // without users and names, where jobs are private
+	scene  *view.Scene // without what is hidden
 	state  *state
 	whole  frame
 	news   *frame // what changed since the edition before; nil: nobody reads, or much is new
@@ -103,10 +104,7 @@ type news struct {
 
 // newEdition makes the edition after another; nil: the first. read says that readers wait for news.
 func newEdition(before *edition, s *view.Scene, p *past, o *Options, read bool) *edition {
-	e := &edition{number: 1, scene: s}
-	if o.Private {
-		e.scene = anonymous(s)
-	}
+	e := &edition{number: 1, scene: without(s, o.Private)}
 	if before != nil {
 		e.number = before.number + 1
 	}
@@ -121,7 +119,7 @@ func newEdition(before *edition, s *view.Scene, p *past, o *Options, read bool) 
 
 // stateOf is what is sent of a scene.
 func stateOf(s *view.Scene, p *past, o *Options) *state {
-	st := &state{Read: s.Read, Now: s.Now, Pace: o.Pace, Cluster: core.Printable(s.Queue.Cluster), Soft: core.Printable(s.Soft), All: s.Manage == "all", Private: o.Private,
+	st := &state{Read: s.Read, Now: s.Now, Pace: o.Pace, Cluster: core.Printable(s.Queue.Cluster), Soft: core.Printable(s.Soft), All: s.Manage == "all", Private: s.Hidden.Jobs,
 		Begins: p.begins, Nodes: make([]node, len(s.Nodes)), Closed: make([]closed, 0, len(s.Closed)), Broken: []broken{}, Past: []piece{}, Jobs: make([]job, len(s.Queue.Jobs)),
 		from: make(map[int64]int, len(s.Queue.Jobs))}
 	for i, n := range s.Nodes {
@@ -135,11 +133,11 @@ func stateOf(s *view.Scene, p *past, o *Options) *state {
 		st.Closed = append(st.Closed, closed{short(c.Name), c.On, c.Nodes, c.Start, end})
 	}
 	for _, b := range p.broken {
-		b.User, b.Name = someone(o, b.User), someone(o, b.Name)
+		b.User, b.Name = someone(s, b.User), someone(s, b.Name)
 		st.Broken = append(st.Broken, b)
 	}
 	for _, h := range p.pieces {
-		h.User, h.Name = someone(o, h.User), someone(o, h.Name)
+		h.User, h.Name = someone(s, h.User), someone(s, h.Name)
 		st.Past = append(st.Past, h)
 	}
 	for i := range s.Queue.Jobs {
@@ -150,8 +148,8 @@ func stateOf(s *view.Scene, p *past, o *Options) *state {
 }
 
 // someone is what users wrote, as it is shown.
-func someone(o *Options, text string) string {
-	if o.Private {
+func someone(s *view.Scene, text string) string {
+	if s.Hidden.Jobs {
 		return ""
 	}
 	return short(text)
@@ -262,20 +260,40 @@ func pack(text []byte) []byte {
 // packedHeader begins a gzip stream: no name, no time.
 var packedHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff}
 
-// anonymous is a scene in which every job is a job of somebody.
-func anonymous(s *view.Scene) *view.Scene {
+// without returns a scene that lacks what the batch system hides from users; private hides jobs, and all that says whose they are.
+func without(s *view.Scene, private bool) *view.Scene {
 	a := *s
+	if private {
+		a.Hidden.Jobs, a.Hidden.Reservations, a.Hidden.Accounts = true, true, true
+	}
+	if a.Hidden == (adapter.Hidden{}) {
+		return s
+	}
 	a.Queue.Jobs = slices.Clone(s.Queue.Jobs)
 	for i := range a.Queue.Jobs {
-		a.Queue.Jobs[i].Anonymize()
+		e := &a.Queue.Jobs[i]
+		if a.Hidden.Jobs {
+			e.Anonymize()
+		}
+		if a.Hidden.Accounts {
+			e.Parts, e.Priority, e.Limit = nil, 0, nil
+		}
 	}
-	a.Queue.Closures = slices.Clone(s.Queue.Closures)
-	for i := range a.Queue.Closures {
-		a.Queue.Closures[i].Anonymize()
+	if a.Hidden.Jobs || a.Hidden.Reservations { // their names are often users'
+		a.Queue.Closures = slices.Clone(s.Queue.Closures)
+		for i := range a.Queue.Closures {
+			a.Queue.Closures[i].Anonymize()
+		}
+		a.Closed = slices.Clone(s.Closed)
+		for i := range a.Closed {
+			a.Closed[i].Name = ""
+		}
 	}
-	a.Closed = slices.Clone(s.Closed)
-	for i := range a.Closed {
-		a.Closed[i].Name = ""
+	if a.Hidden.Nodes {
+		a.Nodes = slices.Clone(s.Nodes)
+		for i := range a.Nodes {
+			a.Nodes[i].State, a.Nodes[i].Why = "", ""
+		}
 	}
 	return &a
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/connlimit"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
@@ -133,8 +134,9 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 		p.Missing = "The sidecar has not read the batch system yet."
 		return p, http.StatusServiceUnavailable
 	}
-	p.Cluster = e.state.Cluster
-	x, err := status.ExplainIn(h.report(e), h.remembered(), id)
+	hidden := e.scene.Hidden
+	p.Cluster, p.Private = e.state.Cluster, hidden.Jobs
+	x, err := status.ExplainIn(h.report(e), h.remembered(hidden), id)
 	switch unknown := (*status.UnknownJob)(nil); {
 	case errors.As(err, &unknown):
 		p.Missing = "No such job waits for nodes of the pool or has some. It may be over, or was submitted only just now."
@@ -143,7 +145,7 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 		p.Missing = "The journal cannot be read now."
 		return p, http.StatusServiceUnavailable
 	}
-	x.Application = h.application(x.Job)
+	x.Application = h.application(x.Job, hidden)
 	x.Failed, x.LastFailure = 0, "" // what of the sidecar's own went wrong is the administrator's
 	for i, s := range x.Sections(h.options.Clock(), time.Local) {
 		if i == 0 {
@@ -161,8 +163,8 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 }
 
 // application is that of which the job is a part, as far as it may be shown; nil: of none.
-func (h *Server) application(e *view.Entry) *status.Application {
-	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || h.options.Private {
+func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Application {
+	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || hidden.Jobs {
 		return nil
 	}
 	a, err := h.options.Application(e.ID, e.Request)
@@ -172,9 +174,9 @@ func (h *Server) application(e *view.Entry) *status.Application {
 	return a
 }
 
-// remembered is the journal, as far as what is in it may be shown: its words name users.
-func (h *Server) remembered() journal.Reader {
-	if h.options.Private || h.options.Journal == nil {
+// remembered is the journal, as far as what is in it may be shown: its words name users, accounts and reservations.
+func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
+	if hidden.Jobs || hidden.Accounts || hidden.Reservations || h.options.Journal == nil {
 		return nil
 	}
 	return h.options.Journal

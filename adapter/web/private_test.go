@@ -99,6 +99,55 @@ func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 	}
 }
 
+// TestWhatTheBatchSystemBeginsToHideIsHidden: an administrator sets PrivateData while the sidecar runs, which preflight looked at before.
+func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
+	for name, c := range map[string]struct {
+		hidden adapter.Hidden
+		hides  []string
+		shows  []string
+	}{
+		"nothing":      {adapter.Hidden{}, nil, []string{"zoeuser", "jobname", "lackaccount", "project", "broken fan"}},
+		"jobs":         {adapter.Hidden{Jobs: true}, []string{"zoeuser", "jobname", "lackaccount", "project", "words of ann"}, []string{"broken fan", `"private":true`}},
+		"reservations": {adapter.Hidden{Reservations: true}, []string{"project", "words of ann"}, []string{"zoeuser", "jobname", "broken fan"}},
+		"accounts":     {adapter.Hidden{Accounts: true}, []string{"lackaccount", "rankword", "words of ann"}, []string{"zoeuser", "jobname", "project"}},
+		"nodes":        {adapter.Hidden{Nodes: true}, []string{"broken fan"}, []string{"zoeuser", "jobname", "project"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, root := open(t, Options{Journal: recorded(t)})
+			s := clusterOf(16, 4, 6)
+			for i := range s.Queue.Jobs {
+				e := &s.Queue.Jobs[i]
+				e.User, e.Name = "zoeuser", "jobname"
+				e.Priority, e.Parts, e.Limit = 77, []adapter.RankPart{{Name: "rankword", Points: 7}}, &view.Limit{Nodes: 1, Why: "lackaccount"}
+			}
+			s.Queue.Closures = []view.Closure{{Name: "project", Nodes: 1, Start: noon, End: noon + 90_000}}
+			s.Closed = []view.SceneClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
+			s.Nodes[15].State, s.Nodes[15].Why = view.NodeAway, "broken fan"
+			shows(t, h, s)
+			n := later(s, 5)
+			n.Hidden = c.hidden
+			text, _ := shows(t, h, n).whole.bytes()
+			for id := range 11 {
+				body, err := io.ReadAll(get(t, fmt.Sprintf("%s/job?id=%d", root, id+1), nil).Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = append(text, body...)
+			}
+			for _, bad := range c.hides {
+				if strings.Contains(string(text), bad) {
+					t.Errorf("%q is to be read", bad)
+				}
+			}
+			for _, want := range c.shows {
+				if !strings.Contains(string(text), want) {
+					t.Errorf("%q is not to be read", want)
+				}
+			}
+		})
+	}
+}
+
 // The loop is asked for a scene when the one before is composed and the pause is over, not before.
 func TestTheServerWantsOneSceneAtATime(t *testing.T) {
 	h := New(Options{})
@@ -127,8 +176,8 @@ func TestTheJobsPage(t *testing.T) {
 		id   int
 		want []string
 	}{
-		{1, []string{"<title>Job 1 · sim0 on lab", "What it was promised", "grew: from 2 to 3 nodes", `<path class="held" d="M`, `<path class="planned" d="M`, "It has held 2 nodes for 10m, then 3 nodes for 20m", "?user=ann"}},
-		{7, []string{"Why it waits", "Who has nodes now", `<a href="job?id=2">job 2</a>`, "Planned: "}},
+		{1, []string{"<title>Job 1 · sim0 on lab", "What it was promised", "grew: from 2 to 3 nodes", `<path class="held" d="M`, `<path class="plzoeuserd" d="M`, "It has held 2 nodes for 10m, then 3 nodes for 20m", "?user=ann"}},
+		{7, []string{"Why it waits", "Who has nodes now", `<a href="job?id=2">job 2</a>`, "Plzoeuserd: "}},
 		{99, []string{"not in the queue any more", "long ago"}},
 	} {
 		text := read(c.id)

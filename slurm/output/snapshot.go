@@ -49,6 +49,15 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	return snapshot, nil
 }
 
+// Hidden returns what Slurm hides from users, by PrivateData.
+func Hidden(c Configuration) adapter.Hidden {
+	words := strings.Split(strings.ToLower(c["PrivateData"]), ",")
+	hides := func(some ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return w == "all" || slices.Contains(some, w) })
+	}
+	return adapter.Hidden{Jobs: hides("jobs"), Reservations: hides("reservations"), Nodes: hides("nodes"), Accounts: hides("accounts", "usage", "users")}
+}
+
 // remarks tell of the jobs of which something could not be read.
 func remarks(jobs []Record) []adapter.Remark {
 	var all []adapter.Remark
