@@ -24,6 +24,10 @@ type Dialect interface {
 	// StatementLimit ends the statements of a transaction that take longer; Overran says that one was ended by it.
 	StatementLimit(patience time.Duration) string
 	Overran(err error) bool
+	// NoTable reports whether an error says that a table does not exist.
+	NoTable(err error) bool
+	// Renew is the statement after which a session is as new; "": none makes it so.
+	Renew() string
 	// InsertOnce is the INSERT of a row that may be there already.
 	InsertOnce(row string) string
 
@@ -36,10 +40,8 @@ type Dialect interface {
 	HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error)
 
 	connect(conf conf.Conf, who conf.Login) (*sql.DB, error)
-	// connectUsers connects with the account that may only read, for sessions that renew resets.
+	// connectUsers connects with the account that may only read, for sessions that Renew resets.
 	connectUsers(conf conf.Conf) (*sql.DB, error)
-	// renew is the statement after which a session is as new; "": none makes it so.
-	renew() string
 	changes(ctx context.Context, conf conf.Conf, call func()) error
 	// seconds is the query for the database's clock.
 	seconds() string
@@ -47,8 +49,6 @@ type Dialect interface {
 	insertNumbered(ctx context.Context, tx *sql.Tx, insert, column string, values []any) (int64, error)
 	// limits bound how long a transaction of ours waits for a lock, and how long it may ask for nothing.
 	limits(abandoned time.Duration) string
-	// noTable reports whether an error says that a table does not exist.
-	noTable(err error) bool
 	// interrupted reports whether another session ended a statement or its session.
 	interrupted(err error) bool
 	// manyJobs is said before many jobs are read; "": nothing has to be.

@@ -145,7 +145,7 @@ func TestTheWordsOfBothDialects(t *testing.T) {
 			"SET SESSION max_statement_time = 1.500", "", "false", "true"}},
 	} {
 		d := DialectOf(conf.Conf{Type: c.kind})
-		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond), d.renew(),
+		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond), d.Renew(),
 			fmt.Sprint(d.TellsChanges()), fmt.Sprint(d.OARLocksTables())}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q\nwant %q", c.kind, got, c.want)
@@ -246,9 +246,9 @@ func TestWhichErrorsOfEachDatabaseMeanNoTableOrAnInterruption(t *testing.T) {
 	} {
 		wrapped := fmt.Errorf("asking: %w", c.err)
 		pg, my := postgreSQL{}, mariaDB{}
-		if pg.noTable(wrapped) != c.pgNone || pg.interrupted(wrapped) != c.pgInterrupted || my.noTable(wrapped) != c.myNone || my.interrupted(wrapped) {
-			t.Errorf("%v: PostgreSQL: no table %v, interrupted %v; MariaDB: no table %v, interrupted %v", c.err, pg.noTable(wrapped), pg.interrupted(wrapped),
-				my.noTable(wrapped), my.interrupted(wrapped))
+		if pg.NoTable(wrapped) != c.pgNone || pg.interrupted(wrapped) != c.pgInterrupted || my.NoTable(wrapped) != c.myNone || my.interrupted(wrapped) {
+			t.Errorf("%v: PostgreSQL: no table %v, interrupted %v; MariaDB: no table %v, interrupted %v", c.err, pg.NoTable(wrapped), pg.interrupted(wrapped),
+				my.NoTable(wrapped), my.interrupted(wrapped))
 		}
 	}
 }

@@ -67,7 +67,7 @@ func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 func (d *DB) renewed(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if statement := d.renew(); statement != "" {
+	if statement := d.Renew(); statement != "" {
 		if _, err := conn.ExecContext(ctx, statement); err == nil {
 			return
 		}

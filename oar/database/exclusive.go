@@ -27,7 +27,7 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 		switch {
 		case err == nil:
 			return do()
-		case d.noTable(err):
+		case d.NoTable(err):
 			return fmt.Errorf("locking %s: %w: %w", row, ErrNoTable, err)
 		case !d.gaveWay(err) || ctx.Err() != nil:
 			return fmt.Errorf("waiting for another who does the same: %w", err)

@@ -46,7 +46,7 @@ func (mariaDB) limits(abandoned time.Duration) string {
 	return fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", abandoned.Seconds())
 }
 
-func (mariaDB) noTable(err error) bool { return mariaDBSays(err, 1146) }
+func (mariaDB) NoTable(err error) bool { return mariaDBSays(err, 1146) }
 
 // interrupted is never so: only a statement ends another session, and a user's text is an expression.
 func (mariaDB) interrupted(error) bool { return false }
@@ -79,7 +79,7 @@ func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 
 func (m mariaDB) connectUsers(conf conf.Conf) (*sql.DB, error) { return m.connect(conf, conf.ReadOnly) }
 
-func (mariaDB) renew() string { return "" }
+func (mariaDB) Renew() string { return "" }
 
 // silent takes what the driver would print by itself: the errors say it too.
 type silent struct{}

@@ -54,7 +54,7 @@ func (postgreSQL) limits(abandoned time.Duration) string {
 	return fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, abandoned.Milliseconds())
 }
 
-func (postgreSQL) noTable(err error) bool { return postgreSQLSays(err, "42P01") }
+func (postgreSQL) NoTable(err error) bool { return postgreSQLSays(err, "42P01") }
 
 // interrupted: each session of a role may end the others of the same role (pg_cancel_backend, pg_terminate_backend).
 func (p postgreSQL) interrupted(err error) bool {
@@ -124,7 +124,7 @@ func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-func (postgreSQL) renew() string { return "DISCARD ALL" }
+func (postgreSQL) Renew() string { return "DISCARD ALL" }
 
 func (postgreSQL) config(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error) {
 	where := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address(conf), Path: conf.Database,

@@ -17,14 +17,16 @@ import (
 
 // reach is what the jobs that a pass plans want of resources by their properties: the machine that it divides is these together.
 type reach struct {
+	budget pass.Budget        // of each user, for as long as the sidecar runs
 	wanted []want             // of the last snapshot, what most jobs want first; nil: nobody is to be told
 	meant  map[string]meaning // by texts
 }
 
-// want is SQL of users, and the jobs that want this.
+// want is SQL of users, the jobs that want this, and the user of one of them.
 type want struct {
 	text string
 	jobs []core.JobID
+	user string
 }
 
 // meaning is the hosts that a text means; none where it takes too long.
@@ -62,23 +64,23 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 	if !molds {
 		return nil
 	}
-	jobs := map[string][]core.JobID{}
-	query := `SELECT DISTINCT j.job_id, COALESCE(j.properties, ''), COALESCE(g.res_group_property, '')
+	jobs, users := map[string][]core.JobID{}, map[string]string{}
+	query := `SELECT DISTINCT j.job_id, j.job_user, COALESCE(j.properties, ''), COALESCE(g.res_group_property, '')
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id
 		WHERE m.moldable_index = 'CURRENT' AND g.res_group_index = 'CURRENT' AND ` + database.IsWaiting + " AND j.queue_name = " + o.db.Arg(1)
 	err := database.Rows(ctx, from, "the jobs' properties", query, []any{o.queue}, func(row *sql.Rows) error {
 		var id int64
-		var job, part string
-		err := row.Scan(&id, &job, &part)
+		var user, job, part string
+		err := row.Scan(&id, &user, &job, &part)
 		if planned[id] {
 			text := database.Wanted(job, part)
-			jobs[text] = append(jobs[text], core.JobID(id))
+			jobs[text], users[text] = append(jobs[text], core.JobID(id)), user
 		}
 		return err
 	})
 	for text, all := range jobs {
-		o.wanted = append(o.wanted, want{text, all})
+		o.wanted = append(o.wanted, want{text, all, users[text]})
 	}
 	slices.SortFunc(o.wanted, func(a, b want) int { return cmp.Or(len(b.jobs)-len(a.jobs), strings.Compare(a.text, b.text)) })
 	return err
@@ -88,13 +90,21 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 // known. It asks the account that may only read: outside of any transaction.
 func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 	now, known, complete := time.Now(), map[string]meaning{}, true
+	if o.budget == nil {
+		o.budget = pass.Budget{}
+	}
 	for _, w := range o.wanted {
 		m, is := o.meant[w.text]
 		if !is || now.Sub(m.asked) >= meansFor || m.asked.After(now) {
+			if o.budget.Spent(w.user, now.Unix()) {
+				continue // as if it took too long
+			}
 			if complete = time.Since(now) < asking; !complete {
 				break
 			}
+			begin := time.Now()
 			hosts, err := database.Eligible[string](ctx, o.db.DB, "DISTINCT network_address", w.text, patience)
+			o.budget.Charge(w.user, time.Since(begin), now.Unix())
 			if err != nil && !errors.Is(err, database.ErrSlow) {
 				continue // it is no SQL, and the pass refuses the job
 			}

@@ -6,16 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"accordion/core"
 	"accordion/oar/database"
+	"accordion/oar/tables"
 )
 
-// eligibility finds the resources that a user's SQL means. Each text is asked once a pass, with the account that may only
-// read, and ended when it takes long; of who wrote such a text no other is asked in this pass, and of nobody's when the time
-// for all of them is over.
+// eligibility finds the resources that a user's SQL means, where that is no condition. Each text is asked once a pass, with the account
+// that may only read, and ended when it takes long; of who wrote such a text no other is asked in this pass, of who has spent the budget
+// none until that has come back, and of nobody's when the time for all of them is over.
 type eligibility struct {
 	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
 	patience time.Duration // of one text
 	over     func() bool   // the time for all of them is
+	now      core.Time
+	budget   Budget
 	found    map[string]eligible
 	slow     map[string]bool // users
 }
@@ -25,10 +29,14 @@ type eligible struct {
 	why       error
 }
 
-var errOver = errors.New("there was no time left to look for them")
+var (
+	errOver  = errors.New("there was no time left to look for them")
+	errSpent = errors.New("those of its user have taken long lately, and are looked for less often")
+	errLater = errors.New("they are looked for when it may begin")
+)
 
 func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, error), patience time.Duration, over func() bool) *eligibility {
-	return &eligibility{ask: ask, patience: patience, over: over, found: map[string]eligible{}, slow: map[string]bool{}}
+	return &eligibility{ask: ask, patience: patience, over: over, budget: Budget{}, found: map[string]eligible{}, slow: map[string]bool{}}
 }
 
 // wish is a text, and who wrote it.
@@ -39,29 +47,44 @@ func wishOf(w *waiting, g *group) wish {
 	return wish{w.user, database.Wanted(w.properties, g.properties)}
 }
 
-// all asks for what all jobs want, first for what most of them do: whoever writes what takes long does not take the time
-// of those who want what is usual.
-func (e *eligibility) all(ctx context.Context, jobs []*waiting) {
-	times := map[wish]int{}
-	var wishes []wish
-	for _, w := range jobs {
-		for _, c := range w.choices {
-			for _, g := range c.groups {
-				one := wishOf(w, g)
-				if times[one] == 0 {
-					wishes = append(wishes, one)
-				}
-				times[one]++
-			}
+// all asks for what jobs want, each time for a text of the user whose texts have taken least so far: whoever writes what takes long does
+// not take the time of others. Of texts of such users the one comes first that most users want, then most jobs.
+func (e *eligibility) all(ctx context.Context, wishes []wish) {
+	users, jobs := map[string]map[string]bool{}, map[string]int{}
+	var names []string
+	texts := map[string][]string{} // of each user
+	for _, one := range wishes {
+		if jobs[one.text]++; users[one.text] == nil {
+			users[one.text] = map[string]bool{}
+		}
+		if texts[one.user] == nil {
+			names = append(names, one.user)
+		}
+		if !users[one.text][one.user] {
+			users[one.text][one.user] = true
+			texts[one.user] = append(texts[one.user], one.text)
 		}
 	}
-	sum := map[string]int{}
-	for one, n := range times {
-		sum[one.text] += n
+	first := func(a, b string) int {
+		if d := len(users[b]) - len(users[a]); d != 0 {
+			return d
+		}
+		return jobs[b] - jobs[a]
 	}
-	slices.SortStableFunc(wishes, func(a, b wish) int { return sum[b.text] - sum[a.text] })
-	for _, one := range wishes {
-		_, _ = e.of(ctx, one) // what went wrong is kept for those who want it
+	for _, name := range names {
+		slices.SortStableFunc(texts[name], first)
+	}
+	for len(names) > 0 {
+		next := slices.MinFunc(names, func(a, b string) int {
+			if d := e.budget.Owed(a, e.now) - e.budget.Owed(b, e.now); d != 0 {
+				return int(d)
+			}
+			return first(texts[a][0], texts[b][0])
+		})
+		_, _ = e.of(ctx, wish{next, texts[next][0]}) // what went wrong is kept for those who want it
+		if texts[next] = texts[next][1:]; len(texts[next]) == 0 {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == next })
+		}
 	}
 }
 
@@ -70,13 +93,17 @@ func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
 	if known, asked := e.found[one.text]; asked {
 		return known.resources, known.why
 	}
-	if e.slow[one.user] {
+	switch {
+	case e.slow[one.user]:
 		return nil, database.ErrSlow
-	}
-	if e.over() {
+	case e.budget.Spent(one.user, e.now):
+		return nil, errSpent
+	case e.over():
 		return nil, errOver
 	}
+	begin := time.Now()
 	ids, err := e.ask(ctx, one.text, e.patience)
+	e.budget.Charge(one.user, time.Since(begin), e.now)
 	if errors.Is(err, database.ErrSlow) {
 		e.slow[one.user] = true
 	}
@@ -87,4 +114,22 @@ func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
 // eligible asks the database.
 func (d store) eligible(ctx context.Context, text string, patience time.Duration) ([]int64, error) {
 	return database.Eligible[int64](ctx, d.DB, "resource_id", text, patience)
+}
+
+// remembered reads the budget of all users as the last pass left it.
+func (d store) remembered(ctx context.Context) (Budget, error) {
+	rows, err := d.ReadAsked(ctx)
+	b := Budget{}
+	for _, one := range rows {
+		b[one.User] = one
+	}
+	return b, err
+}
+
+// remember keeps the budget for the next pass.
+func (d store) remember(ctx context.Context, before, after []tables.Asked) error {
+	if len(before) == 0 && len(after) == 0 {
+		return nil
+	}
+	return d.WriteAsked(ctx, after)
 }

@@ -27,6 +27,7 @@ type plain struct{ database.Dialect }
 
 func (plain) OwnSchema() string                   { return "'here'" }
 func (plain) StatementLimit(time.Duration) string { return "SELECT 1" }
+func (plain) Renew() string                       { return "SELECT 1" }
 
 var schema = []string{
 	"ATTACH ':memory:' AS information_schema",

@@ -37,10 +37,16 @@ type Report struct {
 	// scheduler has to stay after that.
 	Launches []Launch
 	Rest     time.Duration
+
+	Forgot error // why the next pass does not know for how long texts of users were asked; nil: it does
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Waiting, r.Took.Seconds())
+	text := fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Waiting, r.Took.Seconds())
+	if r.Forgot != nil {
+		text += "; for how long users' texts were asked is not kept: " + database.OneLine(r.Forgot)
+	}
+	return text
 }
 
 // Parts of a pass's patience, after which no user's text is asked, no job is planned, no more is written: what was written
@@ -83,11 +89,17 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
 	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
 	eligible := newEligibility(db.eligible, pass.Patience/10, over(askingPart))
+	eligible.now = pass.Now
+	if eligible.budget, err = db.remembered(ctx); err != nil {
+		return report, err
+	}
+	before := eligible.budget.lasting(pass.Now)
 	t := translator{conf: conf, planner: planner, now: pass.Now, state: s, eligible: eligible}
 	p, err := t.translate(ctx)
 	if err != nil {
 		return report, err
 	}
+	report.Forgot = db.remember(ctx, before, eligible.budget.lasting(pass.Now))
 	plan := p.plan(pass.Now, over(planningPart))
 	if err := p.check(pass.Now, plan); err != nil {
 		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)

@@ -44,6 +44,7 @@ type translator struct {
 	properties map[string]gantt.Property
 	trees      map[string]*gantt.Tree
 	sets       map[string]gantt.Set
+	columns    map[string]columnValues // that conditions name
 }
 
 // translate reads the requests. A job whose request is not honoured is refused; an error is the database's.
@@ -64,7 +65,7 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 		p.claimants = append(p.claimants, c.job)
 	}
 	others := t.fix(p)
-	t.eligible.all(ctx, others)
+	t.eligible.all(ctx, t.wishes(others))
 	p.turns, p.fresh = t.turns(ctx), t.fresh(n)
 	p.rule = gantt.Rule{Policy: t.planner, Running: t.running(p), Beside: t.beside(p)}
 	mine := map[int64]bool{}
@@ -101,6 +102,14 @@ func (t *translator) arrange() {
 			}
 		}
 		t.properties[name] = of
+	}
+	t.columns = map[string]columnValues{}
+	for k, name := range t.state.levels {
+		of := columnValues{kind: t.state.kinds[name]}
+		for _, r := range t.state.resources {
+			of.values = append(of.values, r.values[k])
+		}
+		t.columns[name] = of
 	}
 	each := make(gantt.Property, len(t.state.resources))
 	for i := range each {
@@ -214,8 +223,11 @@ func (t *translator) choice(c *choice, tree func(*group, []gantt.Property) (*gan
 func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []gantt.Property) (*gantt.Tree, error) {
 	one := wishOf(w, g)
 	key := one.text
-	eligible, known := t.sets[key]
+	eligible, known := t.meant(key)
 	if !known {
+		if _, asked := t.eligible.found[key]; !asked && t.later(w) {
+			return nil, fmt.Errorf("its properties: %w", errLater)
+		}
 		ids, err := t.eligible.of(ctx, one)
 		if err != nil {
 			return nil, fmt.Errorf("its properties: %w", err)
@@ -235,6 +247,53 @@ func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []ga
 		t.trees[key] = gantt.NewTree(eligible, levels...)
 	}
 	return t.trees[key], nil
+}
+
+// meant gives the resources that a text means, where that is known without the database.
+func (t *translator) meant(text string) (gantt.Set, bool) {
+	if set, known := t.sets[text]; known {
+		return set, true
+	}
+	means, is := t.state.conditions[text]
+	if !is {
+		return nil, false
+	}
+	met, exact := means.meets(len(t.state.resources), t.columns)
+	if !exact {
+		return nil, false
+	}
+	set := gantt.NewSet(len(met))
+	for i, yes := range met {
+		if yes {
+			set.Add(i)
+		}
+	}
+	t.sets[text] = set
+	return set, true
+}
+
+// wishes are what the database is asked for jobs: nothing for those that begin later, or never.
+func (t *translator) wishes(jobs []*waiting) (all []wish) {
+	for _, w := range jobs {
+		if t.later(w) {
+			continue
+		}
+		for _, c := range w.choices {
+			for _, g := range c.groups {
+				one := wishOf(w, g)
+				if _, known := t.meant(one.text); !known {
+					all = append(all, one)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// later reports whether a job may not begin now by its types.
+func (t *translator) later(w *waiting) bool {
+	kind, err := ReadTypes(slices.DeleteFunc(slices.Clone(w.types), isSidecars))
+	return err != nil || kind.Postpone > t.now || kind.expire > 0 && t.now > kind.expire
 }
 
 // level is the column that a level of a request names.

@@ -3,9 +3,12 @@ package pass
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"accordion/core"
@@ -160,39 +163,155 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// Mallory writes much that takes long, before all others; ask tells the time that passes.
+// Mallory writes much that takes long, before all others.
 func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
-	spent, asked := 0, []string{}
-	e := newEligibility(func(_ context.Context, text string, _ time.Duration) ([]int64, error) {
-		asked = append(asked, text)
-		if strings.Contains(text, "slow") {
-			spent++
-			return nil, database.ErrSlow
+	synctest.Test(t, func(t *testing.T) {
+		begin, asked := time.Now(), []string{}
+		e := newEligibility(func(_ context.Context, text string, patience time.Duration) ([]int64, error) {
+			asked = append(asked, text)
+			if strings.Contains(text, "slow") {
+				time.Sleep(patience)
+				return nil, database.ErrSlow
+			}
+			time.Sleep(time.Millisecond)
+			return []int64{1}, nil
+		}, time.Second, func() bool { return time.Since(begin) > 1500*time.Millisecond })
+		var wishes []wish
+		for i := range 5 {
+			wishes = append(wishes, wish{"mallory", "slow" + strings.Repeat(" ", i)})
 		}
-		return []int64{1}, nil
-	}, time.Second, func() bool { return spent >= 2 })
-	var jobs []*waiting
-	add := func(user, text string) {
-		w := request(int64(len(jobs)+1), 60, level{"network_address", 1})
-		w.user, w.properties = user, text
-		jobs = append(jobs, w)
+		wishes = append(wishes, wish{"eve", "slow eve"}, wish{"trent", "slow trent"}, wish{"alice", "usual"}, wish{"bob", "usual"}, wish{"carol", "rare"})
+		e.all(t.Context(), wishes)
+		slow := database.ErrSlow
+		for i, want := range []error{slow, slow, slow, slow, slow, slow, errOver, nil, nil, errOver} {
+			if _, err := e.of(t.Context(), wishes[i]); !errors.Is(err, want) {
+				t.Errorf("%v: %v, want %v", wishes[i], err, want)
+			}
+		}
+		if len(asked) != 3 {
+			t.Errorf("the database was asked %d times, want 3: once for what is usual, and twice in vain: %q", len(asked), asked)
+		}
+	})
+}
+
+// asks does passes at some seconds, each with 2.5 s to ask in, and gives in which of them each user had an answer to all texts.
+func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, seconds ...core.Time) string {
+	t.Helper()
+	budget, lines := Budget{}, []string{}
+	for _, second := range seconds {
+		begin := time.Now()
+		e := newEligibility(func(_ context.Context, text string, patience time.Duration) ([]int64, error) {
+			time.Sleep(min(takes(text), patience))
+			if takes(text) > patience {
+				return nil, database.ErrSlow
+			}
+			return []int64{1}, nil
+		}, time.Second, func() bool { return time.Since(begin) > 2500*time.Millisecond })
+		e.now = second
+		for _, row := range budget.lasting(second) { // as the table has it
+			e.budget[row.User] = row
+		}
+		e.all(t.Context(), wishes)
+		answered := map[string]bool{}
+		for _, one := range wishes {
+			_, err := e.of(t.Context(), one)
+			before, known := answered[one.user]
+			answered[one.user] = err == nil && (before || !known)
+		}
+		var users []string
+		for _, user := range slices.Sorted(maps.Keys(answered)) {
+			if answered[user] {
+				users = append(users, user)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%d: %s, %v", second, strings.Join(users, " "), time.Since(begin).Round(100*time.Millisecond)))
+		budget = e.budget
 	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
+	var crowd []wish
+	for i := range 8 {
+		crowd = append(crowd, wish{"mallory", fmt.Sprint("slow ", i)})
+	}
+	quick := []wish{{"alice", "quick a"}, {"bob", "quick b"}, {"carol", "quick a"}}
+	var five []wish
 	for i := range 5 {
-		add("mallory", "slow"+strings.Repeat(" ", i))
+		five = append(five, wish{fmt.Sprint("eve", i), fmt.Sprint("slow ", i)})
 	}
-	add("eve", "slow eve")
-	add("trent", "slow trent")
-	add("alice", "usual")
-	add("bob", "usual")
-	add("carol", "rare")
-	e.all(t.Context(), jobs)
-	for i, want := range []error{database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, database.ErrSlow, errOver, nil, nil, errOver} {
-		if _, err := e.of(t.Context(), wishOf(jobs[i], jobs[i].choices[0].groups[0])); !errors.Is(err, want) {
-			t.Errorf("%s's %q: %v, want %v", jobs[i].user, jobs[i].properties, err, want)
+	slow := func(each time.Duration) func(string) time.Duration {
+		return func(text string) time.Duration {
+			if strings.HasPrefix(text, "slow") {
+				return each
+			}
+			return time.Millisecond
 		}
 	}
-	if len(asked) != 3 {
-		t.Errorf("the database was asked %d times, want 3: once for what is usual, and twice in vain: %q", len(asked), asked)
+	for _, c := range []struct {
+		name    string
+		wishes  []wish
+		takes   func(string) time.Duration
+		seconds []core.Time
+		want    string
+	}{
+		{"one user with eight slow texts", slices.Concat(crowd, quick), slow(400 * time.Millisecond), []core.Time{100, 105, 110, 115, 130},
+			"100: alice bob carol, 2s\n105: alice bob carol, 800ms\n110: alice bob carol, 400ms\n115: alice bob carol, 400ms\n130: alice bob carol, 1.6s"},
+		{"one whose texts are ended", slices.Concat(crowd, quick), slow(time.Minute), []core.Time{100, 101, 102, 103, 120},
+			"100: alice bob carol, 1s\n101: alice bob carol, 1s\n102: alice bob carol, 1s\n103: alice bob carol, 0s\n120: alice bob carol, 1s"},
+		{"five users with one each", slices.Concat(five, quick), slow(time.Minute), []core.Time{100, 101, 102, 103, 104, 105, 106},
+			"100: alice carol, 3s\n101: alice bob carol, 3s\n102: alice bob carol, 3s\n103: alice bob carol, 3s\n104: alice bob carol, 3s\n105: alice bob carol, 0s\n106: alice bob carol, 0s"},
+		{"nobody", quick, slow(0), []core.Time{100, 101}, "100: alice bob carol, 0s\n101: alice bob carol, 0s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if got := asks(t, c.wishes, c.takes, c.seconds...); got != c.want {
+				t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+			}
+		})
+	}
+}
+
+// What does not begin now is not asked for, unless another asks for the same.
+func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
+	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
+	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"
+	usual.properties = "(cluster = 'a') AND cores >= 2"
+	same, refused := request(3, 60, level{"network_address", 1}), request(4, 60, level{"network_address", 1})
+	same.types, same.properties = postponed.types, "length(cluster) = 1"
+	refused.types, refused.properties = []string{"container"}, "pg_sleep(1) is null"
+	now := request(5, 60, level{"network_address", 1})
+	now.properties = same.properties
+	tr := cluster(postponed, usual, same, refused, now)
+	var asked []string
+	tr.eligible.ask = func(_ context.Context, text string, _ time.Duration) ([]int64, error) {
+		asked = append(asked, text)
+		return []int64{10, 20}, nil
+	}
+	s := tr.state
+	s.levels, s.kinds = []string{"network_address", "cluster", "cores", "type"}, map[string]columnKind{"cluster": textColumn, "cores": numberColumn, "type": textColumn}
+	for i := range s.resources {
+		s.resources[i].values = append(s.resources[i].values, []string{"a", "b"}[i/4], fmt.Sprint(i), "default")
+	}
+	s.readConditions()
+	p, err := tr.translate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"(length(cluster) = 1) AND (type = 'default')"}; !slices.Equal(asked, want) {
+		t.Errorf("the database was asked for %q, want %q", asked, want)
+	}
+	if got, want := p.refuse[1], "its properties: they are looked for when it may begin"; got != want {
+		t.Errorf("the postponed job is told %q, want %q", got, want)
+	}
+	var planned []int64
+	for _, j := range p.jobs {
+		planned = append(planned, j.ID)
+	}
+	if want := []int64{2, 3, 5}; !slices.Equal(planned, want) {
+		t.Errorf("jobs %v are planned, want %v", planned, want)
+	}
+	if set, known := tr.meant(wishOf(usual, usual.choices[0].groups[0]).text); !known || set.Len() != 2 || !set.Has(2) || !set.Has(3) {
+		t.Errorf("what the usual job wants are %v (%t), want the third and the fourth", set, known)
 	}
 }
 

@@ -18,11 +18,14 @@ type state struct {
 	queue     string
 	resources []resource // in the order in which they are taken; not the dead ones
 	levels    []string   // the columns that requests name, beside resource_id
-	waiting   []*waiting // in the order of their numbers
-	claims    []claim
-	running   map[int64]*runs // of the jobs that have resources
-	orders    *tables.Orders  // nil: Accordion's tables are not installed
-	sidecar   sidecar
+
+	conditions map[string]condition  // what texts of users mean, of those that are conditions
+	kinds      map[string]columnKind // of the columns of resources
+	waiting    []*waiting            // in the order of their numbers
+	claims     []claim
+	running    map[int64]*runs // of the jobs that have resources
+	orders     *tables.Orders  // nil: Accordion's tables are not installed
+	sidecar    sidecar
 }
 
 type resource struct {
@@ -189,7 +192,27 @@ func (d store) readRequests(ctx context.Context, tx database.Querier, into func(
 	})
 }
 
-// named are the columns that waiting jobs name, beside resource_id.
+// readConditions reads which texts of users are conditions.
+func (s *state) readConditions() {
+	s.conditions = map[string]condition{}
+	seen := map[string]bool{}
+	for _, w := range s.waiting {
+		for _, c := range w.choices {
+			for _, g := range c.groups {
+				text := wishOf(w, g).text
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+				if means, is := parseCondition(text); is {
+					s.conditions[text] = means
+				}
+			}
+		}
+	}
+}
+
+// named are the columns that waiting jobs name, in their levels and their conditions, beside resource_id.
 func (s *state) named() []string {
 	seen := map[string]bool{"resource_id": true}
 	var all []string
@@ -203,6 +226,14 @@ func (s *state) named() []string {
 					seen[l.column] = true
 				}
 			}
+		}
+	}
+	for _, means := range s.conditions {
+		for _, column := range means.columns() {
+			if !seen[column] && conf.Column.MatchString(column) {
+				all = append(all, column)
+			}
+			seen[column] = true
 		}
 	}
 	slices.Sort(all)
@@ -273,20 +304,23 @@ func (d store) readResources(ctx context.Context, tx database.Querier, s *state)
 	if err != nil {
 		return fmt.Errorf("reading the resources: %w", err)
 	}
-	names, err := table.Columns()
+	columns, err := table.ColumnTypes()
 	table.Close()
 	if err != nil {
 		return fmt.Errorf("reading the resources: %w", err)
 	}
-	for _, name := range names {
-		known[name] = true
+	s.kinds = map[string]columnKind{}
+	for _, c := range columns {
+		known[c.Name()] = true
+		s.kinds[c.Name()] = columnKindOf(c.DatabaseTypeName())
 	}
+	s.readConditions()
 	s.levels = slices.DeleteFunc(s.named(), func(name string) bool { return !known[name] })
-	columns := ""
+	more := ""
 	for _, name := range s.levels {
-		columns += ", " + d.Quoted(name)
+		more += ", " + d.Quoted(name)
 	}
-	query := "SELECT resource_id, state, type" + columns + " FROM resources WHERE state <> 'Dead' ORDER BY " + d.Conf.Order
+	query := "SELECT resource_id, state, type" + more + " FROM resources WHERE state <> 'Dead' ORDER BY " + d.Conf.Order
 	return database.Rows(ctx, tx, "the resources", query, nil, func(r *sql.Rows) error {
 		one := resource{values: make([]string, len(s.levels))}
 		values := make([]sql.NullString, len(s.levels))

@@ -153,7 +153,7 @@ func (s Setup) empty(ctx context.Context, d setupStore) error {
 }
 
 // tablesLine names the tables, for the lines that are told.
-const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places, accordion_leases and accordion_locks"
+const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places, accordion_leases, accordion_locks and accordion_asked"
 
 func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
 	complete, err := d.Complete(ctx)

@@ -8,6 +8,7 @@
 //	reservations.go  nodes that the sidecar keeps free, and the jobs that show them
 //	launch.go        companions that begin beside OAR's pass
 //	leases.go        which sidecar may act; locks.go: what one process does at a time
+//	asked.go         for how long users' texts were asked
 //	orders.go        all of it, as the pass reads it; places
 package tables
 
@@ -68,7 +69,7 @@ var tables = []table{
 type Tables struct{ *database.DB }
 
 // all is every table of ours.
-func all() []table { return append(tables[:len(tables):len(tables)], leases, locks) }
+func all() []table { return append(tables[:len(tables):len(tables)], leases, locks, asked) }
 
 // MakeTables makes Accordion's tables in OAR's database. Those that are there stay as they are, with what is in them.
 func (d Tables) MakeTables(ctx context.Context) error {

@@ -1,0 +1,63 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// asked is the table of for how long the texts of users were asked lately (pass.Budget). Passes write it.
+var asked = table{"accordion_asked", `
+	job_user VARCHAR(255) NOT NULL PRIMARY KEY,
+	milliseconds BIGINT NOT NULL,
+	second BIGINT NOT NULL
+`}
+
+// Asked is a row of it: what a user's texts took, as it stood at a second.
+type Asked struct {
+	User string
+	Took time.Duration
+	At   core.Time
+}
+
+// ReadAsked reads all rows; none, where the table does not exist yet.
+func (d Tables) ReadAsked(ctx context.Context) ([]Asked, error) {
+	rows, err := database.All(ctx, d.Sql, "for how long users' texts were asked", "SELECT job_user, milliseconds, second FROM accordion_asked", nil,
+		func(a *Asked) []any { return []any{&a.User, (*int64)(&a.Took), &a.At} })
+	if err != nil && d.NoTable(err) {
+		return nil, nil
+	}
+	for i := range rows {
+		rows[i].Took *= time.Duration(time.Millisecond)
+	}
+	return rows, err
+}
+
+// WriteAsked writes all rows anew.
+func (d Tables) WriteAsked(ctx context.Context, rows []Asked) error {
+	write := func() error {
+		return d.Change(ctx, func(tx *sql.Tx) error {
+			if err := database.Run(ctx, tx, "forgetting for how long users' texts were asked", "DELETE FROM accordion_asked"); err != nil {
+				return err
+			}
+			for _, one := range rows {
+				query := fmt.Sprintf("INSERT INTO accordion_asked (job_user, milliseconds, second) VALUES (%s, %d, %d)", d.Arg(1), one.Took.Milliseconds(), one.At)
+				if _, err := tx.ExecContext(ctx, query, one.User); err != nil {
+					return fmt.Errorf("writing for how long users' texts were asked: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	err := write()
+	if err != nil && d.NoTable(err) {
+		if err = d.create(ctx, asked); err == nil {
+			err = write()
+		}
+	}
+	return err
+}
