@@ -26,6 +26,7 @@ type Job struct {
 	Name       string
 	User       string
 	UID, GID   uint32
+	Account    string // that its use is charged to: Slurm's account, OAR's project
 	Partition  string
 	QOS        string
 	State      State

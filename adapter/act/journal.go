@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"accordion/adapter/journal"
+	"accordion/core"
 )
 
 // Journal is the sidecar's memory over its own death: *journal.Journal, or what stands for it in a simulation. What a
@@ -13,6 +14,8 @@ type Journal interface {
 	Records() ([]journal.Record, error)
 	View() (data []byte, err error)
 	Unfinished() ([]journal.Entry, error)
+	// Queue is what PutQueue wrote last; nil: nothing.
+	Queue() ([]byte, error)
 
 	// Begin writes an intent, before it is carried out; Finish its outcome; Resolve an outcome in words.
 	Begin(journal.Intent) (id int64, err error)
@@ -43,6 +46,8 @@ func (Deaf) Broke(string) {}
 
 func (Deaf) Spared(int64) {}
 
+func (Deaf) Unused(core.Time, int) {}
+
 // Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
 // several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.
 type Meter interface {
@@ -57,4 +62,7 @@ type Meter interface {
 	Broke(cause string)
 	// Spared: so many node-seconds were not held that the same jobs, held at their peaks all the time they ran, would have.
 	Spared(nodeSeconds int64)
+	// Unused: so many node-seconds were reserved ahead since the last cycle for steps that did not begin, and for so many users nothing is
+	// reserved ahead any more.
+	Unused(nodeSeconds core.Time, over int)
 }

@@ -34,6 +34,7 @@ type Config struct {
 	Early    Early
 	Overrun  Overrun
 	Silent   Silent
+	Limits   Limits
 	Journal  Journal
 	Lease    Lease
 	Session  Session
@@ -155,6 +156,12 @@ type Silent struct {
 	Signal string
 }
 
+// Limits are on what one user may take from others through the sidecar.
+type Limits struct {
+	Unused   time.Duration // of the whole pool: node-seconds reserved ahead for a user in vain, above which nothing is reserved ahead; 0: none
+	HalfLife time.Duration // in which what is counted for Unused halves
+}
+
 // Journal says where the journal is and how long its entries are kept.
 type Journal struct {
 	Path string
@@ -212,6 +219,7 @@ func Default() Config {
 		Early:    Early{Advance: true},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
+		Limits:   Limits{Unused: time.Hour, HalfLife: 168 * time.Hour},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
 		Lease:    Lease{Length: time.Minute},
 		Session:  Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},

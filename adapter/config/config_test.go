@@ -89,6 +89,9 @@ advance = false
 [silent]
 notice = "3s"
 signal = "B:USR2"
+[limits]
+unused = "2h"
+half_life = "24h"
 [journal]
 path = "/v/j.db"
 keep = "24h"
@@ -122,6 +125,7 @@ private = true
 		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
+		Limits:  Limits{Unused: 2 * time.Hour, HalfLife: 24 * time.Hour},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
 		Lease:   Lease{Length: 90 * time.Second},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},
@@ -210,9 +214,9 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 		{"a key of a section at the top", "interval = \"1s\"",
 			`f.toml:1: interval is unknown: interval belongs into [plan]`},
 		{"an unknown section", "[oarr]\nx = 1",
-			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics], [web]`},
+			`f.toml:1: oarr is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [limits], [journal], [lease], [session], [log], [metrics], [web]`},
 		{"other case is another key", "[Log]\nlevel = \"info\"",
-			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [journal], [lease], [session], [log], [metrics], [web]`},
+			`f.toml:1: Log is unknown; the keys here are cluster, system, [slurm], [oar], [embedded], [plan], [overrun], [early], [silent], [limits], [journal], [lease], [session], [log], [metrics], [web]`},
 		{"the first of several", "[log]\nformat = \"xml\"\n[plan]\nprotect = -1\n[x]\n",
 			`f.toml:2: [log] format = "xml" is wrong: it must be "text" or "json" (and 2 more)`},
 	} {

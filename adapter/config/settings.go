@@ -84,6 +84,9 @@ var settings = table[Config]{
 	duration("silent", "notice", 0, 24*time.Hour, "10s", func(c *Config) *time.Duration { return &c.Silent.Notice }),
 	text("silent", "signal", signalForm, signal, func(c *Config) *string { return &c.Silent.Signal }),
 
+	duration("limits", "unused", 0, 365*24*time.Hour, "1h", func(c *Config) *time.Duration { return &c.Limits.Unused }),
+	duration("limits", "half_life", time.Minute, 365*24*time.Hour, "168h", func(c *Config) *time.Duration { return &c.Limits.HalfLife }),
+
 	text("journal", "path", "an absolute path, such as \"/var/lib/accordion/journal.db\"", filepath.IsAbs,
 		func(c *Config) *string { return &c.Journal.Path }),
 	duration("journal", "keep", time.Hour, 10*365*24*time.Hour, "720h",

@@ -87,11 +87,12 @@ func (s Situation) start(r *managed.Job) Decision {
 		Idle: abandoned,
 	}
 	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit}
+	unreserved := s.World.Unreserved(r)
 	told := false // the batch system may have heard that it is to begin
 	return Decision{
 		Change: func(r *managed.Job) {
 			r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
-			r.Nodes, r.Attached, r.Released = nodes, true, time.Time{}
+			r.Nodes, r.Attached, r.Released, r.Unreserved = nodes, true, time.Time{}, unreserved
 			r.Promise = make([]core.Time, len(c.EP))
 			r.SetPromise(c.Start, c.EP)
 		},

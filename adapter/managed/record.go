@@ -30,6 +30,7 @@ type Record struct {
 	adapter.Key
 	User    string
 	UID     uint32
+	Account string `json:",omitempty"` // that its use is charged to; "": none
 	Name    string
 	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
 
@@ -64,10 +65,12 @@ type Record struct {
 	Why      string      // why we end it
 	Rejected Rejection   `json:",omitzero"`  // by the batch system, when it was to start
 	CouldRun core.Time   `json:",omitempty"` // second since which it could have run, while it waits (adapter.Job.CouldRun)
-	Let      core.Time   `json:",omitempty"` // second in which a rigid job was let in; 0: it waits before the gate
-	Attached bool        // it may still be tied to its start reservation
-	Expected core.Time   // planned start that its user was told of last, Unix seconds; 0: none
-	Vowed    core.Time   // the best end that it was promised, Unix seconds; 0: none
-	Slipped  core.Time   // seconds by which the promised end is later than that, as last said
-	Broke    string      // the cause said then
+	// Unreserved: it began while its user was over [limits] unused, and no nodes are reserved ahead for its later steps.
+	Unreserved bool      `json:",omitempty"`
+	Let        core.Time `json:",omitempty"` // second in which a rigid job was let in; 0: it waits before the gate
+	Attached   bool      // it may still be tied to its start reservation
+	Expected   core.Time // planned start that its user was told of last, Unix seconds; 0: none
+	Vowed      core.Time // the best end that it was promised, Unix seconds; 0: none
+	Slipped    core.Time // seconds by which the promised end is later than that, as last said
+	Broke      string    // the cause said then
 }

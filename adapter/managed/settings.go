@@ -25,10 +25,18 @@ type Settings struct {
 	Advance  bool // an early application goes on early where that delays nobody
 	Silent   Silent
 	Deadline time.Duration // of each call out
+	Unused   Unused
 }
 
 // Straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.
 const Straggles = 5 * time.Second
+
+// Unused bounds how much may be reserved ahead in vain: for a user with more unused node-seconds than the whole pool has in Pool seconds
+// no later steps are reserved ahead. What is counted halves in HalfLife seconds.
+type Unused struct {
+	Pool     core.Time // 0: no limit
+	HalfLife core.Time
+}
 
 // Overrun is how late a managed job may be in all before it is ended: Share of its total, at least Least seconds. It
 // is warned by Signal Grace seconds before, or when another job waits for nodes that it holds on to; that job need not

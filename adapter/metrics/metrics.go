@@ -26,6 +26,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/connlimit"
 	"accordion/adapter/managed"
+	"accordion/core"
 )
 
 // phases are all that a managed job may stand in, as view.Job has them: one that no job stands in is shown as 0.
@@ -50,6 +51,8 @@ type Metrics struct {
 	lateness *prometheus.HistogramVec
 	broken   *prometheus.CounterVec
 	spared   prometheus.Counter
+	unused   prometheus.Counter
+	over     prometheus.Gauge
 	jobs     *prometheus.GaugeVec
 	waiting  prometheus.Gauge
 }
@@ -87,6 +90,14 @@ func New(now func() time.Time) *Metrics {
 		Name: "accordion_waste_avoided_node_seconds_total",
 		Help: "Node-seconds that evolving jobs did not hold and rigid jobs of their peak size would have held.",
 	})
+	m.unused = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "accordion_unused_node_seconds_total",
+		Help: "Node-seconds that were reserved ahead for later steps of jobs that ended before those steps.",
+	})
+	m.over = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "accordion_unused_limited_users",
+		Help: "Users over [limits] unused: no nodes are reserved ahead for later steps of their jobs.",
+	})
 	m.jobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accordion_jobs",
 		Help: "Managed jobs by phase.",
@@ -99,7 +110,7 @@ func New(now func() time.Time) *Metrics {
 		Name: "accordion_reading_age_seconds",
 		Help: "How old the newest reading of the batch system is; -1 before the first.",
 	}, m.age)
-	m.registry.MustRegister(m.cycle, m.call, m.failures, m.lateness, m.broken, m.spared, m.jobs, m.waiting, age,
+	m.registry.MustRegister(m.cycle, m.call, m.failures, m.lateness, m.broken, m.spared, m.unused, m.over, m.jobs, m.waiting, age,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, phase := range phases {
 		m.jobs.WithLabelValues(phase)
@@ -192,6 +203,12 @@ func (m *Metrics) Spared(nodeSeconds int64) {
 	if nodeSeconds > 0 { // a counter never goes down
 		m.spared.Add(float64(nodeSeconds))
 	}
+}
+
+// Unused implements act.Meter.
+func (m *Metrics) Unused(nodeSeconds core.Time, over int) {
+	m.unused.Add(float64(max(nodeSeconds, 0)))
+	m.over.Set(float64(over))
 }
 
 // Handler answers GET /metrics in Prometheus' text form, and everything else with 404.

@@ -80,6 +80,7 @@ func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
 	m.Grew(31*time.Second, "ordinary overrun")
 	m.Broke("lost node")
 	m.Spared(300)
+	m.Unused(900, 2)
 	m.Spared(-5) // nonsense must not bring the process down
 	a := metrics.NewApplications()
 	m.Serves(a)

@@ -13,9 +13,14 @@ const Expiry core.Time = 120
 // want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
 // before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
 // expires soon after it.
+//
+// For a job of a user over [limits] unused it adds that of its start only.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
 	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
+		if step > 0 && v.Unreserved(r) {
+			break
+		}
 		nodes := r.Course.Added(step)
 		if len(nodes) == 0 {
 			continue

@@ -24,7 +24,17 @@ type Input struct {
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // the reading began after the last thing that was done to the job
 	Settled      bool                    // the reading began after a job last gave nodes back
-	Settings     managed.Settings
+	// OverLimit reports whether a user's jobs have no nodes reserved ahead for later steps ([limits] unused); nil: every user's have.
+	OverLimit func(user string) bool
+	Settings  managed.Settings
+}
+
+// Unreserved reports whether no nodes are reserved ahead for a job's later steps. What was reserved for one that runs stays so.
+func (v *World) Unreserved(r *managed.Job) bool {
+	if r.Phase != managed.Waiting {
+		return r.Unreserved
+	}
+	return r.Part == nil && v.OverLimit != nil && v.OverLimit(r.User)
 }
 
 // Note is what the planner has to say to operators.

@@ -83,6 +83,16 @@ func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) 
 	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
 }
 
+// Reset has the sidecar that listens on the socket forget what a user's jobs left unused, and reports whether there was anything.
+func Reset(ctx context.Context, socket, user string) (had bool, err error) {
+	r, err := (&client{socket: socket}).ask(ctx, wire.Query{What: wire.QueryReset, User: user})
+	if err != nil {
+		return false, err
+	}
+	defer r.close()
+	return had, json.NewDecoder(io.LimitReader(r, 100)).Decode(&had)
+}
+
 const (
 	dialPatience  = 5 * time.Second
 	piecePatience = time.Minute // of an answer that its user's allowance slows down

@@ -143,6 +143,11 @@ func cutQueue(data []byte) (*cut, error) {
 	for i := range q.Closures {
 		q.Closures[i].Anonymize()
 	}
+	if q.Usage != nil {
+		own := *q.Usage
+		own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })
+		q.Usage = &own
+	}
 	q.Jobs = []view.Entry{}
 	return c, c.around(q)
 }

@@ -24,9 +24,11 @@ type Options struct {
 	Applications string                                        // path of the journal of applications; "": there are none
 	Name         func(context.Context, uint32) (string, error) // a user's name
 	Hides        func(context.Context) (bool, error)           // whether the batch system hides jobs from other users; nil: it never does
-	Limits       Limits
-	Log          hclog.Logger     // nil: none
-	Now          func() time.Time // nil: time.Now
+	// Reset forgets what a user's jobs left unused, and reports whether there was anything; nil: nothing is counted.
+	Reset  func(ctx context.Context, user string) (bool, error)
+	Limits Limits
+	Log    hclog.Logger     // nil: none
+	Now    func() time.Time // nil: time.Now
 }
 
 // A Server answers queries. It is a session.Readers.
@@ -139,6 +141,9 @@ func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
 
 // answer writes what is asked for.
 func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer session.Peer) error {
+	if q.What == wire.QueryReset {
+		return s.reset(ctx, a, q.User, peer)
+	}
 	from := s.cluster
 	if q.Applications {
 		from = s.applications
@@ -155,6 +160,21 @@ func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer sessi
 		return s.entries(ctx, a, from, v, q)
 	}
 	return s.document(a, from, v, q)
+}
+
+// reset forgets what a user's jobs left unused, and writes whether there was anything.
+func (s *Server) reset(ctx context.Context, a *answer, user string, peer session.Peer) error {
+	switch {
+	case peer.UID != 0 && int64(peer.UID) != int64(os.Geteuid()):
+		return &refused{wire.Refused, "only root may reset limits"}
+	case s.options.Reset == nil:
+		return &refused{wire.Refused, "this sidecar counts nothing that could be reset"}
+	}
+	had, err := s.options.Reset(ctx, user)
+	if err == nil {
+		err = json.NewEncoder(a).Encode(had)
+	}
+	return err
 }
 
 // viewer returns what the user may see; nil: everything.

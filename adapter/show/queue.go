@@ -25,7 +25,7 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) && slices.Equal(before.Sizing, q.Sizing) &&
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
@@ -62,6 +62,11 @@ type past struct {
 // queue gathers every job of the pool.
 func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
+	if s.Usage != nil {
+		if u := s.Usage(); len(u.Users) > 0 {
+			q.Usage = &u
+		}
+	}
 	for _, n := range v.Snapshot.Nodes {
 		if !n.Usable {
 			q.Away++
@@ -226,7 +231,7 @@ func entryOf(m *view.Job) view.Entry {
 	e := view.Entry{
 		ID: m.ID, Submitted: m.Submitted, User: m.User, Name: m.Name, Kind: m.Kind, Phase: m.Phase, Request: m.Request,
 		Nodes: m.Nodes, Size: m.Size, Start: m.Start, Step: m.Step, Plan: m.Plan, Why: m.Why,
-		Grows: m.Grows, Limit: m.Limit, Priority: m.Priority, Parts: m.Rank,
+		Grows: m.Grows, Limit: m.Limit, Unreserved: m.Unreserved, Priority: m.Priority, Parts: m.Rank,
 	}
 	if m.Start > 0 && len(m.Plan) > 0 {
 		e.End = m.Start + m.Plan.Total()

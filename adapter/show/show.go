@@ -36,6 +36,8 @@ type Show struct {
 	Told func(adapter.Key) string
 	// Audience is who looks at it in a browser; nil: nobody.
 	Audience Audience
+	// Usage is what users' jobs used and left unused; nil: nothing is counted.
+	Usage func() view.Usage
 	// GoneSince says whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool
 
@@ -54,7 +56,9 @@ func (s *Show) Write(v *plan.World) error {
 		if r.Part != nil && r.Part.Unmade {
 			continue
 		}
-		view.Jobs = append(view.Jobs, JobOf(r))
+		j := JobOf(r)
+		j.Unreserved = v.Unreserved(r) && managed.Grows(either(r), r.Step)
+		view.Jobs = append(view.Jobs, j)
 	}
 	if err := s.PutQueue(v, view.Jobs); err != nil {
 		return err
@@ -64,6 +68,14 @@ func (s *Show) Write(v *plan.World) error {
 	}
 	s.handOver(v, &view)
 	return nil
+}
+
+// either is the profile that a job runs, or is planned to.
+func either(r *managed.Job) core.EP {
+	if r.Phase == managed.Waiting && r.Course != nil {
+		return r.Course.EP
+	}
+	return r.EP()
 }
 
 // Size is how many jobs are remembered of the cycle before, and how many of the queue as last written.

@@ -10,6 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/status"
+	"accordion/core"
 )
 
 // explained is what `accordion explain` says of a job now.
@@ -185,6 +186,8 @@ type counter struct {
 	late   []time.Duration
 	causes map[string]int
 	spared int64
+	unused core.Time
+	over   int
 	phases map[string]bool
 	cycles int
 	queue  int
@@ -225,6 +228,9 @@ func (c *counter) Grew(late time.Duration, _ string) {
 }
 func (c *counter) Broke(cause string) { c.with(func() { c.causes[cause]++ }) }
 func (c *counter) Spared(n int64)     { c.with(func() { c.spared += n }) }
+func (c *counter) Unused(n core.Time, over int) {
+	c.with(func() { c.unused, c.over = c.unused+n, over })
+}
 
 func (w *world) counts() *counter {
 	w.t.Helper()

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"accordion/adapter/decide"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/usage"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -20,6 +23,9 @@ type jobs struct {
 	settings managed.Settings
 
 	launchers bool // applications are served, whose parts these are not
+
+	usage  *usage.Ledger // of jobs that have ended
+	unused core.Time     // node-seconds counted since the last cycle
 
 	records map[adapter.Key]*managed.Job
 	awaited map[core.JobID]bool // whose nodes were waited for in the last cycle
@@ -90,6 +96,45 @@ func (s *jobs) restore() error {
 	}
 	return nil
 }
+
+// recall takes what was counted of users' jobs out of what the queue showed last.
+func (s *jobs) recall() error {
+	data, err := s.notes.journal.Queue()
+	if err != nil {
+		return err
+	}
+	var shown struct {
+		Usage *view.Usage `json:"usage"`
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, &shown); err != nil { // nothing that runs depends on it
+			s.notes.Warn("what users left unused is counted anew", "error", err)
+			shown.Usage = nil
+		}
+	}
+	s.usage = usage.New(s.settings.Unused.HalfLife, shown.Usage)
+	return nil
+}
+
+// spend counts what a job used that has ended, and what it left unused of what was reserved ahead for it, and returns the latter. What the
+// batch system took from it is not its user's doing.
+func (s *jobs) spend(r *managed.Job, state string) core.Time {
+	used, unused := r.Used(s.notes.clock.Now().Unix())
+	if taken[state] || s.lost(r.Nodes) {
+		unused = 0
+	}
+	s.usage.Add(r.User, r.Account, used, unused, s.notes.clock.Now().Unix())
+	s.unused += unused
+	return unused
+}
+
+// lost reports whether one of the nodes is down, by the newest reading.
+func (s *jobs) lost(nodes []string) bool {
+	return slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool { return n.Lost && slices.Contains(nodes, n.Name) })
+}
+
+// taken are the states of jobs that the batch system ended.
+var taken = map[string]bool{"NODE_FAIL": true, "BOOT_FAIL": true, "PREEMPTED": true, "LAUNCH_FAILED": true, "REVOKED": true}
 
 // save makes a record durable, with what happened to the job: whoever dies meanwhile has written all of it, or nothing.
 func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {

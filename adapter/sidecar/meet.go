@@ -55,6 +55,9 @@ func (s *jobs) meet(j *adapter.Job) error {
 	if r.Rigid() && j.State != adapter.Pending {
 		return s.goesOn(r, j)
 	}
+	if j.Account != "" {
+		r.Account = j.Account
+	}
 	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
 	switch j.State {
 	case adapter.Pending:
@@ -132,6 +135,7 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 		return s.forget(r, "escaped", nil)
 	case r.Phase == managed.Running:
 		// Requeued behind our back: it waits again, from its beginning.
+		s.spend(r, "")
 		r.BackToQueue()
 		return s.save(r, decide.Event{Kind: "requeued", Text: "waits again, from its first step"})
 	}
@@ -239,6 +243,13 @@ func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
 		text += ": " + r.Why
 	}
 	fields := map[string]any{}
+	state := ""
+	if j != nil {
+		state = j.Why
+	}
+	if unused := s.spend(r, state); unused > 0 {
+		fields["unused"] = unused
+	}
 	if j != nil && j.Why != "" && j.Why != "None" {
 		fields["state"] = j.Why
 		text += " (" + j.Why + ")"

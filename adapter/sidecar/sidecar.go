@@ -18,6 +18,9 @@ import (
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
+	"accordion/adapter/usage"
+	"accordion/adapter/view"
+	"accordion/core"
 )
 
 // Options are what a Sidecar is made of.
@@ -40,6 +43,7 @@ type Sidecar struct {
 	calls    <-chan session.Call
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
 	asked    chan struct{}   // whether the loop is alive
+	resets   chan reset
 	meter    act.Meter
 	show     *show.Show
 
@@ -69,7 +73,7 @@ func New(o Options) *Sidecar {
 	if o.Meter == nil {
 		o.Meter = act.Deaf{}
 	}
-	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), meter: o.Meter, ticks: ticks{clock: o.Clock}}
+	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, ticks: ticks{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.Herald); ok {
 		s.changes = herald.Changes()
 	}
@@ -99,6 +103,7 @@ func New(o Options) *Sidecar {
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
 		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
+		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
 }
@@ -141,6 +146,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 			continue
 		case <-s.asked:
 			continue
+		case r := <-s.resets:
+			news = func() error { return s.reset(r) }
 		case <-s.parts.ordered:
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
@@ -178,10 +185,47 @@ func (s *Sidecar) Alive(ctx context.Context) error {
 	}
 }
 
+// reset is that what a user's jobs left unused is to be forgotten.
+type reset struct {
+	user string
+	done chan<- bool // receives whether there was anything; it has room for that
+}
+
+// ResetUnused forgets what a user's jobs left unused, and reports whether there was anything. It may be called from any goroutine.
+func (s *Sidecar) ResetUnused(ctx context.Context, user string) (bool, error) {
+	done := make(chan bool, 1)
+	select {
+	case s.resets <- reset{user, done}:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	select {
+	case had := <-done:
+		return had, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// reset forgets what a user's jobs left unused, and writes so into the journal.
+func (s *Sidecar) reset(r reset) error {
+	had := s.jobs.usage.Reset(r.user)
+	r.done <- had
+	if !had {
+		return nil
+	}
+	text := fmt.Sprintf("an administrator reset what jobs of %s left unused", r.user)
+	s.notes.Info(text)
+	return s.notes.Remark("limits reset", text, map[string]any{"user": r.user})
+}
+
 // recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
 // first reading shows what became of it.
 func (s *Sidecar) recover() error {
 	if err := s.jobs.restore(); err != nil {
+		return err
+	}
+	if err := s.jobs.recall(); err != nil {
 		return err
 	}
 	if ager, ok := s.crew.acts.System.(adapter.Ager); ok {
@@ -250,6 +294,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		return nil
 	}
 	begin := s.ticks.clock.Now()
+	s.jobs.usage.Limit = s.settings.Unused.Pool * core.Time(len(s.readings.snapshot.Nodes))
 	v := plan.Make(s.input())
 	for _, n := range v.Said {
 		log := s.notes.Info
@@ -269,6 +314,8 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		}
 	}
 	s.parts.show(v)
+	s.meter.Unused(s.jobs.unused, len(usage.Users(s.jobs.usage.Usage, v.Now)))
+	s.jobs.unused = 0
 	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
 }
@@ -280,6 +327,7 @@ func (s *Sidecar) input() plan.Input {
 		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
 		Parts:        s.parts.look(s.ticks.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
+		OverLimit: func(user string) bool { return usage.Over(s.jobs.usage.Usage, user, s.ticks.last.Unix()) },
 	}
 }
 

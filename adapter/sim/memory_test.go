@@ -147,6 +147,8 @@ func (m *memory) View() ([]byte, error) {
 // PutQueue keeps nothing: nobody reads it here.
 func (m *memory) PutQueue([]byte) error { return nil }
 
+func (m *memory) Queue() ([]byte, error) { return nil, nil }
+
 func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	m.mu.Lock()
 	entries := slices.Clone(m.entries)

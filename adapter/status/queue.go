@@ -52,6 +52,11 @@ func ReadQueue(j journal.Reader) (QueueReport, error) {
 // Of leaves the jobs of one user.
 func (r QueueReport) Of(user string) QueueReport {
 	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e view.Entry) bool { return e.User != user })
+	if r.Usage != nil {
+		own := *r.Usage
+		own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != user })
+		r.Usage = &own
+	}
 	return r
 }
 

@@ -305,6 +305,10 @@ func ways(e *view.Entry) []string {
 	if e.Limit != nil {
 		lines = append(lines, fmt.Sprintf("It may have %s now, and a step that needs more waits: %s.", view.NodesWord(e.Limit.Nodes), clean(e.Limit.Why)))
 	}
+	if e.Unreserved {
+		lines = append(lines, fmt.Sprintf("No nodes are reserved ahead for its later steps, and one may begin late: jobs of %s ended before steps for which nodes were", clean(e.User)),
+			"reserved, beyond [limits] unused (accordion queue --usage). It ends by itself, or with: accordion limits reset "+clean(e.User))
+	}
 	return lines
 }
 

@@ -18,7 +18,32 @@ type Queue struct {
 	Lead     core.Time `json:"lead"`             // seconds: a start planned within them is due
 	Closures []Closure `json:"closures"`         // reservations that others made over nodes of the pool
 	Sizing   []Sizing  `json:"sizing,omitempty"` // of each machine of which the pool is made; absent where moldable jobs may have all that they list
+	Usage    *Usage    `json:"usage,omitempty"`  // what users made of what was promised to their jobs; absent where nothing was counted yet
 	Jobs     []Entry   `json:"jobs"`             // those that hold nodes by their start, those in the plan by rank, then the others
+}
+
+// Usage is node-seconds of jobs that have ended. What is counted halves in a half-life.
+type Usage struct {
+	HalfLife core.Time   `json:"half_life"` // seconds
+	Limit    core.Time   `json:"limit"`     // unused node-seconds above which a user's jobs have no nodes reserved ahead for later steps; 0: none
+	Users    []UserUsage `json:"users"`
+}
+
+// UserUsage is that of a user's jobs in an account, as of a second.
+type UserUsage struct {
+	User    string    `json:"user"`
+	Account string    `json:"account,omitempty"`
+	Used    float64   `json:"used"`   // that they held
+	Unused  float64   `json:"unused"` // that were reserved ahead for later steps which did not begin
+	At      core.Time `json:"at"`     // Unix second
+}
+
+// Same compares every field.
+func (u *Usage) Same(o *Usage) bool {
+	if u == nil || o == nil {
+		return u == o
+	}
+	return u.HalfLife == o.HalfLife && u.Limit == o.Limit && slices.Equal(u.Users, o.Users)
 }
 
 // Closure keeps nodes of the pool from Start to End, Unix seconds, for whoever may use the reservation.
@@ -63,10 +88,12 @@ type Entry struct {
 	Due     core.Time `json:"due,omitempty"`
 	Choices string    `json:"choices,omitempty"` // of an ordinary job that is moldable to the batch system: 4x2h|8x70m
 	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
-	Grows    string             `json:"grows,omitempty"`
-	Limit    *Limit             `json:"limit,omitempty"`
-	Priority int64              `json:"priority,omitempty"`
-	Parts    []adapter.RankPart `json:"parts,omitempty"`
+	Grows string `json:"grows,omitempty"`
+	Limit *Limit `json:"limit,omitempty"`
+	// Unreserved is of a managed job for whose later steps no nodes are reserved ahead, by [limits] unused.
+	Unreserved bool               `json:"unreserved,omitempty"`
+	Priority   int64              `json:"priority,omitempty"`
+	Parts      []adapter.RankPart `json:"parts,omitempty"`
 }
 
 // What Turn says.
@@ -99,7 +126,7 @@ func (e *Entry) At(t, now core.Time) int {
 // Same compares every field. (Reflection would cost more than the whole plan.)
 func (e *Entry) Same(o *Entry) bool {
 	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
-		e.Phase == o.Phase && e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
+		e.Phase == o.Phase && e.Request == o.Request && e.Unreserved == o.Unreserved && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
 		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
 		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
 		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)

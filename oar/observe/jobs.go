@@ -42,7 +42,7 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 				r.Joined, r.With = "", r.Joined
 			}
 		}
-		r.Partition = r.queue
+		r.Partition, r.Account = r.queue, r.Project
 		byID[int64(r.ID)] = r
 		all = append(all, r)
 		return err

@@ -10,6 +10,7 @@ const (
 	QueryView    = "view"    // the document of accordion status
 	QueryQueue   = "queue"   // the document of accordion queue
 	QueryEntries = "entries" // the journal's entries, a JSON object a line
+	QueryReset   = "reset"   // nothing: what the user's jobs left unused is forgotten. For root
 )
 
 // A Query asks the sidecar for a part of its journal, for a user who may not open the file. It is the one request of its connection.
@@ -20,6 +21,7 @@ type Query struct {
 	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0: all
 	Since        int64  `codec:"since,omitempty"`        // only entries with an id above this one
 	Follow       bool   `codec:"follow,omitempty"`       // go on with entries as they come
+	User         string `codec:"user,omitempty"`         // of QueryReset
 }
 
 // Done is the status of the last Piece of an answer that is whole.
@@ -53,10 +55,12 @@ func ParseQuery(frame []byte) (Query, error) {
 		return q, err
 	}
 	switch {
-	case q.What != QueryView && q.What != QueryQueue && q.What != QueryEntries:
+	case q.What != QueryView && q.What != QueryQueue && q.What != QueryEntries && q.What != QueryReset:
 		return q, malformed("%.20q is none of the things that can be asked for", q.What)
 	case q.Job < 0 || q.Since < 0:
 		return q, malformed("a negative number")
+	case (q.What == QueryReset) != (q.User != ""):
+		return q, malformed("only what a user left unused can be reset, and whose that is must be said")
 	case q.Follow && q.What != QueryEntries:
 		return q, malformed("only entries can be followed")
 	}

@@ -29,6 +29,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	touching := touch(jobs, tiers, inPool)
 	held := map[string]bool{}
 	for i := range touching {
+		touching[i].Job.Account = touching[i].Account
 		for _, n := range touching[i].Nodes {
 			held[n] = true
 		}

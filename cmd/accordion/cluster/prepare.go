@@ -119,7 +119,10 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 
 // wire makes the sidecar and what stands around it.
 func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(context.Context) (bool, error)) error {
-	answers := readers.New(p.reading(hides))
+	var loop *sidecar.Sidecar // made before a session is served
+	reading := p.reading(hides)
+	reading.Reset = func(ctx context.Context, user string) (bool, error) { return loop.ResetUnused(ctx, user) }
+	answers := readers.New(reading)
 	s.ends = append(s.ends, answers.Close)
 	server, err := p.listen(answers)
 	if err != nil {
@@ -132,7 +135,7 @@ func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(cont
 	}
 	s.ends = append(s.ends, func() { instruments.close() })
 	o.Calls, o.Meter, o.Audience = server.Calls(), instruments.meter, instruments.audience
-	loop := sidecar.New(o)
+	loop = sidecar.New(o)
 	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) },
 		func(ctx context.Context) error { return p.journal.WatchWAL(ctx, walPause, reportWAL(o.Log)) },

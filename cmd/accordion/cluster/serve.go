@@ -116,6 +116,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Advance:  conf.Early.Advance,
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
+		Unused:   managed.Unused{Pool: core.Time(conf.Limits.Unused / time.Second), HalfLife: core.Time(conf.Limits.HalfLife / time.Second)},
 	}
 	if c.passes.Policy != nil {
 		settings.Passes = c.passes

@@ -55,11 +55,16 @@ it starts. "accordion explain JOB" says more on one job. It works while the side
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
+	used := c.Flags().Bool("usage", false, "what users' jobs used, and left unused of what was reserved ahead for them, in place of the jobs")
 	return shows(c, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
 		report.Cluster = cmp.Or(c.Name, report.Cluster)
 		if *user != "" {
 			report = report.Of(*user)
+		}
+		if *used {
+			usage := report.OfUsage()
+			return usage, usage.Table, err
 		}
 		return report, report.Table, err
 	}, beside{}, offered{flags: map[string]offer{"user": offerUsers}})

@@ -1,0 +1,63 @@
+package readers
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"accordion/adapter/session"
+	"accordion/adapter/view"
+	"accordion/shim/wire"
+)
+
+// asks is what a user reads who asks for a reset.
+func asks(t *testing.T, s *Server, uid uint32, user string) string {
+	t.Helper()
+	var first bytes.Buffer
+	if err := wire.WriteQuery(&first, wire.Query{What: wire.QueryReset, User: user}); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() {
+		defer theirs.Close()
+		s.Session(context.Background(), theirs, session.Peer{UID: uid}, first.Bytes())
+	}()
+	var said strings.Builder
+	for {
+		p, err := wire.ReadPiece(ours)
+		if err == io.EOF {
+			return said.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.Write(p.Data)
+		if said.WriteString(p.Why); p.Status != "" {
+			return said.String()
+		}
+	}
+}
+
+func TestOnlyRootResetsLimits(t *testing.T) {
+	var reset []string
+	s := New(Options{Journal: t.TempDir() + "/none.db", Name: func(context.Context, uint32) (string, error) { return "ann", nil },
+		Reset: func(_ context.Context, user string) (bool, error) { reset = append(reset, user); return true, nil }})
+	defer s.Close()
+	if says := asks(t, s, 4711, "ann"); !strings.Contains(says, "only root may reset limits") || len(reset) > 0 {
+		t.Errorf("a user who asks reads %q, and %v are reset", says, reset)
+	}
+	if says := asks(t, s, 0, "ann"); says != "true\n" || len(reset) != 1 || reset[0] != "ann" {
+		t.Errorf("root reads %q, and %v are reset", says, reset)
+	}
+}
+
+func TestWhereJobsArePrivateUsersSeeTheirOwnUsage(t *testing.T) {
+	q := viewer{name: "ann"}.queueHead(view.Queue{Usage: &view.Usage{Users: []view.UserUsage{{User: "ann"}, {User: "bob"}}}})
+	if len(q.Usage.Users) != 1 || q.Usage.Users[0].User != "ann" {
+		t.Errorf("ann sees %+v", q.Usage.Users)
+	}
+}
