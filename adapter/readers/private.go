@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"accordion/adapter/journal"
@@ -28,6 +29,7 @@ type viewer struct {
 type cut struct {
 	before, after []byte
 	jobs          []cutJob
+	frame         func(viewer) (before, after []byte, err error) // what stands around the jobs where that differs by viewer; else nil
 }
 
 // A cutJob is a job in a cut.
@@ -42,7 +44,14 @@ func (c *cut) write(w io.Writer, v viewer) error {
 	if c == nil { // nothing was published yet
 		return nil
 	}
-	if _, err := w.Write(c.before); err != nil {
+	before, after := c.before, c.after
+	if c.frame != nil {
+		var err error
+		if before, after, err = c.frame(v); err != nil {
+			return err
+		}
+	}
+	if _, err := w.Write(before); err != nil {
 		return err
 	}
 	separator := ""
@@ -62,7 +71,7 @@ func (c *cut) write(w io.Writer, v viewer) error {
 		}
 		separator = ","
 	}
-	_, err := w.Write(c.after)
+	_, err := w.Write(after)
 	return err
 }
 
@@ -73,18 +82,23 @@ func (j *cutJob) as(v viewer) ([]byte, error) {
 	return j.others, nil
 }
 
-// around splits the JSON of a document without jobs where its jobs are: they are its last field.
-func (c *cut) around(empty any) error {
+// around splits the JSON of a document without jobs where its jobs are.
+func (c *cut) around(empty any) (err error) {
+	c.before, c.after, err = split(empty)
+	return err
+}
+
+// split splits the JSON of a document without jobs where its jobs are: they are its last field.
+func split(empty any) (before, after []byte, err error) {
 	text, err := json.Marshal(empty)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	at := bytes.LastIndex(text, []byte("[]}"))
 	if at < 0 {
-		return errors.New("its jobs are not its last field")
+		return nil, nil, errors.New("its jobs are not its last field")
 	}
-	c.before, c.after = text[:at+1], text[at+1:]
-	return nil
+	return text[:at+1], text[at+1:], nil
 }
 
 // cutStatus cuts the document of accordion status: each user sees their own jobs.
@@ -143,12 +157,15 @@ func cutQueue(data []byte) (*cut, error) {
 	for i := range q.Closures {
 		q.Closures[i].Anonymize()
 	}
-	if q.Usage != nil {
-		own := *q.Usage
-		own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })
-		q.Usage = &own
-	}
 	q.Jobs = []view.Entry{}
+	if all := q.Usage; all != nil {
+		c.frame = func(v viewer) (before, after []byte, err error) {
+			q, own := q, *all
+			own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })
+			q.Usage = &own
+			return split(q)
+		}
+	}
 	return c, c.around(q)
 }
 

@@ -3,8 +3,10 @@ package readers
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +58,28 @@ func TestOnlyRootResetsLimits(t *testing.T) {
 }
 
 func TestWhereJobsArePrivateUsersSeeTheirOwnUsage(t *testing.T) {
-	q := viewer{name: "ann"}.queueHead(view.Queue{Usage: &view.Usage{Users: []view.UserUsage{{User: "ann"}, {User: "bob"}}}})
-	if len(q.Usage.Users) != 1 || q.Usage.Users[0].User != "ann" {
-		t.Errorf("ann sees %+v", q.Usage.Users)
+	published, err := json.Marshal(view.Queue{Usage: &view.Usage{Users: []view.UserUsage{{User: "ann"}, {User: "bob"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cutQueue(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []string{"ann", "bob", "carol"} {
+		var text strings.Builder
+		if err := c.write(&text, viewer{name: user}); err != nil {
+			t.Fatal(err)
+		}
+		var q view.Queue
+		if err := json.Unmarshal([]byte(text.String()), &q); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{"ann", "bob"} {
+			seen := slices.ContainsFunc(q.Usage.Users, func(u view.UserUsage) bool { return u.User == other })
+			if seen != (user == other) {
+				t.Errorf("%s sees the usage of %s: %t", user, other, seen)
+			}
+		}
 	}
 }
