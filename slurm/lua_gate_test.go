@@ -26,6 +26,7 @@ func TestWhereThePartitionIsOursJobsWaitBeforeTheGateWhileItIsShut(t *testing.T)
 		{"nothing to wait in", all, `["accordion-lease"] = { end_time = 9999999999 }`, job(nil), false, true},
 		{"the partition is Slurm's", told, lives, job(nil), false, false},
 		{"another partition", all, lives, job(fields{"partition": "shared"}), false, false},
+		{"named twice", all, lives, job(fields{"partition": ",main,,main"}), true, true},
 		{"several partitions", all, lives, job(fields{"partition": "main,shared"}), false, false},
 		{"root's", all, lives, job(fields{"uid": int64(0)}), false, false},
 		{"held by its owner", all, lives, job(fields{"priority": int64(0)}), false, true},

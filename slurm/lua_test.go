@@ -63,17 +63,7 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 	}
 	var input bytes.Buffer
 	for _, job := range jobs {
-		for name, value := range job {
-			switch v := value.(type) {
-			case string:
-				fmt.Fprintf(&input, "%s=%s ", name, hex.EncodeToString([]byte(v)))
-			case runs:
-				fmt.Fprintf(&input, "%s=%s ", name, v.encoded())
-			default:
-				fmt.Fprintf(&input, "%s=#%d ", name, v)
-			}
-		}
-		input.WriteByte('\n')
+		input.WriteString(line(job))
 	}
 	c := exec.CommandContext(t.Context(), lua, "testdata/submit.lua", filepath.Join(dir, "job_submit.lua"), pool)
 	c.Stdin = &input
@@ -93,6 +83,23 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 		}
 	}
 	return results
+}
+
+// line writes a job as testdata/submit.lua reads it.
+func line(job fields) string {
+	var b strings.Builder
+	for name, value := range job {
+		switch v := value.(type) {
+		case string:
+			fmt.Fprintf(&b, "%s=%s ", name, hex.EncodeToString([]byte(v)))
+		case runs:
+			fmt.Fprintf(&b, "%s=%s ", name, v.encoded())
+		default:
+			fmt.Fprintf(&b, "%s=#%d ", name, v)
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
 }
 
 func parseFields(t testing.TB, out []byte) (results []fields) {
@@ -419,6 +426,8 @@ func TestWhatLimitsAllowIsKnownAtSubmission(t *testing.T) {
 		{"another user", fields{"comment": "ep=1x1m,5x1m", "account": "phys", "user_id": int64(1002)}, ""},
 		{"the account's", fields{"comment": "ep=1x1m,10x1m", "account": "phys", "user_id": int64(1002)}, "you may have 9"},
 		{"of the account above", fields{"comment": "ep=1x1m,10x1m", "account": "lab", "user_id": int64(1002)}, "you may have 9"},
+		{"in capitals", fields{"comment": "ep=1x1m,5x1m", "account": "PHYS", "user_id": int64(1001)}, "you may have 4"},
+		{"of the QOS in capitals", fields{"comment": "ep=1x1m,4x1m", "account": "lab", "qos": "High", "user_id": int64(1002)}, "you may have 3"},
 		{"of the QOS", fields{"comment": "ep=1x1m,4x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, "you may have 3"},
 		{"one alternative fits", fields{"comment": "ep=1x1m,4x1m|1x2m,3x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, ""},
 		{"one size fits", fields{"comment": "mold=2x2m|9x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, ""},
@@ -443,6 +452,12 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 		want int64
 	}{
 		"an expander of a user":              {fields{"dependency": "afterok:3,expand:7"}, denied},
+		"an expander in another case":        {fields{"dependency": "EXPAND:7"}, denied},
+		"an expander among others":           {fields{"dependency": "afterok:3?Expand:7"}, denied},
+		"an expander behind blanks":          {fields{"dependency": "afterok:3, \teXpand: 7"}, denied},
+		"a growth in another case":           {fields{"name": "accordion-grow-7", "reservation": "accordion-7-2", "dependency": "Expand:7"}, denied},
+		"the sidecar's, in another case":     {fields{"reservation": "mine, Accordion-7-2"}, denied},
+		"a name in another case":             {fields{"name": " ACCORDION-With-7"}, denied},
 		"the sidecar's reservation":          {fields{"reservation": "mine,accordion-7"}, denied},
 		"an expander's name":                 {fields{"name": "accordion-grow-7"}, denied},
 		"a companion's name":                 {fields{"name": "accordion-with-7", "reservation": "accordion-8-2"}, denied},
@@ -461,6 +476,9 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 		"a job moves within the pool":        {fields{"modify": int64(1), "uid": owner, "partition": "main,shared", "to": "main"}, 0},
 		"a job moves elsewhere":              {fields{"modify": int64(1), "uid": owner, "partition": "main", "to": "shared"}, 0},
 		"an ordinary job becomes a parasite": {fields{"modify": int64(1), "uid": owner, "dependency": "expand:7"}, denied},
+		"in another case":                    {fields{"modify": int64(1), "uid": owner, "dependency": "EXPAND:7"}, denied},
+		"a job moves into the park":          {fields{"modify": int64(1), "uid": owner, "into": "ACCORDION-Park"}, denied},
+		"to a partition named twice":         {fields{"modify": int64(1), "uid": owner, "partition": "shared", "to": ",main,,main"}, denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := submit(t, 16, []fields{test.job})[0]; got["rc"] != test.want {

@@ -206,3 +206,24 @@ func TestOfTenThousandHostileSubmissionsHardlyOneTakesThePluginFiveMilliseconds(
 		t.Errorf("%d of %d submissions took %v or more: -args -accordion.luaseed=%d", slow, len(all), longestAllowed, seed)
 	}
 }
+
+func TestLimitsOfTwentyThousandAssociationsAreReadOnce(t *testing.T) {
+	var limits strings.Builder
+	limits.WriteString("-- sha256:0123abcd\nreturn { associations = {\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&limits, "[\"account%d/%d\"] = { nodes = 4, why = \"MaxTRESPerJob of user u%d is cpu=%d\" },\n", i%500, i, i, i)
+	}
+	limits.WriteString("}, parents = {}, qos = {} }\n")
+	var jobs []fields
+	for range 5 {
+		jobs = append(jobs, fields{"comment": "ep=1x1m,5x1m", "account": "ACCOUNT7", "user_id": int64(7), "timed": int64(1)})
+	}
+	for i, got := range submitKnowing(t, 16, limits.String(), jobs) {
+		if said, _ := got["user"].(string); got["rc"] != refused || !strings.Contains(said, "you may have 4") {
+			t.Errorf("job %d: %v %q", i, got["rc"], said)
+		}
+		if i > 0 && took(got) >= longestAllowed {
+			t.Errorf("job %d took %v", i, took(got))
+		}
+	}
+}

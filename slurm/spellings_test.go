@@ -67,8 +67,8 @@ func say(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]
 			results = append(results, fields)
 		}
 	}
-	if err != nil || len(results) != len(all) {
-		t.Fatalf("%d of %d cells: %v %s %s", len(results), len(all), err, out, said)
+	if err != nil || len(results) != len(all) { // the caller judges those that are there
+		t.Errorf("%d of %d cells: %v %s %s", len(results), len(all), err, out, said)
 	}
 	return results
 }

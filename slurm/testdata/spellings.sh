@@ -25,16 +25,16 @@ rest() {
 	body=${shape/'%s'/$1}
 	body=${body/'%s'/${2//$'\t'/\\t}}
 	said=$(printf 'POST /slurm/%s/job/submit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\nConnection: Close\r\n\r\n%s' \
-		"$version" "${#body}" "$body" | timeout 10 slurmrestd -a rest_auth/local "${plugins[@]}" 2>&1)
+		"$version" "${#body}" "$body" | timeout -k 1 5 slurmrestd -a rest_auth/local "${plugins[@]}" 2>&1)
 	echo "${said#*accepted connection from }"
 	[[ $said == *"HTTP/1.1 200"* ]]
 }
 
 # submit OPTION...: a script that ends at once.
-submit() { printf '#!/bin/sh\n' | timeout 10 sbatch "${job[@]}" "$@"; }
+submit() { printf '#!/bin/sh\n' | timeout -k 1 5 sbatch "${job[@]}" "$@"; }
 
 # line OPTION: the option in a line of the script.
-line() { printf '#!/bin/sh\n#SBATCH %s\n' "$1" | timeout 10 sbatch "${job[@]}"; }
+line() { printf '#!/bin/sh\n#SBATCH %s\n' "$1" | timeout -k 1 5 sbatch "${job[@]}"; }
 
 say() {
 	local client=$1 verb=$2 text=$3 option name
@@ -46,16 +46,16 @@ say() {
 	case $client:$verb in
 	sbatch:*) submit "$option" ;;
 	line:*) line "${option%%=*}=\"$text\"" ;;
-	salloc:*) timeout 10 salloc "${job[@]}" "$option" true ;;
-	srun:*) timeout 10 srun "${job[@]}" "$option" true ;;
+	salloc:*) timeout -k 1 5 salloc "${job[@]}" "$option" true ;;
+	srun:*) timeout -k 1 5 srun "${job[@]}" "$option" true ;;
 	update:*) scontrol update "JobId=$waiting" "$name=$text" ;;
 	rest:*) rest "$verb" "$text" ;;
 	sbatch-environment:reservation) SBATCH_RESERVATION=$text submit ;;
 	sbatch-environment:name) SBATCH_JOB_NAME=$text submit ;;
-	salloc-environment:reservation) SALLOC_RESERVATION=$text timeout 10 salloc "${job[@]}" true ;;
-	srun-environment:dependency) SLURM_DEPENDENCY=$text timeout 10 srun "${job[@]}" true ;;
-	srun-environment:reservation) SLURM_RESERVATION=$text timeout 10 srun "${job[@]}" true ;;
-	srun-environment:name) SLURM_JOB_NAME=$text timeout 10 srun "${job[@]}" true ;;
+	salloc-environment:reservation) SALLOC_RESERVATION=$text timeout -k 1 5 salloc "${job[@]}" true ;;
+	srun-environment:dependency) SLURM_DEPENDENCY=$text timeout -k 1 5 srun "${job[@]}" true ;;
+	srun-environment:reservation) SLURM_RESERVATION=$text timeout -k 1 5 srun "${job[@]}" true ;;
+	srun-environment:name) SLURM_JOB_NAME=$text timeout -k 1 5 srun "${job[@]}" true ;;
 	*) echo "no such cell" && return 99 ;;
 	esac
 }

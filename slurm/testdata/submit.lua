@@ -105,4 +105,5 @@ for line in io.lines() do
 		words[#words + 1] = name .. "=" .. (type(value) == "number" and string.format("#%.0f", value) or hex(value))
 	end
 	print(table.concat(words, " "))
+	io.stdout:flush()
 end
