@@ -195,3 +195,23 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseReservation reads what scontrol is said to print of a reservation: it is refused, or has a name and an end after its start.
+func FuzzParseReservation(f *testing.F) {
+	for line := range strings.Lines(outputtest.Recorded(f, "scontrol.txt")) {
+		if strings.HasPrefix(line, "ReservationName=") {
+			f.Add(strings.TrimSuffix(line, "\n"))
+		}
+	}
+	f.Add("ReservationName=a StartTime=2026-01-01T00:00:00 EndTime=2026-01-01T00:00:01 Nodes=n[1-999999999] Users=(null) Flags=PURGE_COMP=,IGNORE_JOBS")
+	f.Add("ReservationName=a Nodes=n[1-9][1-9][1-9][1-9][1-9][1-9][1-9][1-9]")
+	f.Fuzz(func(t *testing.T, line string) {
+		r, err := ParseReservation(line)
+		if err != nil {
+			return
+		}
+		if r.Name == "" || !strings.Contains(line, r.Name) || r.End < r.Start || r.Idle < 0 {
+			t.Errorf("%q: %+v", line, r)
+		}
+	})
+}
