@@ -21,8 +21,11 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, nodesOf(r.Nodes), r.Target+1
 	fields["lateness"] = now.Sub(adapter.Instant(meant)).Seconds()
-	if r.WaitsFor != managed.Nobody {
+	switch {
+	case r.WaitsFor != managed.Nobody:
 		fields["cause"] = string(r.WaitsFor)
+	case due > meant && r.Broke != "": // it was put off, and waited for nothing when its second came
+		fields["cause"] = r.Broke
 	}
 	if !r.Ready.IsZero() {
 		fields["ready"] = float64(r.Ready.UnixMilli()) / 1000

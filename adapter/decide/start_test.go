@@ -53,3 +53,21 @@ func TestAStartOfWhichNobodyKnowsWhetherItArrivedKeepsItsNodes(t *testing.T) {
 		}
 	}
 }
+
+// With the sidecar dead a reservation whose job is gone holds nodes for a minute at most.
+func TestTheReservationOfAStartGoesWithoutItsJob(t *testing.T) {
+	r := waits()
+	d := about(r, pool(*r.Seen), nil)
+	if d.Reserves == nil || d.Reserves.Idle < 1 || d.Reserves.Idle > 60 {
+		t.Errorf("a start reserves %+v", d.Reserves)
+	}
+}
+
+// A job that its owner got out of its hold could start at any second: it is held before anything else is decided.
+func TestAWaitingJobThatIsNotHeldIsHeldFirst(t *testing.T) {
+	r := waits()
+	r.Seen.Held = false
+	if d := about(r, pool(*r.Seen), nil); d.Do == nil || d.Do.Verb != "adopt" || d.Change != nil {
+		t.Errorf("what is decided is %+v", d)
+	}
+}

@@ -74,11 +74,11 @@ func delegated(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []str
 			d.users.Go(u.live)
 		}
 		over := make(chan struct{})
-		go func() { d.users.Wait(); close(over) }()
 		if d.clusters[0].story.stranger {
-			d.strangers.Go(d.forge)
+			d.users.Go(d.forge) // its jobs are to be ended, too
 			d.strangers.Go(func() { d.claim(over) })
 		}
+		go func() { d.users.Wait(); close(over) }()
 		go func() { d.run(over); close(d.ended) }()
 		var plays sync.WaitGroup
 		for _, w := range d.clusters {

@@ -328,7 +328,7 @@ func safeClose(p *cable) {
 // submit submits the job of a part.
 func (u *user) submit(c int) int64 {
 	w := u.desk.clusters[c]
-	key, err := w.system.Submit(embedded.JobSpec{
+	key, err := w.submit(embedded.JobSpec{
 		Name: fmt.Sprint("u", u.nth), User: u.name, UID: 1000, GID: 1000, Nodes: 1, Limit: 60, Comment: fmt.Sprint("launch=", u.app),
 		Managed: u.nth%2 == 0, Hold: true, Script: u.part(c),
 	})

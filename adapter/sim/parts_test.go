@@ -213,7 +213,7 @@ func (s *script) submit(a *application) {
 			continue
 		}
 		name := fmt.Sprint("a", a.id, " ", i)
-		key, err := p.world.system.Submit(embedded.JobSpec{
+		key, err := p.world.submit(embedded.JobSpec{
 			Name: name, User: "ada", UID: 1000, GID: 1000, Nodes: 1, Limit: 60, Runs: core.Time(a.lasts/time.Second) + 3,
 			Comment: fmt.Sprint("launch=", a.id), Managed: s.dice.chance(500, "plug-in", i), Hold: true,
 		})

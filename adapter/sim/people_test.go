@@ -22,7 +22,7 @@ func (w *world) use(a *app) {
 	if a.request != "" {
 		spec.Script = w.script(a)
 	}
-	key, err := w.system.Submit(spec)
+	key, err := w.submit(spec)
 	if err != nil {
 		w.blame("submission of %s: %v", a.name, err)
 		return
@@ -58,6 +58,14 @@ func (w *world) use(a *app) {
 			_ = d.what() // it may be over
 		}
 	}
+}
+
+// submit submits a job, as soon as the batch system is up: nobody reaches one that is down.
+func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
+	for w.silent() {
+		time.Sleep(w.dice.span(100*time.Millisecond, 300*time.Millisecond, "submission", w.count("submission")))
+	}
+	return w.system.Submit(spec)
 }
 
 // has reports whether the key is still this job's. A batch system that restarted and forgot it may have given both its number and its second
@@ -100,7 +108,8 @@ func (w *world) strike(e event) {
 		w.quiet = true
 		w.mu.Unlock()
 		w.note("the batch system restarts")
-		time.Sleep(w.dice.span(0, 4*time.Second, "down", e.number))
+		// None is up again in the second in which it went down: a job's number and its second of submission tell it from all others.
+		time.Sleep(max(w.dice.span(0, 4*time.Second, "down", e.number), time.Until(time.Now().Truncate(time.Second).Add(time.Second))))
 		w.mu.Lock()
 		w.quiet = false
 		w.mu.Unlock()

@@ -85,7 +85,7 @@ func (d *desk) forge() {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
 		c := n % len(d.clusters)
 		w := d.clusters[c]
-		key, err := w.system.Submit(embedded.JobSpec{
+		key, err := w.submit(embedded.JobSpec{
 			Name: stranger, User: stranger, UID: strangerUID, GID: strangerUID, Nodes: 1, Limit: 60, Runs: 30,
 			Comment: fmt.Sprint("launch=", 1+d.dice.below(3, "forges for", n)), Managed: n < 2, Hold: true,
 		})
