@@ -111,6 +111,7 @@ func TestTheAdministratorGuideNamesTheMetrics(t *testing.T) {
 	a.Frame(launchers.In, "hello", 1)
 	a.FailedPreparation("a", "nodes are busy")
 	m.Serves(a)
+	m.WatchJournal("sidecar", func() int64 { return 0 })
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	served := map[string]bool{}

@@ -1,5 +1,5 @@
-// Package records is the subcommands that read the sidecar's journal: status, queue and explain, and journal itself. They
-// work while the sidecar is down.
+// Package records is the subcommands that read the sidecar's journal: status, queue and explain, and journal itself. Who may open
+// it reads it while the sidecar is down, too; others ask the sidecar.
 package records
 
 import (
@@ -24,7 +24,8 @@ func Status() *cobra.Command {
 		Use:   "status",
 		Short: "Show each managed job: state, step, nodes, plan, promise, why it waits",
 		Long: `Show each managed job as the sidecar last saw it: its state, its step, the nodes it holds, its start, its promised
-end (with ~ while it waits: the planned one), and why it waits. It works while the sidecar is down, and says so.
+end (with ~ while it waits: the planned one), and why it waits. While the sidecar is down it says since when, and shows the jobs to
+root alone.
 
 Where launchers are served, the applications of all clusters follow: their parts (cluster:job, hosts that are asked for, how far the job
 has come), their start (with ~ the estimate), whether the launcher is there and owes an answer, and why they wait. With --json they are one
@@ -51,7 +52,7 @@ queue, then those that are held back. Times with ~ are planned; the sizes of an 
 (2,5,3) holds 5 nodes and has three steps. 8 (4-12) is a moldable job that is planned on 8, and may have 4 to 12 now.
 
 The start of an ordinary job is an estimate: the batch system starts it itself. A managed job's plan becomes a promise when
-it starts. "accordion explain JOB" says more on one job. It works while the sidecar is down, and says so.`,
+it starts. "accordion explain JOB" says more on one job. While the sidecar is down only root is answered.`,
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
@@ -78,7 +79,7 @@ func Explain() *cobra.Command {
 		Short: "Say why a job waits, what is planned for it, who is before it, and what changed",
 		Long: `Say in sentences where a job stands: why it waits, when it is planned to start and at which sizes, who has the nodes and
 until when, who is before it in the queue, and what happened to it since it was submitted. It knows every job of the pool;
-of ordinary ones it gives an estimate and no history. It works while the sidecar is down, and says so.
+of ordinary ones it gives an estimate and no history. While the sidecar is down only root is answered.
 
 Of a batch job that is a part of an application ("accordion launch") it says where the application stands: what its launcher asked for and was
 shown last, why it waits and on which cluster, what moved its estimate, and which tries to start it failed. "accordion explain --application
