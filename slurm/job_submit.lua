@@ -757,12 +757,16 @@ local function take(job, req, own)
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
 		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
+		local each = job.cpus_per_task
+		each = each and each ~= NO_VAL16 and each > 0 and each or 1
+		if nodes * job.ntasks_per_node * each >= NO_VAL then
+			refuse("--ntasks-per-node=%d: on %d nodes these are more tasks or CPUs than Slurm counts", job.ntasks_per_node, nodes)
+		end
 		job.num_tasks = nodes * job.ntasks_per_node
 		for _, variable in ipairs({ "SLURM_NTASKS", "SLURM_NPROCS" }) do
 			if exported(job, variable) then export(job, variable, tostring(job.num_tasks)) end
 		end
-		local each = job.cpus_per_task
-		job.min_cpus = job.num_tasks * (each and each ~= NO_VAL16 and each > 0 and each or 1)
+		job.min_cpus = job.num_tasks * each
 	end
 	job.time_limit = req.minutes
 	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
@@ -947,6 +951,7 @@ local function escapes(change, job) return job.resv_name == GATE and change.rese
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
 	local ok, refused = pcall(function() return stays(job) or escapes(change, job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
+	if not ok then slurm.log_error("accordion: job_submit.lua: %s", tostring(refused)) end
 	if ok and refused then
 		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))
 		return DENIED

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -67,7 +68,7 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 }
 
 // asksForUs reports whether anything in a job could be a request, or name something that is ours. What it lets by is an ordinary job.
-var asksForUs = regexp.MustCompile(`(?im)^#(EP|MOLD)\s|^\s*(ep|mold|launch)=|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
+var asksForUs = regexp.MustCompile(`(?im)^#(EP|MOLD)(\s|$)|^\s*(ep|mold|launch)=|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
 // FuzzJobSubmit gives job_submit.lua jobs with any texts in their fields. It must never throw, nor write what Slurm would not take, what
 // it says must be one short printable line, and an ordinary job outside of the managed partition must pass as it was.
@@ -77,6 +78,7 @@ func FuzzJobSubmit(f *testing.F) {
 	for i, text := range seeds {
 		f.Add(text, seeds[(i+1)%len(seeds)], "", text, "", "", text, "", "shared", uint32(i), uint16(i*37))
 		f.Add("#!/bin/sh\n#EP "+text+"\n", "", text, "", text, text, "", text, "", uint32(4294967294), uint16(i))
+		f.Add("", "accordion:"+text, "", text, "", text, "", "", text, uint32(0), uint16(1<<12))
 		f.Add("", text, "", text, "", "expand:7", "accordion-7-2", "accordion-over-7", "main", uint32(2), uint16(1<<i))
 	}
 	p := startPlugin(f)
@@ -92,9 +94,16 @@ func FuzzJobSubmit(f *testing.F) {
 			if bits&(1<<i) != 0 {
 				job[field] = int64(number)
 			}
+			if bits&(1<<i) != 0 && slices.Contains([]string{"ntasks_per_node", "cpus_per_task", "shared", "immediate", "requeue"}, field) {
+				job[field] = int64(uint16(number)) // as Slurm has them
+			}
 		}
 		if bits&(1<<11) != 0 {
 			job["env"] = int64(0)
+		}
+		if bits&(1<<12) != 0 {
+			fuzzChange(t, p, job)
+			return
 		}
 		before := maps.Clone(job)
 		got := p.submit(t, job)
@@ -133,4 +142,20 @@ func FuzzJobSubmit(f *testing.F) {
 			t.Fatalf("%v: an ordinary job became %v", job, got)
 		}
 	})
+}
+
+// fuzzChange gives it a user's change of a job: one that is ours stays as it is, and what names ours is refused.
+func fuzzChange(t *testing.T, p *plugin, job fields) {
+	t.Helper()
+	text := func(field string) string { s, _ := job[field].(string); return s }
+	change := fields{"modify": int64(1), "admin_comment": text("comment"), "dependency": text("dependency"), "into": text("reservation"), "into_name": text("name"),
+		"partition": "shared", "to": text("partition"), "name": text("features")}
+	got := p.submit(t, change)
+	if fault, broke := got["fault"]; broke {
+		t.Fatalf("%v: the plug-in broke: %s", change, fault)
+	}
+	must := strings.HasPrefix(text("comment"), "accordion:") || strings.Contains(strings.ToLower(text("dependency")), "expand") || slices.Contains(strings.Split(text("partition"), ","), "main")
+	if rc := got["rc"]; rc != int64(0) && rc != denied || must && rc != denied {
+		t.Fatalf("%v: rc %v", change, rc)
+	}
 }

@@ -361,6 +361,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 		"two requests":      {fields{"script": script, "comment": "ep=2x21s"}, "say it once"},
 		"two kinds":         {fields{"script": script, "comment": "mold=2x20s"}, "say it once"},
 		"nothing":           {fields{"script": "#!/bin/sh\n#EP\n"}, "NODESxDURATION"},
+		"too many tasks":    {fields{"script": script, "ntasks_per_node": int64(65533), "cpus_per_task": int64(65533)}, "--ntasks-per-node=65533: on 2 nodes"},
 		"too long a text":   {fields{"comment": "ep=" + strings.Repeat("1", 70000)}, "longer than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

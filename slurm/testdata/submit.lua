@@ -93,7 +93,7 @@ for line in io.lines() do
 	if fields.timed then collectgarbage() end
 	local began = os.clock()
 	if fields.modify then
-		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to, reservation = fields.into }), fields, partitions, uid)
+		rc = slurm_job_modify(record({ dependency = fields.dependency, partition = fields.to, reservation = fields.into, name = fields.into_name }), fields, partitions, uid)
 	else
 		rc = slurm_job_submit(record(fields), partitions, uid)
 	end
