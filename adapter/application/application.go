@@ -16,8 +16,9 @@ import (
 
 // Record is an application as the journal keeps it.
 type Record struct {
-	ID   int64
-	Data []byte // JSON
+	ID      int64
+	Data    []byte // JSON
+	Damaged error  // when it was read: Data is not what was written
 }
 
 // Phase is where an application is on its way: finer than the states that launchers are told.
@@ -118,7 +119,13 @@ const unsaid = 1 << 20
 // longer there is gone, which matters where its request used them.
 func Read(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
 	a = &Application{Tag: -1}
+	if r.Damaged != nil {
+		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, r.Damaged)
+	}
 	if err := json.Unmarshal(r.Data, a); err != nil {
+		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, err)
+	}
+	if err := a.check(r.ID); err != nil {
 		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, err)
 	}
 	a.Parts = slices.DeleteFunc(a.Parts, func(p *Part) bool {

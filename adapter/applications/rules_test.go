@@ -272,7 +272,7 @@ func FuzzMachine(f *testing.F) {
 			case 3, 4:
 				e.Message = &launcher.Subscribe{Most: next(), Jobs: []launcher.Part{{Cluster: "a", Job: next() & 7}, {Cluster: "b", Job: next() & 7}}}
 			case 5, 6, 7:
-				e.Message = &launcher.Request{View: next(), Tag: next(), Walltime: next() * next(), Hosts: []launcher.Hosts{{C: int(next()), N: int(next())}, {C: int(next()), N: int(next())}}}
+				e.Message = &launcher.Request{View: next(), Tag: max(0, next()), Walltime: next() * next(), Hosts: []launcher.Hosts{{C: int(next()), N: int(next())}, {C: int(next()), N: int(next())}}}
 			case 8:
 				e.Message = &launcher.Ready{Job: next()}
 			case 9:
@@ -318,8 +318,14 @@ func FuzzMachine(f *testing.F) {
 		for id, data := range records {
 			all = append(all, Record{ID: id, Data: data})
 		}
-		if _, err := New(now, clusters[1:], nil, Settings{Grace: 1}, all); err != nil {
+		again, err := New(now, clusters[1:], nil, Settings{Grace: 1}, all)
+		if err != nil {
 			t.Fatal(err)
+		}
+		for _, n := range again.Effects().Notes {
+			if n.Verb == "damaged" {
+				t.Fatal(n.Text)
+			}
 		}
 	})
 }

@@ -29,16 +29,22 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 	m.rms = delegate.New(make([]int, len(all)), delegate.Options{
 		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
 	}, &delegate.Indexed{})
+	uncounted := false
 	for _, r := range records {
 		if r.ID == counter {
-			if err := json.Unmarshal(r.Data, &m.last); err != nil {
-				return nil, fmt.Errorf("the record of the last application's number: %w", err)
+			last := int64(0)
+			if err := json.Unmarshal(r.Data, &last); err != nil || last < 0 || last > mostNumber {
+				uncounted = true
+				continue
 			}
+			m.last = max(m.last, last)
 			continue
 		}
 		a, err := m.read(r)
 		if err != nil {
-			return nil, err
+			m.last = max(m.last, min(r.ID, mostNumber))
+			m.setAside(r.ID, err)
+			continue
 		}
 		a.away = now
 		m.byID[a.ID] = a
@@ -46,6 +52,11 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 		m.asleep = true
 		m.last = max(m.last, a.ID)
 		m.store(a)
+	}
+	if uncounted { // of the numbers given since the newest application's, none is known
+		m.last += skipped
+		m.out.Stored = append(m.out.Stored, Record{ID: counter, Data: fmt.Append(nil, m.last)})
+		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "damaged", Text: fmt.Sprintf("the number of the last application is damaged in the journal: the next one is %d", m.last+1)})
 	}
 	return m, nil
 }
@@ -109,6 +120,21 @@ func (m *Machine) Effects() Effects {
 	out := m.out
 	m.out = Effects{}
 	return out
+}
+
+// mostNumber is more than any application has for a number; skipped is how many are not given where the last is not known.
+const (
+	mostNumber = 1 << 53
+	skipped    = 1_000_000
+)
+
+// setAside forgets a record that cannot be believed. What runs of the application is known to its clusters: they end its jobs, for no
+// application names them.
+func (m *Machine) setAside(id int64, why error) {
+	m.out.Gone = append(m.out.Gone, id)
+	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(
+		"what the journal remembers is damaged: %v. It is set aside: the launcher is told that there is no such application, its jobs are ended, and its user submits it again "+
+			"(accordion launch). Look at the disk below the journal of applications", why)})
 }
 
 // counter is the record of the last number given: numbers are not used again.

@@ -30,7 +30,7 @@ func (j *Journal) records() ([]applications.Record, error) {
 	}
 	out := make([]applications.Record, len(all))
 	for i, r := range all {
-		out[i] = applications.Record{ID: r.Job, Data: r.Data}
+		out[i] = applications.Record{ID: r.Job, Data: r.Data, Damaged: r.Damaged}
 	}
 	return out, nil
 }

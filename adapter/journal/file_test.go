@@ -37,7 +37,7 @@ func TestUnusableFilesAreRefusedWithWhatToDo(t *testing.T) {
 			return err
 		}
 		for i := range 50 {
-			if err := j.Put(Record{int64(i), 0, make([]byte, 5000)}); err != nil {
+			if err := j.Put(Record{Job: int64(i), Data: make([]byte, 5000)}); err != nil {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func TestAFullDatabaseIsExplainedAndWorksAgainWithRoom(t *testing.T) {
 	if _, err := j.write.Exec("PRAGMA max_page_count = 12"); err != nil {
 		t.Fatal(err)
 	}
-	big := Record{1, 1, make([]byte, 64<<10)}
+	big := Record{Job: 1, Submitted: 1, Data: make([]byte, 64<<10)}
 	err := j.Put(big)
 	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "make room") {
 		t.Errorf("error %v, want ErrFull that says to make room", err)

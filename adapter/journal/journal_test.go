@@ -170,7 +170,7 @@ func TestRecordsAreAMapThatSurvivesReopening(t *testing.T) {
 			"put": func(rt *rapid.T) {
 				k, data := keys.Draw(rt, "key"), rapid.String().Draw(rt, "data")
 				want[k] = data
-				if err := j.Put(Record{k.job, k.submitted, []byte(data)}); err != nil {
+				if err := j.Put(Record{Job: k.job, Submitted: k.submitted, Data: []byte(data)}); err != nil {
 					rt.Fatal(err)
 				}
 			},
@@ -179,7 +179,7 @@ func TestRecordsAreAMapThatSurvivesReopening(t *testing.T) {
 				for _, k := range rapid.SliceOfN(keys, 0, 6).Draw(rt, "keys") {
 					data := rapid.String().Draw(rt, "data")
 					want[k] = data
-					many = append(many, Record{k.job, k.submitted, []byte(data)})
+					many = append(many, Record{Job: k.job, Submitted: k.submitted, Data: []byte(data)})
 				}
 				if err := j.PutAll(many); err != nil {
 					rt.Fatal(err)

@@ -13,12 +13,13 @@ type Record struct {
 	Job       int64
 	Submitted int64  // Unix seconds; names the job together with its id
 	Data      []byte // the sidecar's own JSON
+	Damaged   error  // when it was read: Data is not what was written (ErrChanged)
 }
 
 // Put writes a job's record in place of the last, and what happened to the job: all of it, or nothing.
 func (j *Journal) Put(r Record, happened ...Event) error {
 	if len(happened) == 0 {
-		_, err := j.exec(j.put.record, r.Job, r.Submitted, notNil(r.Data))
+		_, err := j.exec(j.put.record, r.Job, r.Submitted, summed(r.Data))
 		return err
 	}
 	rows := make([][]any, len(happened))
@@ -29,7 +30,7 @@ func (j *Journal) Put(r Record, happened ...Event) error {
 		}
 	}
 	return j.whole(func(tx *sql.Tx) error {
-		if _, err := tx.Stmt(j.put.record).Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+		if _, err := tx.Stmt(j.put.record).Exec(r.Job, r.Submitted, summed(r.Data)); err != nil {
 			return err
 		}
 		put := tx.Stmt(j.put.event)
@@ -66,7 +67,7 @@ func (j *Journal) PutAll(records []Record) error {
 	return j.whole(func(tx *sql.Tx) error {
 		put := tx.Stmt(j.put.record)
 		for _, r := range records {
-			if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+			if _, err := put.Exec(r.Job, r.Submitted, summed(r.Data)); err != nil {
 				return err
 			}
 		}
@@ -86,7 +87,7 @@ func (j *Journal) PutWhole(records, gone []Record, happened []Event) error {
 	return j.whole(func(tx *sql.Tx) error {
 		put, forget, tell := tx.Stmt(j.put.record), tx.Stmt(j.put.forget), tx.Stmt(j.put.event)
 		for _, r := range records {
-			if _, err := put.Exec(r.Job, r.Submitted, notNil(r.Data)); err != nil {
+			if _, err := put.Exec(r.Job, r.Submitted, summed(r.Data)); err != nil {
 				return err
 			}
 		}
@@ -110,7 +111,7 @@ func (j *Journal) Delete(job, submitted int64) error {
 	return err
 }
 
-// Records gives every record, by job and submission.
+// Records gives every record, by job and submission. One that was changed since it was written is Damaged.
 func (j *Journal) Records() ([]Record, error) {
 	rows, err := j.read.Query(`SELECT job, submitted, data FROM record ORDER BY job, submitted`)
 	if err != nil {
@@ -123,6 +124,7 @@ func (j *Journal) Records() ([]Record, error) {
 		if err := rows.Scan(&r.Job, &r.Submitted, &r.Data); err != nil {
 			return nil, explain("reading", j.path, err)
 		}
+		r.Data, r.Damaged = unsummed(r.Data)
 		out = append(out, r)
 	}
 	return out, explain("reading", j.path, rows.Err())

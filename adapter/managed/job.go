@@ -69,6 +69,9 @@ func Restore(data []byte) (*Job, error) {
 	if r.Choices, err = adapter.ParseRequest(r.Request); err != nil {
 		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
 	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+	}
 	return r, nil
 }
 

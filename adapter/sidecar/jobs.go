@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -88,9 +90,12 @@ func (s *jobs) restore() error {
 		return err
 	}
 	for _, stored := range records {
-		r, err := managed.Restore(stored.Data)
+		r, err := read(stored)
 		if err != nil {
-			return err
+			if err := s.setAside(stored, err); err != nil {
+				return err
+			}
+			continue
 		}
 		s.records[r.Key] = r
 	}
@@ -135,6 +140,39 @@ func (s *jobs) lost(nodes []string) bool {
 
 // taken are the states of jobs that the batch system ended.
 var taken = map[string]bool{"NODE_FAIL": true, "BOOT_FAIL": true, "PREEMPTED": true, "LAUNCH_FAILED": true, "REVOKED": true}
+
+// read makes a job of what the journal has of it.
+func read(stored journal.Record) (*managed.Job, error) {
+	if stored.Damaged != nil {
+		return nil, stored.Damaged
+	}
+	r, err := managed.Restore(stored.Data)
+	if err != nil {
+		return nil, err
+	}
+	if key := (adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}); r.Key != key {
+		return nil, fmt.Errorf("it is of job %d, submitted at %d", r.ID, r.Submitted)
+	}
+	return r, nil
+}
+
+// mostKept bounds how much of a damaged record its event keeps, in bytes.
+const mostKept = 64 << 10
+
+// setAside takes a record that cannot be believed out of what is remembered: its event keeps it, for whoever wants to know. The job is taken
+// up again as the batch system shows it, as a job of which nothing is remembered.
+func (s *jobs) setAside(stored journal.Record, why error) error {
+	key := adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}
+	text := fmt.Sprintf("what the journal remembers of job %d is damaged: %v. It is set aside, and the job is taken up again as the batch system shows it; "+
+		"its promise begins anew. Look at the disk below the journal; accordion journal --job %d --json has the record", stored.Job, why, stored.Job)
+	s.notes.Warn(text, "job", stored.Job)
+	err := s.notes.journal.Event(journal.Event{At: s.notes.clock.Now(), Job: int64(key.ID), Submitted: key.Submitted, Kind: "damaged", Text: text,
+		Fields: map[string]any{"record": strings.ToValidUTF8(string(stored.Data[:min(len(stored.Data), mostKept)]), "\ufffd")}})
+	if err != nil {
+		return err
+	}
+	return s.notes.journal.Delete(stored.Job, stored.Submitted)
+}
 
 // save makes a record durable, with what happened to the job: whoever dies meanwhile has written all of it, or nothing.
 func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {

@@ -20,6 +20,9 @@ func (w *world) entries() []journal.Entry {
 			w.blame("reading the journal: %v", err)
 			break
 		}
+		if e.Verb == "damaged" {
+			w.blame("a record that the sidecar wrote is taken for damaged: %s", e.Text)
+		}
 		all = append(all, e)
 	}
 	return all

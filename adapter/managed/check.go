@@ -1,0 +1,80 @@
+package managed
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"accordion/core"
+)
+
+// latest is later than every second that a plan knows: a clock that is wrong by decades is not the journal's damage.
+const latest core.Time = core.Forever
+
+// check returns an error where the job's record says what no sidecar writes: acting by it would be wrong, or impossible.
+func (r *Job) check() error {
+	switch {
+	case r.ID <= 0 || r.Submitted < 0:
+		return fmt.Errorf("it is of job %d, submitted at %d", r.ID, r.Submitted)
+	case !slices.Contains([]Phase{Waiting, Starting, Running, Ending}, r.Phase):
+		return fmt.Errorf("%.20q is no phase", r.Phase)
+	case !slices.Contains([]Voice{UnheardVoice, SpeakingVoice, SilentVoice}, r.Voice):
+		return fmt.Errorf("%.20q is no voice", r.Voice)
+	case r.Choice < 0 || r.Choice >= len(r.Choices):
+		return fmt.Errorf("its choice is %d of %d", r.Choice, len(r.Choices))
+	}
+	if err := r.checkCut(); err != nil {
+		return err
+	}
+	steps := len(r.EP())
+	switch {
+	case r.Step < 0 || r.Step >= steps:
+		return fmt.Errorf("it is in step %d of %d", r.Step, steps)
+	case r.Target < r.Step || r.Target > r.Step+1 || r.Target >= steps:
+		return fmt.Errorf("it goes from step %d to %d of %d", r.Step, r.Target, steps)
+	case r.Promise != nil && len(r.Promise) != steps:
+		return fmt.Errorf("it is promised %d steps of %d", len(r.Promise), steps)
+	case r.Promise == nil && (r.Phase == Starting || r.Phase == Running):
+		return errors.New("it is promised nothing")
+	case r.Resizes < 0 || r.Told < 0:
+		return fmt.Errorf("it was resized %d times, and told of %d", r.Resizes, r.Told)
+	}
+	return r.checkTimes()
+}
+
+// checkCut looks at what a shortened limit leaves of the chosen profile.
+func (r *Job) checkCut() error {
+	whole := r.Choices[r.Choice]
+	if r.Cut == nil {
+		return nil
+	}
+	if len(r.Cut) == 0 || len(r.Cut) > len(whole) || len(r.Whole) != len(whole) {
+		return fmt.Errorf("%d steps, with %d promised, are left of %d", len(r.Cut), len(r.Whole), len(whole))
+	}
+	for i, s := range r.Cut {
+		if s.Nodes != whole[i].Nodes || s.Duration < 1 || s.Duration > whole[i].Duration {
+			return fmt.Errorf("step %d is cut to %d nodes for %d s", i+1, s.Nodes, s.Duration)
+		}
+	}
+	return nil
+}
+
+// checkTimes looks at what is a second, or a number of seconds.
+func (r *Job) checkTimes() error {
+	for _, all := range [][]core.Time{r.Promise, r.Whole} {
+		for i, at := range all {
+			if at <= 0 || at > latest || i > 0 && at < all[i-1] {
+				return fmt.Errorf("step %d is promised to end at %d", i+1, at)
+			}
+		}
+	}
+	for name, at := range map[string]core.Time{
+		"Planned": r.Planned, "Began": r.Began, "Limit": r.Limit, "Short": r.Short, "Meant": r.Meant, "Overran": r.Overran, "Owed": r.Owed,
+		"Warned": r.Warned, "Heeds": r.Heeds, "Resized": r.Resized, "Since": r.Since, "Let": r.Let, "Expected": r.Expected, "Vowed": r.Vowed, "Slipped": r.Slipped,
+	} {
+		if at < 0 || at > latest {
+			return fmt.Errorf("%s is %d", name, at)
+		}
+	}
+	return nil
+}
