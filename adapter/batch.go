@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"errors"
+	"time"
 
 	"accordion/core"
 )
@@ -152,9 +153,12 @@ type Herald interface {
 	Changes() <-chan struct{}
 }
 
-// Pacer is a BatchSystem that bounds how much of it may be asked in a minute.
+// Pacer is a BatchSystem that bounds how much of it may be asked in a minute, and shares that among users (adapter/fair).
 type Pacer interface {
 	// Admit waits until there is room for the verb ("observe", or an intent's) and keeps it for the calls that are made
 	// with the context it returns, until done is called. Acts come before readings. It fails only when ctx ends.
 	Admit(ctx context.Context, verb string) (admitted context.Context, done func(), err error)
+	// TryAdmit is Admit for all of the verbs, now or not at all: then later is after how long there may be room, and why is what is
+	// waited for, as explain shows it.
+	TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string)
 }

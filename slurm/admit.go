@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"accordion/adapter"
 	"accordion/slurm/client"
@@ -11,7 +12,8 @@ import (
 var _ adapter.Pacer = (*System)(nil)
 
 // Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
-// keeps it for them. Readings leave a quarter of it to the acts. It fails only when ctx ends.
+// keeps it for them, for the user of the context (package fair). Readings leave a quarter of it to the acts. It fails only when
+// ctx ends.
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
@@ -22,6 +24,19 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 		return nil, nil, fmt.Errorf("waiting for one of %d client programs a minute: %w", s.Run.Pace.Limit, err)
 	}
 	return admitted, done, nil
+}
+
+// TryAdmit is Admit for several verbs, now or not at all: then it returns after how long there may be room, and what there is none of.
+func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string) {
+	cost := 0
+	for _, verb := range verbs {
+		cost += s.cost(verb)
+	}
+	admitted, done, later = s.Run.Pace.Try(ctx, cost, 0)
+	if later > 0 {
+		why = fmt.Sprintf("its turn among the %d client programs that may begin in a minute ([slurm] clients_per_minute)", s.Run.Pace.Limit)
+	}
+	return admitted, done, later, why
 }
 
 // cost is how many programs the verb is likely to run. A reading of many jobs needs squeue; what else it may need squeue for

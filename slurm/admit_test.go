@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/fair"
 	"accordion/slurm/client"
 )
 
@@ -32,7 +33,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		s.Run.Talk.Falls(time.Now()) // one program a command
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as they may
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(fair.As(t.Context(), fair.Reading), time.Second)
 			admitted, done, err := s.Admit(ctx, "observe")
 			if cancel(); err != nil {
 				continue

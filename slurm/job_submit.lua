@@ -16,7 +16,8 @@
 --
 -- The managed partitions stand in accordion.lua, beside this file:  return { partitions = { "main" } }
 -- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
--- where that is not munge's own; jobs then find both in their environment.
+-- where that is not munge's own; jobs then find both in their environment. With  shortest_step = 10  profiles of several steps are
+-- refused of which one lasts fewer seconds, as the sidecar would ([limits] shortest_step).
 --
 -- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
 -- reservation in the far future) while others wait. Where no sidecar lives, it passes.
@@ -722,6 +723,22 @@ local function fitting(job, req, name, partition)
 	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- more nodes take less
 end
 
+-- lasting refuses a profile of which a step is shorter than accordion.lua allows (shortest_step, in seconds): each costs slurmctld
+-- a change of the job's nodes.
+local function lasting(req, shortest)
+	if req.word ~= "ep" or type(shortest) ~= "number" then return end
+	local i = 0
+	for _, steps in ipairs(req.alternatives) do
+		for _, s in ipairs(steps) do
+			i = i + 1
+			if #steps > 1 and s.seconds < shortest then
+				refuse("%s, piece %d: %s is shorter than the %s that a step lasts at least on this cluster", req.kind.name, i,
+					shown(string.format("%dx%s", s.nodes, written(s.seconds))), written(shortest))
+			end
+		end
+	end
+end
+
 -- comment is the request for squeue and sacct; a long one is cut, and whole only in AdminComment.
 local function comment(req, own)
 	local text = req.word .. "=" .. req.text
@@ -813,6 +830,7 @@ local function manage(job, partitions)
 	req.minutes = math.ceil(length / 60)
 	local site = settings()
 	fitting(job, req, pool(job, partitions, site.partitions))
+	lasting(req, site.shortest_step)
 	within(job, req)
 	startable(job, named(job, partitions), req.alternatives[1][1].nodes, fewest(req))
 	take(job, req, own)

@@ -43,7 +43,7 @@ type process struct {
 func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
-	text := fmt.Sprintf("cluster = \"lab\"\n[journal]\npath = %q\n[session]\nsocket = %q\n[log]\nlevel = \"debug\"\n[slurm]\nconf = %q\n%s\n",
+	text := fmt.Sprintf("cluster = \"lab\"\n[limits]\nshortest_step = \"0s\"\n[journal]\npath = %q\n[session]\nsocket = %q\n[log]\nlevel = \"debug\"\n[slurm]\nconf = %q\n%s\n",
 		filepath.Join(lab.Dir, "journal", "journal.db"), p.socket(), lab.Conf(), more)
 	if err := os.WriteFile(p.config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
+	"accordion/adapter/fair"
 	"accordion/adapter/journal"
 	"accordion/core/hostlist"
 )
@@ -29,6 +30,8 @@ type Acts struct {
 	Deadline time.Duration // of each call out
 	// Ends is closed when the sidecar is to end: what has not begun by then is as if it had died before it.
 	Ends <-chan struct{}
+	// Gate bounds how many acts are under way at once, and lets users in by turns. nil: there is no bound.
+	Gate *fair.Gate
 	// Term bounds acts by a lease: none begins after it, and one that lasts longer is given up. nil: there is no lease.
 	Term *Term
 }
@@ -55,6 +58,11 @@ func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[st
 		return err
 	}
 	defer admitted()
+	leave, err := a.enter(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: not begun: %w", verb, err)
+	}
+	defer leave()
 	if a.Term != nil && a.Term.Left() <= 0 {
 		return fmt.Errorf("%s: %w", verb, ErrNoLease)
 	}
@@ -89,7 +97,7 @@ func (a *Acts) within(ctx context.Context, verb string, call func(context.Contex
 
 // Observe reads the batch system, and says how long that took.
 func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
-	ctx, admitted, err := a.admit(ctx, "observe")
+	ctx, admitted, err := a.admit(fair.As(ctx, fair.Reading), "observe")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -110,8 +118,34 @@ func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(),
 	if !ok {
 		return ctx, func() {}, nil
 	}
-	waiting, stop := context.WithCancel(ctx)
+	waiting, stop := a.untilEnd(ctx)
 	defer stop()
+	begin := a.Clock.Now()
+	admitted, done, err := pacer.Admit(waiting, verb)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: not begun: %w", verb, err)
+	}
+	if waited := a.Clock.Now().Sub(begin); waited >= time.Second && verb != "observe" {
+		a.Meter.Limited(LimitClients)
+		a.Log.Info("an act waited for its turn: the client programs of this minute were used up", "cluster", a.Cluster,
+			"verb", verb, "seconds", waited.Seconds())
+	}
+	return context.WithoutCancel(admitted), done, nil
+}
+
+// enter waits for a place at the gate.
+func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
+	if a.Gate == nil {
+		return func() {}, nil
+	}
+	waiting, stop := a.untilEnd(ctx)
+	defer stop()
+	return a.Gate.Enter(waiting)
+}
+
+// untilEnd returns a context that ends when the sidecar is to end, for what waits.
+func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting, stop := context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-a.Ends:
@@ -119,16 +153,7 @@ func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(),
 		case <-waiting.Done():
 		}
 	}()
-	begin := a.Clock.Now()
-	admitted, done, err := pacer.Admit(waiting, verb)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: not begun: %w", verb, err)
-	}
-	if waited := a.Clock.Now().Sub(begin); waited >= time.Second && verb != "observe" {
-		a.Log.Info("an act waited for its turn: the client programs of this minute were used up", "cluster", a.Cluster,
-			"verb", verb, "seconds", waited.Seconds())
-	}
-	return context.WithoutCancel(admitted), done, nil
+	return waiting, stop
 }
 
 // names writes node names as a host list.

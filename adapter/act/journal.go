@@ -47,6 +47,7 @@ func (Deaf) Broke(string) {}
 func (Deaf) Spared(int64) {}
 
 func (Deaf) Unused(core.Time, int) {}
+func (Deaf) Limited(string)        {}
 
 // Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
 // several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.
@@ -65,4 +66,17 @@ type Meter interface {
 	// Unused: so many node-seconds were reserved ahead since the last cycle for steps that did not begin, and for so many users nothing is
 	// reserved ahead any more.
 	Unused(nodeSeconds core.Time, over int)
+	// Limited: a job met one of the Limits.
+	Limited(limit string)
 }
+
+// The limits that a job, or its user, may meet: what Meter.Limited is told.
+const (
+	LimitClients      = "clients_per_minute" // a resize, or an act, waits for its turn
+	LimitShortestStep = "shortest_step"      // a job is refused
+	LimitResizes      = "resizes_per_hour"   // a growth waits
+	LimitReservations = "reservations"       // a step has none ahead, for its user has too many
+)
+
+// Limits are all of them.
+var Limits = []string{LimitClients, LimitShortestStep, LimitResizes, LimitReservations}

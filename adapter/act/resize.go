@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"accordion/adapter"
+	"accordion/adapter/fair"
 )
 
 // GrowBy allocates nodes to an expander inside the reservation and merges them into the job. It says of which allocations
@@ -45,7 +46,7 @@ func (a *Acts) GrowBy(ctx context.Context, job *adapter.Job, add []string, reser
 
 // ShrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
 func (a *Acts) ShrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
-	err = a.do(ctx, job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
+	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {
 			parts, err = a.verify(ctx, job, len(keep))
 		}

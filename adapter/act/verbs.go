@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"accordion/adapter"
+	"accordion/adapter/fair"
 	"accordion/core"
 )
 
 // Adopt makes a pending job ours.
 func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
-	return a.do(ctx, job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
+	return a.do(fair.As(ctx, fair.Accepting), job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
 }
 
 // Refuse ends a pending job that can never run.
 func (a *Acts) Refuse(ctx context.Context, job adapter.Key, why string) error {
-	return a.do(ctx, job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
+	return a.do(fair.As(ctx, fair.Accepting), job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
 }
 
 // Reserve makes or changes the reservation, for the job.

@@ -160,12 +160,23 @@ type Silent struct {
 type Limits struct {
 	Unused   time.Duration // of the whole pool: node-seconds reserved ahead for a user in vain, above which nothing is reserved ahead; 0: none
 	HalfLife time.Duration // in which what is counted for Unused halves
+
+	ShortestStep   time.Duration // that a job with several steps may have; 0: no bound. Config.ShortestStep says it
+	ResizesPerHour int           // of one job; 0: no bound
 }
 
 // Journal says where the journal is and how long its entries are kept.
 type Journal struct {
 	Path string
 	Keep time.Duration
+}
+
+// ShortestStep is how long each step of a job lasts at least. The embedded batch system, for demonstrations, has no bound.
+func (c Config) ShortestStep() time.Duration {
+	if c.System == SystemEmbedded {
+		return 0
+	}
+	return c.Limits.ShortestStep
 }
 
 // Lease says how long a sidecar that died without a word keeps others away that are on other hosts.
@@ -219,7 +230,7 @@ func Default() Config {
 		Early:    Early{Advance: true},
 		Overrun:  Overrun{Share: 0.10, Least: 30 * time.Second, Grace: 30 * time.Second, Signal: "B:URG"},
 		Silent:   Silent{Notice: 10 * time.Second, Signal: "B:URG"},
-		Limits:   Limits{Unused: time.Hour, HalfLife: 168 * time.Hour},
+		Limits:   Limits{Unused: time.Hour, HalfLife: 168 * time.Hour, ShortestStep: 10 * time.Second, ResizesPerHour: 360},
 		Journal:  Journal{Path: "/var/lib/accordion/journal.db", Keep: 720 * time.Hour},
 		Lease:    Lease{Length: time.Minute},
 		Session:  Session{Socket: "/run/accordion/accordion.sock", MaxSessions: 4096},

@@ -92,6 +92,8 @@ signal = "B:USR2"
 [limits]
 unused = "2h"
 half_life = "24h"
+shortest_step = "4s"
+resizes_per_hour = 70
 [journal]
 path = "/v/j.db"
 keep = "24h"
@@ -125,7 +127,7 @@ private = true
 		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},
 		Silent:  Silent{Notice: 3 * time.Second, Signal: "B:USR2"},
-		Limits:  Limits{Unused: 2 * time.Hour, HalfLife: 24 * time.Hour},
+		Limits:  Limits{Unused: 2 * time.Hour, HalfLife: 24 * time.Hour, ShortestStep: 4 * time.Second, ResizesPerHour: 70},
 		Journal: Journal{Path: "/v/j.db", Keep: 24 * time.Hour},
 		Lease:   Lease{Length: 90 * time.Second},
 		Session: Session{Socket: "/r/a.sock", MaxSessions: 9, Listen: "[::1]:6820", MungeSocket: "/r/munge"},

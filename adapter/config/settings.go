@@ -86,6 +86,8 @@ var settings = table[Config]{
 
 	duration("limits", "unused", 0, 365*24*time.Hour, "1h", func(c *Config) *time.Duration { return &c.Limits.Unused }),
 	duration("limits", "half_life", time.Minute, 365*24*time.Hour, "168h", func(c *Config) *time.Duration { return &c.Limits.HalfLife }),
+	duration("limits", "shortest_step", 0, 24*time.Hour, "10s", func(c *Config) *time.Duration { return &c.Limits.ShortestStep }),
+	whole("limits", "resizes_per_hour", 0, 3600, func(c *Config) *int { return &c.Limits.ResizesPerHour }),
 
 	text("journal", "path", "an absolute path, such as \"/var/lib/accordion/journal.db\"", filepath.IsAbs,
 		func(c *Config) *string { return &c.Journal.Path }),

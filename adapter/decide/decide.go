@@ -23,7 +23,6 @@ import (
 type Situation struct {
 	Now     time.Time
 	World   *plan.World
-	Resizes int       // under way
 	Trapped time.Time // no resize before
 	// Awaited says whether the job's nodes were waited for in the last cycle.
 	Awaited func(core.JobID) bool
@@ -36,6 +35,7 @@ type Situation struct {
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
 	Obstacle managed.Obstacle // the same of a due growth, in the words of the lateness table
+	Limit    string           // of Accordion's own, which it waits for or is refused for (act.Limits); "": none
 	For      core.JobID       // the managed job for whose nodes it waits; 0: none
 	Again    time.Time        // nothing new is decided before; zero: at any time
 
@@ -59,10 +59,12 @@ type Operation struct {
 	Verb string // as people read it
 	// Talk: nothing changes at the batch system. What it shows is as true as before.
 	Talk bool
-	// Resize: one of the few that may be under way at once.
+	// Resize: one of the few that may be under way at once. Uses is the verbs that it is likely to need.
 	Resize bool
 	// Starts: the job is to begin. One that is refused again and again is set aside (managed.Rejection).
 	Starts bool
+	Uses   []string
+	Shrink bool                                   // it gives nodes back
 	Acts   func(context.Context, *act.Acts) error // it has copies, no job
 	Done   func(now time.Time) Outcome            // nil: nothing but that it ended
 	Undo   func(*managed.Job)                     // takes back what Change did, where the acts failed; durable. nil: there is nothing

@@ -132,7 +132,6 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"it asks, in time", asks(runs(0, now)), nil, nil, "resize"},
 		{"… and the batch system has forgotten a node of it", asks(forgot), nil, nil, "resize"},
 		{"… for fewer nodes", asks(runs(1, now-100)), nil, nil, "resize"},
-		{"… and two others are being resized", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Resizes = AtOnce }, "waits: other resizes come first"},
 		{"… and the batch system would resize wrongly", asks(runs(0, now)), nil, func(_ *managed.Job, s *Situation) { s.Trapped = s.Now.Add(time.Second) }, "waits: other resizes come first"},
 		{"… and a limit of the site is in the way", asks(runs(0, now)), nil, func(r *managed.Job, _ *Situation) { r.Seen.MostNow = adapter.Most{Nodes: 3, Why: "the limit"} }, "waits: the limit"},
 		{"… and an ordinary job is past its limit", asks(runs(0, now)), []adapter.Job{ordinary}, nil, "waits: nodes of ordinary job 3"},

@@ -47,6 +47,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	r.NextNodes = nil
 	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
 	r.Resizes++
+	settings.Limits.Pace(r, now.Unix())
 	r.Resized = now.Unix()
 	r.WaitsFor, r.Missed, r.Ready = managed.Nobody, 0, time.Time{}
 

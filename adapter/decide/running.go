@@ -13,10 +13,6 @@ import (
 	"accordion/core/hostlist"
 )
 
-// AtOnce is how many resizes may be under way: the batch system does them one after the other anyway, and more of them only
-// wait there instead of here.
-const AtOnce = 2
-
 // running resizes a job whose planned second has come and whose application stands at the end of its step; an application
 // that is late for longer than its allowance is ended.
 func (s Situation) running(r *managed.Job) Decision {
@@ -49,8 +45,8 @@ func (s Situation) running(r *managed.Job) Decision {
 		return Decision{Waits: fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, adapter.Instant(r.Due()).Format(time.TimeOnly))}
 	case s.World.Now < r.Heeds:
 		return Decision{Waits: "it was told late which nodes it gives back", Again: adapter.Instant(r.Heeds)}
-	case s.crowded():
-		return Decision{Waits: othersFirst}
+	case s.Now.Before(s.Trapped):
+		return Decision{Waits: OthersFirst}
 	}
 	return s.resize(r)
 }
@@ -58,10 +54,8 @@ func (s Situation) running(r *managed.Job) Decision {
 // grows says whether the next step needs more nodes than the job holds.
 func grows(r *managed.Job) bool { return !r.Final() && r.EP()[r.Step+1].Nodes > len(r.Nodes) }
 
-const othersFirst = "other resizes come first"
-
-// crowded says whether no resize may begin now.
-func (s Situation) crowded() bool { return s.Resizes >= AtOnce || s.Now.Before(s.Trapped) }
+// OthersFirst is what a resize waits for while others are under way.
+const OthersFirst = "other resizes come first"
 
 // resize begins the next step of a job that stands at the end of the one before.
 func (s Situation) resize(r *managed.Job) Decision {
@@ -74,6 +68,9 @@ func (s Situation) resize(r *managed.Job) Decision {
 			r.Target = r.Step + 1
 			return Resized(r, s.World.Settings, nil, now)
 		}}
+	}
+	if from, why := s.World.Settings.Limits.NextResize(r); s.World.Now < from {
+		return Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitResizes, Again: adapter.Instant(from)}
 	}
 	if !r.Seen.MostNow.Allows(next) {
 		return Decision{Waits: r.Seen.MostNow.Why, Obstacle: managed.SiteLimit}
@@ -115,7 +112,7 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 		},
 		Reserves: &want, Takes: add,
 		Do: &Operation{
-			Verb: "resize", Resize: true, Undo: unaim,
+			Verb: "resize", Resize: true, Uses: []string{"reserve", "expand", "merge"}, Undo: unaim,
 			Acts: func(ctx context.Context, a *act.Acts) (err error) {
 				if !there {
 					if err := a.Reserve(ctx, job.Key, want); err != nil {
@@ -143,7 +140,7 @@ func (s Situation) shrink(r *managed.Job, next int) Decision {
 	}
 	var parts []adapter.Part
 	d.Do = &Operation{
-		Verb: "resize", Resize: true, Undo: unaim,
+		Verb: "resize", Resize: true, Uses: []string{"shrink"}, Shrink: true, Undo: unaim,
 		Acts: func(ctx context.Context, a *act.Acts) (err error) {
 			parts, err = a.ShrinkTo(ctx, key, keep)
 			return err

@@ -17,9 +17,13 @@ import (
 func (s Situation) waiting(r *managed.Job) Decision {
 	key := r.Key
 	if why := s.World.Impossible(r); why != "" {
-		return Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
+		d := Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
 			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
 		}}
+		if s.World.Settings.Limits.TooShort(r) == why {
+			d.Limit = act.LimitShortestStep
+		}
+		return d
 	}
 	if r.Rejected.Lasts(s.Now) {
 		return s.aside(r)

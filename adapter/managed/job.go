@@ -44,6 +44,7 @@ type Job struct {
 	Released     time.Time      // when we had released it to start; zero after a restart
 	Blocked      string         // what the next operation waits for, for status
 	Unwritten    int            // times in a row that its hosts file could not be written
+	MetLimit     string         // the limit of Accordion's own that its next operation waits for; "": none
 	WaitsFor     Obstacle       // what a due growth waited for
 	WaitsSince   core.Time      // second since which it waits for that
 	Missed       core.Time      // seconds after its next step was due in which the sidecar stood still
@@ -54,7 +55,7 @@ type Job struct {
 // New is a job that was just taken up.
 func New(seen *adapter.Job, request string, choices []core.EP) *Job {
 	return &Job{
-		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Account: seen.Account, Name: seen.Name, Request: request, Phase: Waiting},
+		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Account: seen.Account, Name: seen.Name, Request: request, Phase: Waiting, Judged: true},
 		Choices: choices, Seen: seen,
 	}
 }

@@ -10,6 +10,7 @@ const (
 	BatchSystem     Obstacle = "batch system" // completing, down, or not yet cleaned up
 	SiteLimit       Obstacle = "limit"        // of the site
 	BootingNode     Obstacle = "booting node" // it was powered down
+	Turn            Obstacle = "turn"         // other users' turns in what [limits] and clients_per_minute allow
 )
 
 // More obstacles: what breaks a promise besides what a growth waits for.
@@ -32,6 +33,8 @@ func (o Obstacle) ForUsers() string {
 		return "a node that was powered down had to boot"
 	case Standstill:
 		return "the sidecar stood still, or did not run"
+	case Turn:
+		return "the changes that may be made in a minute were used up"
 	case SiteLimit:
 		return "a limit of the site allowed no more nodes"
 	default:

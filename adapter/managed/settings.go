@@ -26,6 +26,7 @@ type Settings struct {
 	Silent   Silent
 	Deadline time.Duration // of each call out
 	Unused   Unused
+	Limits   Limits
 }
 
 // Straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.

@@ -35,7 +35,7 @@ var phases = []string{"waiting", "starting", "running", "growing", "shrinking", 
 // What is counted by label is shown as 0 before it happens for the first time: a rate sees no first one of a series that begins with it.
 var (
 	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
-		managed.LateApplication, managed.Standstill}
+		managed.LateApplication, managed.Standstill, managed.Turn}
 	reasons = []string{"busy", "gone", "limit", "trap", "frozen", "timeout", "other"}
 )
 
@@ -53,6 +53,7 @@ type Metrics struct {
 	spared   prometheus.Counter
 	unused   prometheus.Counter
 	over     prometheus.Gauge
+	limited  *prometheus.CounterVec
 	jobs     *prometheus.GaugeVec
 	waiting  prometheus.Gauge
 }
@@ -98,6 +99,10 @@ func New(now func() time.Time) *Metrics {
 		Name: "accordion_unused_limited_users",
 		Help: "Users over [limits] unused: no nodes are reserved ahead for later steps of their jobs.",
 	})
+	m.limited = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accordion_limited_total",
+		Help: "How often jobs met a limit of Accordion's, by the limit (docs/security.md).",
+	}, []string{"limit"})
 	m.jobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accordion_jobs",
 		Help: "Managed jobs by phase.",
@@ -110,7 +115,7 @@ func New(now func() time.Time) *Metrics {
 		Name: "accordion_reading_age_seconds",
 		Help: "How old the newest reading of the batch system is; -1 before the first.",
 	}, m.age)
-	m.registry.MustRegister(m.cycle, m.call, m.failures, m.lateness, m.broken, m.spared, m.unused, m.over, m.jobs, m.waiting, age,
+	m.registry.MustRegister(m.cycle, m.call, m.failures, m.lateness, m.broken, m.spared, m.limited, m.unused, m.over, m.jobs, m.waiting, age,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, phase := range phases {
 		m.jobs.WithLabelValues(phase)
@@ -121,6 +126,9 @@ func New(now func() time.Time) *Metrics {
 	}
 	m.lateness.WithLabelValues("none")
 	m.broken.WithLabelValues(string(managed.LostNode))
+	for _, limit := range act.Limits {
+		m.limited.WithLabelValues(limit)
+	}
 	m.knows("observe")
 	return m
 }
@@ -210,6 +218,9 @@ func (m *Metrics) Unused(nodeSeconds core.Time, over int) {
 	m.unused.Add(float64(max(nodeSeconds, 0)))
 	m.over.Set(float64(over))
 }
+
+// Limited implements act.Meter.
+func (m *Metrics) Limited(limit string) { m.limited.WithLabelValues(limit).Inc() }
 
 // Handler answers GET /metrics in Prometheus' text form, and everything else with 404.
 func (m *Metrics) Handler() http.Handler {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/part"
 	"accordion/adapter/plan"
@@ -70,6 +71,7 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	if e.job == nil {
 		return nil, nil
 	}
+	ctx = fair.For(ctx, e.job.UID)
 	key, why := e.job.Key, e.step.Why
 	switch e.step.Verb {
 	case Adopt:
@@ -114,7 +116,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 	o, nodes, settings := e.order, e.step.Nodes, k.Settings
 	var key adapter.Key
 	if e.job != nil {
-		key = e.job.Key
+		key, ctx = e.job.Key, fair.For(ctx, e.job.UID)
 	}
 	r := adapter.Reservation{
 		Name: managed.PartReservation(o.Application), Nodes: nodes, Start: v.Now, User: o.User, Idle: abandoned,

@@ -75,6 +75,9 @@ func (v *World) Impossible(r *managed.Job) string {
 	if r.Seen.Unfit != "" {
 		return r.Seen.Unfit
 	}
+	if why := v.Settings.Limits.TooShort(r); why != "" {
+		return why
+	}
 	d := kinds.New(v.Snapshot.Nodes)
 	barred := 0
 	for _, ep := range r.Choices {

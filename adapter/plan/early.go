@@ -20,7 +20,7 @@ func (v *machine) advance() bool {
 		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
 		}
-		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || r.TriedEarly == v.Now || v.advances == advances {
+		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || v.paced(r) || r.TriedEarly == v.Now || v.advances == advances {
 			continue
 		}
 		v.advances++
@@ -48,6 +48,12 @@ func (v *machine) advance() bool {
 		return true
 	}
 	return false
+}
+
+// paced reports whether the job may not be resized now, for it was too often.
+func (v *machine) paced(r *managed.Job) bool {
+	from, _ := v.Settings.Limits.NextResize(r)
+	return v.Now < from
 }
 
 // goneOn is what the job would occupy if its next step began now.

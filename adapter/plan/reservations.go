@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -59,8 +62,8 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
-	protected := 0
-	for _, w := range v.protected() {
+	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // those of running jobs, however many, leave room
+	for _, w := range v.inTurns(v.protected()) {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
 			continue
@@ -70,17 +73,72 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 			continue
 		}
 		more := v.want(r, 0)
-		if len(wants)+len(more) > v.Settings.Protect+len(v.Running) && !(job && protected == 0) { // the first has all of its own, however many
+		if len(wants)+len(more) > most && !(job && protected == 0) { // the first has all of its own, however many
 			break
 		}
 		if wants = append(wants, more...); job {
 			protected++
 		}
 	}
+	wants, v.LeftOut = shared(wants, max(mostAhead, 4*len(v.Running)))
 	for i := range v.Snapshot.Jobs {
 		if j := &v.Snapshot.Jobs[i]; j.Reservation != "" && j.State == adapter.Running {
 			keep[j.Reservation] = true
 		}
 	}
 	return wants, keep
+}
+
+// mostAhead is how many reservations there are at once where few jobs run. Of more, the soonest of each user are made.
+const mostAhead = 1000
+
+// shared returns so many of the reservations at most, in equal shares for each user and the soonest first, and how many are left out.
+// The others stay in the plan, and are reserved when their turn comes.
+func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, leftOut int) {
+	if len(wants) <= most {
+		return wants, 0
+	}
+	order := make([]int, len(wants))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wants[a].Start, wants[b].Start) })
+	turn, had := make([]int, len(wants)), map[string]int{}
+	for _, i := range order {
+		turn[i] = had[wants[i].User]
+		had[wants[i].User]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
+	chosen := order[:most]
+	slices.Sort(chosen) // as they were
+	for _, i := range chosen {
+		made = append(made, wants[i])
+	}
+	return made, len(wants) - most
+}
+
+// inTurns returns who waits, so that of those who are protected each user has an equal share: the first ones of each come before
+// the others. The order within is as it was.
+func (v *World) inTurns(all []Waiter) []Waiter {
+	users := map[uint32]bool{}
+	for _, w := range all {
+		if w.Managed != nil && w.Managed.Phase == managed.Waiting {
+			users[w.Managed.UID] = true
+		}
+	}
+	if len(users) < 2 {
+		return all
+	}
+	share, had := max(1, v.Settings.Protect/len(users)), map[uint32]int{}
+	first, others := make([]Waiter, 0, len(all)), []Waiter{}
+	for _, w := range all {
+		if w.Managed != nil && w.Managed.Phase == managed.Waiting && w.Managed.Part == nil {
+			if had[w.Managed.UID]++; had[w.Managed.UID] > share {
+				others = append(others, w)
+				continue
+			}
+		}
+		first = append(first, w)
+	}
+	return append(first, others...)
 }

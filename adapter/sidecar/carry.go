@@ -18,8 +18,8 @@ import (
 // situation is what decisions go by now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
-		Now: s.ticks.clock.Now(), World: v, Resizes: s.crew.resizes, Trapped: s.crew.trapped, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
-		Awaited: func(id core.JobID) bool { return s.jobs.awaited[id] },
+		Now: s.ticks.clock.Now(), World: v, Trapped: s.crew.trapped, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
+		Awaited: func(id core.JobID) bool { _, awaited := s.jobs.awaited[id]; return awaited },
 	}
 }
 
@@ -31,8 +31,12 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	if d.Obstacle != managed.Nobody {
 		r.WaitFor(d.Obstacle, v.Now)
 	}
+	if d.Limit != "" && d.Limit != r.MetLimit {
+		s.meter.Limited(d.Limit)
+	}
+	r.MetLimit = d.Limit
 	if d.For != 0 {
-		v.Awaited[d.For] = true
+		v.Awaited[d.For] = r.UID
 	}
 	if !d.Again.IsZero() {
 		r.Retry = d.Again

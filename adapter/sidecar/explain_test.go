@@ -181,16 +181,17 @@ func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
 
 // counter is a Meter for the tests.
 type counter struct {
-	mu     sync.Mutex
-	calls  map[string]int
-	late   []time.Duration
-	causes map[string]int
-	spared int64
-	unused core.Time
-	over   int
-	phases map[string]bool
-	cycles int
-	queue  int
+	mu      sync.Mutex
+	calls   map[string]int
+	late    []time.Duration
+	causes  map[string]int
+	spared  int64
+	limited []string
+	unused  core.Time
+	over    int
+	phases  map[string]bool
+	cycles  int
+	queue   int
 }
 
 func newCounter() *counter {
@@ -230,6 +231,9 @@ func (c *counter) Broke(cause string) { c.with(func() { c.causes[cause]++ }) }
 func (c *counter) Spared(n int64)     { c.with(func() { c.spared += n }) }
 func (c *counter) Unused(n core.Time, over int) {
 	c.with(func() { c.unused, c.over = c.unused+n, over })
+}
+func (c *counter) Limited(limit string) {
+	c.with(func() { c.limited = append(c.limited, limit) })
 }
 
 func (w *world) counts() *counter {

@@ -30,8 +30,8 @@ type jobs struct {
 	unused core.Time     // node-seconds counted since the last cycle
 
 	records map[adapter.Key]*managed.Job
-	awaited map[core.JobID]bool // whose nodes were waited for in the last cycle
-	shrunk  managed.Epoch       // when a job last gave nodes back
+	awaited map[core.JobID]uint32 // whose nodes were waited for in the last cycle, and by which user
+	shrunk  managed.Epoch         // when a job last gave nodes back
 }
 
 // sorted is every record by submission: a cycle does the same whatever the map's order.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -20,7 +22,9 @@ type reservations struct {
 	jobs     *jobs
 	crew     *crew
 	parts    *parts
+	turns    *turns
 
+	leftOut int                            // of what the plan needs: there are too many
 	wants   map[string]adapter.Reservation // what the plan needs, by name
 	tending map[string]tended              // what was last done to each
 }
@@ -42,29 +46,81 @@ const calls = 2
 func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.tidy()
 	wants, keep := v.Wanted()
+	if s.leftOut == 0 && v.LeftOut > 0 {
+		s.jobs.meter.Limited(act.LimitReservations)
+	}
+	s.leftOut = v.LeftOut
 	wants = s.parts.wanted(v.Now, s.ours(), wants, keep)
 	clear(s.wants)
 	for _, w := range wants {
 		s.wants[w.Name] = w
-		if keep[w.Name] || !s.mayTend(w.Name) {
-			continue
+	}
+	users := make(map[core.JobID]uint32, len(s.jobs.records))
+	for key, r := range s.jobs.records {
+		users[key.ID] = r.UID
+	}
+	var todo []task
+	add := func(name string, do func(context.Context)) {
+		if !keep[name] && s.mayTend(name) {
+			todo = append(todo, task{users[jobOf(name)], do})
 		}
+	}
+	for _, w := range wants {
 		have, there := s.reserved(w.Name)
 		switch {
 		case there && premature(have, w, v.Now):
-			s.delete(ctx, w.Name)
+			add(w.Name, func(ctx context.Context) { s.delete(ctx, w.Name) })
 		case !there || outdated(have, w, v.Now):
-			s.write(ctx, w)
+			add(w.Name, func(ctx context.Context) { s.write(ctx, w) })
 		}
 	}
 	for _, name := range s.ours() {
-		if _, needed := s.wants[name]; needed || keep[name] || !s.mayTend(name) || s.leaves(name) {
+		if _, needed := s.wants[name]; needed || s.leaves(name) {
 			continue
 		}
 		if _, there := s.reserved(name); there {
-			s.delete(ctx, name)
+			add(name, func(ctx context.Context) { s.delete(ctx, name) })
 		}
 	}
+	s.begin(ctx, todo)
+}
+
+// task is a call for a reservation that is to be made, for a job of the user.
+type task struct {
+	user uint32
+	do   func(context.Context)
+}
+
+// begin begins as many of the calls as may be under way: those for users first for whom fewest were made lately.
+func (s *reservations) begin(ctx context.Context, todo []task) {
+	ledger := &s.turns.reservations
+	under := 0
+	for _, t := range s.tending {
+		if t.busy {
+			under++
+		}
+	}
+	for ; under < calls && len(todo) > 0; under++ {
+		first := 0
+		for i := range todo {
+			if ledger.Less(todo[i].user, todo[first].user) {
+				first = i
+			}
+		}
+		t := todo[first]
+		todo = append(todo[:first], todo[first+1:]...)
+		ledger.Charge(t.user, 1, s.notes.clock.Now())
+		t.do(fair.For(ctx, t.user))
+	}
+}
+
+// jobOf returns the number of the job a reservation is for; 0: its name has none.
+func jobOf(name string) (id core.JobID) {
+	var step int
+	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
+		return 0
+	}
+	return id
 }
 
 // tidy drops what a reading knows better by now: the sidecar lives for months.
@@ -131,14 +187,8 @@ func (s *reservations) busy(name string) bool {
 
 // mayTend says whether a call for the reservation may begin now.
 func (s *reservations) mayTend(name string) bool {
-	under := 0
-	for _, t := range s.tending {
-		if t.busy {
-			under++
-		}
-	}
 	t := s.tending[name]
-	return under < calls && !t.busy && !s.notes.clock.Now().Before(t.retry)
+	return !t.busy && !s.notes.clock.Now().Before(t.retry)
 }
 
 // leaves reports whether the job of the reservation is being untied from it: until then the batch system does not delete it.
@@ -201,9 +251,8 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 
 // owner is the job a reservation is for; a zero key when nobody knows it any more.
 func (s *reservations) owner(name string) adapter.Key {
-	var id core.JobID
-	var step int
-	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
+	id := jobOf(name)
+	if id == 0 {
 		return adapter.Key{}
 	}
 	for key := range s.jobs.records {

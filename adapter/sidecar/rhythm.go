@@ -30,6 +30,7 @@ type rhythm struct {
 	readings *readings
 	jobs     *jobs
 	parts    *parts
+	turns    *turns
 	settings managed.Settings
 }
 
@@ -40,6 +41,9 @@ func (s *rhythm) pause() (lasts time.Duration, reads bool) {
 	wake := s.next(now)
 	if reads = !s.readings.underWay; !reads {
 		wake = now.Add(s.settings.Interval)
+	}
+	if t := s.turns.again; t.After(now) && !t.After(wake) {
+		wake, reads = t, false
 	}
 	for _, r := range s.jobs.records {
 		if r.Busy != "" {
@@ -117,9 +121,10 @@ func (s *rhythm) coming(now core.Time) (soon bool, hurried time.Duration) {
 		case managed.Starting:
 			soon = true
 		case managed.Ending:
-			if soon = true; s.jobs.awaited[r.ID] && r.Busy == "" && r.Seen != nil {
+			if _, awaited := s.jobs.awaited[r.ID]; awaited && r.Busy == "" && r.Seen != nil {
 				hurried = hurry
 			}
+			soon = true
 		case managed.Running:
 			late := now - r.Due()
 			soon = soon || r.Attached || r.Busy != "" || r.Resizing() ||

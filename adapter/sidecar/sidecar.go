@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/act"
 	"accordion/adapter/decide"
+	"accordion/adapter/fair"
 	"accordion/adapter/gate"
 	"accordion/adapter/lease"
 	"accordion/adapter/managed"
@@ -59,6 +60,7 @@ type Sidecar struct {
 	parts        *parts
 	rhythm       *rhythm
 	standstill   *standstill
+	turns        *turns
 	gate         *gate.Keeper
 }
 
@@ -79,6 +81,7 @@ func New(o Options) *Sidecar {
 	}
 	acts := &act.Acts{
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
+		Gate: fair.NewGate(actsAtOnce, 2, o.Clock.Now),
 	}
 	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
 	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
@@ -96,9 +99,11 @@ func New(o Options) *Sidecar {
 	}
 	s.strays = &strays{notes: s.notes, readings: s.readings, crew: s.crew, ended: map[adapter.Key]ended{}}
 	s.parts = newParts(s, o.Parts)
-	s.reservations.parts = s.parts
+	s.turns = &turns{clock: o.Clock}
+	s.turns.pacer, _ = o.System.(adapter.Pacer)
+	s.reservations.parts, s.reservations.turns = s.parts, s.turns
 	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
-	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, settings: o.Settings}
+	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
@@ -340,14 +345,23 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		return errors.Join(err, s.jobs.saveDirty())
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
+	var resizes []*managed.Job
 	for _, r := range s.jobs.sorted() {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
 			continue
 		}
 		r.Listen(s.ticks.clock.Now(), v.Now)
-		if err := s.carryOut(ctx, v, r, decide.About(r, s.situation(v))); err != nil {
+		d := decide.About(r, s.situation(v))
+		if d.Do != nil && d.Do.Resize {
+			resizes = append(resizes, r)
+			continue
+		}
+		if err := s.carryOut(fair.For(ctx, r.UID), v, r, d); err != nil {
 			return err
 		}
+	}
+	if err := s.resize(ctx, v, resizes); err != nil {
+		return err
 	}
 	if err := s.parts.carry(ctx, v); err != nil {
 		return err

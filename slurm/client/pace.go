@@ -4,12 +4,14 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"accordion/adapter/fair"
 )
 
 // slurmctld answers clients one after the other, and every user of the cluster waits while it does. So the programs that
 // begin in any minute are counted, and where the administrator sets a bound it holds, whatever happens: an act waits for its
 // turn before it begins, with room for all of its programs, so that it is not stopped halfway; a reading leaves a quarter
-// of the minute to the acts.
+// of the minute to the acts. Users have equal shares of it: see Allowance.
 
 // LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
 const LeastClients = 20
@@ -29,39 +31,135 @@ var CostsAlone = map[string]int{
 // minute is what the bound counts.
 const minute = time.Minute
 
-// Allowance counts the programs that begin, and keeps them below its limit in any minute.
+// Allowance counts the programs that begin, and keeps them below its limit in any minute. Acts wait in a fair queue by user
+// (package fair). They leave places free for readings, for jobs that were just submitted, and for users who began few programs
+// in this minute.
 type Allowance struct {
 	Limit int // 0: none
 
 	mu      sync.Mutex
 	total   int64
-	begun   []time.Time   // of the last minute, oldest first
-	kept    int           // programs that may begin at any instant: of admitted acts, and those whose turn has come
-	spared  time.Time     // up to when those that leave room to others have had their even share
-	changed chan struct{} // closed when room came up otherwise than by time
+	begun   []start // of the last minute, oldest first
+	used    usage   // by those, and by programs that may begin at any instant: of admitted acts, and those whose turn has come
+	kept    int     // the latter
+	acts    fair.Ledger
+	taken   fair.Ledger // acceptances
+	waiting [fair.Kinds]*fair.Queue[*waiter]
+	tried   map[fair.Asker]*waiter // those whose last try failed wait on, for others not to overtake them
+	spared  time.Time              // up to when those that leave room to others have had their even share
+	spaced  time.Time              // up to when acts have had theirs, where several users wait
+	changed chan struct{}          // closed when room came up otherwise than by time
 }
 
+// start is a program that began.
+type start struct {
+	at time.Time
+	by fair.Asker
+}
+
+// A waiter is what waits for room for its programs.
+type waiter struct {
+	fair.Asker
+	cost, spare int
+	until       time.Time // of one that tries: when it waits no longer unless it tries again
+}
+
+// patience is for how long one that tries is waited for beyond the instant at which it was told to try again.
+const patience = time.Second
+
 // ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
-type ticket struct{ left int }
+type ticket struct {
+	left int
+	by   fair.Asker
+}
 
 type ticketKey struct{}
 
 func newAllowance(limit int) *Allowance {
-	return &Allowance{Limit: limit, changed: make(chan struct{})}
+	a := &Allowance{Limit: limit, used: usage{acts: map[uint32]int{}}, tried: map[fair.Asker]*waiter{}, changed: make(chan struct{})}
+	for kind := range a.waiting {
+		a.waiting[kind] = fair.NewQueue[*waiter](a.ledger(fair.Kind(kind)))
+	}
+	return a
+}
+
+// ledger returns what acts of the kind are charged to.
+func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
+	if k == fair.Accepting || k == fair.Reading {
+		return &a.taken
+	}
+	return &a.acts
+}
+
+// usage is how many programs of a minute are used up, and by whom.
+type usage struct {
+	all  int
+	of   [fair.Kinds]int
+	acts map[uint32]int // of each user
+}
+
+func (u *usage) add(by fair.Asker, n int) {
+	u.all += n
+	if u.of[by.Kind] += n; by.Kind == fair.Accepting || by.Kind == fair.Reading {
+		return
+	}
+	if u.acts[by.User] += n; u.acts[by.User] == 0 {
+		delete(u.acts, by.User)
+	}
+}
+
+// claims returns how many programs of a minute are kept free for readings, and as many for acceptances.
+func claims(limit int) int { return max(limit/8, 2) }
+
+// newcomers returns how many programs of a minute are kept free for shrinks, and for users who began few in it.
+func newcomers(limit int) int { return limit / 4 }
+
+// few returns how many programs of a minute are few, where so many users begin any.
+func few(limit, users int) int { return limit / max(8, 2*users) }
+
+// largest returns how many programs an act may have at once when nothing else runs.
+func largest(limit int) int { return limit - 2*claims(limit) - newcomers(limit) }
+
+// open returns how many programs could begin now for a waiter.
+func (a *Allowance) open(w *waiter) int {
+	open := a.Limit - a.used.all
+	unclaimed := func(k fair.Kind) int { return max(0, claims(a.Limit)-a.used.of[k]) }
+	if w.Kind == fair.Reading {
+		return open
+	}
+	if open -= unclaimed(fair.Reading); w.Kind == fair.Accepting {
+		return open
+	}
+	if open -= unclaimed(fair.Accepting); w.Kind == fair.Acting && !a.hadFew(w) {
+		open -= newcomers(a.Limit)
+	}
+	return open
+}
+
+// few reports whether a waiter's user began few programs in this minute.
+func (a *Allowance) few(w *waiter) bool {
+	return a.used.acts[w.User]+w.cost <= few(a.Limit, max(len(a.used.acts), a.waiting[fair.Acting].Users()))
+}
+
+// hadFew reports whether a waiter's user began few programs in this minute, or lately against others.
+func (a *Allowance) hadFew(w *waiter) bool {
+	now := time.Now()
+	return a.few(w) || len(a.used.acts) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
 // Turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
 func (a *Allowance) Turn(ctx context.Context) (*ticket, error) {
-	one := &ticket{left: 1}
+	one := &ticket{left: 1, by: fair.Of(ctx)}
 	of, _ := ctx.Value(ticketKey{}).(*ticket)
 	return one, a.wait(ctx, func() time.Duration {
 		switch {
 		case of != nil && of.left > 0:
 			of.left--
-		case a.Limit > 0 && len(a.begun)+a.kept >= a.Limit:
+			one.by = of.by
+		case a.Limit > 0 && a.used.all >= a.Limit:
 			return minute
 		default:
-			a.kept++
+			a.keep(one.by, 1)
 		}
 		return 0
 	})
@@ -76,61 +174,150 @@ func (a *Allowance) Begin(t *ticket) {
 	a.total++
 	if a.Limit > 0 {
 		a.forget(time.Now())
-		a.begun = append(a.begun, time.Now())
+		a.begun = append(a.begun, start{time.Now(), t.by})
+	} else {
+		a.used.add(t.by, -1)
 	}
 }
 
-// Admit waits until cost programs and spare others could begin, and keeps the cost for the context it returns. Who spares
-// room for others comes at even distances after the first few: no minute is without a reading.
+// Admit waits until cost programs could begin for the context's asker, and keeps room for them, for the context that it
+// returns. What was admitted before, with enough left, is admitted. A reading leaves room for spare programs more: it comes at
+// even distances after the first few, and no minute is without one.
 func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
-	if a.Limit == 0 || cost == 0 {
+	if a.Limit == 0 || cost == 0 || a.admitted(ctx, cost) {
 		return ctx, func() {}, nil
 	}
-	if err := a.wait(ctx, func() time.Duration { return a.room(cost, spare) }); err != nil {
+	w := &waiter{Asker: fair.Of(ctx), cost: min(cost, largest(a.Limit)), spare: spare}
+	q := a.waiting[w.Kind]
+	a.mu.Lock()
+	q.Push(w.User, w)
+	a.mu.Unlock()
+	err := a.wait(ctx, func() time.Duration { return a.room(w) })
+	a.mu.Lock()
+	q.Drop(w.User, w)
+	a.tell() // another is first now
+	a.mu.Unlock()
+	if err != nil {
 		return nil, nil, err
 	}
-	admitted, done := a.entitle(ctx, cost)
+	admitted, done := a.entitle(ctx, w)
 	return admitted, done, nil
 }
 
-// Try is admit for one program, now or not at all.
-func (a *Allowance) Try(ctx context.Context, spare int) (context.Context, func(), bool) {
-	if a.Limit == 0 {
-		return ctx, func() {}, true
+// admitted reports whether the context has a ticket for so many programs more.
+func (a *Allowance) admitted(ctx context.Context, cost int) bool {
+	of, _ := ctx.Value(ticketKey{}).(*ticket)
+	if of == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return of.left >= cost
+}
+
+// Try is Admit now or not at all: then it returns after how long there may be room, and the asker keeps its place in the queue
+// until soon after that.
+func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
+	if a.Limit == 0 || cost == 0 {
+		return ctx, func() {}, 0
 	}
 	a.mu.Lock()
 	a.forget(time.Now())
-	later := a.room(1, spare)
+	w, tried := a.tried[fair.Of(ctx)]
+	if !tried {
+		w = &waiter{Asker: fair.Of(ctx)}
+		a.waiting[w.Kind].Push(w.User, w)
+		a.tried[w.Asker] = w
+	}
+	w.cost, w.spare = min(cost, largest(a.Limit)), spare
+	later := a.room(w)
+	if later > 0 && w.Kind != fair.Reading {
+		later = a.soonest(later)
+		w.until = time.Now().Add(later + patience)
+	} else {
+		a.settle(w)
+	}
 	a.mu.Unlock()
 	if later > 0 {
-		return ctx, nil, false
+		return ctx, nil, later
 	}
-	admitted, done := a.entitle(ctx, 1)
-	return admitted, done, true
+	admitted, done := a.entitle(ctx, w)
+	return admitted, done, 0
 }
 
-// room keeps room for cost programs, and says 0, or after how long there may be some. The caller holds the lock.
-func (a *Allowance) room(cost, spare int) time.Duration {
-	if len(a.begun)+a.kept+cost+spare > a.Limit {
+// settle takes one out of the queue that tried.
+func (a *Allowance) settle(w *waiter) {
+	a.waiting[w.Kind].Drop(w.User, w)
+	delete(a.tried, w.Asker)
+	a.tell() // another is first now
+}
+
+// room keeps room for a waiter, and says 0, or after how long there may be some. The caller holds the lock.
+func (a *Allowance) room(w *waiter) time.Duration {
+	open := a.open(w)
+	if w.cost > open || a.behind(w, open) {
 		return minute
 	}
-	if spare > 0 {
-		room := time.Duration(a.Limit - spare)
+	if early := a.early(w, open); early > 0 {
+		return early
+	}
+	if w.spare > 0 {
+		if claimed := w.Kind == fair.Reading && a.used.of[fair.Reading]+w.cost <= claims(a.Limit); w.cost+w.spare > open && !claimed {
+			return minute
+		}
+		room := time.Duration(a.Limit - w.spare)
 		if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
 			return early
 		}
 		if now := time.Now(); a.spared.Before(now) {
 			a.spared = now
 		}
-		a.spared = a.spared.Add(minute * time.Duration(cost) * 3 / (room * 2))
+		a.spared = a.spared.Add(minute * time.Duration(w.cost) * 3 / (room * 2))
 	}
-	a.kept += cost
+	a.keep(w.Asker, w.cost)
 	return 0
 }
 
-// entitle makes a context with which cost programs may begin, for which room is kept.
-func (a *Allowance) entitle(ctx context.Context, cost int) (context.Context, func()) {
-	t := &ticket{left: cost}
+// behind reports whether another comes before a waiter: one of its kind, or before an act a shrink, where there is no room for
+// both.
+func (a *Allowance) behind(w *waiter, open int) bool {
+	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
+		return true
+	}
+	_, first, waits := a.waiting[fair.Releasing].Next()
+	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
+}
+
+// early returns after how long an act's turn comes, where several users wait for more than there is room for: they come at even
+// distances then. Otherwise the first of them would use up the minute at once, and each other user would wait for the next one.
+func (a *Allowance) early(w *waiter, open int) time.Duration {
+	if w.Kind != fair.Acting || a.few(w) {
+		return 0
+	}
+	if q := a.waiting[fair.Acting]; q.Users() < 2 || q.Len()*w.cost <= open {
+		return 0
+	}
+	now, room := time.Now(), time.Duration(largest(a.Limit))
+	if early := a.spaced.Sub(now); early > minute/8 { // an eighth of the room is ahead of its time
+		return early - minute/8
+	}
+	if a.spaced.Before(now) {
+		a.spaced = now
+	}
+	a.spaced = a.spaced.Add(minute * time.Duration(w.cost) / room)
+	return 0
+}
+
+// keep keeps room for programs of an asker. The caller holds the lock.
+func (a *Allowance) keep(by fair.Asker, cost int) {
+	a.kept += cost
+	a.used.add(by, cost)
+	a.ledger(by.Kind).Charge(by.User, float64(cost), time.Now())
+}
+
+// entitle makes a context with which a waiter's programs may begin, for which room is kept.
+func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
+	t := &ticket{left: w.cost, by: w.Asker}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
 }
 
@@ -139,9 +326,24 @@ func (a *Allowance) give(t *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept -= t.left
+	a.used.add(t.by, -t.left)
+	a.ledger(t.by.Kind).Charge(t.by.User, -float64(t.left), time.Now())
 	t.left = 0
+	a.tell()
+}
+
+// tell has all that wait look again. The caller holds the lock.
+func (a *Allowance) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
+}
+
+// soonest returns after how long something may have changed, pause at most. The caller holds the lock.
+func (a *Allowance) soonest(pause time.Duration) time.Duration {
+	if len(a.begun) > 0 {
+		pause = min(pause, time.Until(a.begun[0].at.Add(minute)))
+	}
+	return max(pause, time.Millisecond)
 }
 
 // wait tries until it succeeds, which is 0, or ctx ends; each try is made alone, and says after how long the next may succeed.
@@ -155,11 +357,8 @@ func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 			return nil
 		}
 		changed := a.changed
-		if len(a.begun) > 0 {
-			pause = min(pause, time.Until(a.begun[0].Add(minute)))
-		}
+		timer := time.NewTimer(a.soonest(pause))
 		a.mu.Unlock()
-		timer := time.NewTimer(max(pause, time.Millisecond))
 		select {
 		case <-timer.C:
 		case <-changed:
@@ -171,11 +370,17 @@ func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	}
 }
 
-// forget drops what began longer than a minute ago.
+// forget drops what began longer than a minute ago, and those who tried and did not come back.
 func (a *Allowance) forget(now time.Time) {
 	n := 0
-	for n < len(a.begun) && now.Sub(a.begun[n]) >= minute {
+	for n < len(a.begun) && now.Sub(a.begun[n].at) >= minute {
+		a.used.add(a.begun[n].by, -1)
 		n++
 	}
 	a.begun = append(a.begun[:0], a.begun[n:]...)
+	for _, w := range a.tried {
+		if now.After(w.until) {
+			a.settle(w)
+		}
+	}
 }

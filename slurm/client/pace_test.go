@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"accordion/adapter/fair"
 )
 
 // crowdedMinute is the greatest number of instants within a minute.
@@ -93,7 +95,7 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 		var last time.Time
 		begin, longest := time.Now(), time.Duration(0)
 		for time.Since(begin) < 5*time.Minute {
-			ctx, done, err := a.Admit(t.Context(), 1, 15)
+			ctx, done, err := a.Admit(fair.As(t.Context(), fair.Reading), 1, 15)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +116,7 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAllowance(20)
-		_, first, err := a.Admit(t.Context(), 18, 0)
+		_, first, err := a.Admit(t.Context(), 9, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"accordion/adapter/fair"
 )
 
 // maxOutput bounds what is kept of a program's output, in bytes. 100,000 jobs take about 20 MB.
@@ -64,8 +66,8 @@ type Runner struct {
 	bin     string   // directory of the clients; "": PATH
 	env     []string // all of the programs' environment
 	Timeout time.Duration
-	slots   chan struct{} // one token a running program
-	Pace    *Allowance    // programs a minute
+	slots   *fair.Gate // of what runs at the same time
+	Pace    *Allowance // programs a minute
 	Talk    consoles
 }
 
@@ -81,7 +83,7 @@ type Config struct {
 // New prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
 // SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
 func New(c Config) *Runner {
-	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: make(chan struct{}, c.AtOnce), Pace: newAllowance(c.Clients)}
+	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients)}
 	r.env = []string{
 		"LC_ALL=C",
 		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
@@ -129,13 +131,12 @@ func (r *Runner) Run(ctx context.Context, c Call) (output, error) {
 		return output{}, ErrSilent
 	}
 	if command := spoken(c); command != "" && r.Talk.Speaks() {
-		select {
-		case r.slots <- struct{}{}:
-		case <-ctx.Done():
-			return output{}, fmt.Errorf("%s: not begun: %w", c.Program, ctx.Err())
+		leave, err := r.slots.Enter(ctx)
+		if err != nil {
+			return output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
 		}
 		out, err := r.tell(ctx, c, command)
-		<-r.slots
+		leave()
 		if c.Stamped || !errors.Is(err, ErrSilent) {
 			return out, err
 		}
@@ -149,13 +150,12 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	if err != nil {
 		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
+	leave, err := r.slots.Enter(ctx)
+	if err != nil {
 		r.Pace.give(turn)
-		return output{}, fmt.Errorf("%s: not begun: %w", c.Program, ctx.Err())
+		return output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
 	}
+	defer leave()
 	r.Pace.Begin(turn)
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()

@@ -292,8 +292,8 @@ func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Conte
 	if !first && !strange && time.Since(s.known.asked) < oathPause {
 		return ctx, nil, false
 	}
-	asking, done, may = s.run.Pace.Try(ctx, s.run.Pace.Limit/2)
-	if may {
+	asking, done, later := s.run.Pace.Try(ctx, 1, s.run.Pace.Limit/2)
+	if may = later == 0; may {
 		s.known.asked = time.Now()
 	}
 	if first && !may {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"accordion/slurm/limits"
 	"accordion/slurm/output"
@@ -20,6 +21,8 @@ type Wish struct {
 	Address   string // the same as these hosts know it, such as controller:6820
 	Web       string // where a browser sees the cluster, such as 127.0.0.1:9821; "": nowhere
 	Plugin    string // the text of job_submit.lua
+	// ShortestStep is [limits] shortest_step of the sidecar's configuration, which the plug-in is to know, too.
+	ShortestStep time.Duration
 }
 
 // A File is one of our own.
@@ -61,6 +64,7 @@ func Files(c output.Configuration, w Wish) []File {
 			site += fmt.Sprintf(", munge_socket = %q", socket)
 		}
 	}
+	site += fmt.Sprintf(", shortest_step = %d", w.ShortestStep/time.Second)
 	conf.WriteString(Web(w.Web))
 	return []File{
 		{w.Config, conf.String(), "the sidecar's configuration"},

@@ -3,6 +3,7 @@ package setup
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,12 +48,12 @@ func TestTheLinesThatSlurmConfLacks(t *testing.T) {
 func TestTheFilesOfASlurm(t *testing.T) {
 	c := output.Configuration{"SLURM_CONF": "/etc/slurm/slurm.conf", "AuthInfo": "ttl=300,socket=/run/other/munge"}
 	texts := map[string]string{}
-	for _, f := range Files(c, Wish{Config: "/etc/accordion/accordion.toml", Partition: "main", Listen: "0.0.0.0:6820", Address: "ctl:6820", Web: "127.0.0.1:9821", Plugin: "-- the plug-in"}) {
+	for _, f := range Files(c, Wish{Config: "/etc/accordion/accordion.toml", Partition: "main", Listen: "0.0.0.0:6820", Address: "ctl:6820", Web: "127.0.0.1:9821", Plugin: "-- the plug-in", ShortestStep: 10 * time.Second}) {
 		texts[f.Path] = f.Text
 	}
 	for path, want := range map[string]string{
 		"/etc/accordion/accordion.toml": "partition = \"main\"\nlimits = \"/etc/slurm/accordion_limits.lua\"\n\n[session]\nlisten = \"0.0.0.0:6820\"\nmunge_socket = \"/run/other/munge\"\n\n[web]\nlisten = \"127.0.0.1:9821\"\n",
-		"/etc/slurm/accordion.lua":      `return { partitions = { "main" }, address = "ctl:6820", munge_socket = "/run/other/munge" }`,
+		"/etc/slurm/accordion.lua":      `return { partitions = { "main" }, address = "ctl:6820", munge_socket = "/run/other/munge", shortest_step = 10 }`,
 		"/etc/slurm/job_submit.lua":     "-- the plug-in",
 	} {
 		if !strings.Contains(texts[path], want) {

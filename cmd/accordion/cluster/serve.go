@@ -117,6 +117,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
 		Deadline: c.deadline,
 		Unused:   managed.Unused{Pool: core.Time(conf.Limits.Unused / time.Second), HalfLife: core.Time(conf.Limits.HalfLife / time.Second)},
+		Limits:   managed.Limits{ShortestStep: core.Time(conf.ShortestStep() / time.Second), ResizesPerHour: conf.Limits.ResizesPerHour},
 	}
 	if c.passes.Policy != nil {
 		settings.Passes = c.passes

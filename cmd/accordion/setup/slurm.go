@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/adapter/config"
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/slurm"
@@ -129,10 +130,19 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 	return c, in, nil
 }
 
+// shortestStep returns what a configuration that exists already says of it, else the default.
+func shortestStep(path string) time.Duration {
+	if conf, err := config.Load(path); err == nil {
+		return conf.ShortestStep()
+	}
+	return config.Default().ShortestStep()
+}
+
 // wish is what is to be set up, by the flags and by answers.
 func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, error) {
 	a := newAsker(cmd.InOrStdin(), cmd.OutOrStdout())
 	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address, Web: *w.web}
+	wish.ShortestStep = shortestStep(wish.Config)
 	var names []string
 	for _, p := range in.Partitions {
 		names = append(names, p.Name)

@@ -37,6 +37,8 @@ sidecar_config() {
 		system = "oar"
 		[plan]
 		start_lead = "1s"
+		[limits]
+		shortest_step = "0s"
 		[journal]
 		path = "$lab/journal/journal.db"
 		[log]

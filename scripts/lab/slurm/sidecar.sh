@@ -36,6 +36,9 @@ partition = "main"
 conf = "$lab/etc/slurm.conf"
 limits = "$lab/etc/accordion_limits.lua"
 
+[limits]
+shortest_step = "0s"
+
 [journal]
 path = "$lab/journal/journal.db"
 

@@ -1,0 +1,169 @@
+// Package fair shares what is scarce among the users of a cluster: whoever has had least of it lately comes next. One user
+// alone may use all but the places that are kept free; next to others each gets an equal share.
+//
+//	queue := fair.NewQueue[*call](&ledger)
+//	queue.Push(uid, call)
+//	uid, call, ok := queue.Next() // the first of the user who has had least
+//	queue.Drop(uid, call)
+//	ledger.Charge(uid, 1, now)
+package fair
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Kind says what something scarce is wanted for. Places are kept free for all kinds but Acting.
+type Kind int
+
+const (
+	Acting    Kind = iota // starts, growths, reservations and the like
+	Releasing             // shrinks: others wait for the nodes
+	Accepting             // jobs that were just submitted are adopted or refused
+	Reading               // the batch system is observed
+	Kinds                 // how many there are
+)
+
+// An Asker is who wants something scarce, and what for. The zero one is the sidecar itself.
+type Asker struct {
+	User uint32
+	Kind Kind
+}
+
+type askerKey struct{}
+
+// With returns a context whose calls are made for the asker.
+func With(ctx context.Context, a Asker) context.Context { return context.WithValue(ctx, askerKey{}, a) }
+
+// For returns a context whose calls are made for the user, of the kind that they were.
+func For(ctx context.Context, user uint32) context.Context {
+	return With(ctx, Asker{User: user, Kind: Of(ctx).Kind})
+}
+
+// As returns a context whose calls are of the kind, made for whom they were.
+func As(ctx context.Context, k Kind) context.Context {
+	return With(ctx, Asker{User: Of(ctx).User, Kind: k})
+}
+
+// Of returns for whom the calls of the context are made.
+func Of(ctx context.Context) Asker {
+	a, _ := ctx.Value(askerKey{}).(Asker)
+	return a
+}
+
+// halfLife is after how long what a user has had counts for half. It is long enough that who asks all the time stays behind
+// who asks now and then, and short enough that nobody waits for what was an hour ago.
+const halfLife = 2 * time.Minute
+
+// A Ledger remembers how much of something each user has had lately. The zero one remembers nothing.
+type Ledger struct {
+	had  map[uint32]float64 // as it counted at base
+	base time.Time
+}
+
+// negligible is the amount that is forgotten.
+const negligible = 0.01
+
+// Charge notes that the user got so much at an instant; what was given back is negative.
+func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
+	if l.had == nil {
+		l.had, l.base = map[uint32]float64{}, now
+	}
+	if l.halves(now) > 30 || l.halves(now) < -30 { // or a clock was set
+		l.rebase(now)
+	}
+	l.had[user] = max(0, l.had[user]+amount*math.Exp2(l.halves(now)))
+}
+
+// Had returns what the user has had, less the longer ago it was.
+func (l *Ledger) Had(user uint32, now time.Time) float64 {
+	return l.had[user] * math.Exp2(-l.halves(now))
+}
+
+// Mean returns what the users have had on average who have had anything lately.
+func (l *Ledger) Mean(now time.Time) float64 {
+	sum, users, least := 0.0, 0, negligible*math.Exp2(l.halves(now))
+	for _, had := range l.had {
+		if had >= least {
+			sum, users = sum+had, users+1
+		}
+	}
+	return sum / float64(max(users, 1)) * math.Exp2(-l.halves(now))
+}
+
+// Less reports whether one user has had less than the other.
+func (l *Ledger) Less(one, other uint32) bool { return l.had[one] < l.had[other] }
+
+func (l *Ledger) halves(now time.Time) float64 { return float64(now.Sub(l.base)) / float64(halfLife) }
+
+// rebase counts everything from now on, and forgets users who have had nothing for long.
+func (l *Ledger) rebase(now time.Time) {
+	by := math.Exp2(-max(0, l.halves(now)))
+	for user, had := range l.had {
+		if l.had[user] = had * by; l.had[user] < negligible {
+			delete(l.had, user)
+		}
+	}
+	l.base = now
+}
+
+// A Queue is what users wait with. Each user's own come in their order; the user who has had least comes first. Several
+// queues may go by one ledger.
+type Queue[T comparable] struct {
+	ledger *Ledger
+	lines  map[uint32][]waiting[T]
+	pushed uint64
+	length int
+}
+
+// NewQueue makes an empty queue that goes by a ledger.
+func NewQueue[T comparable](l *Ledger) *Queue[T] {
+	return &Queue[T]{ledger: l, lines: map[uint32][]waiting[T]{}}
+}
+
+type waiting[T any] struct {
+	item T
+	at   uint64
+}
+
+// Push adds one behind the user's others.
+func (q *Queue[T]) Push(user uint32, item T) {
+	q.pushed++
+	q.length++
+	q.lines[user] = append(q.lines[user], waiting[T]{item, q.pushed})
+}
+
+// Next returns the one that comes next, and leaves it in the queue. Of users who have had as much, the one who waits longest.
+func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
+	var first waiting[T]
+	for u, line := range q.lines {
+		if !ok || q.ledger.Less(u, user) || !q.ledger.Less(user, u) && line[0].at < first.at {
+			user, first, ok = u, line[0], true
+		}
+	}
+	return user, first.item, ok
+}
+
+// Drop takes one out, wherever it is.
+func (q *Queue[T]) Drop(user uint32, item T) {
+	line := q.lines[user]
+	for i := range line {
+		if line[i].item != item {
+			continue
+		}
+		q.length--
+		if len(line) == 1 {
+			delete(q.lines, user)
+		} else {
+			q.lines[user] = append(line[:i:i], line[i+1:]...)
+		}
+		return
+	}
+}
+
+// Len returns how many wait.
+func (q *Queue[T]) Len() int { return q.length }
+
+// Users returns how many users wait.
+func (q *Queue[T]) Users() int { return len(q.lines) }

@@ -1,0 +1,104 @@
+package fair
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances alone, and as many again for
+// users who have no call under way: a few users whose calls are slow do not keep out the others.
+type Gate struct {
+	places, kept int
+	now          func() time.Time
+
+	mu      sync.Mutex
+	inside  int
+	of      map[uint32]int // by user
+	ledger  Ledger
+	waiting [Kinds]*Queue[*entrant]
+}
+
+type entrant struct {
+	Asker
+	in chan struct{} // closed when it may go in
+}
+
+// NewGate makes a gate of so many places; kept are at most a quarter of them.
+func NewGate(places, kept int, now func() time.Time) *Gate {
+	g := &Gate{places: places, kept: min(kept, places/4), now: now, of: map[uint32]int{}}
+	for kind := range g.waiting {
+		g.waiting[kind] = NewQueue[*entrant](&g.ledger)
+	}
+	return g
+}
+
+// Enter waits for a place for the context's asker. It fails only when ctx ends; otherwise leave gives the place back.
+func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
+	e := &entrant{Asker: Of(ctx), in: make(chan struct{})}
+	g.mu.Lock()
+	g.waiting[e.Kind].Push(e.User, e)
+	g.let()
+	g.mu.Unlock()
+	select {
+	case <-e.in:
+	default:
+		select {
+		case <-e.in:
+		case <-ctx.Done():
+			if !g.giveUp(e) {
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return sync.OnceFunc(func() { g.leave(e) }), nil
+}
+
+// giveUp takes one out that waits no longer, and reports whether it was let in meanwhile.
+func (g *Gate) giveUp(e *entrant) (in bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-e.in:
+		return true
+	default:
+		g.waiting[e.Kind].Drop(e.User, e)
+		return false
+	}
+}
+
+func (g *Gate) leave(e *entrant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.of[e.User]--; g.of[e.User] == 0 {
+		delete(g.of, e.User)
+	}
+	g.let()
+}
+
+// let lets in whoever has a place, readings and acceptances first. The caller holds the lock.
+func (g *Gate) let() {
+	for kind := Kinds - 1; kind >= 0; kind-- {
+		q := g.waiting[kind]
+		for user, e, ok := q.Next(); ok && g.inside < g.open(e.Asker); user, e, ok = q.Next() {
+			q.Drop(user, e)
+			g.ledger.Charge(user, 1, g.now())
+			g.inside++
+			g.of[user]++
+			close(e.in)
+		}
+	}
+}
+
+// open returns how many places there are for the asker. A user who is inside already leaves some to those who are not.
+func (g *Gate) open(a Asker) int {
+	switch {
+	case a.Kind == Accepting || a.Kind == Reading:
+		return g.places
+	case a.Kind == Releasing || g.of[a.User] == 0:
+		return g.places - g.kept
+	default:
+		return g.places - 2*g.kept
+	}
+}

@@ -1,0 +1,58 @@
+package managed
+
+import (
+	"fmt"
+
+	"accordion/core"
+	"accordion/core/evolve"
+)
+
+// Limits bound what one job may cost the batch system; the configuration file's [limits] section.
+type Limits struct {
+	ShortestStep   core.Time // seconds that each step of a job with several lasts at least; 0: there is no bound
+	ResizesPerHour int       // of one job, in the long run; 0: there is no bound
+}
+
+// TooShort returns what is wrong with a new job of which a step is shorter than steps may be, for its user; "" for nothing.
+func (l Limits) TooShort(r *Job) string {
+	if !r.Judged || l.ShortestStep == 0 {
+		return ""
+	}
+	piece := 0
+	for _, ep := range r.Choices {
+		for _, step := range ep {
+			if piece++; len(ep) > 1 && step.Duration < l.ShortestStep {
+				return fmt.Sprintf("evolution profile, piece %d: %q is shorter than the %s that a step lasts at least on this cluster ([limits] shortest_step)",
+					piece, evolve.Format(core.EP{step}), core.FormatDuration(l.ShortestStep))
+			}
+		}
+	}
+	return ""
+}
+
+// ahead is which part of an hour's resizes a job may make sooner than at even distances.
+const ahead = 4
+
+// between returns how many seconds lie between two resizes in the long run; 0: there is no bound.
+func (l Limits) between() core.Time {
+	if l.ResizesPerHour == 0 {
+		return 0
+	}
+	return max(1, core.Time(3600/l.ResizesPerHour))
+}
+
+// NextResize returns the second from which on the job may be resized again, and why not before. A job that keeps the shortest
+// step never waits for it; one whose steps end early may, after a quarter of an hour's resizes.
+func (l Limits) NextResize(r *Job) (second core.Time, why string) {
+	if l.between() == 0 {
+		return 0, ""
+	}
+	return r.Paced - 3600/ahead, fmt.Sprintf("it changed its size too often: %d times an hour in the long run ([limits] resizes_per_hour)", l.ResizesPerHour)
+}
+
+// Pace counts a resize of the job.
+func (l Limits) Pace(r *Job, now core.Time) {
+	if l.between() > 0 {
+		r.Paced = max(r.Paced, now) + l.between()
+	}
+}

@@ -1,0 +1,96 @@
+package sidecar
+
+import (
+	"context"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/decide"
+	"accordion/adapter/fair"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+)
+
+// resizesAtOnce is how many resizes may be under way: the batch system does them one after the other anyway, and more of them
+// only wait there instead of here.
+const resizesAtOnce = 2
+
+// actsAtOnce is how many acts may be under way between intent and outcome.
+const actsAtOnce = 16
+
+// turns shares what only few may have at once among the users of the jobs: resizes, and calls for reservations.
+type turns struct {
+	clock        adapter.Clock
+	pacer        adapter.Pacer // nil: the batch system sets no bound
+	resizes      fair.Ledger
+	reservations fair.Ledger
+	again        time.Time // when a resize that was put off may find room
+}
+
+// resize begins the resizes that are due, as far as there is room for them: those of users first who had fewest lately. One that
+// gives back nodes for which another user waits has its turn when that user has.
+func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job) error {
+	s.turns.again = time.Time{}
+	refused := map[fair.Asker]string{}
+	for len(due) > 0 {
+		first := 0
+		for i, r := range due {
+			if s.turns.resizes.Less(s.payer(r), s.payer(due[first])) {
+				first = i
+			}
+		}
+		r, user := due[first], s.payer(due[first])
+		due = append(due[:first:first], due[first+1:]...)
+		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // those before it may have changed what is decided
+		if d.Do != nil && d.Do.Resize {
+			var wait decide.Decision
+			if s.crew.resizes >= resizesAtOnce {
+				d = decide.Decision{Waits: decide.OthersFirst}
+			} else if admitted, wait = s.turns.take(admitted, d.Do, refused); wait.Waits != "" {
+				d = wait
+			}
+		}
+		if err := s.carryOut(admitted, v, r, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// payer returns the user whose turn a job's resize takes.
+func (s *Sidecar) payer(r *managed.Job) uint32 {
+	if user, awaited := s.jobs.awaited[r.ID]; awaited {
+		return user
+	}
+	return r.UID
+}
+
+// take lets a resize begin with the context that it returns, or says what it waits for. Who was refused before in this cycle is
+// not asked about again.
+func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (context.Context, decide.Decision) {
+	if op.Shrink {
+		ctx = fair.As(ctx, fair.Releasing)
+	}
+	if t.pacer != nil {
+		if why := refused[fair.Of(ctx)]; why != "" {
+			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitClients}
+		}
+		admitted, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
+		if later > 0 {
+			refused[fair.Of(ctx)] = why
+			if again := t.clock.Now().Add(later); t.again.IsZero() || again.Before(t.again) {
+				t.again = again
+			}
+			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitClients}
+		}
+		ctx = admitted
+		acts := op.Acts
+		op.Acts = func(ctx context.Context, a *act.Acts) error {
+			defer done()
+			return acts(ctx, a)
+		}
+	}
+	t.resizes.Charge(fair.Of(ctx).User, 1, t.clock.Now())
+	return ctx, decide.Decision{}
+}
