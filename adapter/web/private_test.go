@@ -176,8 +176,8 @@ func TestTheJobsPage(t *testing.T) {
 		id   int
 		want []string
 	}{
-		{1, []string{"<title>Job 1 · sim0 on lab", "What it was promised", "grew: from 2 to 3 nodes", `<path class="held" d="M`, `<path class="plzoeuserd" d="M`, "It has held 2 nodes for 10m, then 3 nodes for 20m", "?user=ann"}},
-		{7, []string{"Why it waits", "Who has nodes now", `<a href="job?id=2">job 2</a>`, "Plzoeuserd: "}},
+		{1, []string{"<title>Job 1 · sim0 on lab", "What it was promised", "grew: from 2 to 3 nodes", `<path class="held" d="M`, `<path class="planned" d="M`, "It has held 2 nodes for 10m, then 3 nodes for 20m", "?user=ann"}},
+		{7, []string{"Why it waits", "Who has nodes now", `<a href="job?id=2">job 2</a>`, "Planned: "}},
 		{99, []string{"not in the queue any more", "long ago"}},
 	} {
 		text := read(c.id)
