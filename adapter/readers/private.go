@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
 )
@@ -21,22 +22,22 @@ type jobKey struct{ job, submitted int64 }
 
 // A viewer is the user who asks.
 type viewer struct {
-	name string
-	owns func(jobKey) bool // whether a job is the user's
+	name   string
+	owns   func(jobKey) bool // whether a job is the user's
+	hidden adapter.Hidden    // from the user, of others
 }
 
-// A cut is a published document in pieces, made once for all who ask: what stands before its jobs, each job, and what stands after.
+// A cut is a published document in pieces, made once for all who ask: what it says besides its jobs, and each job.
 type cut struct {
-	before, after []byte
-	jobs          []cutJob
-	frame         func(viewer) (before, after []byte, err error) // what stands around the jobs where that differs by viewer; else nil
+	head func(viewer) any // the document without jobs, which are its last field
+	jobs []cutJob
 }
 
 // A cutJob is a job in a cut.
 type cutJob struct {
 	user   string
-	own    func(viewer) any // as its user may see it
-	others []byte           // JSON, as others may see it; nil: not at all
+	shown  func(viewer) any // to its user and, where jobs are not hidden, to everyone
+	others []byte           // JSON, as others may see it where jobs are hidden; nil: not at all
 }
 
 // write writes what the viewer may see of the document.
@@ -44,12 +45,9 @@ func (c *cut) write(w io.Writer, v viewer) error {
 	if c == nil { // nothing was published yet
 		return nil
 	}
-	before, after := c.before, c.after
-	if c.frame != nil {
-		var err error
-		if before, after, err = c.frame(v); err != nil {
-			return err
-		}
+	before, after, err := split(c.head(v))
+	if err != nil {
+		return err
 	}
 	if _, err := w.Write(before); err != nil {
 		return err
@@ -71,24 +69,18 @@ func (c *cut) write(w io.Writer, v viewer) error {
 		}
 		separator = ","
 	}
-	_, err := w.Write(after)
+	_, err = w.Write(after)
 	return err
 }
 
 func (j *cutJob) as(v viewer) ([]byte, error) {
-	if j.user == v.name {
-		return json.Marshal(j.own(v))
+	if j.user == v.name || !v.hidden.Jobs {
+		return json.Marshal(j.shown(v))
 	}
 	return j.others, nil
 }
 
-// around splits the JSON of a document without jobs where its jobs are.
-func (c *cut) around(empty any) (err error) {
-	c.before, c.after, err = split(empty)
-	return err
-}
-
-// split splits the JSON of a document without jobs where its jobs are: they are its last field.
+// split splits the JSON of a document without jobs where its jobs are.
 func split(empty any) (before, after []byte, err error) {
 	text, err := json.Marshal(empty)
 	if err != nil {
@@ -101,7 +93,7 @@ func split(empty any) (before, after []byte, err error) {
 	return text[:at+1], text[at+1:], nil
 }
 
-// cutStatus cuts the document of accordion status: each user sees their own jobs.
+// cutStatus cuts the document of accordion status: where jobs are hidden each user sees their own.
 func cutStatus(data []byte) (*cut, error) {
 	var s view.Status
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -109,17 +101,21 @@ func cutStatus(data []byte) (*cut, error) {
 	}
 	c := &cut{}
 	for _, j := range s.Jobs {
-		c.jobs = append(c.jobs, cutJob{user: j.User, own: func(v viewer) any {
-			own := j
-			own.Why = v.redact(j.Why)
-			return own
+		c.jobs = append(c.jobs, cutJob{user: j.User, shown: func(v viewer) any {
+			shown := j
+			shown.Why = v.redact(j.Why)
+			if v.hidden.Accounts && j.User != v.name {
+				shown.Rank, shown.Priority, shown.Limit = nil, 0, nil
+			}
+			return shown
 		}})
 	}
 	s.Jobs = []view.Job{}
-	return c, c.around(s)
+	c.head = func(viewer) any { return s }
+	return c, nil
 }
 
-// cutApplications cuts the document of applications: each user sees their own.
+// cutApplications cuts the document of applications: where jobs are hidden each user sees their own.
 func cutApplications(data []byte) (*cut, error) {
 	var a view.Applications
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -127,13 +123,14 @@ func cutApplications(data []byte) (*cut, error) {
 	}
 	c := &cut{}
 	for _, one := range a.Applications {
-		c.jobs = append(c.jobs, cutJob{user: one.User, own: func(viewer) any { return one }})
+		c.jobs = append(c.jobs, cutJob{user: one.User, shown: func(viewer) any { return one }})
 	}
 	a.Applications = []view.Application{}
-	return c, c.around(a)
+	c.head = func(viewer) any { return a }
+	return c, nil
 }
 
-// cutQueue cuts the document of accordion queue: others' jobs have no names, but stand in the plan, and reservations are somebody's.
+// cutQueue cuts the document of accordion queue: where jobs are hidden those of others have no names, but stand in the plan.
 func cutQueue(data []byte) (*cut, error) {
 	var q view.Queue
 	if err := json.Unmarshal(data, &q); err != nil {
@@ -143,34 +140,46 @@ func cutQueue(data []byte) (*cut, error) {
 	for _, e := range q.Jobs {
 		nameless := e
 		nameless.Anonymize()
-		nameless.Nodes, nameless.Grows = "", ""
+		nameless.Nodes, nameless.Grows, nameless.Unreserved = "", "", false
 		text, err := json.Marshal(nameless)
 		if err != nil {
 			return nil, err
 		}
-		c.jobs = append(c.jobs, cutJob{user: e.User, others: text, own: func(v viewer) any {
-			own := e
-			own.Why = v.redact(e.Why)
-			return own
+		c.jobs = append(c.jobs, cutJob{user: e.User, others: text, shown: func(v viewer) any {
+			shown := e
+			shown.Why = v.redact(e.Why)
+			if v.hidden.Accounts && e.User != v.name {
+				shown.Parts, shown.Priority, shown.Limit = nil, 0, nil
+			}
+			return shown
 		}})
 	}
-	for i := range q.Closures {
-		q.Closures[i].Anonymize()
-	}
 	q.Jobs = []view.Entry{}
-	if all := q.Usage; all != nil {
-		c.frame = func(v viewer) (before, after []byte, err error) {
-			q, own := q, *all
-			own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })
-			q.Usage = &own
-			return split(q)
+	c.head = func(v viewer) any { return v.queue(q) }
+	return c, nil
+}
+
+// queue takes from a queue without jobs what names others.
+func (v viewer) queue(q view.Queue) view.Queue {
+	if v.hidden.Jobs || v.hidden.Reservations { // their names are often users'
+		q.Closures = slices.Clone(q.Closures)
+		for i := range q.Closures {
+			q.Closures[i].Anonymize()
 		}
 	}
-	return c, c.around(q)
+	if q.Usage != nil && (v.hidden.Jobs || v.hidden.Accounts) {
+		own := *q.Usage
+		own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })
+		q.Usage = &own
+	}
+	return q
 }
 
 // record returns an entry of the journal as the user may see it; false: not at all.
 func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
+	if !v.hidden.Jobs {
+		return e, true
+	}
 	if e.Job == 0 || !v.owns(jobKey{e.Job, e.Submitted}) {
 		return e, false
 	}
@@ -191,6 +200,9 @@ var named = regexp.MustCompile(`\bjob ([0-9]+)( of [^\s,;:()]+)?`)
 
 // redact takes the numbers and owners of others' jobs out of a text.
 func (v viewer) redact(text string) string {
+	if !v.hidden.Jobs {
+		return text
+	}
 	return named.ReplaceAllStringFunc(text, func(found string) string {
 		id, err := strconv.ParseInt(named.FindStringSubmatch(found)[1], 10, 64)
 		if err == nil && v.owns(jobKey{job: id, submitted: anySubmission}) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
 	"accordion/adapter/status"
@@ -135,7 +137,7 @@ func (w *world) socket(uid uint32) string {
 	return path
 }
 
-func private(context.Context) (bool, error) { return true, nil }
+func private(context.Context) (adapter.Hidden, error) { return adapter.Hidden{Jobs: true}, nil }
 
 func entriesOf(t *testing.T, j journal.Reader) []journal.Entry {
 	t.Helper()
@@ -214,11 +216,11 @@ func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	var fails atomic.Bool
 	var passed atomic.Int64 // of the clock
 	fails.Store(true)
-	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (bool, error) {
+	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (adapter.Hidden, error) {
 		if fails.Load() {
-			return false, errors.New("slurmctld does not answer")
+			return adapter.Hidden{}, errors.New("slurmctld does not answer")
 		}
-		return false, nil
+		return adapter.Hidden{}, nil
 	}})
 	j := w.of(alice)
 	jobs := func() int {
@@ -436,5 +438,38 @@ func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	}()
 	if _, err := Remote(socket, "j.db").View(); err == nil || !strings.Contains(err.Error(), "use the same release") {
 		t.Errorf("%v, want the sidecar's words", err)
+	}
+}
+
+// Whoever gives an entry of the queue a new field decides here whether others may see it where jobs are private.
+func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
+	public := []string{"ID", "Submitted", "Kind", "Phase", "Request", "Rank", "Size", "Start", "End", "Free", "Step", "Plan", "Machine", "Sized", "Head", "Turn", "Due", "Choices"}
+	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved"}
+	fields := reflect.TypeFor[view.Entry]()
+	for i := range fields.NumField() {
+		if name := fields.Field(i).Name; !slices.Contains(public, name) && !slices.Contains(hidden, name) {
+			t.Errorf("view.Entry.%s: it is not decided whether others may see it", name)
+		}
+	}
+	published, err := json.Marshal(view.Queue{Jobs: []view.Entry{{ID: 1, User: "secret", Name: "secret", Nodes: "secret", Why: "secret", Grows: "secret", Unreserved: true,
+		Limit: &view.Limit{Why: "secret"}, Priority: 77, Parts: []adapter.RankPart{{Name: "secret"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cutQueue(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		hidden adapter.Hidden
+		shown  bool
+	}{{adapter.Hidden{Jobs: true}, false}, {adapter.Hidden{Accounts: true}, true}} {
+		var text strings.Builder
+		if err := c.write(&text, viewer{name: "alice", hidden: one.hidden}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text.String(), "secret") != one.shown || strings.Contains(text.String(), "77") || strings.Contains(text.String(), "unreserved") != one.shown {
+			t.Errorf("with %+v hidden: %s", one.hidden, text.String())
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/adapter"
 	"accordion/adapter/session"
 	"accordion/adapter/view"
 	"accordion/shim/wire"
@@ -68,7 +69,7 @@ func TestWhereJobsArePrivateUsersSeeTheirOwnUsage(t *testing.T) {
 	}
 	for _, user := range []string{"ann", "bob", "carol"} {
 		var text strings.Builder
-		if err := c.write(&text, viewer{name: user}); err != nil {
+		if err := c.write(&text, viewer{name: user, hidden: adapter.Hidden{Jobs: true}}); err != nil {
 			t.Fatal(err)
 		}
 		var q view.Queue

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
 	"accordion/shim/wire"
@@ -23,7 +24,7 @@ type Options struct {
 	Journal      string                                        // path of the cluster's journal
 	Applications string                                        // path of the journal of applications; "": there are none
 	Name         func(context.Context, uint32) (string, error) // a user's name
-	Hides        func(context.Context) (bool, error)           // whether the batch system hides jobs from other users; nil: it never does
+	Hides        func(context.Context) (adapter.Hidden, error) // what the batch system hides from other users; nil: nothing
 	// Reset forgets what a user's jobs left unused, and reports whether there was anything; nil: nothing is counted.
 	Reset  func(ctx context.Context, user string) (bool, error)
 	Limits Limits
@@ -187,10 +188,12 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
 	}
-	if !s.hiding.now(ctx) {
+	hidden := s.hiding.now(ctx)
+	if hidden == (adapter.Hidden{}) {
 		return nil, nil
 	}
 	v, err := from.viewer(name)
+	v.hidden = hidden
 	return &v, err
 }
 
@@ -259,14 +262,14 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// hiding remembers for a minute whether the batch system hides jobs. What is not known is hidden.
+// hiding remembers for a minute what the batch system hides. What is not known is hidden.
 type hiding struct {
-	ask   func(context.Context) (bool, error) // nil: it never does
+	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
 	clock func() time.Time
 
 	mu     sync.Mutex
 	known  bool
-	hides  bool
+	hides  adapter.Hidden
 	asked  time.Time
 	answer chan struct{} // closed when the question under way is answered; nil: there is none
 }
@@ -276,14 +279,14 @@ const (
 	hidingPatience = 10 * time.Second
 )
 
-func newHiding(ask func(context.Context) (bool, error), clock func() time.Time) *hiding {
+func newHiding(ask func(context.Context) (adapter.Hidden, error), clock func() time.Time) *hiding {
 	return &hiding{ask: ask, clock: clock}
 }
 
-// now reports whether jobs of others are hidden. Only the first ones who ask wait for the batch system.
-func (h *hiding) now(ctx context.Context) bool {
+// now returns what is hidden of others. Only the first ones who ask wait for the batch system.
+func (h *hiding) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
-		return false
+		return adapter.Hidden{}
 	}
 	h.mu.Lock()
 	if h.answer == nil && (h.asked.IsZero() || h.clock().Sub(h.asked) > hidingKept) {
@@ -300,7 +303,10 @@ func (h *hiding) now(ctx context.Context) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.known || h.hides
+	if !h.known {
+		return adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true}
+	}
+	return h.hides
 }
 
 func (h *hiding) learn(answer chan struct{}) {

@@ -20,6 +20,7 @@ import (
 	"accordion/core/policy"
 	"accordion/shim/seal"
 	"accordion/slurm"
+	"accordion/slurm/output"
 )
 
 // cluster is the batch system that the configuration names, with what serve and preflight ask of it besides.
@@ -37,7 +38,7 @@ type cluster struct {
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil with handBack
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
 	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
-	hides     func(context.Context) (bool, error)                                // whether it hides jobs from other users; nil: it never does
+	hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
 	deadline  time.Duration                                                      // of each call out
 	close     func()
 }
@@ -75,9 +76,9 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		return found
 	}
 	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
-		hides: func(ctx context.Context) (bool, error) {
+		hides: func(ctx context.Context) (adapter.Hidden, error) {
 			config, err := s.Configuration(ctx)
-			return hidesJobs(config["PrivateData"]), err
+			return output.Hidden(config), err
 		},
 		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }

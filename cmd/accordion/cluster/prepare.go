@@ -118,7 +118,7 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 }
 
 // wire makes the sidecar and what stands around it.
-func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(context.Context) (bool, error)) error {
+func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
 	var loop *sidecar.Sidecar // made before a session is served
 	reading := p.reading(hides)
 	reading.Reset = func(ctx context.Context, user string) (bool, error) { return loop.ResetUnused(ctx, user) }
@@ -211,7 +211,7 @@ func reportWAL(log hclog.Logger) func(error) {
 }
 
 // reading returns how users are answered who may not open the journal.
-func (p *post) reading(hides func(context.Context) (bool, error)) readers.Options {
+func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
 	o := readers.Options{Journal: p.journal.Path(), Name: launchers.Remembered(launchers.SystemNames), Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
 		o.Applications = p.delegate.Journal
