@@ -25,6 +25,9 @@ func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
 	}
 	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main shrinks to these; shared reaches them still
 	in.Partitions = append(in.Partitions, Partition{Name: "far", Nodes: []string{"n7"}})
+	for i := range jobs {
+		jobs[i].Account = fmt.Sprint("account-", jobs[i].ID)
+	}
 	far := Record{Job: adapter.Job{Key: adapter.Key{ID: 99}, State: adapter.Pending, Partition: "far"}}
 	s, err := Snapshot(in, append(jobs, far), []string{"main"})
 	if err != nil {
@@ -41,6 +44,9 @@ func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
 	for _, j := range s.Jobs {
 		if j.ID == 99 {
 			t.Error("a job that can only run elsewhere is told")
+		}
+		if want := fmt.Sprint("account-", j.ID); j.Account != want {
+			t.Errorf("job %d is told with account %q, want %q", j.ID, j.Account, want)
 		}
 		if j.State != adapter.Pending {
 			holders[j.ID] = strings.Join(j.Nodes, ",")
