@@ -11,6 +11,9 @@ func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 	return d.untilNoneIsInTheWay(ctx, func() error { return d.Transaction(ctx, do) })
 }
 
+// GaveWay reports whether a transaction failed because another was in its way.
+func (d *DB) GaveWay(err error) bool { return d.gaveWay(err) }
+
 // pauses are those before a transaction that gave way is tried again: whoever it gave way to is not done at once, and was met again three
 // times in a row.
 var pauses = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 800 * time.Millisecond}

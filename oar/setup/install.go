@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"accordion/oar/conf"
 	"accordion/oar/database"
@@ -59,13 +60,19 @@ type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }
 
-// parts are all of them, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
+// first are those that need tables of OAR's for themselves, and so wait for whoever reads these: they are made, and removed, before anything
+// else is changed.
+func (s Setup) first() []part {
+	if !database.DialectOf(s.Conf).TellsChanges() {
+		return nil
+	}
+	return []part{{s.makeTriggers, s.removeTriggers}}
+}
+
+// parts are the others, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
 // rules are; undone is in the other order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}}
-	if database.DialectOf(s.Conf).TellsChanges() {
-		all = append(all, part{s.makeTriggers, s.removeTriggers})
-	}
 	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
 	for _, r := range Rules(s.Queue) {
 		all = append(all, part{r.install, r.uninstall})
@@ -86,7 +93,7 @@ func (s Setup) Install(ctx context.Context) error {
 	defer opened.Close()
 	d := setupStore{tables.Tables{DB: opened}}
 	return d.WithLock(ctx, tables.InstallLock, func() error {
-		for _, p := range s.parts() {
+		for _, p := range slices.Concat(s.first(), s.parts()) {
 			line, err := p.put(ctx, d)
 			if err != nil {
 				return err
@@ -112,7 +119,7 @@ func (s Setup) Uninstall(ctx context.Context) error {
 	if err := d.WithLock(ctx, tables.InstallLock, func() error { return s.uninstall(ctx, d) }); err != nil {
 		return err
 	}
-	return d.DropLocks(ctx)
+	return s.patiently(ctx, d, "accordion_locks", func() error { return d.DropLocks(ctx) })
 }
 
 func (s Setup) uninstall(ctx context.Context, d setupStore) error {
@@ -124,8 +131,9 @@ func (s Setup) uninstall(ctx context.Context, d setupStore) error {
 		return err
 	}
 	all := s.parts()
-	for i := len(all) - 1; i >= 0; i-- {
-		line, err := all[i].take(ctx, d)
+	slices.Reverse(all)
+	for _, p := range slices.Concat(s.first(), all) {
+		line, err := p.take(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -175,7 +183,7 @@ func (s Setup) removeTables(ctx context.Context, d setupStore) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := d.DropTables(ctx); err != nil {
+	if err := s.patiently(ctx, d, "accordion_jobs", func() error { return d.DropTables(ctx) }); err != nil {
 		return "", err
 	}
 	if !there {

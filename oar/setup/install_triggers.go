@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"accordion/oar/database"
@@ -23,32 +24,40 @@ var triggers = []struct{ name, table, when, payload string }{
 
 const triggersLine = "triggers that tell of jobs and nodes on channel " + database.Channel
 
-// lockPatience is how long a table of OAR's is waited for: as long, whoever comes after us waits, too.
-const lockPatience = "SET LOCAL lock_timeout = '5s'"
+// source is the body of a trigger's function.
+func source(payload string) string {
+	return fmt.Sprintf(`
+				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END `, database.Channel, payload)
+}
 
-// makeTriggers makes each function and its trigger anew, for the database does not say whether they are of this version.
+// makeTriggers makes the functions anew, which locks nothing, and the triggers that are missing. One that stands is left alone: to
+// replace it waits for each reader of the table. A version in which a trigger fires at other times gives it another name.
 func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 	had, err := d.triggersThere(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, t := range triggers {
-		err := d.atOnce(ctx, "making the trigger "+t.name, lockPatience,
-			fmt.Sprintf(`CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
-				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END $$`, t.name, database.Channel, t.payload),
-			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
-			fmt.Sprintf("CREATE TRIGGER %s %s EXECUTE PROCEDURE %s()", t.name, t.when, t.name))
+		function := fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$%s$$", t.name, source(t.payload))
+		if slices.Contains(had, t.name) {
+			err = d.atOnce(ctx, "making the function of the trigger "+t.name, function)
+		} else {
+			err = s.patiently(ctx, d, t.table, func() error {
+				return d.atOnce(ctx, "making the trigger "+t.name, lockPatience, function, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
+					fmt.Sprintf("CREATE TRIGGER %s %s EXECUTE PROCEDURE %s()", t.name, t.when, t.name))
+			})
+		}
 		if err != nil {
 			return "", err
 		}
 	}
-	switch had {
+	switch len(had) {
 	case len(triggers):
 		return "there: " + triggersLine, nil
 	case 0:
 		return "made: " + triggersLine, nil
 	}
-	return fmt.Sprintf("mended: %s: of %d there were %d", triggersLine, len(triggers), had), nil
+	return fmt.Sprintf("mended: %s: of %d there were %d", triggersLine, len(triggers), len(had)), nil
 }
 
 // atOnce carries out statements, all of them or none.
@@ -56,31 +65,41 @@ func (d setupStore) atOnce(ctx context.Context, doing string, statements ...stri
 	return d.Transaction(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, doing, statements...) })
 }
 
-// triggersThere is how many of ours there are, switched on.
-func (d setupStore) triggersThere(ctx context.Context) (int, error) {
+// triggersThere are the names of those of ours that there are, switched on.
+func (d setupStore) triggersThere(ctx context.Context) ([]string, error) {
+	return d.triggersThat(ctx, "t.tgenabled = 'O'")
+}
+
+func (d setupStore) triggersThat(ctx context.Context, are string) ([]string, error) {
 	var names []string
 	for _, t := range triggers {
 		names = append(names, "'"+t.name+"'")
 	}
-	query := `SELECT COUNT(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgenabled = 'O' AND c.relnamespace = ANY (SELECT oid
+	query := "SELECT CAST(t.tgname AS TEXT) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE " + are + ` AND c.relnamespace = ANY (SELECT oid
 		FROM pg_namespace WHERE nspname = ANY (current_schemas(false))) AND t.tgname IN (` + strings.Join(names, ", ") + ")"
-	return database.Value[int](ctx, d.Sql, "the triggers", query)
+	return database.Column[string](ctx, d.Sql, "the triggers", query)
 }
 
+// removeTriggers removes those that are there, each with its function.
 func (s Setup) removeTriggers(ctx context.Context, d setupStore) (string, error) {
-	had, err := d.triggersThere(ctx)
+	had, err := d.triggersThat(ctx, "1 = 1")
 	if err != nil {
 		return "", err
 	}
 	for _, t := range triggers {
-		err := d.atOnce(ctx, "removing the trigger "+t.name, lockPatience,
-			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
-			fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", t.name))
+		function := fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", t.name)
+		if !slices.Contains(had, t.name) {
+			err = d.atOnce(ctx, "removing the function of the trigger "+t.name, function)
+		} else {
+			err = s.patiently(ctx, d, t.table, func() error {
+				return d.atOnce(ctx, "removing the trigger "+t.name, lockPatience, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table), function)
+			})
+		}
 		if err != nil {
 			return "", err
 		}
 	}
-	if had == 0 {
+	if len(had) == 0 {
 		return "not there: " + triggersLine, nil
 	}
 	return "removed: " + triggersLine, nil

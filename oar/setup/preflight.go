@@ -41,7 +41,7 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	d := setupStore{tables.Tables{DB: opened}}
 	all := s.checkConf(string(text))
 	for _, look := range []func(context.Context, setupStore) ([]check, error){s.checkTables, s.checkQueue, s.checkRules, s.checkTriggers, s.checkClock,
-		s.checkManager, s.checkReach, s.checkRelease} {
+		s.checkManager, s.checkReach, s.checkRelease, s.checkBesteffort} {
 		more, err := look(ctx, d)
 		if err != nil {
 			all = append(all, check{"the database", adapter.Unanswered, true, database.OneLine(err), "Does OAR's database run, and is " + s.File + " right?"})
@@ -111,9 +111,9 @@ func (s Setup) checkTriggers(ctx context.Context, d setupStore) ([]check, error)
 	if !d.TellsChanges() {
 		return []check{{"word of changes", adapter.Note, true, "MariaDB tells nobody of changes: the sidecar looks each second", ""}}, nil
 	}
-	n, err := d.triggersThere(ctx)
-	return []check{{"the triggers", adapter.Warning, n != len(triggers),
-		fmt.Sprintf("of %d triggers in OAR's database there are %d: the sidecar hears late of what changes", len(triggers), n), again}}, err
+	there, err := d.triggersThere(ctx)
+	return []check{{"the triggers", adapter.Warning, len(there) != len(triggers),
+		fmt.Sprintf("of %d triggers in OAR's database there are %d: the sidecar hears late of what changes", len(triggers), len(there)), again}}, err
 }
 
 // checkClock compares the clock by which OAR goes, which is its database's, with the sidecar's.
@@ -134,4 +134,17 @@ func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 		return before - at, "behind"
 	}
 	return max(at-after, 0), "ahead of"
+}
+
+// checkpointsLong is for how many seconds OAR may wait for the checkpoint of a besteffort job before preflight says so.
+const checkpointsLong core.Time = 60
+
+// checkBesteffort looks at the besteffort jobs that run: for the checkpoints of some OAR waits for as long as their users say.
+func (s Setup) checkBesteffort(ctx context.Context, d setupStore) ([]check, error) {
+	query := `SELECT COALESCE(MAX(j.checkpoint), 0) FROM jobs j WHERE ` + database.IsHolding + ` AND (j.queue_name = 'besteffort'
+		OR EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort'))`
+	longest, err := database.Value[core.Time](ctx, d.Sql, "the checkpoints of besteffort jobs", query)
+	return []check{{"besteffort jobs make way", adapter.Note, longest > checkpointsLong,
+		fmt.Sprintf("OAR waits up to %d s for the checkpoint of a besteffort job that runs (oarsub --checkpoint): its nodes count as taken for as long, and a growth that finds no others is late. "+
+			"An admission rule can bound what users may ask for (docs/oar.md)", longest), ""}}, err
 }

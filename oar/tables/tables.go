@@ -88,9 +88,11 @@ func (d Tables) create(ctx context.Context, t table) error {
 }
 
 func (d Tables) drop(ctx context.Context, t table) error {
-	return d.Change(ctx, func(tx *sql.Tx) error {
-		return database.Run(ctx, tx, "removing the table "+t.name, "DROP TABLE IF EXISTS "+t.name)
-	})
+	statements := []string{"DROP TABLE IF EXISTS " + t.name}
+	if d.OARLocksTables() { // MariaDB would wait for a day for who reads the table
+		statements = append([]string{"SET SESSION lock_wait_timeout = 1"}, statements...)
+	}
+	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "removing the table "+t.name, statements...) })
 }
 
 // DropTables removes Accordion's tables, but that of locks, and the holders of its reservations; where they are not there, nothing. Jobs

@@ -1,0 +1,63 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"accordion/oar/database"
+)
+
+const (
+	// lockPatience is how long a table of OAR's is waited for at once: as long, whoever comes after us waits, too.
+	lockPatience = "SET LOCAL lock_timeout = '2s'"
+
+	lockPause = 3 * time.Second // before the table is waited for again: OAR works meanwhile
+	lockFor   = 2 * time.Minute // for all tries
+)
+
+// patiently does what needs a table for itself, again and again while others use the table. The error says who does, and how to go on.
+func (s Setup) patiently(ctx context.Context, d setupStore, table string, do func() error) error {
+	return retry(ctx, s.Tell, do, d.GaveWay, func() string { return d.users(ctx, table) })
+}
+
+// retry does something until it does not give way to others any more, or lockFor is over; users says who these are.
+func retry(ctx context.Context, tell func(string), do func() error, gaveWay func(error) bool, users func() string) error {
+	begin := time.Now()
+	for tries := 1; ; tries++ {
+		err := do()
+		if err == nil || !gaveWay(err) {
+			return err
+		}
+		who := users()
+		if time.Since(begin)+lockPause > lockFor || ctx.Err() != nil {
+			return fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
+				err, time.Since(begin).Round(time.Second), who)
+		}
+		if tries == 1 {
+			tell("waiting: " + who)
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// users says in words who uses a table.
+func (d setupStore) users(ctx context.Context, table string) string {
+	unknown := "others use the table " + table
+	if !d.TellsChanges() { // MariaDB shows no locks to OAR's account
+		return unknown
+	}
+	query := `SELECT CONCAT('process ', a.pid, ' of ', a.usename, COALESCE(', since ' || TO_CHAR(a.xact_start, 'HH24:MI:SS'), ''))
+		FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid JOIN pg_class c ON c.oid = l.relation
+		WHERE l.locktype = 'relation' AND l.granted AND a.pid <> pg_backend_pid() AND c.relname = ` + d.Arg(1) + `
+		GROUP BY a.pid, a.usename, a.xact_start ORDER BY a.xact_start LIMIT 3`
+	all, err := database.Column[string](ctx, d.Sql, "who uses the table", query, table)
+	if err != nil || len(all) == 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%s of the database (%s)", unknown, strings.Join(all, "; "))
+}
