@@ -76,7 +76,7 @@ var doors = map[string][]string{
 	"oar/history":             {"oar/conf", "oar/database", "core", "traces/advise"},
 	"oar/pass":                {"oar/conf", "oar/database", "oar/tables", "oar/gantt", "core/..."},
 	"oar/hooks":               {"oar/conf", "oar/database", "oar/node", "oar/server", "oar/tables", "oar/cpuset"},
-	"oar/observe":             {"oar/database", "oar/pass", "oar/tables", "adapter", "core/..."},
+	"oar/observe":             {"oar/conf", "oar/database", "oar/pass", "oar/tables", "adapter", "core/..."},
 	"oar":                     {"oar/conf", "oar/database", "oar/tables", "oar/server", "oar/node", "oar/cpuset", "oar/observe", "adapter", "adapter/hosts", "core/..."},
 	"oar/...":                 {"oar/...", "adapter", "core/...", "traces/swf"},
 	"cmd/...":                 {"..."},

@@ -9,13 +9,15 @@ import (
 // Node is one node of the pool.
 type Node struct {
 	Name   string
-	Usable bool   // up and not drained: a job may be started on it
-	Lost   bool   // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
-	Idle   bool   // no job holds it now (a node planned for a job is idle)
-	Asleep bool   // powered down, or booting: a job has to wait for it
-	Why    string // the batch system's word for its state
-	Kind   string // what jobs may tell apart: nodes of one kind are alike to all of them
-	Build  string // the nodes of one managed job are all of one build; nodes of one kind are
+	Usable bool // up and not drained: a job may be started on it
+	Lost   bool // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
+	Idle   bool // no job holds it now (a node planned for a job is idle)
+	// Yielded: a job holds it that the batch system ends for any other, so that it is idle to a plan. Others come first.
+	Yielded bool
+	Asleep  bool   // powered down, or booting: a job has to wait for it
+	Why     string // the batch system's word for its state
+	Kind    string // what jobs may tell apart: nodes of one kind are alike to all of them
+	Build   string // the nodes of one managed job are all of one build; nodes of one kind are
 
 	Strength // no plan goes by it
 }

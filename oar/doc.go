@@ -16,6 +16,7 @@
 //	talk.go         an application is spoken with; nodefile.go: its hosts file, and OAR's file of its nodes
 //	observe.go      the reading, which package observe makes
 //	job.go          one job, as the acts go by it
+//	besteffort.go   besteffort jobs that make way
 //	lease.go        that no other sidecar acts
 //	await.go        what OAR was asked for is waited for
 package oar

@@ -15,13 +15,14 @@ import (
 )
 
 // Observe reads the pool at one instant: the hosts with resources of type default, the jobs on them, and the jobs that
-// wait in our queue. Besteffort jobs are left out, for OAR ends them where others want their nodes; jobs of any other
-// queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
+// wait in our queue. Besteffort jobs are left out, for OAR ends them where others want their nodes, and where it waits for
+// their checkpoints the nodes are kept from us for as long; jobs of any other queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*observe.Job
+	var yielding []observe.Yielding
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) (err error) {
-		if snapshot, shown, err = s.read.Snapshot(ctx, tx); err != nil {
+		if snapshot, shown, yielding, err = s.read.Snapshot(ctx, tx); err != nil {
 			return err
 		}
 		return s.keeper.Look(ctx, tx)
@@ -35,6 +36,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	if err == nil {
 		err = s.lengthen(ctx, shown)
+	}
+	if err == nil {
+		err = s.makeWay(ctx, yielding, snapshot.Reservations)
 	}
 	if err == nil {
 		snapshot.Molds.Reach = s.read.Reach(ctx)

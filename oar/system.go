@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +48,9 @@ type System struct {
 	reach   node.Remote
 	keeper  *cpuset.Keeper
 
-	hastened *atomic.Int64 // when OAR was last told of a job that was released, Unix nanoseconds
-	spared   *atomic.Int64 // when a job last began without a pass, Unix nanoseconds
+	hastened *atomic.Int64   // when OAR was last told of a job that was released, Unix nanoseconds
+	asking   *sync.WaitGroup // those who ask for checkpoints
+	spared   *atomic.Int64   // when a job last began without a pass, Unix nanoseconds
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -81,7 +83,7 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
 	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
-	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
+	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 
@@ -104,6 +106,7 @@ func recognize(ctx context.Context, db tables.Tables) error {
 // Close ends the connections. Nothing may be called after it.
 func (s *System) Close() {
 	s.herald.Close()
+	s.asking.Wait()
 	s.keeper.Close()
 	s.server.Close()
 	if err := s.db.Close(); err != nil {

@@ -202,6 +202,8 @@ func (m *machine) name() {
 			w.Prefer = m.preferred(r)
 			if idle != nil && r.Part != nil {
 				w.Prefer = idleFirst(w.Prefer, idle)
+			} else if idle != nil {
+				w.Prefer = m.yieldedLast(w.Prefer, idle)
 			}
 		}
 		wishes = append(wishes, w)
@@ -241,7 +243,7 @@ func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 // planned to have given it back when a start comes true.
 func (m *machine) idle() []int {
 	soon := m.Now + m.Settings.StartLead
-	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep }) ||
+	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep || n.Yielded }) ||
 		slices.ContainsFunc(m.Running, func(r *managed.Job) bool { return r.Due() <= soon }) ||
 		slices.ContainsFunc(m.claims, func(c place.Claim) bool { return c.From == m.Now && c.To <= soon })
 	if !looks {
@@ -249,7 +251,7 @@ func (m *machine) idle() []int {
 	}
 	all := []int{}
 	for _, n := range m.Snapshot.Nodes {
-		if i, ok := m.Index[n.Name]; ok && !n.Asleep && m.taken[i].Kind == managed.Nobody {
+		if i, ok := m.Index[n.Name]; ok && !n.Asleep && !n.Yielded && m.taken[i].Kind == managed.Nobody {
 			all = append(all, i)
 		}
 	}
@@ -276,6 +278,25 @@ func idleFirst(before []place.Named, idle []int) []place.Named {
 		return 1
 	})
 	return []place.Named{{Nodes: nodes}}
+}
+
+// yieldedLast has a job that waits prefer nodes that are idle before those on which another job would have to end for it.
+func (m *machine) yieldedLast(before []place.Named, idle []int) []place.Named {
+	yielded := make([]bool, len(m.Nodes))
+	for _, n := range m.Snapshot.Nodes {
+		if i, ok := m.Index[n.Name]; ok {
+			yielded[i] = n.Yielded
+		}
+	}
+	if !slices.Contains(yielded, true) {
+		return before
+	}
+	var all []place.Named
+	for _, b := range before {
+		b.Nodes = slices.DeleteFunc(slices.Clone(b.Nodes), func(n int) bool { return yielded[n] })
+		all = append(all, b)
+	}
+	return append(all, place.Named{Layer: place.Layer{From: core.Forever, To: core.Forever}, Nodes: idle})
 }
 
 // preferred is how the job's course was named in the plan before.

@@ -2,12 +2,13 @@
 // nothing, and decides nothing.
 //
 //	read := observe.New(tables, "evolve")
-//	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, err = read.Snapshot(ctx, tx); return err })
+//	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, yielding, err = read.Snapshot(ctx, tx); return err })
 //	snapshot.Molds.Reach = read.Reach(ctx)
 //
 //	observe.go       the snapshot, and one job
 //	job.go           a job; jobs.go: read from OAR's tables
 //	companions.go    an evolving job and its companions as one
+//	besteffort.go    jobs that make way for others
 //	apart.go         jobs that only the pass plans
 //	reach.go         the hosts that jobs may have by their properties
 //	ends.go          why jobs have ended
@@ -41,42 +42,64 @@ type Reader struct {
 // New is a reader of the jobs of a queue.
 func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
 
-// Snapshot reads the pool, and gives the jobs that it shows.
-func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, error) {
+// Snapshot reads the pool, and gives the jobs that it shows, and those that yield their nodes after a while.
+func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []Yielding, error) {
 	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.Many(ctx, tx); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	nodes, err := o.Nodes(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := o.tellStrengths(ctx, tx, nodes); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s AND %s) AND %s",
 		database.IsHolding, o.db.Arg(1), database.IsWaiting, database.IsWhole, tables.NoHolder)
 	records, err := o.Jobs(ctx, tx, where, o.queue)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	snapshot.Molds.Apart = o.apart(records)
 	if err := o.readWanted(ctx, tx, records); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	ours, err := o.Reservations(ctx, tx, "")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	others, err := o.Others(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	yielding, err := o.Yielding(ctx, tx, records)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(yielding) > 0 {
+		now, err := o.db.Second(ctx, tx)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, y := range yielding {
+			if r, keeps := y.Keeps(now); keeps {
+				others = append(others, r)
+			}
+		}
+	}
+	for _, r := range records {
+		for _, host := range r.Holds {
+			if n := nodes[host]; n != nil && r.Besteffort() {
+				n.Yielded = true
+			}
+		}
 	}
 	records = slices.DeleteFunc(records, func(r *Job) bool {
 		return r.Besteffort() || r.queue != o.queue && len(r.Holds) == 0 || r.advance && r.State == adapter.Pending
 	})
 	if records, err = o.tellEnds(ctx, tx, records); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, r := range records {
 		for _, host := range r.Holds {
@@ -101,7 +124,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 			}
 		}
 	}
-	return snapshot, shown, nil
+	return snapshot, shown, yielding, nil
 }
 
 // Job reads one with its companions. ErrGone when OAR knows no such job.

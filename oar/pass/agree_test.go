@@ -251,7 +251,7 @@ func (f *forged) read() *adapter.Snapshot {
 	var snapshot *adapter.Snapshot
 	read := observe.New(tables.Tables{DB: f.DB}, "evolve")
 	err := f.AtOneInstant(f.t.Context(), f.Sql, func(tx *sql.Tx) (err error) {
-		snapshot, _, err = read.Snapshot(f.t.Context(), tx)
+		snapshot, _, _, err = read.Snapshot(f.t.Context(), tx)
 		return err
 	})
 	if err != nil {

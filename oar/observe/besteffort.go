@@ -1,0 +1,70 @@
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/conf"
+	"accordion/oar/database"
+)
+
+// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for another: from the second in which it was
+// first asked for a checkpoint, for as long as its user says (oarsub --checkpoint).
+type Yielding struct {
+	Job      int64
+	User     string
+	Nodes    []string
+	Patience core.Time
+	Asked    core.Time // 0: not yet
+	Limit    core.Time // the second of its walltime
+}
+
+// Ends returns from which second on OAR ends the job for another, were it asked for its checkpoint now at the latest.
+func (y Yielding) Ends(now core.Time) core.Time {
+	asked := now
+	if y.Asked != 0 {
+		asked = y.Asked
+	}
+	return min(asked+y.Patience, y.Limit)
+}
+
+// Keeps shows that others do not get the nodes before the job is gone. Where OAR ends the job at once it keeps nothing.
+func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
+	ends := y.Ends(now)
+	if ends <= now {
+		return r, false
+	}
+	return adapter.Reservation{Name: fmt.Sprintf("oar-%d", y.Job), User: y.User, Nodes: y.Nodes, Start: now, End: ends + conf.LateKill}, true
+}
+
+// Yielding reads which of some jobs are such jobs, and that they hold nodes.
+func (o *Reader) Yielding(ctx context.Context, from database.Querier, records []*Job) ([]Yielding, error) {
+	held := map[int64]*Job{}
+	var ids []int64
+	for _, r := range records {
+		if r.Besteffort() && r.State == adapter.Running && len(r.Holds) > 0 {
+			held[int64(r.ID)] = r
+			ids = append(ids, int64(r.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var all []Yielding
+	query := `SELECT j.job_id, j.checkpoint, COALESCE(MIN(e.date), 0) FROM jobs j LEFT JOIN event_logs e ON e.job_id = j.job_id AND e.type = 'CHECKPOINT'
+		WHERE j.checkpoint > 0 AND j.job_id IN (` + database.List(ids) + ") GROUP BY j.job_id, j.checkpoint ORDER BY j.job_id"
+	err := database.Rows(ctx, from, "for whose checkpoints OAR waits", query, nil, func(row *sql.Rows) error {
+		var y Yielding
+		err := row.Scan(&y.Job, &y.Patience, &y.Asked)
+		if r := held[y.Job]; r != nil {
+			y.User, y.Nodes, y.Limit = r.User, slices.Clone(r.Holds), r.Ends()
+			all = append(all, y)
+		}
+		return err
+	})
+	return all, err
+}
