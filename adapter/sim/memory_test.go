@@ -22,6 +22,7 @@ type memory struct {
 	open    []int64 // intents without an outcome, ascending
 	records map[[2]int64][]byte
 	view    []byte
+	queue   []byte
 	quick   bool // it does not look whether what it is given can be written
 }
 
@@ -144,10 +145,18 @@ func (m *memory) View() ([]byte, error) {
 	return m.view, nil
 }
 
-// PutQueue keeps nothing: nobody reads it here.
-func (m *memory) PutQueue([]byte) error { return nil }
+func (m *memory) PutQueue(data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = slices.Clone(data)
+	return nil
+}
 
-func (m *memory) Queue() ([]byte, error) { return nil, nil }
+func (m *memory) Queue() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.queue, nil
+}
 
 func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	m.mu.Lock()
