@@ -79,10 +79,11 @@ type Server struct {
 	calls      chan Call
 	closing    sync.Once
 
-	mu    sync.Mutex
-	open  int
-	users map[uint32]int // open sessions of each user that has any
-	late  int            // connections that came when there was no place, and are read all the same (turnAway)
+	places places
+	desk   *desk
+
+	mu   sync.Mutex
+	late int // connections that came when there was no place, and are read all the same (turnAway)
 
 	warnings LogLimit
 }
@@ -136,11 +137,12 @@ func New(o Options, t ...Transport) *Server {
 		options:    o,
 		log:        o.Log,
 		calls:      make(chan Call),
-		users:      make(map[uint32]int),
+		places:     places{all: o.MaxSessions, most: o.MaxPerUser, of: map[uint32][]*place{}},
+		desk:       newDesk(),
 	}
 }
 
-// Calls are the requests, in the order in which they were complete. The channel is never closed: whoever reads it ends
+// Calls are the requests: each user's in the order in which they were complete, those of several users by turns. The channel is never closed: whoever reads it ends
 // with the context that also ends Serve.
 func (s *Server) Calls() <-chan Call { return s.calls }
 
@@ -183,6 +185,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			errs[i] = s.take(ctx, t, &sessions)
 		})
 	}
+	sessions.Go(func() { s.desk.hand(ctx, s.calls) })
 	taking.Wait()
 	<-closed
 	sessions.Wait()
@@ -237,12 +240,13 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	if peer.From != "" {
 		log = s.log.With("uid", peer.UID, "from", peer.From)
 	}
-	if why := s.enter(peer.UID); why != "" {
+	place, why := s.places.enter(peer.UID, func() { conn.Close() })
+	if why != "" {
 		s.warnings.Warn(log, userName(peer.UID), "session refused", "why", why)
 		s.turnAway(conn, why, log)
 		return
 	}
-	defer s.leave(peer.UID)
+	defer s.places.leave(place)
 
 	first, err := wire.ReadFrame(conn)
 	if err != nil {
@@ -307,13 +311,8 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 			}
 		},
 	}
-	select {
-	case s.calls <- call:
-	case <-gone:
-		return
-	case <-ctx.Done():
-		return
-	}
+	s.desk.push(&call)
+	defer s.desk.drop(&call)
 	select {
 	case r := <-answer:
 		s.reply(conn, r, log)
@@ -342,29 +341,5 @@ func (s *Server) reply(conn Conn, r wire.Reply, log hclog.Logger) {
 		log.Error("a reply cannot be proved", "why", err)
 	case err != nil:
 		log.Debug("a reply was not taken", "why", err)
-	}
-}
-
-// enter counts a session in, or says why it may not come in.
-func (s *Server) enter(uid uint32) (why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.users[uid] >= s.options.MaxPerUser:
-		return fmt.Sprintf("user %d has %d sessions open, as many as one user may have", uid, s.users[uid])
-	case s.open >= s.options.MaxSessions:
-		return fmt.Sprintf("%d sessions are open, as many as there may be (max_sessions)", s.open)
-	}
-	s.open++
-	s.users[uid]++
-	return ""
-}
-
-func (s *Server) leave(uid uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open--
-	if s.users[uid]--; s.users[uid] == 0 {
-		delete(s.users, uid)
 	}
 }
