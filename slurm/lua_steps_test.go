@@ -28,7 +28,9 @@ func TestShortStepsAreRefusedAtSubmission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why := limits.TooShort(of.New(&adapter.Job{}, c.comment, choices))
+		job := of.New(&adapter.Job{}, c.comment, choices)
+		job.Judged = true
+		why := limits.TooShort(job)
 		if (why == "") != (c.want == "") || !strings.HasPrefix(why, c.want) {
 			t.Errorf("%s: the sidecar says %q, want %q", c.comment, why, c.want)
 		}

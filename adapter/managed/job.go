@@ -55,7 +55,7 @@ type Job struct {
 // New is a job that was just taken up.
 func New(seen *adapter.Job, request string, choices []core.EP) *Job {
 	return &Job{
-		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Account: seen.Account, Name: seen.Name, Request: request, Phase: Waiting, Judged: true},
+		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Account: seen.Account, Name: seen.Name, Request: request, Phase: Waiting},
 		Choices: choices, Seen: seen,
 	}
 }

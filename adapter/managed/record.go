@@ -73,6 +73,6 @@ type Record struct {
 	Vowed      core.Time // the best end that it was promised, Unix seconds; 0: none
 	Slipped    core.Time // seconds by which the promised end is later than that, as last said
 	Broke      string    // the cause said then
-	Judged     bool      `json:",omitempty"` // it was taken up since there are [limits], which it has to keep
+	Judged     bool      `json:",omitempty"` // it was taken up while there was a shortest step, which it has to keep
 	Paced      core.Time `json:",omitempty"` // second until which its resizes would last at even distances; 0: it made none
 }

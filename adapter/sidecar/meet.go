@@ -105,6 +105,7 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 		return nil
 	}
 	r := managed.New(j, request, choices)
+	r.Judged = s.settings.Limits.ShortestStep > 0
 	s.records[j.Key] = r
 	text := request
 	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
