@@ -33,6 +33,10 @@ func TestEntriesForProgramsAndForPeople(t *testing.T) {
 		if err != nil || string(got) != c.json {
 			t.Errorf("JSON:\n got %s (%v)\nwant %s", got, err, c.json)
 		}
+		var back Entry
+		if err := json.Unmarshal(got, &back); err != nil || back.Line(time.UTC) != c.line || back.Took != c.entry.Took.Truncate(time.Microsecond) {
+			t.Errorf("read again it is %+v (%v), want %+v", back, err, c.entry)
+		}
 		if got := c.entry.Line(time.UTC); got != c.line {
 			t.Errorf("line:\n got %s\nwant %s", got, c.line)
 		}
