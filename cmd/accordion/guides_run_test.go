@@ -16,19 +16,21 @@ import (
 
 // needed says of each command that is not run here what it needs, and where it is run.
 var needed = map[string]string{
-	"step":      "a job: script/step, and the stories of slurm and oar",
-	"nodes":     "a job: script/step-alone",
-	"run":       "a job: script/run, and the stories of slurm",
-	"part":      "an application's job: script/launch",
-	"launch":    "a sidecar with launchers: script/launch",
-	"explain":   "a sidecar: script/explain",
-	"queue":     "a sidecar: script/explain",
-	"status":    "a sidecar: script/status",
-	"serve":     "a batch system: script/serve",
-	"preflight": "a batch system: script/preflight",
-	"setup":     "a batch system: script/setup",
-	"oar":       "OAR's server: script/oar, and the stories of oar",
-	"demo":      "a minute: script/demo",
+	"step":        "a job: script/step, and the stories of slurm and oar",
+	"nodes":       "a job: script/step-alone",
+	"run":         "a job: script/run, and the stories of slurm",
+	"part":        "an application's job: script/launch",
+	"launch":      "a sidecar with launchers: script/launch",
+	"explain":     "a sidecar: script/explain",
+	"queue":       "a sidecar: script/explain",
+	"status":      "a sidecar: script/status",
+	"serve":       "a batch system: script/serve",
+	"preflight":   "a batch system: script/preflight",
+	"release-all": "a batch system: the stories of slurm and oar",
+	"limits":      "a sidecar: script/limits",
+	"setup":       "a batch system: script/setup",
+	"oar":         "OAR's server: script/oar, and the stories of oar",
+	"demo":        "a minute: script/demo",
 }
 
 // elsewhere are lines that would take minutes here, or need what is not on every machine: a part of each and its reason.
