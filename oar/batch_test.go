@@ -60,6 +60,7 @@ var trials = []trial{
 	{"growths that fail", growthsThatFail},
 	{"what is left over", whatIsLeftOver},
 	{"a lost node", aLostNode},
+	{"a lost node of a layer", aLostNodeOfALayer},
 	{"a job is reached", aJobIsReached},
 }
 

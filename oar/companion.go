@@ -9,6 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/core/hostlist"
 	"accordion/oar/database"
 	"accordion/oar/observe"
 	"accordion/oar/server"
@@ -113,6 +114,30 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 			s.server.Poke(server.Begins(core.JobID(id)))
 		}
 	}
+}
+
+// keepHealthy divides companions of which some nodes are away for good, so that the job keeps the others: they go to a successor, as in a
+// shrink, and the companion ends.
+func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
+	away := func(c *observe.Job) bool { return len(c.Away) > 0 }
+	for _, r := range shown {
+		if !slices.ContainsFunc(r.Companions, away) {
+			continue
+		}
+		err := s.alter(ctx, r.Key, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
+			if running(r) != nil || !slices.ContainsFunc(r.Companions, away) {
+				return nil
+			}
+			s.log.Warn("nodes of a job are away, and it keeps the others of their companion", "job", r.ID, "keeps", hostlist.Compact(r.Nodes))
+			_, _, err := s.divide(ctx, tx, r, r.Nodes, now)
+			return err
+		})
+		if err != nil && !errors.Is(err, adapter.ErrGone) {
+			return fmt.Errorf("keeping the nodes of job %d that are not away: %w", r.ID, err)
+		}
+		s.server.Poke(server.Ends)
+	}
+	return nil
 }
 
 // lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.

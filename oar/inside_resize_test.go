@@ -227,6 +227,27 @@ func aLostNode(in *inside) {
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address IN ('n2', 'n3')")
 }
 
+// The profile does not divide the layer, so that one companion holds it; a node of it is lost, and the job keeps the other three.
+func aLostNodeOfALayer(in *inside) {
+	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
+	in.start(job, 500, "n1")
+	in.grow(job, "n2", "n3", "n4", "n5")
+	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
+	in.until(job, "running n1,n2,n4,n5")
+	in.wait("n2 n4 n5", func() string { // of a companion that runs, and that no node is away of
+		_, err := in.Observe(in.ctx)
+		in.must(err)
+		return in.answer(fmt.Sprintf(`SELECT r.network_address FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
+			JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job JOIN resources r ON r.resource_id = a.resource_id
+			WHERE c.base = %d AND j.state = 'Running' ORDER BY r.network_address`, job.ID))
+	})
+	in.until(job, "running n1,n2,n4,n5")
+	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address = 'n3'")
+	in.until(job, "running n1,n2,n4,n5") // it comes back, and is not the job's
+	in.must(in.Shrink(in.ctx, job, []string{"n1"}))
+	in.until(job, "running n1")
+}
+
 // oarwalltime makes the base longer; its companions outlive it all the same.
 func aJobIsMadeLonger(in *inside) {
 	job := in.Submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"accordion/adapter"
@@ -33,6 +34,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s.hasten(shown...)
 	if err == nil {
 		err = s.remind(ctx)
+	}
+	if err == nil {
+		err = s.keepHealthy(ctx, shown)
 	}
 	if err == nil {
 		err = s.lengthen(ctx, shown)
@@ -101,9 +105,12 @@ func madeUp(began, told time.Duration) bool { return began < sparedFor && told >
 // one of those.
 func unplanned(r *observe.Job, since time.Duration) (word string, slow bool) {
 	first := func(state string) bool { return len(firstOnes(r, state)) > 0 }
+	successor := func(c *observe.Job) bool { return c.Joined == observe.Grown && c.OARState == database.StateWaiting }
 	switch {
 	case r.OARState == "Running" && first(database.StateWaiting):
 		return server.Starts, false
+	case r.OARState == "Running" && since >= hastenEvery && slices.ContainsFunc(r.Companions, successor):
+		return server.Starts, true
 	case !r.Released || since < hastenEvery:
 	case r.OARState == database.StateWaiting:
 		return server.Starts, true

@@ -39,16 +39,21 @@ func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	return shown
 }
 
-// counts says whether a companion's nodes are its base's. Where one of them is away for good they are not: a noop job
-// outlives its node, while OAR ends every other job with its.
+// counts says whether a companion's nodes are its base's. Those that are away for good are not: a noop job outlives its node, while OAR ends
+// every other job with its. A companion of a running job counts with its other nodes; where it has none it does not.
 func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
 		return false
 	}
-	return nodes == nil || !slices.ContainsFunc(r.Holds, func(host string) bool {
-		n := nodes[host]
-		return n == nil || n.Why == "Absent"
-	})
+	if r.Away = nil; nodes == nil {
+		return true
+	}
+	for _, host := range r.Holds {
+		if n := nodes[host]; n == nil || n.Why == "Absent" {
+			r.Away = append(r.Away, host)
+		}
+	}
+	return len(r.Away) == 0 || base.OARState == "Running" && len(r.Away) < len(r.Holds)
 }
 
 // stray makes a companion the expander that the sidecar ends, once it runs, or once its base is over: for then it would
@@ -77,7 +82,7 @@ func (r *Job) complete() {
 				held = c.Places // the successor of one that was divided
 			}
 			for _, host := range held {
-				if !slices.Contains(r.Nodes, host) {
+				if !slices.Contains(r.Nodes, host) && !slices.Contains(c.Away, host) {
 					r.Nodes = append(r.Nodes, host)
 				}
 			}

@@ -25,11 +25,12 @@ type Job struct {
 
 	Adopted    bool // it is in Accordion's table
 	Released   bool
-	Whole      int64  // the job that it makes larger; 0: it is no companion
-	Joined     string // of a companion: "" until its nodes are the job's, then AtStart or Grown
-	With       string // of a companion that has not joined: those that were made with it have the same
-	MadeIn     string // of a companion: the reservation in which it was made
-	Companions []*Job // the companions of an evolving job, as far as they count
+	Whole      int64    // the job that it makes larger; 0: it is no companion
+	Joined     string   // of a companion: "" until its nodes are the job's, then AtStart or Grown
+	With       string   // of a companion that has not joined: those that were made with it have the same
+	MadeIn     string   // of a companion: the reservation in which it was made
+	Companions []*Job   // the companions of an evolving job, as far as they count
+	Away       []string // of a companion that counts: those of its hosts that are the job's no more
 }
 
 // Marks of companions whose nodes are the job's.
