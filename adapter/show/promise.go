@@ -40,7 +40,7 @@ func (s *Show) Account(v *plan.World) error {
 
 // keepVow says so when a promise could not be kept: at first, and again when the delay has doubled since.
 func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
-	slip := r.End() - r.Vowed
+	slip := expectedEnd(v, r) - r.Vowed
 	if r.Vowed == 0 || slip < 0 { // made, or improved: the better one counts from now on
 		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
 		return nil
@@ -54,7 +54,20 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 	}
 	r.Slipped, r.Broke, r.MovedBy, r.Dirty = slip, cause, managed.Nobody, true
 	return s.Event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
-		map[string]any{"promised": r.Vowed, "end": r.End(), "seconds": slip, "cause": cause})
+		map[string]any{"promised": r.Vowed, "end": r.Vowed + slip, "seconds": slip, "cause": cause})
+}
+
+// overdue is after how many seconds without the nodes of a step a promise counts as broken, though none was made in its place: as long as a
+// node that is away is taken to be back soon.
+const overdue core.Time = 30
+
+// expectedEnd returns the second at which the job will end as far as is known now. One that stands at the end of a step, and whose next one is
+// overdue, ends later than its promise says: that moves only when other nodes are found.
+func expectedEnd(v *plan.World, r *managed.Job) core.Time {
+	if r.Phase != managed.Running || r.Asks == nil || r.Resizing() || v.Now < r.Due()+overdue {
+		return r.End()
+	}
+	return max(r.End(), v.Now+r.Remaining(v.Now).Total())
 }
 
 // breaker is what most likely broke the job's promise.
