@@ -342,10 +342,7 @@ func (t try) end() Step {
 }
 
 func (t try) ghost() Step {
-	step := t.ended()
-	if t.running() {
-		step = t.goesOn()
-	}
+	step := t.run()
 	nodes := t.ghostNodes()
 	if nodes == nil || t.s.Now >= t.o.Until {
 		return step

@@ -100,6 +100,7 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 		{"end: it runs", part.End, Sight{Job: &runs}, ready, End, part.Running, false},
 		{"end: it is over", part.End, Sight{Gone: true}, ready, Nothing, part.Over, false},
 		{"ghost: it runs", part.Ghost, Sight{Job: &runs}, ready, Nothing, part.Running, false},
+		{"ghost: it waits again", part.Ghost, Sight{Job: &held}, Memory{}, End, part.Starting, false},
 		{"ghost: kept, and it runs", part.Ghost, Sight{Job: &runs, Ghost: reserved(two)}, Memory{}, Nothing, part.Ghosted, false},
 		{"ghost: kept, and it is gone", part.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{Ran: two}, Nothing, part.Over, false},
 		{"ghost: nobody knows where it ran", part.Ghost, Sight{Gone: true}, Memory{}, Nothing, part.Over, false},
