@@ -26,7 +26,7 @@ neither could say; 2: this is no job.
 
 With --file it prints only where that file is; status 1 while there is none:
 
-    until hosts=$(accordion nodes --file 2>/dev/null); do sleep 1; done`,
+    until hosts=$(accordion nodes --file); do sleep 1; done 2>/dev/null`,
 	}
 	file := c.Flags().Bool("file", false, "print the path of the job's hosts file")
 	c.Args = func(cmd *cobra.Command, args []string) error {
