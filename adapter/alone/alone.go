@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -116,15 +115,12 @@ func (l *Lock) Release() error {
 	return l.file.Close()
 }
 
-// Holder says who holds the lock of the file now; nil when nobody does. Whoever may not open the file learns no more than
-// that somebody does.
+// Holder returns who holds the lock of the file now; nil when it is free. Only the file's owner may ask.
 func Holder(path string) (*Taken, error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, fs.ErrPermission):
-		return seen(path)
 	case err != nil:
 		return nil, err
 	}
@@ -137,29 +133,6 @@ func Holder(path string) (*Taken, error) {
 		return nil, nil
 	}
 	return read(f), nil
-}
-
-// seen looks for the lock among all those of the machine, which everybody may read. It goes by the number of the file's inode alone:
-// the device that stands there is not the one that stat(2) tells on every file system.
-func seen(path string) (*Taken, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	locks, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(locks)) { // 1: OFDLCK ADVISORY  WRITE -1 fe:00:852804 0 EOF
-		words := strings.Fields(line)
-		if len(words) != 8 || words[1] != "OFDLCK" || words[3] != "WRITE" || words[7] != "EOF" {
-			continue
-		}
-		if words[5][strings.LastIndexByte(words[5], ':')+1:] == strconv.FormatUint(info.Sys().(*syscall.Stat_t).Ino, 10) {
-			return &Taken{Path: path}, nil
-		}
-	}
-	return nil, nil
 }
 
 // read is what the holder wrote.

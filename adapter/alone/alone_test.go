@@ -18,23 +18,17 @@ import (
 )
 
 // other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
-// takes what lock it can without being a sidecar, with asks it says who holds the lock. With heir it leaves a program of so many seconds
+// takes what lock it can without being a sidecar. With heir it leaves a program of so many seconds
 // that has the lock's file open.
 const (
 	other = "ACCORDION_TEST_HOLDS"
 	heir  = "ACCORDION_TEST_HEIR"
 	locks = "ACCORDION_TEST_LOCKS"
-	asks  = "ACCORDION_TEST_ASKS"
 )
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(locks); path != "" {
 		readLock(path)
-	}
-	if path := os.Getenv(asks); path != "" {
-		who, err := alone.Holder(path)
-		fmt.Printf("held: %v, %v\n", who != nil, err)
-		os.Exit(0)
 	}
 	path := os.Getenv(other)
 	if path == "" {
@@ -140,24 +134,6 @@ func TestAnotherUserKeepsNoSidecarAway(t *testing.T) {
 		}
 		in.Close()
 		_ = c.Wait() // it fails where it was refused
-	}
-}
-
-func TestWhoMayNotOpenTheFileLearnsWhetherItIsHeld(t *testing.T) {
-	path := filepath.Join(open(t), "x.lock")
-	lock, err := alone.Acquire(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, err := byNobody(t, asks, path).Output()
-	if string(said) != "held: true, <nil>\n" || err != nil {
-		t.Errorf("while it is held another user is told %q, %v", said, err)
-	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
-	if said, err = byNobody(t, asks, path).Output(); string(said) != "held: false, <nil>\n" || err != nil {
-		t.Errorf("when it is free another user is told %q, %v", said, err)
 	}
 }
 
