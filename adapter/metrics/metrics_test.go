@@ -189,7 +189,7 @@ func TestNoMetricNamesAUserOrAJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"verb", "reason", "cause", "phase", "type", "direction", "state", "cluster", "limit", "le"}
+	known := []string{"verb", "reason", "cause", "phase", "type", "direction", "state", "cluster", "limit", "journal", "le"}
 	for _, label := range regexp.MustCompile(`[{,]([a-z_]+)="`).FindAllStringSubmatch(string(text), -1) {
 		if !slices.Contains(known, label[1]) {
 			t.Errorf("a metric has the label %q: may everybody read its values?", label[1])
