@@ -29,6 +29,7 @@ local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 local MAX_TEXT = 65536 -- bytes of a request; and of a script up to its first command, where requests are
 local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they are written
 local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
+local MAX_WANTS = 32 -- that a job may have of its nodes, for the plug-in to judge them: it has up to 200 kinds of nodes
 local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
@@ -479,20 +480,26 @@ local function pieces(req)
 	end)
 end
 
--- limits is what the sidecar says of associations and QOS (accordion_limits.lua, beside this file); nothing where it says nothing.
-local digest, last_limits = nil, nil -- the first line of the file that was read last, and what it says
-local function limits()
-	local file = io.open(here .. "accordion_limits.lua")
+local remembered = {} -- of each file below: its first line, and what it returned
+
+-- told_by returns what a file returns that the sidecar wrote beside this one; nil where there is none. One whose first line ends with a digest
+-- is read again only when that has changed: a large one takes some 40 ms.
+local function told_by(name)
+	local file = io.open(here .. name)
 	local line = file and file:read("*l")
 	if file then file:close() end
-	if line and line == digest then return last_limits end
-	local chunk = loadfile(here .. "accordion_limits.lua")
+	local last = remembered[name]
+	if line and last and line == last.line then return last.found end
+	local chunk = loadfile(here .. name)
 	local ok, found = false, nil
 	if chunk then ok, found = pcall(chunk) end
-	if not ok or type(found) ~= "table" then return { associations = {}, parents = {}, qos = {} } end
-	digest, last_limits = line:match("^%-%-.* sha256:%x+$"), found
+	if not ok or type(found) ~= "table" then return nil end
+	remembered[name] = { line = line:match("^%-%-.* sha256:%x+$"), found = found }
 	return found
 end
+
+-- limits returns what the sidecar wrote of associations and QOS (accordion_limits.lua).
+local function limits() return told_by("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
 
 -- fewest returns the nodes without which none of the request's alternatives can be had.
 local function fewest(req)
@@ -540,10 +547,8 @@ end
 -- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua, beside this file), one entry for all that
 -- are alike. It returns nil where there is no such file.
 local function nodes_of(partition)
-	local chunk = loadfile(here .. "accordion_nodes.lua")
-	local ok, found = false, nil
-	if chunk then ok, found = pcall(chunk) end
-	return ok and type(found) == "table" and found[partition] or nil
+	local found = told_by("accordion_nodes.lua")
+	return found and found[partition] or nil
 end
 
 -- amount returns a number that a user gave; nil where it is one of Slurm's marks for none or for any.
@@ -565,21 +570,32 @@ local function generic(item)
 	return name, tonumber(digits) * SUFFIX[suffix:lower()]
 end
 
--- featured reports whether nodes with these features are what an expression means. Counts, brackets and the like are Slurm's to judge.
-local function featured(has, expression)
+-- featured returns a function that reports whether nodes with some features are what an expression means. Counts, brackets and the like are
+-- Slurm's to judge, and so are more than MAX_WANTS features.
+local function featured(expression)
 	local any = expression:find("|", 1, true) ~= nil
-	if not expression:match("^[%w_.:+|&,-]+$") or any and expression:find("[&,]") then return true end
+	local function perhaps() return true end
+	if not expression:match("^[%w_.:+|&,-]+$") or any and expression:find("[&,]") then return perhaps end
+	local names, count = {}, 0
 	for name in expression:gmatch("[^|&,]+") do
-		if any == (has[name] == true) then return any end
+		if not names[name] then count = count + 1 end
+		if count > MAX_WANTS then return perhaps end
+		names[name] = true
 	end
-	return not any
+	return function(has)
+		for name in pairs(names) do
+			if any == (has[name] == true) then return any end
+		end
+		return not any
+	end
 end
 
 -- known returns a count of which 0 says that Slurm did not tell it.
 local function known(count) return count > 0 and count or math.huge end
 
 -- wants returns what the job asks of each of its nodes, of which it has so many (nil: that is not settled). Each entry has the user's option, a
--- function that reports whether a kind of nodes has that, and one for a number: how much of it a kind has, and of what.
+-- function that reports whether a kind of nodes has that, and one for a number: how much of it a kind has, and of what. It returns nil for
+-- more than MAX_WANTS of them.
 local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
@@ -607,12 +623,14 @@ local function wants(job, nodes)
 	least("--mem=%dM", amount(job.min_mem_per_node), "MB of memory", memory)
 	local per_cpu = amount(job.min_mem_per_cpu)
 	least("--mem-per-cpu, which takes %d MB on a node", per_cpu and per_cpu * math.max(together or 1, each), "MB of memory", memory)
-	local features = job.features or ""
+	local features = field(job.features)
 	if features ~= "" then
-		all[#all + 1] = { option = "--constraint=" .. shown(features), fits = function(kind) return featured(kind.features, features) end }
+		local has = featured(features)
+		all[#all + 1] = { option = "--constraint=" .. shown(features), fits = function(kind) return has(kind.features) end }
 	end
-	for field, times in pairs({ tres_per_node = 1, tres_per_task = tasks or 1 }) do
-		for item in (job[field] or ""):gmatch("[^,]+") do
+	for name_of, times in pairs({ tres_per_node = 1, tres_per_task = tasks or 1 }) do
+		for item in field(job[name_of]):gmatch("[^,]+") do
+			if #all > MAX_WANTS then return nil end
 			local name, count = generic(item)
 			if name then
 				least("generic resource " .. shown(name):gsub("%%", "%%%%") .. ", %d on a node", count * times, "of it", function(kind) return kind.gres[name] or 0 end)
@@ -628,6 +646,7 @@ local function available(job, partition, nodes, needs)
 	local kinds = nodes_of(partition)
 	if not kinds then return nil end
 	local all, suit = wants(job, nodes), 0
+	if not all then return nil end
 	local options = {}
 	for i, want in ipairs(all) do options[i] = want.option end
 	for _, kind in ipairs(kinds) do

@@ -32,9 +32,10 @@ func startPlugin(t testing.TB) *plugin {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"job_submit.lua":   string(text),
-		"accordion.lua":    `return { partitions = { "main" }, manage = "all", address = "ctl:6820" }`,
-		"reservations.lua": `return { ["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {} }`,
+		"job_submit.lua":      string(text),
+		"accordion.lua":       `return { partitions = { "main" }, manage = "all", address = "ctl:6820" }`,
+		"accordion_nodes.lua": `return { main = { { count = 16, cpus = 2, sockets = 1, cores = 2, threads = 1, mem = 4000, tmp = 0, features = { ib = true }, gres = { gpu = 4 } } } }`,
+		"reservations.lua":    `return { ["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {} }`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -98,6 +99,9 @@ func FuzzJobSubmit(f *testing.F) {
 				job[field] = int64(uint16(number)) // as Slurm has them
 			}
 		}
+		if bits&(1<<13) != 0 {
+			job["tres_per_node"], job["tres_per_task"] = features, account
+		}
 		if bits&(1<<11) != 0 {
 			job["env"] = int64(0)
 		}
@@ -114,7 +118,7 @@ func FuzzJobSubmit(f *testing.F) {
 		if len(said) > 400 || strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
 			t.Fatalf("%v: it says %q", job, said)
 		}
-		if rc := got["rc"]; rc != int64(0) && rc != refused && rc != denied || rc != int64(0) && said == "" {
+		if rc := got["rc"]; rc != int64(0) && rc != refused && rc != denied && rc != int64(2014) || rc != int64(0) && said == "" {
 			t.Fatalf("%v: rc %v, %q", job, rc, said)
 		}
 		if reads, _ := got["reads"].(int64); reads > 2 {

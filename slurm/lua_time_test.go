@@ -48,13 +48,23 @@ func took(job fields) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// timed submits jobs, and measures each.
+// timed submits jobs where a sidecar lives, admits all jobs, and has told of 200 kinds of nodes; and it measures each.
 func timed(t testing.TB, jobs []fields) []fields {
 	t.Helper()
 	for _, job := range jobs {
 		job["timed"] = int64(1)
 	}
-	return submit(t, 1_000_000, jobs)
+	var nodes strings.Builder
+	nodes.WriteString("-- sha256:0123abcd\nreturn { main = {\n")
+	for i := range 200 {
+		fmt.Fprintf(&nodes, "{ count = 5000, cpus = %d, sockets = 2, cores = 4, threads = 2, mem = 4000, tmp = 2000, features = { ib = true }, gres = { gpu = 4 } },\n", 16+i)
+	}
+	nodes.WriteString("} }\n")
+	return submitBeside(t, map[string]string{
+		"accordion.lua":       `return { partitions = { "main" }, manage = "all" }`,
+		"accordion_nodes.lua": nodes.String(),
+		"reservations.lua":    `return { ["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {} }`,
+	}, "1000000", jobs)
 }
 
 func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
@@ -90,7 +100,10 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 		{"an option of 4 MB", fields{"spank": runs{{"_SLURM_SPANK_OPTION_accordion_ep=", 1}, {"1x1s,", huge / 5}}}, "longer than 65536 bytes", refused},
 		{"an option of a long name", fields{"spank": runs{{"_SLURM_SPANK_OPTION_accordion_", 1}, {"e", huge}}}, "", 0},
 		{"100,000 options", fields{"spank": runs{{"_SLURM_SPANK_OPTION_other_x=1\n", 100_000}}}, "more than 1024 options", 0},
-		{"features", fields{"comment": "ep=1x1m", "features": runs{{"a&", huge / 2}}}, "", 0},
+		{"features", fields{"comment": "ep=1x1m", "features": runs{{"a&", huge / 2}}}, "--constraint", 2014},
+		{"features that there are", fields{"comment": "ep=1x1m", "features": runs{{"ib&", huge / 3}}}, "", 0},
+		{"generic resources", fields{"comment": "ep=1x1m", "tres_per_node": runs{{"gres:gpu:1,", huge / 11}}}, "", 0},
+		{"generic resources of an ordinary job", fields{"tres_per_node": runs{{"gres:gpu:1,", huge / 11}}, "tres_per_task": runs{{"a:1:", huge / 4}}}, "", 0},
 		{"a name", fields{"name": runs{{"accordion-", 1}, {"a", huge}}}, "", 0},
 		{"a dependency", fields{"dependency": runs{{"e", huge}}}, "", 0},
 		{"a reservation", fields{"reservation": runs{{",", huge}}}, "", 0},
@@ -169,7 +182,7 @@ func hostileJob(random *rand.Rand) fields {
 	if random.IntN(4) == 0 {
 		job["spank"] = append(runs{{[]string{"_SLURM_SPANK_OPTION_accordion_ep=", "_SLURM_SPANK_OPTION_accordion_mold=", "x\n"}[random.IntN(3)], 1}}, hostileText(random, 70_000)...)
 	}
-	for _, name := range []string{"name", "dependency", "reservation", "partition", "features", "req_nodes", "exc_nodes", "account", "qos", "tres_per_job", "array_inx"} {
+	for _, name := range []string{"name", "dependency", "reservation", "partition", "features", "req_nodes", "exc_nodes", "account", "qos", "tres_per_job", "tres_per_node", "tres_per_task", "array_inx"} {
 		if random.IntN(30) == 0 {
 			job[name] = hostileText(random, size)
 		}

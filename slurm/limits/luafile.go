@@ -12,8 +12,12 @@ import (
 // Lua returns the Lua text: of each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how many and why. The
 // first line has a digest of the others: job_submit.lua reads them only where that has changed, for thousands take it some 40 ms.
 func (p Policies) Lua(n Need) string {
-	body := p.luaTable(n)
-	return fmt.Sprintf("-- Written by accordion serve: how many nodes a job may have at most. Read by job_submit.lua. sha256:%x\n%s", sha256.Sum256([]byte(body)), body)
+	return withDigest("how many nodes a job may have at most", p.luaTable(n))
+}
+
+// withDigest returns a file for job_submit.lua, whose first line says what it is about.
+func withDigest(about, body string) string {
+	return fmt.Sprintf("-- Written by accordion serve: %s. Read by job_submit.lua. sha256:%x\n%s", about, sha256.Sum256([]byte(body)), body)
 }
 
 func (p Policies) luaTable(n Need) string {

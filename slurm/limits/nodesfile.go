@@ -24,7 +24,7 @@ const mostKinds = 200
 // a job may ask for all that a node has. A pool of too many kinds has none in the text: nothing is refused then.
 func NodesLua(in output.Inventory, pool []string, memory bool) string {
 	var b strings.Builder
-	b.WriteString("-- Written by accordion serve: what nodes there are. Read by job_submit.lua.\nreturn {\n")
+	b.WriteString("return {\n")
 	for _, name := range pool {
 		p := in.Partition(name, pool)
 		if p == nil {
@@ -49,7 +49,7 @@ func NodesLua(in output.Inventory, pool []string, memory bool) string {
 		b.WriteString("\t},\n")
 	}
 	b.WriteString("}\n")
-	return b.String()
+	return withDigest("what nodes there are", b.String())
 }
 
 // hardwareLua returns what a node has as the fields of a Lua table.
