@@ -199,7 +199,7 @@ func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 func TestHostileUsersDoNotDelayOthers(t *testing.T) {
 	l := nextTo(t, crowd{users: 50, jobs: 1, steps: 6}, 7*time.Minute)
 	t.Log(l)
-	if len(l.accepted) != 2 || len(l.growths) != 1 || len(l.shrinks) != 1 || max(slices.Max(l.accepted), l.growths[0], l.shrinks[0]) > 5 {
+	if len(l.accepted) != 2 || len(l.growths) != 1 || len(l.shrinks) != 1 || max(slices.Max(l.accepted), l.growths[0], l.shrinks[0]) > 15 {
 		t.Errorf("next to 50 hostile users another user's jobs were late: %v", l)
 	}
 }

@@ -47,7 +47,7 @@ type Allowance struct {
 	waiting [fair.Kinds]*fair.Queue[*waiter]
 	tried   map[fair.Asker]*waiter // those whose last try failed wait on, for others not to overtake them
 	spared  time.Time              // up to when those that leave room to others have had their even share
-	spaced  time.Time              // up to when acts have had theirs, where several users wait
+	spaced  time.Time              // when the next act comes that comes at even distances
 	changed chan struct{}          // closed when room came up otherwise than by time
 }
 
@@ -114,8 +114,14 @@ func claims(limit int) int { return max(limit/8, 2) }
 // newcomers returns how many programs of a minute are kept free for shrinks, and for users who began few in it.
 func newcomers(limit int) int { return limit / 4 }
 
-// few returns how many programs of a minute are few, where so many users begin any.
-func few(limit, users int) int { return limit / max(8, 2*users) }
+// few returns how many programs of a minute are few, where so many users begin any: no more than the equal share of each. One user
+// alone may begin all.
+func few(limit, users int) int {
+	if users < 2 {
+		return limit
+	}
+	return largest(limit) / users
+}
 
 // largest returns how many programs an act may have at once when nothing else runs.
 func largest(limit int) int { return limit - 2*claims(limit) - newcomers(limit) }
@@ -138,13 +144,25 @@ func (a *Allowance) open(w *waiter) int {
 
 // few reports whether a waiter's user began few programs in this minute.
 func (a *Allowance) few(w *waiter) bool {
-	return a.used.acts[w.User]+w.cost <= few(a.Limit, max(len(a.used.acts), a.waiting[fair.Acting].Users()))
+	return a.used.acts[w.User]+w.cost <= few(a.Limit, a.users(w.User))
+}
+
+// users returns how many users began programs in this minute, or wait for some, one of them and not the sidecar itself included.
+func (a *Allowance) users(one uint32) int {
+	users := max(len(a.used.acts), a.waiting[fair.Acting].Users())
+	if a.used.acts[0] > 0 {
+		users--
+	}
+	if a.used.acts[one] == 0 && len(a.used.acts) > 0 {
+		users = max(users, len(a.used.acts)+1)
+	}
+	return users
 }
 
 // hadFew reports whether a waiter's user began few programs in this minute, or lately against others.
 func (a *Allowance) hadFew(w *waiter) bool {
 	now := time.Now()
-	return a.few(w) || len(a.used.acts) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
+	return a.few(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
 // Turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
@@ -258,7 +276,7 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	if w.cost > open || a.behind(w, open) {
 		return minute
 	}
-	if early := a.early(w, open); early > 0 {
+	if early := a.early(w); early > 0 {
 		return early
 	}
 	if w.spare > 0 {
@@ -288,24 +306,23 @@ func (a *Allowance) behind(w *waiter, open int) bool {
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
 }
 
-// early returns after how long an act's turn comes, where several users wait for more than there is room for: they come at even
-// distances then. Otherwise the first of them would use up the minute at once, and each other user would wait for the next one.
-func (a *Allowance) early(w *waiter, open int) time.Duration {
-	if w.Kind != fair.Acting || a.few(w) {
+// early returns after how long an act's turn comes. Where several users begin programs, and a quarter of the minute is used up, acts
+// come at even distances: else the first ones would use up the minute at once, and each other user would wait for the next one.
+func (a *Allowance) early(w *waiter) time.Duration {
+	if w.Kind != fair.Acting || a.few(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
 	}
-	if q := a.waiting[fair.Acting]; q.Users() < 2 || q.Len()*w.cost <= open {
-		return 0
+	now := time.Now()
+	if early := a.spaced.Sub(now); early > 0 {
+		return early
 	}
-	now, room := time.Now(), time.Duration(largest(a.Limit))
-	if early := a.spaced.Sub(now); early > minute/8 { // an eighth of the room is ahead of its time
-		return early - minute/8
-	}
-	if a.spaced.Before(now) {
-		a.spaced = now
-	}
-	a.spaced = a.spaced.Add(minute * time.Duration(w.cost) / room)
+	a.spaced = now.Add(a.each(w.cost))
 	return 0
+}
+
+// each returns in which time so many programs come at even distances.
+func (a *Allowance) each(programs int) time.Duration {
+	return minute * time.Duration(programs) / time.Duration(largest(a.Limit))
 }
 
 // keep keeps room for programs of an asker. The caller holds the lock.
@@ -328,6 +345,9 @@ func (a *Allowance) give(t *ticket) {
 	a.kept -= t.left
 	a.used.add(t.by, -t.left)
 	a.ledger(t.by.Kind).Charge(t.by.User, -float64(t.left), time.Now())
+	if a.Limit > 0 {
+		a.spaced = a.spaced.Add(-a.each(t.left))
+	}
 	t.left = 0
 	a.tell()
 }

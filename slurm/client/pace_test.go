@@ -122,12 +122,12 @@ func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := a.Admit(ctx, 5, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := a.Admit(ctx, 9, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("the second was admitted: %v", err)
 		}
 		admitted := make(chan time.Time)
 		go func() {
-			_, done, err := a.Admit(t.Context(), 5, 0)
+			_, done, err := a.Admit(t.Context(), 9, 0)
 			if err != nil {
 				t.Error(err)
 			}

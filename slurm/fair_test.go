@@ -1,0 +1,97 @@
+package slurm_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// delays is how late jobs were, in seconds: from submission to acceptance, and after the planned seconds of growths and shrinks.
+type delays struct{ accepted, growths, shrinks []float64 }
+
+func (d *delays) add(o delays) {
+	d.accepted, d.growths, d.shrinks = append(d.accepted, o.accepted...), append(d.growths, o.growths...), append(d.shrinks, o.shrinks...)
+}
+
+func (d delays) String() string {
+	word := func(all []float64) string {
+		return fmt.Sprintf("median %.2f s, worst %.2f s of %d", quantile(all, 0.5), quantile(all, 1), len(all))
+	}
+	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", word(d.accepted), word(d.growths), word(d.shrinks))
+}
+
+// TestHostileUsersDoNotDelayOthersOnARealSlurm: five users whose jobs have 600 steps of a second each, with [limits] shortest_step off,
+// and another user whose jobs are compared in turns with them and without. (-accordion.long: thirty such jobs, five turns.)
+func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
+	aside(t)
+	nodes, jobs, turns := 16, 6, 1
+	if *long {
+		nodes, jobs, turns = 72, 30, 5
+	}
+	hostile := []string{"eve1", "eve2", "eve3", "eve4", "eve5"}
+	lab := lab.Slurm(t, nodes, lab.Users(append([]string{"alice"}, hostile...)...))
+	p := serving(t, lab, "[overrun]\nleast = \"10m\"")
+	var alone, beside delays
+	for range turns {
+		alone.add(punctual(t, lab, p))
+		for i := range jobs {
+			lab.Submit(t, hostile[i%len(hostile)], "#EP "+strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 300), ",")+"\ntrap '' URG\nsleep 3000", "-o", "/dev/null")
+		}
+		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
+			return len(strings.Fields(client(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
+		}))
+		time.Sleep(5 * time.Second)
+		beside.add(punctual(t, lab, p))
+		for _, user := range hostile {
+			client(t, lab, "scancel", "--user="+user)
+		}
+		lab.Await(t, 2*time.Minute, "the hostile jobs are over", everySecond(func() bool {
+			return client(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
+		}))
+	}
+	t.Logf("with none:            %v", alone)
+	t.Logf("with 5 hostile users: %v", beside)
+	for what, two := range map[string][2][]float64{
+		"was accepted": {alone.accepted, beside.accepted}, "grew": {alone.growths, beside.growths}, "shrank": {alone.shrinks, beside.shrinks},
+	} {
+		slack := 1.0 // a reading more
+		if !*long {
+			slack = 3 // the short form is a sample, beside other tests
+		}
+		if before, after := quantile(two[0], 0.5), quantile(two[1], 0.5); !(after <= 2*before+slack) {
+			t.Errorf("next to hostile users a job %s after %.2f s, without them after %.2f s", what, after, before)
+		}
+	}
+}
+
+// punctual runs a job that grows twice and shrinks twice, and tells how late it was.
+func punctual(t *testing.T, lab *lab.SlurmLab, p *process) (d delays) {
+	t.Helper()
+	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"
+	begin := time.Now()
+	job := lab.Submit(t, "alice", "#EP 1x6s,3x6s,1x6s,3x6s,1x4s\n"+strings.Repeat(step, 4)+"sleep 3")
+	lab.Await(t, 4*time.Minute, "job "+job+" is over", everySecond(func() bool {
+		return client(t, lab, "squeue", "--noheader", "--all", "--job="+job, "-o", "%A") == ""
+	}))
+	var accepted time.Time
+	for _, e := range p.journal(job) {
+		switch late, resized := e.Args["lateness"].(float64); {
+		case e.Verb == "accepted" || e.Verb == "adopt":
+			accepted = e.At
+		case e.Verb == "grew" && resized:
+			d.growths = append(d.growths, late)
+		case e.Verb == "shrank" && resized:
+			d.shrinks = append(d.shrinks, late)
+		}
+	}
+	d.accepted = []float64{accepted.Sub(begin).Seconds()}
+	if len(d.growths) != 2 || len(d.shrinks) != 2 {
+		t.Errorf("job %s grew %d times and shrank %d times, want 2 and 2", job, len(d.growths), len(d.shrinks))
+	}
+	slices.Sort(d.growths)
+	return d
+}
