@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What a user can say to Slurm of somebody else's job, in many spellings and by every client. Run as that user, with bash.
 #
 # arguments: WAITING, a job of the user's own; input: a cell a line, CLIENT VERB TEXT with \x1f between them.
