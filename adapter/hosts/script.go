@@ -10,7 +10,7 @@ import "strings"
 // shim/lists looks for both. A folder is private if it is no link, belongs to the user, and nobody else may write to it: in
 // /tmp, where only its owner can remove it, it then stays what it is. The script exits with NoFolder where it can make none.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
-	`own() { [ ! -L "$1" ] && [ -d "$1" ] && [ -n "$(find "$1" -prune -user "$u" ! -perm -020 ! -perm -002)" ]; }; ` +
+	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +
 	`if ! own "$d"; then for e in "$d".*; do own "$e" && break; e=; done; d=${e:-$(mktemp -d "$d.XXXXXXXXXX")}; own "$d" || exit 77; fi; ` +
 	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts" || exit 1; ` +

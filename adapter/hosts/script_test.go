@@ -38,6 +38,7 @@ func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 		{"a link to a folder of the user's", func() { link(t, prey, usual, attacker) }, usual + "."},
 		{"a link to nowhere", func() { link(t, prey+"/new", usual, attacker) }, usual + "."},
 		{"a file", func() { file(t, usual, attacker) }, usual + "."},
+		{"a file of the user's own", func() { file(t, usual, victim); must(t, os.Chmod(usual, 0o600)) }, usual + "."},
 		{"a folder of the user's that all can write to", func() { folder(t, usual, victim, 0o777) }, usual + "."},
 		{"a folder in both places", func() { folder(t, usual, attacker, 0o777); folder(t, usual+".aaaaaaaaaa", attacker, 0o777) }, usual + "."},
 		{"a link in both places", func() { link(t, prey, usual, attacker); link(t, prey, usual+".aaaaaaaaaa", attacker) }, usual + "."},
