@@ -162,3 +162,9 @@ type Pacer interface {
 	// waited for, as explain shows it.
 	TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string)
 }
+
+// A Lengthener is a batch system that may let a running job run longer than it was to.
+type Lengthener interface {
+	// Lengthen asks that a running job may run for so many seconds in all. The batch system decides, and a later reading tells.
+	Lengthen(ctx context.Context, job Key, limit core.Time) error
+}

@@ -11,6 +11,7 @@
 //	adopt.go        adopted, refused, shaped
 //	start.go        tied to a reservation, released, held, untied
 //	companion.go    what a job has above its base; grow.go, shrink.go
+//	walltime.go     a longer walltime is asked for
 //	end.go          ended, with its companions
 //	reservation.go  nodes kept free
 //	talk.go         an application is spoken with; nodefile.go: its hosts file, and OAR's file of its nodes

@@ -9,6 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/oar/observe"
+	"accordion/oar/server"
 )
 
 func aJobGrowsAndShrinks(in *inside) {
@@ -253,7 +254,8 @@ func aJobIsMadeLonger(in *inside) {
 	job := in.Submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3")
-	in.as("root", "oarwalltime", fmt.Sprint(job.ID), "+0:30:0")
+	in.must(in.Lengthen(in.ctx, job, 2300))
+	in.server.Poke(server.Starts)
 	in.wait("2300", func() string {
 		j, err := in.Inspect(in.ctx, job)
 		in.must(err)

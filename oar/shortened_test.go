@@ -43,3 +43,39 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	nothingLeft(t, lab)
 	noOverlap(t, lab)
 }
+
+// A growth that OAR's nodes delay by more than the walltime leaves room for: the job is given a longer walltime, and has all of its steps.
+func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
+	if !*everything {
+		t.Skip("a minute and a half: -args -accordion.long")
+	}
+	t.Parallel()
+	lab := lab.OAR(t, 4, lab.Users("alice"))
+	lab.Do(t, "serve")
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	job := lab.Submit(t, "alice", "sleep 1000", "-q", "evolve", "-t", "ep=1x10s,3x20s")
+	lab.Await(t, long, "the job runs", func() bool { return lab.State(t, job) == "Running" })
+	free := strings.Fields(lab.SQL(t, `select distinct r.network_address from resources r where r.resource_id not in (select a.resource_id
+		from assigned_resources a join jobs j on j.assigned_moldable_job = a.moldable_job_id where j.job_id = `+job+")"))
+	lab.Do(t, append([]string{"node", "Absent"}, free[0])...)
+	lab.Do(t, "node", "Absent", free[1])
+	started := lab.SQL(t, "select start_time from jobs where job_id = "+job)
+	lab.Await(t, long, "its growth is a minute late", func() bool {
+		return lab.SQL(t, "select 1 from jobs where job_id = "+job+" and extract(epoch from now()) > 62 + "+started) == "1"
+	})
+	lab.Do(t, "node", "Alive", free[0])
+	lab.Do(t, "node", "Alive", free[1])
+	said := func(word string) func() bool {
+		return func() bool {
+			return strings.Contains(lab.Run(t, "root", "accordion", "journal", "--job", job), word)
+		}
+	}
+	lab.Await(t, long, "it grows", said(" grew: from 1 to 3 nodes"))
+	lab.Await(t, long, "its walltime is lengthened", said(" restored: its limit was lengthened"))
+	lab.Await(t, long, "it is over", func() bool { return lab.State(t, job) == "Error" || lab.State(t, job) == "Terminated" })
+	t.Log(lab.Run(t, "root", "accordion", "journal", "--job", job))
+	if had := lab.SQL(t, "select stop_time - start_time from jobs where job_id = "+job+" and stop_time - start_time not between 80 and 125"); had != "" {
+		t.Errorf("it had %s s, want 20 after its growth and what it may be late by, and less than the longer walltime", had)
+	}
+	nothingLeft(t, lab)
+}

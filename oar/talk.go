@@ -83,11 +83,14 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	return nil
 }
 
-func (s *System) oardel() string {
+func (s *System) oardel() string { return s.program("oardel") }
+
+// program is where one of OAR's client programs is.
+func (s *System) program(name string) string {
 	if s.bin == "" {
-		return "oardel"
+		return name
 	}
-	return filepath.Join(s.bin, "oardel")
+	return filepath.Join(s.bin, name)
 }
 
 // appendLine adds its input to a file of the user's, which he names from his directory.

@@ -113,6 +113,19 @@ func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
+// Lengthen asks for a longer limit, where the batch system may grant one. That it does not is no failure of the job's.
+func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+	system, may := a.System.(adapter.Lengthener)
+	if !may {
+		return nil
+	}
+	err := a.do(ctx, job, "lengthen", map[string]any{"limit": limit}, func(ctx context.Context) error { return system.Lengthen(ctx, job, limit) })
+	if Broken(err) == nil {
+		return nil
+	}
+	return err
+}
+
 // Publish writes the job's hosts file, of a generation and with these nodes in it. It returns its path where that is not the usual one.
 func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}

@@ -24,6 +24,12 @@ func (s Situation) running(r *managed.Job) Decision {
 			Done: func(time.Time) Outcome { r.Attached = false; return Outcome{Save: true} },
 		}}
 	}
+	if limit, key := r.Longer, r.Key; limit > 0 {
+		return Decision{
+			Change: func(r *managed.Job) { r.Longer = 0 },
+			Do:     &Operation{Verb: "lengthen", Talk: true, Acts: func(ctx context.Context, a *act.Acts) error { return a.Lengthen(ctx, key, limit) }},
+		}
+	}
 	if r.Word != "" {
 		return s.tellWord(r)
 	}

@@ -49,6 +49,7 @@ type Job struct {
 	WaitsSince   core.Time      // second since which it waits for that
 	Missed       core.Time      // seconds after its next step was due in which the sidecar stood still
 	MovedBy      Obstacle       // what moved the promise last
+	Longer       core.Time      // seconds, the limit that the batch system is to be asked for; 0: none
 	Regained     bool           // its limit was lengthened again in its present step: promises to others come first
 }
 

@@ -6,23 +6,48 @@ import (
 	"accordion/core"
 )
 
-// Relimit takes in the limit, in seconds, that the batch system has for a running job now. Where it was shortened since the job began, the
-// batch system ends the job before its profile does: what would begin after that is cut off, and what lasts longer is cut short. Where it was
-// lengthened again, so is the profile. It says whether the profile changed.
+// Relimit takes in the limit, in seconds, that the batch system has for a running job now. Where the batch system ends the job before its
+// profile does, as when the limit was shortened or steps began late, what would begin after that is cut off, and what lasts longer is cut
+// short. Where the whole profile fits again, it is whole again. A job that began without us has the limit that its user gave it, and keeps it.
+// It says whether the profile changed.
 func (r *Job) Relimit(limit core.Time) bool {
-	if limit >= r.Limit {
+	if r.Limit == 0 || r.Resizing() {
+		return false
+	}
+	if limit >= core.Forever || limit >= r.Limit && (!r.Decided || r.WholeEnd() <= r.ends(limit)+Tolerance) {
 		limit = 0
 	}
-	if r.Limit == 0 || limit == r.Short || r.Resizing() {
+	if limit == r.Short && (limit == 0 || r.End() <= r.ends(limit)+Tolerance) {
 		return false
 	}
 	was := slices.Clone(r.Promise)
 	r.uncut()
 	if r.Short = limit; limit > 0 {
-		r.cut(r.Began + limit)
+		r.cut(r.ends(limit))
 	}
 	r.Dirty = true
 	return !slices.Equal(was, r.Promise)
+}
+
+// ends returns the second in which the batch system ends the job for a limit, by the clock that the promise goes by: that was set since the
+// job began, maybe.
+func (r *Job) ends(limit core.Time) core.Time { return r.Began + r.Clock + limit }
+
+// WholeEnd returns the second in which the job would end if nothing of its profile were cut off.
+func (r *Job) WholeEnd() core.Time {
+	if r.Cut == nil {
+		return r.End()
+	}
+	return r.Whole[len(r.Whole)-1] + r.slipped()
+}
+
+// slipped is by how much the steps before a cut have slipped since.
+func (r *Job) slipped() core.Time {
+	last := len(r.Promise) - 1
+	if last == 0 {
+		return 0
+	}
+	return max(0, r.Promise[last-1]-r.Whole[last-1])
 }
 
 // UntilLimit is in how many seconds the batch system ends the running job for its limit: 0 where that is any moment, core.Forever where it has
@@ -55,10 +80,7 @@ func (r *Job) uncut() {
 	if r.Cut == nil {
 		return
 	}
-	last, later := len(r.Promise)-1, core.Time(0)
-	if last > 0 {
-		later = max(0, r.Promise[last-1]-r.Whole[last-1])
-	}
+	last, later := len(r.Promise)-1, r.slipped()
 	r.Promise = r.Promise[:last]
 	for _, end := range r.Whole[last:] {
 		r.Promise = append(r.Promise, end+later)

@@ -106,6 +106,9 @@ func (r *Job) Shift(by int64) {
 	for i := r.Step; i < len(r.Whole); i++ {
 		r.Whole[i] += by
 	}
+	if r.Began > 0 {
+		r.Clock += by
+	}
 	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.Frozen, &r.WaitsSince, &r.Paced, &r.Returned.at, &r.Rejected.At, &r.Rejected.Until} {
 		if *second > 0 {
 			*second += by

@@ -41,6 +41,8 @@ type Record struct {
 	Planned  core.Time   // second for which its start was decided; 0 before
 	Began    core.Time   // second it began to run; 0 before
 	Limit    core.Time   // seconds, as it began; 0 before
+	Clock    core.Time   `json:",omitempty"` // seconds, by which the clock was set since it began
+	Asked    core.Time   `json:",omitempty"` // seconds, the longer limit that we asked for: what is granted of it is no allowance
 	Short    core.Time   `json:",omitempty"` // seconds, the limit to which that was shortened; 0: it was not
 	Cut      core.EP     `json:",omitempty"` // as much of the chosen profile as that leaves; nil: all of it
 	Whole    []core.Time `json:",omitempty"` // the promise of all steps as it was then

@@ -1,6 +1,7 @@
 package sidecar_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,39 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 		w.quiet(300)
 		if got, want := w.events(job), "accepted starting started shortened grew ended"; got != want {
 			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
+		}
+		w.clean()
+	})
+}
+
+// Growths that the batch system delays by more than the limit leaves room for: the end that is shown is one that the job will see, and its
+// user reads it before.
+func TestDelaysBeyondTheLimitCutTheProfileAndAreTold(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		job := w.evolving("2x20s,5x40s,9x40s")
+		w.at(10)
+		limit := w.record(job).Start.Unix() + w.record(job).Limit
+		others := func(do func(string) error) {
+			for n := 3; n <= 16; n++ {
+				if err := do(fmt.Sprintf("n%d", n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		others(w.DrainNode)
+		w.at(110)
+		others(w.ReviveNode)
+		w.at(125)
+		if end := w.entry(job).End; end > limit {
+			t.Errorf("it is shown to end in second %d, and the batch system ends it in %d", end-w.begin.Unix(), limit-w.begin.Unix())
+		}
+		w.quiet(400)
+		if got, want := w.events(job), "accepted starting started grew promise broken capped grew ended"; got != want {
+			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
+		}
+		want := "accordion: the limit of this job is 2m40s, and steps of it began late: it ends at 00:02:42, in step 3 of 3"
+		if output := strings.Join(w.record(job).Output, "\n"); !strings.Contains(output, want) {
+			t.Errorf("its user reads\n%s\nwant in it %q", output, want)
 		}
 		w.clean()
 	})

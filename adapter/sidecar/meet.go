@@ -179,6 +179,9 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 // relimit notes that the limit of a running job was changed, and what that leaves of its profile.
 func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	before := r.End()
+	if r.Asked > 0 && j.Limit > r.Limit && j.Limit < core.Forever {
+		r.Limit, r.Dirty = max(r.Limit, min(j.Limit, r.Asked)), true
+	}
 	if !r.Relimit(j.Limit) {
 		return nil
 	}
@@ -186,8 +189,17 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	if r.End() > before {
 		kind, how = "restored", "lengthened"
 	}
+	if j.Limit >= r.Limit && r.End() <= before {
+		kind = "capped"
+		r.Asked = r.WholeEnd() - r.Began - r.Clock + s.settings.Margin([]core.EP{r.Choices[r.Choice]})
+		r.Longer = r.Asked
+	}
 	was := fmt.Sprintf("was %s to %s: it ends at %s, in step %d of %d", how, core.FormatDuration(j.Limit),
 		adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
+	if kind == "capped" {
+		was = fmt.Sprintf("is %s, and steps of it began late: it ends at %s, in step %d of %d", core.FormatDuration(j.Limit),
+			adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
+	}
 	r.Word = "the limit of this job " + was
 	if r.Final() {
 		r.Answer(wire.Over, r.Word)

@@ -1,0 +1,25 @@
+package oar
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/oar/node"
+)
+
+var _ adapter.Lengthener = (*System)(nil)
+
+// Lengthen asks OAR for a longer walltime (oarwalltime), as an administrator may. OAR's next pass grants it, or a part of it, where no other
+// job is planned on the nodes; where oar.conf does not let walltimes be changed it refuses.
+func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+	walltime := fmt.Sprintf("%d:%d:%d", limit/3600, limit/60%60, limit%60)
+	out, err := node.Program(ctx, s.program("oarwalltime"), strconv.FormatInt(int64(job.ID), 10), walltime).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("lengthening job %d: oarwalltime %s: %w: %s", job.ID, walltime, err, strings.Join(strings.Fields(string(out)), " "))
+	}
+	return nil
+}
