@@ -2,7 +2,6 @@ package slurm_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +43,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
 			return len(strings.Fields(client(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
-		time.Sleep(5 * time.Second)
+		time.Sleep(20 * time.Second) // they use up what may be used of a minute
 		beside.add(punctual(t, lab, p))
 		for _, user := range hostile {
 			client(t, lab, "scancel", "--user="+user)
@@ -68,12 +67,12 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	}
 }
 
-// punctual runs a job that grows twice and shrinks twice, and tells how late it was.
+// punctual runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
 func punctual(t *testing.T, lab *lab.SlurmLab, p *process) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"
 	begin := time.Now()
-	job := lab.Submit(t, "alice", "#EP 1x6s,3x6s,1x6s,3x6s,1x4s\n"+strings.Repeat(step, 4)+"sleep 3")
+	job := lab.Submit(t, "alice", "#EP 1x6s,3x6s,1x4s\n"+strings.Repeat(step, 2)+"sleep 3")
 	lab.Await(t, 4*time.Minute, "job "+job+" is over", everySecond(func() bool {
 		return client(t, lab, "squeue", "--noheader", "--all", "--job="+job, "-o", "%A") == ""
 	}))
@@ -89,9 +88,8 @@ func punctual(t *testing.T, lab *lab.SlurmLab, p *process) (d delays) {
 		}
 	}
 	d.accepted = []float64{accepted.Sub(begin).Seconds()}
-	if len(d.growths) != 2 || len(d.shrinks) != 2 {
-		t.Errorf("job %s grew %d times and shrank %d times, want 2 and 2", job, len(d.growths), len(d.shrinks))
+	if len(d.growths) != 1 || len(d.shrinks) != 1 {
+		t.Errorf("job %s grew %d times and shrank %d times, want 1 and 1", job, len(d.growths), len(d.shrinks))
 	}
-	slices.Sort(d.growths)
 	return d
 }

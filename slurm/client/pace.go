@@ -296,11 +296,13 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// behind reports whether another comes before a waiter: one of its kind, or before an act a shrink, where there is no room for
-// both.
+// behind reports whether another comes before a waiter: one of its kind, unless that may not have the room that is kept for users
+// who began few; or before an act a shrink, where there is no room for both.
 func (a *Allowance) behind(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
-		return true
+		if w.Kind != fair.Acting || !a.hadFew(w) || a.hadFew(first) {
+			return true
+		}
 	}
 	_, first, waits := a.waiting[fair.Releasing].Next()
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
