@@ -61,10 +61,10 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 // node that is away is taken to be back soon.
 const overdue core.Time = 30
 
-// expectedEnd returns the second at which the job will end as far as is known now. One that stands at the end of a step, and whose next one is
+// expectedEnd returns the second at which the job will end as far as is known now. One that waits for the nodes of a step, which is
 // overdue, ends later than its promise says: that moves only when other nodes are found.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
-	if r.Phase != managed.Running || r.Asks == nil || r.Resizing() || v.Now < r.Due()+overdue {
+	if r.Phase != managed.Running || r.WaitsFor == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()
 	}
 	return max(r.End(), v.Now+r.Remaining(v.Now).Total())
