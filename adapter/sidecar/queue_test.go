@@ -131,6 +131,8 @@ func TestAChangeOfAnyFieldIsAChange(t *testing.T) {
 		switch field.Kind() {
 		case reflect.String:
 			field.SetString("other")
+		case reflect.Bool:
+			field.SetBool(true)
 		case reflect.Int, reflect.Int64:
 			field.SetInt(7)
 		case reflect.Slice:
