@@ -136,10 +136,15 @@ func (a *Allowance) open(w *waiter) int {
 	if open -= unclaimed(fair.Reading); w.Kind == fair.Accepting {
 		return open
 	}
-	if open -= unclaimed(fair.Accepting); w.Kind == fair.Acting && !a.hadFew(w) {
-		open -= newcomers(a.Limit)
+	open -= unclaimed(fair.Accepting)
+	switch {
+	case a.hadFew(w):
+		return open
+	case w.Kind == fair.Releasing:
+		return open - newcomers(a.Limit)/2
+	default:
+		return open - newcomers(a.Limit)
 	}
-	return open
 }
 
 // few reports whether a waiter's user began few programs in this minute.
