@@ -32,19 +32,19 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		nodes, jobs, turns = 72, 30, 5
 	}
 	hostile := []string{"eve1", "eve2", "eve3", "eve4", "eve5"}
-	lab := lab.Slurm(t, nodes, lab.Users(append([]string{"alice"}, hostile...)...))
+	lab := lab.Slurm(t, nodes, lab.Users(append([]string{"alice", "bob"}, hostile...)...))
 	p := serving(t, lab, "[overrun]\nleast = \"10m\"")
 	var alone, beside delays
 	for range turns {
-		alone.add(punctual(t, lab, p))
+		alone.add(punctual(t, lab, p, "alice"))
 		for i := range jobs {
 			lab.Submit(t, hostile[i%len(hostile)], "#EP "+strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 300), ",")+"\ntrap '' URG\nsleep 3000", "-o", "/dev/null")
 		}
 		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
 			return len(strings.Fields(client(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
-		time.Sleep(20 * time.Second) // they use up what may be used of a minute
-		beside.add(punctual(t, lab, p))
+		time.Sleep(20 * time.Second)           // they use up what may be used of a minute
+		beside.add(punctual(t, lab, p, "bob")) // the minute that alice used is not over
 		for _, user := range hostile {
 			client(t, lab, "scancel", "--user="+user)
 		}
@@ -68,11 +68,11 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 }
 
 // punctual runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
-func punctual(t *testing.T, lab *lab.SlurmLab, p *process) (d delays) {
+func punctual(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"
 	begin := time.Now()
-	job := lab.Submit(t, "alice", "#EP 1x6s,3x6s,1x4s\n"+strings.Repeat(step, 2)+"sleep 3")
+	job := lab.Submit(t, user, "#EP 1x6s,3x6s,1x4s\n"+strings.Repeat(step, 2)+"sleep 3")
 	lab.Await(t, 4*time.Minute, "job "+job+" is over", everySecond(func() bool {
 		return client(t, lab, "squeue", "--noheader", "--all", "--job="+job, "-o", "%A") == ""
 	}))
