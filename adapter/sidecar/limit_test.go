@@ -99,7 +99,7 @@ func TestDelaysBeyondTheLimitCutTheProfileAndAreTold(t *testing.T) {
 			t.Errorf("it is shown to end in second %d, and the batch system ends it in %d", end-w.begin.Unix(), limit-w.begin.Unix())
 		}
 		w.quiet(400)
-		if got, want := w.events(job), "accepted starting started grew promise broken capped grew ended"; got != want {
+		if got, want := w.events(job), "accepted starting started promise broken promise broken grew capped grew ended"; got != want {
 			t.Errorf("events are %q, want %q\n%s", got, want, w.journalled())
 		}
 		want := "accordion: the limit of this job is 2m40s, and steps of it began late: it ends at 00:02:42, in step 3 of 3"
