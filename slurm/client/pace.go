@@ -111,8 +111,8 @@ func (u *usage) add(by fair.Asker, n int) {
 // claims returns how many programs of a minute are kept free for readings, and as many for acceptances.
 func claims(limit int) int { return max(limit/8, 2) }
 
-// newcomers returns how many programs of a minute are kept free for shrinks, and for users who began few in it.
-func newcomers(limit int) int { return limit / 4 }
+// newcomers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
+func newcomers(limit int) int { return limit * 3 / 8 }
 
 // few returns how many programs of a minute are few, where so many users begin any: no more than the equal share of each. One user
 // alone may begin all.
@@ -141,7 +141,7 @@ func (a *Allowance) open(w *waiter) int {
 	case a.hadFew(w):
 		return open
 	case w.Kind == fair.Releasing:
-		return open - newcomers(a.Limit)/2
+		return open - newcomers(a.Limit)/3
 	default:
 		return open - newcomers(a.Limit)
 	}
