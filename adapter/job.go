@@ -1,6 +1,8 @@
 package adapter
 
 import (
+	"strconv"
+
 	"accordion/core"
 )
 
@@ -59,6 +61,15 @@ type Job struct {
 	Expands     core.JobID // an expander's parent; 0 for every other job
 	Parts       []Part     // its own allocation and those beside it that hold the rest of Nodes; nil: all is its own
 	Grows       string     // the way in which it grows and why so, in words; "": the batch system has one way only
+}
+
+// nobodys is the number of the user nobody.
+const nobodys = 65534
+
+// Nameless reports whether the batch system did not find the name of its user: the directory of users did not answer. Slurm then shows
+// "nobody", newer releases of it the user's number.
+func (j *Job) Nameless() bool {
+	return j.User == "nobody" && j.UID != nobodys || j.User == strconv.FormatUint(uint64(j.UID), 10)
 }
 
 // NotYet is what stands for the second since which a job could have run that cannot run yet: it is held, or depends on another, or its begin

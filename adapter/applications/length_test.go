@@ -65,3 +65,30 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 		})
 	}
 }
+
+// With the number of a part, another user's job must not become it once the directory of users is away.
+func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
+	m, err := New(1000, []Cluster{{Name: "a", Speed: 1}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+	shows := func(user string, submitted core.Time) {
+		key := adapter.Key{ID: 5, Submitted: submitted}
+		job := part.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}
+		b.m.Step(b.now, Shown{0, &part.Board{Read: b.now, Hosts: 4, Jobs: []part.Job{job}}})
+		b.now++
+	}
+	shows("ann", 990)
+	b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+	b.says(1, "ann", &launcher.Subscribe{Jobs: []launcher.Part{{Cluster: "a", Job: 5}}})
+	shows("ann", 990)
+	shows("1002", 995)
+	if got := m.byID[1].Parts[0].Since; got != 990 {
+		t.Errorf("after user 1002's job of the same number was read, the part was submitted at %d, want 990", got)
+	}
+	shows("ann", 998)
+	if got := m.byID[1].Parts[0].Since; got != 998 {
+		t.Errorf("after it was submitted again at 998, the part was submitted at %d", got)
+	}
+}

@@ -17,7 +17,7 @@ func (m *Machine) look(a *application, i int) {
 	}
 	s, b := m.standing(a, p), m.clusters[i].Board
 	j, listed := m.clusters[i].Lists(a.ID, p.Job)
-	if listed && j.ID == p.Job && p.Since != j.Key.Submitted {
+	if listed && j.ID == p.Job && j.User == a.User && p.Since != j.Key.Submitted {
 		p.Since = j.Key.Submitted
 		m.touch(a)
 	}

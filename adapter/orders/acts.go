@@ -91,9 +91,10 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask reads how a part ended that no reading shows any more. What the batch system has forgotten has not failed, for all that is known.
+// ask reads how a part ended that no reading shows any more. What the batch system has forgotten has not failed, for all that is known. A
+// job that has not ended is asked about again.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
-	gone, why := e.memory.Gone, ""
+	gone, why, alive := e.memory.Gone, "", false
 	return func() error {
 			ctx, cancel := context.WithTimeout(ctx, k.Acts.Deadline)
 			defer cancel()
@@ -102,10 +103,14 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 				return nil
 			}
 			if err == nil {
-				why = j.Why
+				why, alive = j.Why, j.State == adapter.Running || j.State == adapter.Pending
 			}
 			return err
 		}, func() {
+			if alive { // the readings, or the directory of users, are behind
+				e.memory.Ended = 0
+				return
+			}
 			e.memory.Failed = e.memory.Failed || failed(why)
 			e.memory.Gone = adapter.Key{}
 		}

@@ -64,6 +64,7 @@ type entry struct {
 	planned bool
 
 	job     *adapter.Job // as last read; nil: there is none
+	uid     uint32       // of its user, as last read beside the user's name; 0: not known
 	since   managed.Epoch
 	touched managed.Epoch // of the last act
 	busy    bool
@@ -136,7 +137,9 @@ func (k *Keeper) takeOrders() {
 func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 	for n, e := range k.parts {
 		had := e.job
-		e.job = find(n, e.order.User, jobs[n.application])
+		if e.job = e.find(n, jobs[n.application]); e.job != nil && !e.job.Nameless() {
+			e.uid = e.job.UID
+		}
 		switch {
 		case e.job == nil:
 			if had != nil && e.memory.Ended == 0 {
@@ -145,7 +148,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 					e.memory.Gone = had.Key
 				}
 			} else if k.missed(e) {
-				e.memory.Ended, e.memory.Gone = now, adapter.Key{ID: e.order.Job, Submitted: e.order.Submitted}
+				e.memory.Ended, e.memory.Gone = now, cmp.Or(e.memory.Gone, adapter.Key{ID: e.order.Job, Submitted: e.order.Submitted})
 			}
 		case e.job.State == adapter.Running:
 			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = e.job.Nodes, e.job.Started, 0, adapter.Key{}
@@ -177,7 +180,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
-				e := &entry{order: part.Order{Application: application, Job: n.job, User: j.User}, job: j, said: -1}
+				e := &entry{order: part.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
 				if k.parts[n] = e; j.Held {
 					k.inherit(e)
 				}
@@ -212,12 +215,11 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == part.Run || e.order.Want == part.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job of a name; of several that the batch system made, one that is not over. A batch system that lost its last seconds
-// gives numbers again: another user's job may have the number, and bear the application's mark.
-func find(n name, user string, jobs []*adapter.Job) (found *adapter.Job) {
+// find returns the user's job of a name; of several that the batch system made, one that is not over.
+func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
-		case j.User != user:
+		case !e.owns(n, j):
 		case n.job != 0 && j.ID == n.job:
 			return j
 		case n.job == 0 && adapter.Made(j) && (found == nil || found.State == adapter.Ending):
@@ -225,6 +227,21 @@ func find(n name, user string, jobs []*adapter.Job) (found *adapter.Job) {
 		}
 	}
 	return found
+}
+
+// owns reports whether a job is of the order's user. A batch system that lost its last seconds gives numbers again: another user's job may
+// have the number, and bear the application's mark. While the directory of users does not answer, the job has no name of its user. Then it must
+// be the same job as in the last reading, a job of the user ID that had the name, or the job that the order names with its submission.
+func (e *entry) owns(n name, j *adapter.Job) bool {
+	switch {
+	case !j.Nameless():
+		return j.User == e.order.User
+	case e.uid != 0:
+		return j.UID == e.uid
+	case e.job != nil && j.Key == e.job.Key:
+		return true
+	}
+	return n.job != 0 && j.Key == adapter.Key{ID: n.job, Submitted: e.order.Submitted}
 }
 
 // sorted is all entries in the order of their ranks.
@@ -414,18 +431,36 @@ func (k *Keeper) Show(v *plan.World) {
 	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
 	b.Read = k.read
-	for i := range v.Snapshot.Jobs {
-		j := &v.Snapshot.Jobs[i]
-		if application, ok := adapter.LaunchOf(j); ok && adapter.IsPart(j) && j.Expands == 0 {
-			b.Jobs = append(b.Jobs, part.Job{Key: j.Key, ID: j.ID, Application: application, User: j.User, State: j.State, Submitted: j.Submitted})
-		}
-	}
+	b.Jobs = k.boardJobs(v.Snapshot.Jobs)
 	for _, e := range k.sorted() {
 		if e.ordered {
 			b.Parts = append(b.Parts, e.standing())
 		}
 	}
 	k.Mailbox.Show(b)
+}
+
+// boardJobs returns the parts among a reading's jobs. One without a name of its user has that of the order which it is the job of.
+func (k *Keeper) boardJobs(jobs []adapter.Job) (all []part.Job) {
+	users := map[adapter.Key]string{}
+	for _, e := range k.parts {
+		if e.ordered && e.job != nil {
+			users[e.job.Key] = e.order.User
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		application, ok := adapter.LaunchOf(j)
+		if !ok || !adapter.IsPart(j) || j.Expands != 0 {
+			continue
+		}
+		user := j.User
+		if known, ok := users[j.Key]; ok && j.Nameless() {
+			user = known
+		}
+		all = append(all, part.Job{Key: j.Key, ID: j.ID, Application: application, User: user, State: j.State, Submitted: j.Submitted})
+	}
+	return all
 }
 
 // standing is how far an order has come.
