@@ -136,8 +136,16 @@ func (q *Queue[T]) Push(user uint32, item T) {
 
 // Next returns the one that comes next, and leaves it in the queue. Of users who have had as much, the one who waits longest.
 func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
+	return q.NextOf(func(uint32) bool { return true })
+}
+
+// NextOf returns the one that comes next of the users that may come, and leaves it in the queue.
+func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok bool) {
 	var first waiting[T]
 	for u, line := range q.lines {
+		if !may(u) {
+			continue
+		}
 		if !ok || q.ledger.Less(u, user) || !q.ledger.Less(user, u) && line[0].at < first.at {
 			user, first, ok = u, line[0], true
 		}

@@ -108,6 +108,44 @@ func TestGateKeepsPlaces(t *testing.T) {
 	})
 }
 
+// A user who has had least waits for a place of which some are kept for others, and does not hold those up.
+func TestAUserForWhomTheGateHasNoPlaceHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(16, 2, time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		var users sync.WaitGroup
+		defer users.Wait()
+		defer cancel()
+		in := map[uint32]int{}
+		var mu sync.Mutex
+		ask := func(user uint32, times int) {
+			for range times {
+				users.Go(func() {
+					if _, err := g.Enter(With(ctx, Asker{User: user})); err != nil {
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					in[user]++
+				})
+			}
+			synctest.Wait()
+		}
+		const hanging, least, more = 1, 2, 3
+		for range 9 {
+			g.ledger.Charge(more, 1, time.Now())
+		}
+		ask(hanging, 11)
+		ask(least, 2)
+		ask(more, 1)
+		mu.Lock()
+		defer mu.Unlock()
+		if in[hanging] != 11 || in[least] != 1 || in[more] != 1 {
+			t.Errorf("inside are %v, want 11, 1 and 1", in)
+		}
+	})
+}
+
 func TestGateLetsUsersInByTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(1, 0, time.Now)

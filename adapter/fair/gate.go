@@ -77,11 +77,12 @@ func (g *Gate) leave(e *entrant) {
 	g.let()
 }
 
-// let lets in whoever has a place, readings and acceptances first. The caller holds the lock.
+// let lets in whoever has a place, readings and acceptances first. A user for whom there is none holds up nobody. The caller holds the lock.
 func (g *Gate) let() {
 	for kind := Kinds - 1; kind >= 0; kind-- {
 		q := g.waiting[kind]
-		for user, e, ok := q.Next(); ok && g.inside < g.open(e.Asker); user, e, ok = q.Next() {
+		may := func(user uint32) bool { return g.inside < g.open(Asker{user, kind}) }
+		for user, e, ok := q.NextOf(may); ok; user, e, ok = q.NextOf(may) {
 			q.Drop(user, e)
 			g.ledger.Charge(user, 1, g.now())
 			g.inside++
