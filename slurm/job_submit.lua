@@ -616,7 +616,9 @@ local function wants(job, nodes)
 	least("--sockets-per-node=%d", amount(job.sockets_per_node), "sockets", function(kind) return known(kind.sockets) end)
 	least("--cores-per-socket=%d", amount(job.cores_per_socket), "cores on a socket", function(kind) return known(kind.cores) end)
 	least("--threads-per-core=%d", amount(job.threads_per_core), "threads on a core", function(kind) return known(kind.threads) end)
-	least("--ntasks-per-core=%d", amount(job.ntasks_per_core), "threads on a core", function(kind) return known(kind.threads) end)
+	-- Slurm asks for a node with CPUs for that many tasks, however many threads a core has; and not where another option says how many a node has.
+	local per_core = not crowded and not amount(job.ntasks_per_node) and not amount(job.ntasks_per_socket) and amount(job.ntasks_per_core)
+	least("--ntasks-per-core, which takes %d CPUs on a node", per_core and per_core * each, "CPUs", processors)
 	least("--ntasks-per-socket=%d", amount(job.ntasks_per_socket), "threads on a socket", function(kind) return known(kind.cores * kind.threads) end)
 	least("--tmp=%d", amount(job.pn_min_tmp_disk), "MB of temporary disk", function(kind) return kind.tmp end)
 	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1: slurm.conf says nothing

@@ -57,7 +57,13 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 		{"sockets", "1x20s", fields{"sockets_per_node": 3}, "--sockets-per-node=3: the nodes of partition main have at most 2 sockets"},
 		{"cores", "1x20s", fields{"cores_per_socket": 8}, "--cores-per-socket=8: the nodes of partition main have at most 4 cores on a socket"},
 		{"threads", "1x20s", fields{"threads_per_core": 4}, "--threads-per-core=4: the nodes of partition main have at most 2 threads on a core"},
-		{"tasks on a core", "1x20s", fields{"ntasks_per_core": 4}, "--ntasks-per-core=4"},
+		{"more tasks on a core than it has threads", "1x20s", fields{"ntasks_per_core": 16}, ""},
+		{"more tasks on a core than a node has CPUs", "1x20s", fields{"ntasks_per_core": 17}, "--ntasks-per-core, which takes 17 CPUs on a node: the nodes of partition main have at most 16 CPUs"},
+		{"the same with CPUs of each task", "1x20s", fields{"ntasks_per_core": 6, "num_tasks": 1, "min_cpus": 3, "cpus_per_task": 3}, "--ntasks-per-core, which takes 18 CPUs on a node"},
+		{"just as many", "1x20s", fields{"ntasks_per_core": 5, "num_tasks": 1, "min_cpus": 3, "cpus_per_task": 3}, ""},
+		{"the same on the same CPUs as others", "1x20s", fields{"ntasks_per_core": 17, "num_tasks": 2, "min_cpus": 1}, ""},
+		{"the same beside tasks on a node", "1x20s", fields{"ntasks_per_core": 17, "ntasks_per_node": 1}, ""},
+		{"the same beside tasks on a socket", "1x20s", fields{"ntasks_per_core": 17, "ntasks_per_socket": 1}, ""},
 		{"tasks on a socket", "1x20s", fields{"ntasks_per_socket": 9}, "--ntasks-per-socket=9"},
 		{"tasks of the first step", "1x20s,2x20s", fields{"num_tasks": 17, "min_cpus": 17}, "its tasks, which take 17 CPUs on a node: the nodes of partition main have at most 16 CPUs"},
 		{"the same on two nodes", "2x20s,1x20s", fields{"num_tasks": 17, "min_cpus": 17}, ""},
@@ -125,6 +131,7 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 		"too many of one sort":         {fields{"min_nodes": int64(5), "features": "fat"}, false},
 		"more disk than a node has":    {fields{"pn_min_tmp_disk": int64(3000)}, false},
 		"more threads than a core has": {fields{"threads_per_core": int64(4)}, false},
+		"more tasks than threads":      {fields{"ntasks_per_core": int64(4)}, true},
 	} {
 		job := fields{"script": "#!/bin/sh\n"}
 		maps.Copy(job, test.job)

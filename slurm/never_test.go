@@ -16,7 +16,7 @@ func never(cpus int) map[string]string {
 		"--sockets-per-node=99":              "sockets",
 		"--cores-per-socket=99":              "cores on a socket",
 		"--threads-per-core=9":               "threads on a core",
-		"--ntasks-per-core=9":                "threads on a core",
+		"--ntasks-per-core=9":                "which takes 9 CPUs on a node",
 		fmt.Sprintf("--ntasks=%d", cpus+1):   fmt.Sprintf("which take %d CPUs on a node: the nodes of partition main have at most %d CPUs", cpus+1, cpus),
 		"--cpus-per-task=64":                 "--cpus-per-task=64",
 		"--mem=999G":                         "MB of memory",
@@ -43,6 +43,21 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 		id, said, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
 		if err == nil || !strings.Contains(said, says) || !strings.Contains(said, "Requested node configuration is not available") {
 			t.Errorf("%s: %v: job %s, sbatch says %q, want %q", options, err, id, said, says)
+		}
+	}
+	for _, options := range []string{
+		fmt.Sprintf("--ntasks-per-core=%d", lab.CPUs), fmt.Sprintf("--ntasks-per-core=%d", lab.CPUs+1), fmt.Sprintf("--ntasks-per-core=%d --cpus-per-task=2", lab.CPUs),
+		"--ntasks-per-core=9 --ntasks-per-node=1", "--ntasks-per-core=9 --ntasks-per-socket=1", "--ntasks-per-core=9 --overcommit --ntasks=2",
+	} {
+		plain, said, refused := lab.Sbatch("alice", "true", strings.Fields("--partition=shared --time=1 "+options)...)
+		managed, says, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
+		if (refused == nil) != (err == nil) {
+			t.Errorf("%s: plain Slurm says %q, the plug-in %q", options, said, says)
+		}
+		for _, id := range []string{plain, managed} {
+			if id != "" {
+				lab.Run(t, "alice", "scancel", id)
+			}
 		}
 	}
 
