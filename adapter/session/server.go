@@ -65,10 +65,13 @@ type Options struct {
 	Authority   seal.Authority // proves who asks at Address; nil: munge, with its usual socket
 	MaxSessions int            // open at once, of all users; more are told wire.Busy
 	MaxPerUser  int            // open at once, of one user, root included; a quarter of MaxSessions by default
-	Patience    time.Duration  // for a shim to send its request, and to take its reply
-	Launchers   Launchers      // takes the sessions of version 2; nil: they are refused as those of any other version
-	Readers     Readers        // answers who looks at the journal, on this host; nil: they are refused as any other version is
-	Log         hclog.Logger   // nil: none
+	// HasName reports whether a uid is a user's; all those that are not count as one user. nil: the operating system's users. It may
+	// take long, and several goroutines call it.
+	HasName   func(uid uint32) (bool, error)
+	Patience  time.Duration // for a shim to send its request, and to take its reply
+	Launchers Launchers     // takes the sessions of version 2; nil: they are refused as those of any other version
+	Readers   Readers       // answers who looks at the journal, on this host; nil: they are refused as any other version is
+	Log       hclog.Logger  // nil: none
 }
 
 // Server hands the requests that come over its transports to the loop.
@@ -79,7 +82,7 @@ type Server struct {
 	calls      chan Call
 	closing    sync.Once
 
-	places places
+	places *places
 	desk   *desk
 
 	mu   sync.Mutex
@@ -129,6 +132,9 @@ func New(o Options, t ...Transport) *Server {
 	if o.Patience <= 0 {
 		o.Patience = DefaultPatience
 	}
+	if o.HasName == nil {
+		o.HasName = systemHasName
+	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
@@ -137,7 +143,7 @@ func New(o Options, t ...Transport) *Server {
 		options:    o,
 		log:        o.Log,
 		calls:      make(chan Call),
-		places:     places{all: o.MaxSessions, most: o.MaxPerUser, of: map[uint32][]*place{}},
+		places:     newPlaces(o.MaxSessions, o.MaxPerUser, o.HasName),
 		desk:       newDesk(),
 	}
 }

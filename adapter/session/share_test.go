@@ -2,16 +2,18 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
 
 func TestAnotherUserHasAShareOfFullSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := places{all: 8, most: 6, of: map[uint32][]*place{}}
+		p := newPlaces(8, 6, func(uint32) (bool, error) { return true, nil })
 		ended := make(chan string, 20)
 		open := map[string]*place{}
 		enter := func(uid uint32, name string) string {
@@ -52,6 +54,91 @@ func TestAnotherUserHasAShareOfFullSessions(t *testing.T) {
 		}
 		if p.open != 0 || len(p.of) != 0 {
 			t.Errorf("%d are open, of %d users", p.open, len(p.of))
+		}
+	})
+}
+
+// One user has thousands of uids without a name in a namespace (/etc/subuid), and one session of each.
+func TestACrowdWithoutNamesIsOneUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const crowd = 100_000 // and above
+		slow := make(chan struct{})
+		p := newPlaces(64, 64, func(uid uint32) (bool, error) {
+			<-slow
+			return uid < crowd, nil
+		})
+		var ended atomic.Int64
+		enter := func(uid uint32) (why string) {
+			_, why = p.enter(uid, func() { ended.Add(1) })
+			synctest.Wait()
+			return why
+		}
+		for i := range uint32(64) {
+			enter(crowd + i)
+		}
+		if why := enter(0); why != "" {
+			t.Errorf("root, where the directory has not answered: %s", why)
+		}
+		close(slow) // it answers at last
+		synctest.Wait()
+		if p.open != 17 || len(p.of) != 2 {
+			t.Errorf("%d sessions of %d are open, want 16 without names and one of root's", p.open, len(p.of))
+		}
+		for i := range uint32(200) {
+			enter(crowd + 1000 + i)
+		}
+		if n := len(p.of[client{}]); n != 16 {
+			t.Errorf("%d sessions are open of uids without a name, want a quarter", n)
+		}
+		for i := range uint32(63) {
+			if why := enter(1000 + i); why != "" {
+				t.Errorf("user %d of 63: %s", i+1, why)
+			}
+		}
+		if n := len(p.of[client{}]); n != 0 {
+			t.Errorf("%d sessions are open of uids without a name, where users without any have come", n)
+		}
+		if why := enter(crowd); why == "" {
+			t.Error("one without a name displaces a user's only session")
+		}
+		if n := ended.Load(); n != 1+47+200+16 {
+			t.Errorf("%d sessions ended, want 264", n)
+		}
+	})
+}
+
+func TestADirectoryThatDoesNotAnswerTakesFewThreadsAndKeepsNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		hang := make(chan struct{})
+		p := newPlaces(64, 16, func(uint32) (bool, error) {
+			asked.Add(1)
+			<-hang
+			return false, errors.New("the directory is away")
+		})
+		for i := range uint32(64) {
+			if _, why := p.enter(1000+i, func() {}); why != "" {
+				t.Errorf("user %d: %s", i, why)
+			}
+			synctest.Wait()
+		}
+		if n := asked.Load(); n != mostLookups {
+			t.Errorf("%d look-ups are under way, want %d", n, mostLookups)
+		}
+		close(hang)
+		synctest.Wait()
+		if p.open != 64 || asked.Load() != 64 || len(p.asking) != 0 {
+			t.Errorf("%d sessions are open after %d answers: want 64, all taken for users", p.open, asked.Load())
+		}
+		p.enter(1000, func() {})
+		if synctest.Wait(); asked.Load() != 64 {
+			t.Error("it is asked again at once")
+		}
+		for i := range uint32(mostVerdicts) {
+			p.settle(10_000+i, false, nil)
+		}
+		if len(p.verdicts) > mostVerdicts {
+			t.Errorf("%d verdicts are remembered", len(p.verdicts))
 		}
 	})
 }
