@@ -103,7 +103,7 @@ func cutStatus(data []byte) (*cut, error) {
 	for _, j := range s.Jobs {
 		c.jobs = append(c.jobs, cutJob{user: j.User, shown: func(v viewer) any {
 			shown := j
-			shown.Why = v.redact(j.Why)
+			shown.Why = v.why(j.User, j.Why)
 			if v.hidden.Accounts && j.User != v.name {
 				shown.Rank, shown.Priority, shown.Limit = nil, 0, nil
 			}
@@ -123,7 +123,11 @@ func cutApplications(data []byte) (*cut, error) {
 	}
 	c := &cut{}
 	for _, one := range a.Applications {
-		c.jobs = append(c.jobs, cutJob{user: one.User, shown: func(viewer) any { return one }})
+		c.jobs = append(c.jobs, cutJob{user: one.User, shown: func(v viewer) any {
+			shown := one
+			shown.Why, shown.Failed = v.why(one.User, one.Why), v.why(one.User, one.Failed)
+			return shown
+		}})
 	}
 	a.Applications = []view.Application{}
 	c.head = func(viewer) any { return a }
@@ -147,7 +151,7 @@ func cutQueue(data []byte) (*cut, error) {
 		}
 		c.jobs = append(c.jobs, cutJob{user: e.User, others: text, shown: func(v viewer) any {
 			shown := e
-			shown.Why = v.redact(e.Why)
+			shown.Why = v.why(e.User, e.Why)
 			if v.hidden.Accounts && e.User != v.name {
 				shown.Parts, shown.Priority, shown.Limit = nil, 0, nil
 			}
@@ -175,9 +179,21 @@ func (v viewer) queue(q view.Queue) view.Queue {
 	return q
 }
 
+// hidesWords reports whether the words of the sidecar and of the batch system about others' jobs are hidden: they name users,
+// accounts with their limits, and reservations.
+func (v viewer) hidesWords() bool { return v.hidden.Jobs || v.hidden.Accounts || v.hidden.Reservations }
+
+// why returns why a user's job waits, as far as the viewer may know.
+func (v viewer) why(user, text string) string {
+	if v.hidesWords() && user != v.name {
+		return ""
+	}
+	return v.redact(text)
+}
+
 // record returns an entry of the journal as the user may see it; false: not at all.
 func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
-	if !v.hidden.Jobs {
+	if !v.hidesWords() {
 		return e, true
 	}
 	if e.Job == 0 || !v.owns(jobKey{e.Job, e.Submitted}) {

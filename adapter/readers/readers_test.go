@@ -212,6 +212,35 @@ func TestWhereJobsArePrivateUsersSeeTheirOwn(t *testing.T) {
 	}
 }
 
+// Reasons and the journal name accounts with their limits, and reservations, whatever else of a job may be seen.
+func TestWhereAccountsOrReservationsArePrivateSoAreWordsAboutOthersJobs(t *testing.T) {
+	for name, hidden := range map[string]adapter.Hidden{"accounts": {Accounts: true}, "reservations": {Reservations: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, Options{Hides: func(context.Context) (adapter.Hidden, error) { return hidden, nil }})
+			w.publish(view.Status{Jobs: []view.Job{{ID: 1, User: "alice", Why: "own words"}, {ID: 2, User: "bob", Name: "bobsname", Why: "account gold"}}},
+				view.Queue{Jobs: []view.Entry{{ID: 1, User: "alice", Why: "own words"}, {ID: 2, User: "bob", Name: "bobsname", Why: "account gold"}}})
+			if err := w.journal.Event(journal.Event{Job: 2, Submitted: 20, Kind: "limited", Text: "account gold"}); err != nil {
+				t.Fatal(err)
+			}
+			said := reports(t, w.of(alice))
+			if strings.Contains(said, "gold") || strings.Count(said, "own words") < 2 || strings.Count(said, "bobsname") < 2 || !strings.Contains(said, "replanned") {
+				t.Errorf("alice reads\n%s", said)
+			}
+			if !strings.Contains(reports(t, w.of(root)), "account gold") {
+				t.Error("root does not see everything")
+			}
+		})
+	}
+	c, err := cutApplications([]byte(`{"applications": [{"id": 1, "user": "bob", "why": "account gold", "failed": "account gold"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := c.write(&text, viewer{name: "alice", hidden: adapter.Hidden{Accounts: true}}); err != nil || strings.Contains(text.String(), "gold") || !strings.Contains(text.String(), "bob") {
+		t.Errorf("of applications alice reads %s (%v)", text.String(), err)
+	}
+}
+
 func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	var fails atomic.Bool
 	var passed atomic.Int64 // of the clock

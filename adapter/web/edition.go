@@ -278,6 +278,9 @@ func without(s *view.Scene, private bool) *view.Scene {
 		if a.Hidden.Accounts {
 			e.Parts, e.Priority, e.Limit = nil, 0, nil
 		}
+		if a.Hidden.Accounts || a.Hidden.Reservations { // they are named in it
+			e.Why = ""
+		}
 	}
 	if a.Hidden.Jobs || a.Hidden.Reservations { // their names are often users'
 		a.Queue.Closures = slices.Clone(s.Queue.Closures)

@@ -106,18 +106,18 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 		hides  []string
 		shows  []string
 	}{
-		"nothing":      {adapter.Hidden{}, nil, []string{"zoeuser", "jobname", "lackaccount", "project", "broken fan"}},
-		"jobs":         {adapter.Hidden{Jobs: true}, []string{"zoeuser", "jobname", "lackaccount", "project", "words of ann"}, []string{"broken fan", `"private":true`}},
-		"reservations": {adapter.Hidden{Reservations: true}, []string{"project", "words of ann"}, []string{"zoeuser", "jobname", "broken fan"}},
-		"accounts":     {adapter.Hidden{Accounts: true}, []string{"lackaccount", "rankword", "words of ann"}, []string{"zoeuser", "jobname", "project"}},
-		"nodes":        {adapter.Hidden{Nodes: true}, []string{"broken fan"}, []string{"zoeuser", "jobname", "project"}},
+		"nothing":      {adapter.Hidden{}, nil, []string{"reasonword", "zoeuser", "jobname", "lackaccount", "project", "broken fan"}},
+		"jobs":         {adapter.Hidden{Jobs: true}, []string{"reasonword", "zoeuser", "jobname", "lackaccount", "project", "words of ann"}, []string{"broken fan", `"private":true`}},
+		"reservations": {adapter.Hidden{Reservations: true}, []string{"reasonword", "project", "words of ann"}, []string{"zoeuser", "jobname", "broken fan"}},
+		"accounts":     {adapter.Hidden{Accounts: true}, []string{"reasonword", "lackaccount", "rankword", "words of ann"}, []string{"zoeuser", "jobname", "project"}},
+		"nodes":        {adapter.Hidden{Nodes: true}, []string{"broken fan"}, []string{"reasonword", "zoeuser", "jobname", "project"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, root := open(t, Options{Journal: recorded(t)})
 			s := clusterOf(16, 4, 6)
 			for i := range s.Queue.Jobs {
 				e := &s.Queue.Jobs[i]
-				e.User, e.Name = "zoeuser", "jobname"
+				e.User, e.Name, e.Why = "zoeuser", "jobname", "reasonword"
 				e.Priority, e.Parts, e.Limit = 77, []adapter.RankPart{{Name: "rankword", Points: 7}}, &view.Limit{Nodes: 1, Why: "lackaccount"}
 			}
 			s.Queue.Closures = []view.Closure{{Name: "project", Nodes: 1, Start: noon, End: noon + 90_000}}
