@@ -28,6 +28,8 @@ type LeaseReader interface {
 	Holder(ctx context.Context) (*Holder, error)
 	// KeptUntil returns the Unix second until which the reservations of a sidecar stay that left the lease; 0: no sidecar has left it lately.
 	KeptUntil(ctx context.Context) (core.Time, error)
+	// Now returns the Unix second by the clock that wrote Until and KeptUntil. That of this host may differ by minutes.
+	Now(ctx context.Context) (core.Time, error)
 }
 
 // Holder is a sidecar that holds a lease.

@@ -58,6 +58,9 @@ func (s *System) KeptUntil(ctx context.Context) (core.Time, error) {
 	return l.Ends, nil
 }
 
+// Now implements adapter.LeaseReader: the database's second, as in its leases.
+func (s *System) Now(ctx context.Context) (core.Time, error) { return s.db.Second(ctx, s.db.Sql) }
+
 func holderOf(l tables.Lease) adapter.Holder {
 	return adapter.Holder{ID: l.Holder, Host: l.Host, PID: l.PID, Journal: l.Journal, Since: l.Began, Until: l.Ends}
 }

@@ -133,6 +133,10 @@ func (k *Keeper) KeptUntil(ctx context.Context) (core.Time, error) {
 	return h.Until, nil
 }
 
+// Now implements adapter.LeaseReader. A sidecar writes the end of its lease by its host's clock, which is slurmctld's host and this one
+// where the package's units run. Elsewhere the clocks of the hosts must agree to a few seconds (docs/administrator.md).
+func (k *Keeper) Now(context.Context) (core.Time, error) { return time.Now().Unix(), nil }
+
 // end is when a lease of the claim's length ends that begins now.
 func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
 

@@ -109,13 +109,15 @@ func (c *cluster) release(ctx context.Context, force, after bool) (string, error
 	return fmt.Sprintf("%s: %s", strings.Join(did, ", "), since), errors.Join(failed...)
 }
 
-// lives returns who holds the lease, if anyone, and reports whether it lives by that.
+// lives returns who holds the lease, if anyone, and reports whether it lives by that. The second is read before the lease, so that a renewal
+// in between counts.
 func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
-	holder, err := c.stopped.Holder(ctx)
-	if err != nil {
+	now, err1 := c.stopped.Now(ctx)
+	holder, err2 := c.stopped.Holder(ctx)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, false, fmt.Errorf("whether a sidecar lives is not known: %w", err)
 	}
-	return holder, holder != nil && time.Now().Before(adapter.Instant(holder.Until)), nil
+	return holder, holder != nil && now < holder.Until, nil
 }
 
 // deleteReservations deletes those that protect no promise, and returns what it did in words. A sidecar that lives needs its own.
@@ -123,16 +125,20 @@ func (c *cluster) deleteReservations(ctx context.Context, lives, after bool) (st
 	if lives {
 		return "no reservation is deleted", nil
 	}
+	now, err := c.stopped.Now(ctx)
+	if err != nil {
+		return "", err
+	}
 	if after {
 		until, err := c.stopped.KeptUntil(ctx)
 		if err != nil {
 			return "", err
 		}
-		if time.Now().Before(adapter.Instant(until)) {
+		if now < until {
 			return fmt.Sprintf("reservations stay until %s for a sidecar that is started again", adapter.Instant(until).Format(time.TimeOnly)), nil
 		}
 	}
-	deleted, err := release.All(ctx, c.stopped, release.Options{Now: time.Now().Unix(), Dead: func(ctx context.Context) (bool, error) {
+	deleted, err := release.All(ctx, c.stopped, release.Options{Now: now, Dead: func(ctx context.Context) (bool, error) {
 		_, lives, err := c.lives(ctx)
 		return !lives, err
 	}})
@@ -166,7 +172,7 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
-	deleted, err2 := release.All(ctx, c.stopped, release.Options{Now: time.Now().Unix(), Removed: true})
+	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // whatever the second is
 	more, used, err3 := c.dismantle(ctx)
 	var did []string
 	if n > 0 {

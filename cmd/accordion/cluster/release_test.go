@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// abandoned is a batch system with a reservation ahead of a waiting job and one for a later step of a running job.
+type abandoned struct {
+	now     core.Time // by its own clock
+	holder  *adapter.Holder
+	kept    core.Time
+	step    core.Time // end of the reservation for the later step
+	deleted []string
+}
+
+func (a *abandoned) Now(context.Context) (core.Time, error)          { return a.now, nil }
+func (a *abandoned) Holder(context.Context) (*adapter.Holder, error) { return a.holder, nil }
+func (a *abandoned) KeptUntil(context.Context) (core.Time, error)    { return a.kept, nil }
+func (a *abandoned) Hold(context.Context, adapter.Key) error         { return nil }
+func (a *abandoned) Detach(context.Context, adapter.Key) error       { return nil }
+func (a *abandoned) Unreserve(_ context.Context, name string) error {
+	a.deleted = append(a.deleted, name)
+	return nil
+}
+func (a *abandoned) Reserved(context.Context) ([]adapter.Reservation, []adapter.Job, error) {
+	runs := adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Running, Mark: "accordion:ep=1x1h,2x1h"}
+	return []adapter.Reservation{{Name: "accordion-7-1", End: a.step}, {Name: "accordion-9-0", End: a.now + 3600}}, []adapter.Job{runs}, nil
+}
+
+// Whether a sidecar lives, what is kept after a stop and what has ended are judged by the clock that wrote those seconds.
+func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
+	for name, skew := range map[string]core.Time{"this host is 5 minutes ahead": -300, "the clocks agree": 0, "this host is 5 minutes behind": 300} {
+		now := time.Now().Unix() + skew
+		holder := func(until core.Time) *adapter.Holder { return &adapter.Holder{ID: "a", Host: "n1", Until: until} }
+		for _, c := range []struct {
+			what       string
+			holder     *adapter.Holder
+			kept, step core.Time
+			want       []string
+		}{
+			{"a sidecar lives", holder(now + 30), 0, now + 100, nil},
+			{"a sidecar died", holder(now - 1), 0, now + 100, []string{"accordion-9-0"}},
+			{"a sidecar left its reservations", nil, now + 30, now + 100, nil},
+			{"they are not kept any longer", nil, now - 1, now + 100, []string{"accordion-9-0"}},
+			{"the later step is over", nil, 0, now - 1, []string{"accordion-7-1", "accordion-9-0"}},
+		} {
+			system := &abandoned{now: now, holder: c.holder, kept: c.kept, step: c.step}
+			text, err := (&cluster{stopped: system}).release(t.Context(), false, true)
+			if diff := cmp.Diff(c.want, system.deleted); err != nil || diff != "" {
+				t.Errorf("%s, %s: %q, %v; deleted are (-want +got)\n%s", name, c.what, text, err, diff)
+			}
+		}
+	}
+}
