@@ -48,7 +48,7 @@ unless the configuration says otherwise) and the timer.`,
 		}
 		var failed []error
 		for _, one := range all {
-			text, err := releaseAll(cmd.Context(), one, *force, *after)
+			text, err := releaseAll(cmd.Context(), one, *force, *after, releaseTakes)
 			if err != nil {
 				failed = append(failed, err)
 			} else if _, err := fmt.Fprintln(cmd.OutOrStdout(), text); err != nil {
@@ -60,8 +60,10 @@ unless the configuration says otherwise) and the timer.`,
 	return c
 }
 
-// releaseAll gives back what is kept of one cluster, and returns what it did in words.
-func releaseAll(ctx context.Context, one command.Cluster, force, after bool) (string, error) {
+// releaseAll releases what is kept of one cluster within a time, and returns what it did in words.
+func releaseAll(ctx context.Context, one command.Cluster, force, after bool, within time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	c, err := connect(ctx, one.Config, hclog.NewNullLogger())
 	if err != nil {
 		return "", err
@@ -74,8 +76,6 @@ func releaseAll(ctx context.Context, one command.Cluster, force, after bool) (st
 	if c.stopped == nil {
 		return where + "this batch system keeps nothing for a sidecar", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
-	defer cancel()
 	text, err := c.release(ctx, force, after)
 	if err != nil {
 		return "", fmt.Errorf("%s%w", where, err)
@@ -156,13 +156,13 @@ func deletedWords(deleted []string) string {
 // Forsake gives back all that a sidecar keeps of a Slurm whose sidecar is being removed, and returns what it did, a line each. It is an
 // error when a sidecar lives.
 func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
+	defer cancel()
 	c, err := connect(ctx, conf, hclog.NewNullLogger())
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
-	defer cancel()
 	holder, lives, err := c.lives(ctx)
 	switch {
 	case err != nil:

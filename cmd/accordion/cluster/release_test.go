@@ -2,12 +2,18 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/adapter"
+	"accordion/adapter/config"
+	"accordion/cmd/accordion/command"
 	"accordion/core"
 )
 
@@ -57,5 +63,28 @@ func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
 				t.Errorf("%s, %s: %q, %v; deleted are (-want +got)\n%s", name, c.what, text, err, diff)
 			}
 		}
+	}
+}
+
+// A database that takes connections and never answers holds the command up for its own deadline only.
+func TestReleaseAllEndsWhereTheBatchSystemDoesNotAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	host, port, _ := net.SplitHostPort(silent.Addr().String())
+	file := filepath.Join(t.TempDir(), "oar.conf")
+	text := fmt.Sprintf("DB_TYPE=Pg\nDB_HOSTNAME=%s\nDB_PORT=%s\nDB_BASE_PASSWD=x\nDB_BASE_PASSWD_RO=x\n", host, port)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	conf := config.Default()
+	conf.System, conf.OAR.Conf = config.SystemOAR, file
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	said, err := releaseAll(ctx, command.Cluster{Config: conf}, false, true, 100*time.Millisecond)
+	if err == nil || ctx.Err() != nil {
+		t.Errorf("release-all says %q, %v; it took longer than 3 s: %v", said, err, ctx.Err())
 	}
 }
