@@ -115,3 +115,56 @@ func TestServiceIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Systemd waits for a oneshot service forever unless it says for how long, and its timer waits for it.
+func TestEveryOneshotServiceTimesOut(t *testing.T) {
+	paths, err := filepath.Glob("../../examples/systemd/*.service")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%v are the services, error %v", paths, err)
+	}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("\nType=oneshot\n")) && !regexp.MustCompile(`(?m)^TimeoutStartSec=[1-9][0-9]*$`).Match(text) {
+			t.Errorf("%s is a oneshot service without TimeoutStartSec", filepath.Base(p))
+		}
+	}
+}
+
+// The package is removed: the sidecar ends, then its reservations go while the timer still runs, then the timer stops. An upgrade does none of it.
+func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
+	deb := []string{"deb-systemd-invoke stop accordion.service", "timeout 60 accordion release-all", "deb-systemd-invoke stop accordion-release.timer"}
+	rpm := []string{"systemctl stop accordion.service", deb[1], "systemctl disable --now accordion.service accordion-release.timer"}
+	for _, c := range []struct {
+		script, how string
+		want        []string
+	}{
+		{"controller.prerm", "remove", deb},
+		{"controller.prerm", "upgrade", nil},
+		{"controller.preun.rpm", "0", rpm},
+		{"controller.preun.rpm", "1", nil},
+	} {
+		text, err := os.ReadFile(filepath.Join("scripts", c.script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir() // of programs that note how they are called, and fail
+		for _, name := range []string{"deb-systemd-invoke", "systemctl", "timeout"} {
+			program := "#!/bin/sh\necho \"" + name + " $*\" >>" + folder + "/calls\nexit 1\n"
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(program), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run := exec.CommandContext(t.Context(), "sh", "-c", strings.NewReplacer("/run/systemd/system", folder, "/etc/accordion/accordion.toml", folder).Replace(string(text)), c.script, c.how)
+		run.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Errorf("%s %s: %v\n%s", c.script, c.how, err, out)
+		}
+		calls, _ := os.ReadFile(filepath.Join(folder, "calls")) // none: no file
+		if got := strings.FieldsFunc(string(calls), func(r rune) bool { return r == '\n' }); !slices.Equal(got, c.want) {
+			t.Errorf("%s %s runs %q, want %q", c.script, c.how, got, c.want)
+		}
+	}
+}
