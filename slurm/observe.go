@@ -51,15 +51,12 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
+	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // what is not known is private
 	if c, err := s.Recent(ctx); err == nil {
 		s.tellNodes(in, c)
+		snapshot.Hidden = output.Hidden(c)
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)
 	snapshot.At = at
-	if c, err := s.Recent(ctx); err != nil {
-		return nil, fmt.Errorf("observing Slurm: %w", err)
-	} else {
-		snapshot.Hidden = output.Hidden(c)
-	}
 	return snapshot, nil
 }
