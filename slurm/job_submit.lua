@@ -789,9 +789,8 @@ local function mark(job, req, own)
 	job.priority = 0 -- held, until the sidecar releases it
 end
 
--- take writes an accepted request into the job.
-local function take(job, req, own)
-	local nodes = req.alternatives[1][1].nodes
+-- resize writes into the job the nodes of its first step, and how many tasks these run. --ntasks-per-node replaces --ntasks.
+local function resize(job, nodes)
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
 		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
@@ -806,6 +805,10 @@ local function take(job, req, own)
 		end
 		job.min_cpus = job.num_tasks * each
 	end
+end
+
+-- take writes an accepted request into the job.
+local function take(job, req, own)
 	job.time_limit = req.minutes
 	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
 	mark(job, req, own)
@@ -853,7 +856,9 @@ local function manage(job, partitions)
 	fitting(job, req, pool(job, partitions, site.partitions))
 	lasting(req, site.shortest_step)
 	within(job, req)
-	startable(job, named(job, partitions), req.alternatives[1][1].nodes, fewest(req))
+	local first = req.alternatives[1][1].nodes
+	resize(job, first)
+	startable(job, named(job, partitions), first, fewest(req)) -- as it is now, not as sbatch counted its tasks
 	take(job, req, own)
 	tell(job, site)
 	return true

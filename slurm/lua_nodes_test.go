@@ -69,6 +69,10 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 		{"the same on two nodes", "2x20s,1x20s", fields{"num_tasks": 17, "min_cpus": 17}, ""},
 		{"the same on the same CPUs", "1x20s", fields{"num_tasks": 17, "min_cpus": 1}, ""},
 		{"tasks on a node", "1x20s", fields{"num_tasks": 17, "min_cpus": 17, "ntasks_per_node": 17}, "17 CPUs on a node"},
+		{"tasks on a node, which take the place of those in all", "2x20s,4x20s", fields{"num_tasks": 64, "min_cpus": 64, "ntasks_per_node": 16}, ""},
+		{"the same with CPUs of each task", "1x20s", fields{"num_tasks": 64, "min_cpus": 128, "cpus_per_task": 2, "ntasks_per_node": 8}, ""},
+		{"too many on a node, though few in all", "2x20s,4x20s", fields{"num_tasks": 2, "min_cpus": 2, "ntasks_per_node": 17}, "17 CPUs on a node"},
+		{"generic resources of each task on a node", "1x20s", fields{"num_tasks": 16, "min_cpus": 16, "ntasks_per_node": 2, "tres_per_task": "gres:gpu:2"}, ""},
 		{"CPUs of a task", "1x20s", fields{"min_cpus": 64, "cpus_per_task": 64, "pn_min_cpus": 64}, "--cpus-per-task=64: the nodes of partition main have at most 16 CPUs"},
 		{"CPUs of a node", "1x20s", fields{"min_cpus": 1, "pn_min_cpus": 64}, "--mincpus=64"},
 		{"memory of a node", "1x20s", fields{"min_mem_per_node": 3501}, "--mem=3501M: the nodes of partition main have at most 3500 MB of memory"},
@@ -123,15 +127,16 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 		job   fields
 		waits bool
 	}{
-		"one that can start":           {nil, true},
-		"on several nodes":             {fields{"min_nodes": int64(2), "max_nodes": int64(2), "num_tasks": int64(32), "min_cpus": int64(32)}, true},
-		"nodes are not settled":        {fields{"num_tasks": int64(32), "min_cpus": int64(32)}, true},
-		"too many tasks for one node":  {fields{"min_nodes": int64(1), "max_nodes": int64(1), "num_tasks": int64(17), "min_cpus": int64(17)}, false},
-		"too many nodes":               {fields{"min_nodes": int64(9), "max_nodes": int64(9)}, false},
-		"too many of one sort":         {fields{"min_nodes": int64(5), "features": "fat"}, false},
-		"more disk than a node has":    {fields{"pn_min_tmp_disk": int64(3000)}, false},
-		"more threads than a core has": {fields{"threads_per_core": int64(4)}, false},
-		"more tasks than threads":      {fields{"ntasks_per_core": int64(4)}, true},
+		"one that can start":             {nil, true},
+		"on several nodes":               {fields{"min_nodes": int64(2), "max_nodes": int64(2), "num_tasks": int64(32), "min_cpus": int64(32)}, true},
+		"nodes are not settled":          {fields{"num_tasks": int64(32), "min_cpus": int64(32)}, true},
+		"too many tasks for one node":    {fields{"min_nodes": int64(1), "max_nodes": int64(1), "num_tasks": int64(17), "min_cpus": int64(17)}, false},
+		"too many in all, few on a node": {fields{"min_nodes": int64(1), "max_nodes": int64(1), "num_tasks": int64(64), "min_cpus": int64(64), "ntasks_per_node": int64(4)}, false},
+		"too many nodes":                 {fields{"min_nodes": int64(9), "max_nodes": int64(9)}, false},
+		"too many of one sort":           {fields{"min_nodes": int64(5), "features": "fat"}, false},
+		"more disk than a node has":      {fields{"pn_min_tmp_disk": int64(3000)}, false},
+		"more threads than a core has":   {fields{"threads_per_core": int64(4)}, false},
+		"more tasks than threads":        {fields{"ntasks_per_core": int64(4)}, true},
 	} {
 		job := fields{"script": "#!/bin/sh\n"}
 		maps.Copy(job, test.job)
