@@ -31,6 +31,7 @@ local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they a
 local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
 local MAX_WANTS = 32 -- that a job may have of its nodes, for the plug-in to judge them: it has up to 200 kinds of nodes
 local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
+local BELIEVED = 900 -- seconds for which a file of the sidecar's is believed
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
 local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar's
@@ -480,21 +481,24 @@ local function pieces(req)
 	end)
 end
 
-local remembered = {} -- of each file below: its first line, and what it returned
+local remembered = {} -- of each file below: the digest in its first line, and what it returned
 
--- told_by returns what a file returns that the sidecar wrote beside this one; nil where there is none. One whose first line ends with a digest
--- is read again only when that has changed: a large one takes some 40 ms.
+-- told_by returns what a file returns that the sidecar wrote beside this one; nil where there is none, and where the second in its first line is
+-- long ago: a sidecar renews it every 5 minutes, unless it moved, writes elsewhere now or cannot write. One whose first line ends with a
+-- digest is read again only when that has changed: a large one takes some 40 ms.
 local function told_by(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
 	if file then file:close() end
-	local last = remembered[name]
-	if line and last and line == last.line then return last.found end
+	local second = line and tonumber(line:match("^%-%- second:(%d+)"))
+	if not second or math.abs(os.time() - second) > BELIEVED then return nil end
+	local last, digest = remembered[name], line:match(" sha256:%x+$")
+	if last and digest and digest == last.digest then return last.found end
 	local chunk = loadfile(here .. name)
 	local ok, found = false, nil
 	if chunk then ok, found = pcall(chunk) end
 	if not ok or type(found) ~= "table" then return nil end
-	remembered[name] = { line = line:match("^%-%-.* sha256:%x+$"), found = found }
+	remembered[name] = { digest = digest, found = found }
 	return found
 end
 

@@ -188,19 +188,29 @@ func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
 	s.write(filepath.Join(filepath.Dir(s.config.Limits), limits.NodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
 }
 
-// write writes a file for job_submit.lua when it has to say something new: first under another name, so that nobody reads half of it. Where
-// that fails the plug-in refuses less than it could, and the next reading tries again.
+// renewal is the pause after which a file for job_submit.lua is written again that says nothing new. The plug-in believes it three times as long.
+const renewal = 5 * time.Minute
+
+// A toldFile is a file for job_submit.lua as it was written last.
+type toldFile struct {
+	text string
+	at   time.Time
+}
+
+// write writes a file for job_submit.lua when it has to say something new, and every few minutes: first under another name, so that half of it
+// is never read. Where that fails the plug-in refuses less than it could, and the next reading tries again.
 func (s *System) write(path, text string) {
 	if path == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text == s.written[path] {
+	now, last := time.Now(), s.written[path]
+	if text == last.text && now.Sub(last.at) < renewal {
 		return
 	}
 	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
-	err := writeNew(beside, text)
+	err := writeNew(beside, limits.Dated(text, now))
 	if err == nil {
 		err = os.Rename(beside, path)
 	}
@@ -209,9 +219,9 @@ func (s *System) write(path, text string) {
 		return
 	}
 	if s.written == nil {
-		s.written = map[string]string{}
+		s.written = map[string]toldFile{}
 	}
-	s.written[path], s.unwritten = text, ""
+	s.written[path], s.unwritten = toldFile{text, now}, ""
 }
 
 // unwrittenRemark returns what is to be logged of the files for job_submit.lua: nothing where all were written.

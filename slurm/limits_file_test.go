@@ -1,9 +1,12 @@
 package slurm
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // SlurmUser may own the folder of slurm.conf, and the sidecar is root.
@@ -38,30 +41,42 @@ func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 	}
 }
 
-func TestAFileForThePluginIsWrittenOnlyWhenItSaysSomethingNew(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "slurm")
-	path, s := filepath.Join(dir, "accordion_nodes.lua"), &System{}
-	if s.write(path, "a"); len(s.unwrittenRemark()) != 1 {
-		t.Error("nothing is logged of a folder that is not there")
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	inode := func() os.FileInfo {
-		info, err := os.Stat(path)
-		if err != nil {
+func TestAFileForThePluginIsWrittenWhenItSaysSomethingNewAndEveryFewMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "slurm")
+		path, s := filepath.Join(dir, "accordion_nodes.lua"), &System{}
+		if s.write(path, "a"); len(s.unwrittenRemark()) != 1 {
+			t.Error("nothing is logged of a folder that is not there")
+		}
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		return info
-	}
-	s.write(path, "a")
-	first := inode()
-	s.write(path, "a")
-	if again := inode(); !os.SameFile(first, again) || len(s.unwrittenRemark()) != 0 {
-		t.Error("it was written again, though it says nothing new")
-	}
-	s.write(path, "b")
-	if text, err := os.ReadFile(path); err != nil || string(text) != "b" {
-		t.Errorf("it says %q, error %v", text, err)
-	}
+		says := func(body string, written time.Time) {
+			t.Helper()
+			want := fmt.Sprintf("-- second:%d\n%s", written.Unix(), body)
+			if text, err := os.ReadFile(path); err != nil || string(text) != want || len(s.unwrittenRemark()) != 0 {
+				t.Errorf("it says %q, error %v, want %q", text, err, want)
+			}
+		}
+		begin := time.Now()
+		s.write(path, "a")
+		says("a", begin)
+		time.Sleep(4 * time.Minute)
+		s.write(path, "a")
+		says("a", begin)
+		time.Sleep(time.Minute)
+		s.write(path, "a")
+		says("a", begin.Add(5*time.Minute))
+		time.Sleep(time.Second)
+		s.write(path, "b")
+		says("b", begin.Add(5*time.Minute+time.Second))
+
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		if s.write(path, "b"); len(s.unwrittenRemark()) != 1 {
+			t.Error("nothing is logged of a file that cannot be renewed")
+		}
+	})
 }

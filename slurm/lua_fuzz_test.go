@@ -37,7 +37,7 @@ func startPlugin(t testing.TB) *plugin {
 		"accordion_nodes.lua": `return { main = { { count = 16, cpus = 2, sockets = 1, cores = 2, threads = 1, mem = 4000, tmp = 0, features = { ib = true }, gres = { gpu = 4 } } } }`,
 		"reservations.lua":    `return { ["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {} }`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(fresh(name, text)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/slurm/limits"
 	"accordion/slurm/output"
@@ -142,6 +143,33 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 		maps.Copy(job, test.job)
 		if got := submitSeeing(t, all, nodes, lives, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What the sidecar wrote long ago refuses nothing: it may have moved, write nowhere now or be unable to.
+func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
+	const site = `return { partitions = { "main" } }`
+	nodes, known := differing(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"
+	now := time.Now()
+	for _, test := range []struct {
+		name    string
+		dated   func(text string) string
+		refuses bool
+	}{
+		{"written now", func(text string) string { return limits.Dated(text, now) }, true},
+		{"written ten minutes ago", func(text string) string { return limits.Dated(text, now.Add(-10*time.Minute)) }, true},
+		{"written sixteen minutes ago", func(text string) string { return limits.Dated(text, now.Add(-16*time.Minute)) }, false},
+		{"written in a future", func(text string) string { return limits.Dated(text, now.Add(time.Hour)) }, false},
+		{"written by an earlier version", func(text string) string { return "-- second:\n" + text }, false},
+	} {
+		got := submitSeeing(t, site, test.dated(nodes), lives, fields{"comment": "ep=1x20s", "pn_min_tmp_disk": int64(3000)})
+		if (got["rc"] == unavailable) != test.refuses || got["rc"] != unavailable && got["rc"] != int64(0) {
+			t.Errorf("nodes: %s: %v", test.name, got)
+		}
+		got = submitKnowing(t, 16, test.dated(known), []fields{{"comment": "ep=1x1m,5x1m", "account": "phys"}})[0]
+		if (got["rc"] == refused) != test.refuses || got["rc"] != refused && got["rc"] != int64(0) {
+			t.Errorf("limits: %s: %v", test.name, got)
 		}
 	}
 }

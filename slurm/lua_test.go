@@ -14,9 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/core/evolve/evolvetest"
 	"accordion/core/mold"
+	"accordion/slurm/limits"
 )
 
 // fields is a job in the plug-in's hands: strings and int64 numbers by Slurm's names.
@@ -57,7 +59,7 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 	files = maps.Clone(files)
 	files["job_submit.lua"] = string(plugin)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(fresh(name, text)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,6 +85,14 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 		}
 	}
 	return results
+}
+
+// fresh returns the text of a file beside the plug-in as the sidecar would have written it now, unless it has a second already.
+func fresh(name, text string) string {
+	if (name == "accordion_limits.lua" || name == "accordion_nodes.lua") && !strings.HasPrefix(text, "-- second:") {
+		return limits.Dated(text, time.Now())
+	}
+	return text
 }
 
 // line writes a job as testdata/submit.lua reads it.

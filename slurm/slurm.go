@@ -62,8 +62,8 @@ type System struct {
 	rulesTook time.Duration
 	each      map[string][]limits.Set // what each QOS allows every user and account
 	eachAt    time.Time
-	written   map[string]string // for job_submit.lua, by file
-	unwritten string            // why one of these files could not be written last; "": all were
+	written   map[string]toldFile // for job_submit.lua, by path
+	unwritten string              // why one of these files could not be written last; "": all were
 	miscount  limits.Miscount
 
 	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar

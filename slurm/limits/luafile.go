@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // This file tells job_submit.lua how many nodes associations and QOS allow a job ever, so that it can refuse at submission what can
@@ -18,6 +19,16 @@ func (p Policies) Lua(n Need) string {
 // withDigest returns a file for job_submit.lua, whose first line says what it is about.
 func withDigest(about, body string) string {
 	return fmt.Sprintf("-- Written by accordion serve: %s. Read by job_submit.lua. sha256:%x\n%s", about, sha256.Sum256([]byte(body)), body)
+}
+
+// Dated returns a file for job_submit.lua with the second in which it is written at the beginning of its first line. The plug-in believes no
+// file for longer than a quarter of an hour: the sidecar may have moved, write elsewhere now or be unable to write.
+func Dated(text string, now time.Time) string {
+	rest, commented := strings.CutPrefix(text, "--")
+	if !commented {
+		rest = "\n" + text
+	}
+	return fmt.Sprintf("-- second:%d%s", now.Unix(), rest)
 }
 
 func (p Policies) luaTable(n Need) string {
