@@ -195,10 +195,10 @@ func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil
 	}
-	who, err := alone.Holder(lockPath(j.path))
+	who, err := alone.Holder(lockPath(j.file))
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return 0, false, missing(lockPath(j.path), err)
+		return 0, false, missing(lockPath(j.file), err)
 	case err != nil:
 		return 0, false, &Error{Op: "reading", Path: j.path, Err: err}
 	case who == nil:

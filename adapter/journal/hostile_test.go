@@ -181,6 +181,72 @@ func TestNobodyElseCanOpenTheJournalsFiles(t *testing.T) {
 	}
 }
 
+func TestAJournalBehindALinkIsRenewedWhereItIs(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o644, 0o600} {
+		dir := t.TempDir()
+		config, data := filepath.Join(dir, "config"), filepath.Join(dir, "data")
+		target, link := filepath.Join(data, "real.db"), filepath.Join(config, "j.db")
+		j := writes(t, target, 0)
+		if err := errors.Join(j.Close(), os.Chmod(target, mode), os.Mkdir(config, 0o755), os.Symlink("../config/k.db", link), os.Symlink(target, filepath.Join(config, "k.db"))); err != nil {
+			t.Fatal(err)
+		}
+		j = writes(t, link, 1)
+		if j.Path() != link { // the cluster's lease has this name
+			t.Errorf("its path is %s, want %s", j.Path(), link)
+		}
+		if twice, err := Open(target); !errors.Is(err, ErrInUse) {
+			t.Errorf("opening it by its own name, too: %v", err)
+			if err == nil {
+				twice.Close()
+			}
+		}
+		reader, err := OpenReadOnly(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		if pid, running, err := reader.Writer(); err != nil || !running || pid != os.Getpid() {
+			t.Errorf("its writer is %d, %t (%v)", pid, running, err)
+		}
+		if err := j.PutView([]byte("x")); err != nil || WALBytes(link) == 0 || j.WALBytes() == 0 {
+			t.Errorf("the log has %d bytes (%v)", WALBytes(link), err)
+		}
+		if info, err := os.Lstat(target); err != nil || info.Mode() != 0o600 {
+			t.Errorf("mode %v (%v), want 0600", info.Mode(), err)
+		}
+		if names, err := entryNames(config); err != nil || fmt.Sprint(names) != "[j.db k.db]" {
+			t.Errorf("next to the link there are %q (%v)", names, err)
+		}
+	}
+}
+
+func TestALinkThatAnotherUserCanHaveMadeIsNotFollowed(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to another user")
+	}
+	for name, theirs := range map[string]func(link string) error{
+		"their link":        func(link string) error { return os.Lchown(link, nobody, nobody) },
+		"their folder":      func(link string) error { return os.Chown(filepath.Dir(link), nobody, nobody) },
+		"everyone's folder": func(link string) error { return os.Chmod(filepath.Dir(link), 0o777) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			target, link := filepath.Join(t.TempDir(), "real.db"), filepath.Join(t.TempDir(), "j.db")
+			if err := errors.Join(os.WriteFile(target, nil, 0o644), os.Symlink(target, link), theirs(link)); err != nil {
+				t.Fatal(err)
+			}
+			if j, err := Open(link); err == nil {
+				j.Close()
+				t.Error("it was opened")
+			} else if !strings.Contains(err.Error(), "others can write to") {
+				t.Error(err)
+			}
+			if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o644 {
+				t.Errorf("the file was changed: mode %v (%v)", info.Mode(), err)
+			}
+		})
+	}
+}
+
 func TestARenewalThatIsKilledAfterAnyStepLosesNothing(t *testing.T) {
 	for done := range len(renewal{}.steps()) + 1 {
 		t.Run(fmt.Sprintf("after %d steps", done), func(t *testing.T) {

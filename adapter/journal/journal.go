@@ -36,7 +36,8 @@ const applicationID = 0x4163636f
 
 // Journal is an open journal.
 type Journal struct {
-	path  string
+	path  string  // as it was given
+	file  string  // to which that leads
 	write *sql.DB // one connection; nil when read only
 	read  *sql.DB
 	lock  *alone.Lock // nil when read only
@@ -49,7 +50,8 @@ type statements struct {
 }
 
 // Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. Only its owner may open its files
-// from then on: those that others could open are replaced by copies. It fails when another
+// from then on: those that others could open are replaced by copies. Where the path is a symbolic link the journal is the file that it
+// leads to. It fails when another
 // sidecar has it open (ErrInUse), on a network file system, when the file is damaged or of a newer Accordion; the error
 // says what to do.
 func Open(path string) (*Journal, error) {
@@ -57,15 +59,19 @@ func Open(path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if err := prepare(path); err != nil {
+	file, err := resolve(path)
+	if err != nil {
+		return nil, &Error{Op: "opening", Path: path, Err: err, Hint: "name the file itself in [journal] path"}
+	}
+	if err := prepare(file); err != nil {
 		return nil, err
 	}
-	held, err := acquire(path)
+	held, err := acquire(file)
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: path, lock: held}
-	if err := renew(path); err != nil {
+	j := &Journal{path: path, file: file, lock: held}
+	if err := renew(file); err != nil {
 		j.Close()
 		return nil, explain("opening", path, err)
 	}
@@ -73,7 +79,7 @@ func Open(path string) (*Journal, error) {
 		j.Close()
 		return nil, explain("opening", path, err)
 	}
-	j.read = open(path, readerOptions)
+	j.read = open(file, readerOptions)
 	return j, nil
 }
 
@@ -88,7 +94,11 @@ func OpenReadOnly(path string) (*Journal, error) {
 	if err := accessible(path, unix.R_OK); err != nil {
 		return nil, missing(path, err)
 	}
-	j := &Journal{path: path, read: open(path, readerOptions)}
+	file, err := filepath.EvalSymlinks(path) // as SQLite does
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	j := &Journal{path: path, file: file, read: open(file, readerOptions)}
 	version, err := schema(context.Background(), j.read)
 	switch {
 	case err != nil:
@@ -125,7 +135,7 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Path is the journal's file.
+// Path is the journal's file, by the name by which it was opened.
 func (j *Journal) Path() string { return j.path }
 
 // Both kinds of connection wait five seconds for a lock before they give up. The writer starts its transactions as
@@ -146,7 +156,7 @@ func open(path, options string) *sql.DB {
 }
 
 func (j *Journal) openWriter() error {
-	j.write = open(j.path, writerOptions)
+	j.write = open(j.file, writerOptions)
 	j.write.SetMaxOpenConns(1)
 	if err := j.keepLog(); err != nil {
 		return err

@@ -37,6 +37,56 @@ func makeFolder(folder string) error {
 	return err
 }
 
+// mostLinks is how many links resolve follows, as many as the kernel does.
+const mostLinks = 40
+
+// resolve returns the path of the file itself where a symbolic link has its name: SQLite keeps its other files next to that. It
+// follows links only that nobody but root and we can have made.
+func resolve(path string) (string, error) {
+	for range mostLinks {
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) { // it is made later
+			return path, nil
+		} else if err != nil {
+			return "", err
+		}
+		path = filepath.Join(folder, filepath.Base(path))
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().Type() != fs.ModeSymlink {
+			return path, nil
+		} else if err != nil {
+			return "", err
+		}
+		if err := trustedLink(path, folder); err != nil {
+			return "", err
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if path = target; !filepath.IsAbs(target) {
+			path = filepath.Join(folder, target)
+		}
+	}
+	return "", &fs.PathError{Op: "open", Path: path, Err: unix.ELOOP}
+}
+
+// trustedLink returns an error where another user could have made the link, and so have a file of the user's choice replaced.
+func trustedLink(link, folder string) error {
+	for _, path := range []string{link, folder} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		owner := info.Sys().(*syscall.Stat_t).Uid
+		open := info.IsDir() && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0
+		if open || owner != 0 && int(owner) != os.Geteuid() {
+			return fmt.Errorf("it is a symbolic link, and others can write to %s", path)
+		}
+	}
+	return nil
+}
+
 // closeFolder takes from all others the right to enter the folder, where nothing is in it but journals.
 func closeFolder(folder string) error {
 	info, err := os.Stat(folder)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -16,10 +17,13 @@ import (
 const walLimit = 16 << 20
 
 // WALBytes returns the size of the write-ahead log.
-func (j *Journal) WALBytes() int64 { return WALBytes(j.path) }
+func (j *Journal) WALBytes() int64 { return WALBytes(j.file) }
 
 // WALBytes returns the size of the write-ahead log of the journal at a path; 0 where there is none.
 func WALBytes(path string) int64 {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	}
 	info, err := os.Stat(path + "-wal")
 	if err != nil {
 		return 0
@@ -58,13 +62,13 @@ func (j *Journal) shortenWAL(ctx context.Context, limit int64) error {
 		return nil
 	}
 	// A connection of its own, which waits for others a tenth of a second only: writers wait behind it.
-	db := open(j.path, "mode=rw&_busy_timeout=100&_synchronous=FULL")
+	db := open(j.file, "mode=rw&_busy_timeout=100&_synchronous=FULL")
 	db.SetMaxOpenConns(1)
 	err := errors.Join(foldLogWithin(ctx, db), db.Close())
 	if left := j.WALBytes(); left > limit {
 		return &Error{Op: "emptying the log of", Path: j.path,
 			Err:  errors.Join(fmt.Errorf("its write-ahead log has %d MiB", left>>20), err),
-			Hint: "a program has been reading the journal for long: find it with fuser -v " + j.path + "-shm"}
+			Hint: "a program has been reading the journal for long: find it with fuser -v " + j.file + "-shm"}
 	}
 	return nil
 }
