@@ -261,7 +261,15 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	return res, explain("writing", j.path, err)
 }
 
-// Accepted returns the events above an id by which jobs were accepted, in order: they name the jobs' users.
-func (j *Journal) Accepted(since int64) ([]Entry, error) {
-	return j.page(`WHERE id > ? AND kind = 'event' AND verb = 'accepted' ORDER BY id`, since)
+// Acceptance returns the event with which a job was accepted, the newest of its number where submitted is negative; false: there is none.
+func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
+	order := "ASC" // it is among the first entries of a job
+	if submitted < 0 {
+		order = "DESC"
+	}
+	entries, err := j.page(`WHERE job = ?1 AND kind = 'event' AND verb = 'accepted' AND (?2 < 0 OR submitted = ?2) ORDER BY id `+order+` LIMIT 1`, job, submitted)
+	if err != nil || len(entries) == 0 {
+		return Entry{}, false, err
+	}
+	return entries[0], true, nil
 }

@@ -241,6 +241,47 @@ func TestWhereAccountsOrReservationsArePrivateSoAreWordsAboutOthersJobs(t *testi
 	}
 }
 
+// A site has had millions of jobs: most are looked up one by one, and nothing is read again because many are remembered.
+func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
+	w := newWorld(t, Options{Hides: private})
+	j := w.of(alice)
+	if n := len(entriesOf(t, j)); n != 2 {
+		t.Fatalf("alice reads %d entries, want 2", n)
+	}
+	s := w.server.cluster
+	s.mu.Lock()
+	for i := range int64(mostOwners + 10) {
+		s.owners.note(jobKey{1000 + i, 1}, "carol")
+	}
+	s.learned = time.Time{}
+	s.mu.Unlock()
+	for _, e := range []journal.Event{{Job: 9, Submitted: 90, Kind: "accepted", Fields: map[string]any{"user": "alice"}}, {Job: 9, Submitted: 91, Kind: "accepted", Fields: map[string]any{"user": "bob"}},
+		{Job: 9, Submitted: 90, Kind: "grew"}, {Job: 9, Submitted: 91, Kind: "grew"}} {
+		e.At = time.Unix(100, 0)
+		if err := w.journal.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(entriesOf(t, j)); n != 4 { // job 9 is in no document any more
+		t.Errorf("alice reads %d entries, want 4", n)
+	}
+	if user := s.owner(jobKey{9, anySubmission}); user != "bob" {
+		t.Errorf("the newest job 9 is %q's, want bob's", user)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.owners.users); n > mostOwners || n < mostOwners-10 || len(s.owners.last) != n {
+		t.Errorf("%d users and %d numbers are remembered, want %d", n, len(s.owners.last), mostOwners)
+	}
+	if len(s.owners.recent) > 10 {
+		t.Errorf("%d were looked up", len(s.owners.recent))
+	}
+	s.owners.of(jobKey{9, 90}, time.Now().Add(2*fresh))
+	if len(s.owners.recent) > 0 {
+		t.Error("what was looked up is remembered for good")
+	}
+}
+
 func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	var fails atomic.Bool
 	var passed atomic.Int64 // of the clock

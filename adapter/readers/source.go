@@ -125,11 +125,13 @@ func (s *source) cut(queue, applications bool) (*cut, error) {
 	return d.ready, nil
 }
 
-// owners remembers whose jobs are: those that were accepted, and those that the published documents show.
+// owners remembers whose jobs are: those that the published documents have shown, and those that were looked up a moment ago.
 type owners struct {
-	since int64 // the last entry that was looked at
 	users map[jobKey]string
-	last  map[int64]int64 // the newest submission of each number
+	last  map[int64]int64 // the newest submission of each number in users
+
+	recent map[jobKey]string // looked up in the journal since asked; "": not found
+	asked  time.Time
 }
 
 // viewer returns what a user may see of the source.
@@ -146,11 +148,30 @@ func (s *source) viewer(name string) (viewer, error) {
 		}
 		s.learned = s.queue.read
 	}
-	return viewer{name: name, owns: func(k jobKey) bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.owners.of(k) == name
-	}}, nil
+	return viewer{name: name, owns: func(k jobKey) bool { return s.owner(k) == name }}, nil
+}
+
+// owner returns whose a job is; "" where that is not known. A job that no document has shown is looked up in the journal by itself:
+// there may be millions.
+func (s *source) owner(k jobKey) string {
+	s.mu.Lock()
+	user, known := s.owners.of(k, s.now())
+	j := s.journal
+	s.mu.Unlock()
+	if known || j == nil {
+		return user
+	}
+	e, found, err := j.Acceptance(k.job, k.submitted)
+	if err != nil { // what is not known is hidden
+		return ""
+	}
+	if found {
+		user, _ = e.Args["user"].(string)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owners.recent[k] = user
+	return user
 }
 
 type ownedJob struct {
@@ -159,30 +180,11 @@ type ownedJob struct {
 	User      string `json:"user"`
 }
 
-// mostOwners bounds how many jobs' users are remembered. Beyond it they are read again.
+// mostOwners bounds how many jobs' users are remembered.
 const mostOwners = 500_000
 
-// learn reads whose jobs are out of the documents, and out of entries that came since the last time.
+// learn reads whose jobs are out of the documents.
 func (s *source) learn(documents ...[]byte) error {
-	if len(s.owners.users) > mostOwners {
-		s.owners = owners{}
-	}
-	j, err := s.opened()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	accepted, err := j.Accepted(s.owners.since)
-	if err != nil {
-		return err
-	}
-	for _, e := range accepted {
-		user, _ := e.Args["user"].(string)
-		s.owners.note(jobKey{e.Job, e.Submitted}, user)
-		s.owners.since = e.ID
-	}
 	for _, text := range documents {
 		if text == nil {
 			continue
@@ -208,13 +210,33 @@ func (o *owners) note(k jobKey, user string) {
 	if user == "" {
 		return
 	}
+	if _, again := o.users[k]; !again && len(o.users) >= mostOwners {
+		for old := range o.users { // any: one that is shown is noted again
+			o.drop(old)
+			break
+		}
+	}
 	o.users[k] = user
 	o.last[k.job] = max(o.last[k.job], k.submitted)
 }
 
-func (o *owners) of(k jobKey) string {
-	if k.submitted == anySubmission {
-		k.submitted = o.last[k.job]
+func (o *owners) drop(k jobKey) {
+	delete(o.users, k)
+	if o.last[k.job] == k.submitted {
+		delete(o.last, k.job)
 	}
-	return o.users[k]
+}
+
+// of returns a job's user, where one is remembered or was looked for a moment ago.
+func (o *owners) of(k jobKey, now time.Time) (user string, known bool) {
+	if age := now.Sub(o.asked); o.recent == nil || age >= fresh || age < 0 || len(o.recent) >= mostOwners {
+		o.recent, o.asked = map[jobKey]string{}, now
+	}
+	if submitted, shown := o.last[k.job]; shown && k.submitted == anySubmission {
+		k.submitted = submitted
+	}
+	if user, known = o.users[k]; !known {
+		user, known = o.recent[k]
+	}
+	return user, known
 }
