@@ -70,12 +70,46 @@ func TestTheContentsNameEachGuideOnce(t *testing.T) {
 }
 
 func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
-	shown := 0
 	for line := range strings.Lines(guides(t)["docs/reliability.md"]) {
 		if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|"); strings.HasPrefix(line, "|") &&
 			(len(cells) != 4 || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" })) {
 			t.Errorf("not a fault, what a user sees, what is guaranteed, and the tests: %s", line)
 		}
+	}
+	checkNamedTests(t, "docs/reliability.md")
+}
+
+// Each row of a table of attacks or limits is whole, in its table and in no other.
+func TestEveryAttackOfTheSecurityGuideIsShownByATestThatExists(t *testing.T) {
+	width, seen := 0, map[string]bool{}
+	for line := range strings.Lines(guides(t)["docs/security.md"]) {
+		if !strings.HasPrefix(line, "|") {
+			width = 0
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		switch {
+		case width == 0:
+			width = len(cells)
+			if first := strings.TrimSpace(cells[0]); first != "attack" && first != "limit" {
+				t.Errorf("a row without its table: %s", line)
+			}
+		case seen[cells[0]] && !strings.HasPrefix(line, "|---"):
+			t.Errorf("a row is there twice: %s", line)
+		case len(cells) != width || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" }):
+			t.Errorf("a row has not the %d cells of its table: %s", width, line)
+		default:
+			seen[cells[0]] = true
+		}
+	}
+	checkNamedTests(t, "docs/security.md")
+}
+
+// checkNamedTests fails the test for each test that a guide names in a package which has no such test.
+func checkNamedTests(t *testing.T, guide string) {
+	t.Helper()
+	shown := 0
+	for line := range strings.Lines(guides(t)[guide]) {
 		at := rooms.FindAllStringSubmatchIndex(line, -1)
 		if len(at) == 0 && testNames.MatchString(line) {
 			t.Errorf("tests without a room: %s", line)
@@ -92,13 +126,13 @@ func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
 				}
 				shown++
 				if !strings.Contains(source, "func "+name+"(t *testing.T)") {
-					t.Errorf("docs/reliability.md names %s in %s, which has no such test", name, folder)
+					t.Errorf("%s names %s in %s, which has no such test", guide, name, folder)
 				}
 			}
 		}
 	}
 	if shown < 10 {
-		t.Errorf("only %d tests are named", shown)
+		t.Errorf("%s names only %d tests", guide, shown)
 	}
 }
 
