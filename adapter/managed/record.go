@@ -69,6 +69,7 @@ type Record struct {
 	CouldRun core.Time   `json:",omitempty"` // second since which it could have run, while it waits (adapter.Job.CouldRun)
 	// Unreserved: it began while its user was over [limits] unused, and no nodes are reserved ahead for its later steps.
 	Unreserved bool      `json:",omitempty"`
+	Unpaid     core.Time `json:",omitempty"` // node-seconds that its last run left unused, not counted yet: it was requeued
 	Let        core.Time `json:",omitempty"` // second in which a rigid job was let in; 0: it waits before the gate
 	Attached   bool      // it may still be tied to its start reservation
 	Expected   core.Time // planned start that its user was told of last, Unix seconds; 0: none

@@ -28,6 +28,7 @@ type jobs struct {
 
 	usage  *usage.Ledger // of jobs that have ended
 	unused core.Time     // node-seconds counted since the last cycle
+	unpaid unpaid        // of jobs that have ended and may come back
 
 	records map[adapter.Key]*managed.Job
 	awaited map[core.JobID]uint32 // whose nodes were waited for in the last cycle, and by which user
@@ -121,16 +122,61 @@ func (s *jobs) recall() error {
 	return nil
 }
 
-// spend counts what a job used that has ended, and what it left unused of what was reserved ahead for it, and returns the latter. What the
-// batch system took from it is not its user's doing.
+// spend counts what a job used whose run has ended. It notes what the run left unused of what was reserved ahead, and returns that. What the
+// batch system took is not the user's doing. Nor may a requeue be: Slurm does not tell whose it is, and lets an owner requeue a job that was
+// submitted with --requeue. So that is counted when the job ends for good or its next run leaves something unused too, and not at all once that
+// run begins its last growth.
 func (s *jobs) spend(r *managed.Job, state string) core.Time {
-	used, unused := r.Used(s.notes.clock.Now().Unix())
-	if taken[state] || s.lost(r.Nodes) {
-		unused = 0
+	now := s.notes.clock.Now().Unix()
+	used, unused := r.Used(now)
+	s.usage.Add(r.User, r.Account, used, 0, now)
+	switch {
+	case r.Began == 0 || taken[state] || s.lost(r.Nodes):
+		return 0
+	case !managed.Grows(r.EP(), r.Step):
+		r.Unpaid = 0
+	default:
+		s.charge(debt{r.User, r.Account, r.Unpaid})
+		r.Unpaid = unused
 	}
-	s.usage.Add(r.User, r.Account, used, unused, s.notes.clock.Now().Unix())
-	s.unused += unused
 	return unused
+}
+
+// unpaid is what jobs that have ended left unused, by number. Slurm requeues a job under its number with a new second of submission.
+type unpaid map[core.JobID]debt
+
+type debt struct {
+	user, account string
+	unused        core.Time // node-seconds
+}
+
+// settle counts what jobs left unused that the reading does not show any more. One that waits again takes it along.
+func (s *jobs) settle(snapshot *adapter.Snapshot) {
+	if len(s.unpaid) == 0 {
+		return
+	}
+	shown := map[core.JobID]bool{}
+	for i := range snapshot.Jobs {
+		shown[snapshot.Jobs[i].ID] = true
+	}
+	for _, r := range s.records {
+		if d, ok := s.unpaid[r.ID]; ok && d.user == r.User {
+			r.Unpaid, r.Dirty = r.Unpaid+d.unused, true
+			delete(s.unpaid, r.ID)
+		}
+	}
+	for id, d := range s.unpaid {
+		if !shown[id] {
+			s.charge(d)
+			delete(s.unpaid, id)
+		}
+	}
+}
+
+// charge counts what a job left unused.
+func (s *jobs) charge(d debt) {
+	s.usage.Add(d.user, d.account, 0, d.unused, s.notes.clock.Now().Unix())
+	s.unused += d.unused
 }
 
 // lost reports whether one of the nodes is down, by the newest reading.

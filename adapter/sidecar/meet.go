@@ -267,6 +267,13 @@ func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
 		fields["state"] = j.Why
 		text += " (" + j.Why + ")"
 	}
+	if r.Unpaid > 0 {
+		s.charge(s.unpaid[r.ID]) // of another job of that number
+		if s.unpaid == nil {
+			s.unpaid = unpaid{}
+		}
+		s.unpaid[r.ID] = debt{r.User, r.Account, r.Unpaid}
+	}
 	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)
 	delete(s.notes.told, r.Key)
@@ -278,7 +285,7 @@ func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
 }
 
 // bury drops the jobs that the reading does not show any more.
-func (s *jobs) bury(here map[adapter.Key]bool) error {
+func (s *jobs) bury(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for _, r := range s.sorted() {
 		if !here[r.Key] && s.fresh(r) {
 			if err := s.forget(r, "ended", nil); err != nil {
@@ -286,6 +293,7 @@ func (s *jobs) bury(here map[adapter.Key]bool) error {
 			}
 		}
 	}
+	s.settle(snapshot)
 	return nil
 }
 

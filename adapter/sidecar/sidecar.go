@@ -287,7 +287,7 @@ func (s *Sidecar) absorb(r reading) error {
 	}
 	s.strays.dismiss(here)
 	s.readings.noteOdd()
-	return s.jobs.bury(here)
+	return s.jobs.bury(here, r.snapshot)
 }
 
 // cycle plans and acts on the newest reading.
