@@ -1,0 +1,20 @@
+package managed
+
+import (
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// Slurm keeps the seconds from which it counts ages when the clock is set: a job that waits for the sidecar keeps its place among those that do not.
+func TestASetClockMovesWhatIsRememberedAndNotSinceWhenTheJobCouldRun(t *testing.T) {
+	for _, since := range []core.Time{500, adapter.NotYet, 0} {
+		for _, by := range []core.Time{3600, -3600} {
+			r := &Job{Record: Record{Phase: Waiting, CouldRun: since, Expected: 9000}, Choices: []core.EP{{{Duration: 60, Nodes: 1}}}}
+			if r.Shift(by); r.CouldRun != since || r.Expected != 9000+by {
+				t.Errorf("a clock set by %d s: it could run since %d, want %d; it is expected at %d, want %d", by, r.CouldRun, since, r.Expected, 9000+by)
+			}
+		}
+	}
+}
