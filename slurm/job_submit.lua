@@ -31,6 +31,7 @@ local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they a
 local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
 local MAX_WANTS = 32 -- that a job may have of its nodes, for the plug-in to judge them: it has up to 200 kinds of nodes
 local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
+local MOST_EACH = 2 ^ 53 -- that a job may ask of each node: more is no whole number in Lua, and hundreds of digits are infinite
 local BELIEVED = 900 -- seconds for which a file of the sidecar's is believed
 local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
@@ -604,6 +605,7 @@ local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
 		if value then
+			value = math.min(value, MOST_EACH)
 			all[#all + 1] = { option = option:format(value), unit = unit, has = has, fits = function(kind) return has(kind) >= value end }
 		end
 	end
