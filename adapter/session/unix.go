@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/adapter/folder"
 )
 
 // ErrLive means that another server answers at the address.
@@ -69,14 +71,8 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 
 // directory makes the socket's directory when it is absent, and checks that nobody else can put a socket into it.
 func directory(dir string) error {
-	_, absent := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MakeOpen(dir); err != nil {
 		return err
-	}
-	if errors.Is(absent, fs.ErrNotExist) { // everyone goes through it, whatever our umask
-		if err := os.Chmod(dir, 0o755); err != nil {
-			return err
-		}
 	}
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"accordion/shim/wire"
 )
 
@@ -169,5 +171,26 @@ func TestTheDirectoryIsMadeWhenItIsAbsent(t *testing.T) {
 	s.answerAll(t)
 	if _, err := wire.ReadReply(s.ask(t, 1)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// accordion.service has UMask=0077.
+func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
+	top, err := os.MkdirTemp("", "umask") // short enough for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(top)
+	defer unix.Umask(unix.Umask(0o077))
+	path := filepath.Join(top, "a", "b", "sock")
+	l, err := listenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, dir := range []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b")} {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: mode %v (%v), want 0755", dir, info.Mode(), err)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestWhoMayRead(t *testing.T) {
@@ -153,6 +155,27 @@ func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 			t.Errorf("%s: it listens there", name)
 		} else if !strings.Contains(err.Error(), "the folder "+dir) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// accordion.service has UMask=0077.
+func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
+	top, err := os.MkdirTemp("", "umask") // short enough for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(top)
+	defer unix.Umask(unix.Umask(0o077))
+	path := filepath.Join(top, "a", "b", "sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, dir := range []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b")} {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: mode %v (%v), want 0755", dir, info.Mode(), err)
 		}
 	}
 }

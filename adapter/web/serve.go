@@ -5,10 +5,8 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"mime"
 	"net"
@@ -20,6 +18,7 @@ import (
 	"time"
 
 	"accordion/adapter/connlimit"
+	"accordion/adapter/folder"
 )
 
 //go:embed assets
@@ -99,17 +98,10 @@ func listen(address string) (net.Listener, error) {
 	if !filepath.IsAbs(address) {
 		return net.Listen("tcp", address)
 	}
-	folder := filepath.Dir(address)
-	_, absent := os.Stat(folder)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := folder.MakeOpen(filepath.Dir(address)); err != nil {
 		return nil, err
 	}
-	if errors.Is(absent, fs.ErrNotExist) { // readers go through it, whatever our umask
-		if err := os.Chmod(folder, 0o755); err != nil {
-			return nil, err
-		}
-	}
-	if err := trusted(folder); err != nil {
+	if err := trusted(filepath.Dir(address)); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(address); err == nil {
