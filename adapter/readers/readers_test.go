@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"accordion/adapter"
 	"accordion/adapter/journal"
@@ -485,6 +486,34 @@ func TestTheStateSaysWhetherTheSidecarLives(t *testing.T) {
 	var gone *AwayError
 	if !errors.As(err, &gone) || !gone.Known || gone.State.Running || !strings.Contains(err.Error(), "has not been running since") {
 		t.Errorf("%v, want that it is away", err)
+	}
+}
+
+func TestAStateThatWasNotCompletedLeavesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	path, other := StatePath(filepath.Join(dir, "s")), filepath.Join(t.TempDir(), "other")
+	if err := errors.Join(os.WriteFile(other, nil, 0o600), os.Symlink(other, filepath.Join(dir, ".s.state.new"))); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Umask(unix.Umask(0o077))
+	if err := writeState(path, State{PID: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := ReadState(filepath.Join(dir, "s"), time.Now()); err != nil || s.PID != 7 {
+		t.Errorf("the state is %+v (%v)", s, err)
+	}
+	if text, err := os.ReadFile(other); err != nil || len(text) > 0 {
+		t.Errorf("through the link was written %q (%v)", text, err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 { // what one that was killed left is gone
+		t.Errorf("the folder has %v, want the state alone", files)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o644 {
+		t.Errorf("mode %v (%v), want 0644", info.Mode(), err)
 	}
 }
 
