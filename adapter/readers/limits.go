@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Limits bounds what each user may have, and all of them together. Zero values stand for the defaults.
@@ -59,38 +61,10 @@ type allowances struct {
 // An allowance is what one user has left.
 type allowance struct {
 	atOnce, followers int
-	questions, bytes  bucket
+	questions, bytes  *rate.Limiter
 	used              time.Time
 	refused           int       // since it was logged last
 	logged            time.Time // when a refusal was logged last
-}
-
-// A bucket fills at a rate up to its size. It may be overdrawn.
-type bucket struct {
-	size, rate float64 // rate: each second
-	left       float64
-	at         time.Time
-}
-
-func newBucket(size int, rate float64, now time.Time) bucket {
-	return bucket{size: float64(size), rate: rate, left: float64(size), at: now}
-}
-
-// take takes n out of the bucket, and returns how long it takes until nothing of that is owed.
-func (b *bucket) take(n float64, now time.Time) time.Duration {
-	b.fill(now)
-	b.left -= n
-	return b.until(0)
-}
-
-func (b *bucket) fill(now time.Time) {
-	b.left = min(b.size, b.left+b.rate*max(0, now.Sub(b.at).Seconds()))
-	b.at = now
-}
-
-// until returns how long it takes until there is so much in it.
-func (b *bucket) until(level float64) time.Duration {
-	return time.Duration(max(0, level-b.left) / b.rate * float64(time.Second))
 }
 
 func newAllowances(l Limits, now func() time.Time) *allowances {
@@ -111,7 +85,7 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	}
 	u := a.users[uid]
 	if u == nil {
-		u = &allowance{questions: newBucket(max(1, a.limits.PerMinute/4), float64(a.limits.PerMinute)/60, now), bytes: newBucket(a.limits.Bytes, float64(a.limits.Rate), now)}
+		u = &allowance{questions: rate.NewLimiter(rate.Limit(a.limits.PerMinute)/60, max(1, a.limits.PerMinute/4)), bytes: rate.NewLimiter(rate.Limit(a.limits.Rate), a.limits.Bytes)}
 		a.users[uid] = u
 	}
 	u.used = now
@@ -130,11 +104,11 @@ func (a *allowances) enter(uid uint32, follow bool) *refusal {
 	defer a.mu.Unlock()
 	now := a.now()
 	u := a.of(uid, now)
-	u.questions.fill(now)
+	missing := 1 - u.questions.TokensAt(now)
 	switch {
-	case u.questions.left < 1:
-		wait := int64(math.Ceil(u.questions.until(1).Seconds()))
-		return &refusal{fmt.Sprintf("user %d asks more often than %d times a minute, or %d times at once, as one user may", uid, a.limits.PerMinute, int(u.questions.size)), max(1, wait)}
+	case missing > 0:
+		wait := int64(math.Ceil(missing / float64(u.questions.Limit())))
+		return &refusal{fmt.Sprintf("user %d asks more often than %d times a minute, or %d times at once, as one user may", uid, a.limits.PerMinute, u.questions.Burst()), max(1, wait)}
 	case !follow && u.atOnce >= a.limits.AtOnce:
 		return &refusal{fmt.Sprintf("user %d is being answered %d times at once, as often as one user may be", uid, u.atOnce), 1}
 	case follow && u.followers >= a.limits.Followers:
@@ -142,7 +116,7 @@ func (a *allowances) enter(uid uint32, follow bool) *refusal {
 	case a.open >= a.limits.All:
 		return &refusal{fmt.Sprintf("%d users are being answered, as many as may be at once", a.open), 5}
 	}
-	u.questions.take(1, now)
+	u.questions.AllowN(now, 1)
 	a.open++
 	if follow {
 		u.followers++
@@ -169,7 +143,8 @@ func (a *allowances) leave(uid uint32, follow bool) {
 func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.users[uid].bytes.take(float64(bytes), a.now())
+	now := a.now()
+	return a.users[uid].bytes.ReserveN(now, min(bytes, a.limits.Bytes)).DelayFrom(now)
 }
 
 // logPause is how often refusals of one user are logged.
