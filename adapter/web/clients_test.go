@@ -59,18 +59,18 @@ func TestAClientWithAllStreamsKeepsNoOtherOut(t *testing.T) {
 		}
 		return answer.Body, answer.Status
 	}
-	first, status := stream()
+	first, _ := stream()
 	for i := 1; i < mostStreams; i++ {
-		if _, status = stream(); !strings.HasPrefix(status, "200") {
+		if _, status := stream(); !strings.HasPrefix(status, "200") {
 			t.Fatalf("stream %d of the greedy client: %s", i+1, status)
 		}
 	}
-	if _, status = stream(); !strings.HasPrefix(status, "503") {
+	if _, status := stream(); !strings.HasPrefix(status, "503") {
 		t.Errorf("one more of the greedy client: %s, want 503", status)
 	}
 	from.Store("192.0.2.2")
 	for i := range 10 {
-		if _, status = stream(); !strings.HasPrefix(status, "200") {
+		if _, status := stream(); !strings.HasPrefix(status, "200") {
 			t.Errorf("stream %d of another client: %s", i+1, status)
 		}
 	}

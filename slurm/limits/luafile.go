@@ -18,7 +18,16 @@ func (p Policies) Lua(n Need) string {
 
 // withDigest returns a file for job_submit.lua, whose first line says what it is about.
 func withDigest(about, body string) string {
-	return fmt.Sprintf("-- Written by accordion serve: %s. Read by job_submit.lua. sha256:%x\n%s", about, sha256.Sum256([]byte(body)), body)
+	return fmt.Sprintf("-- %s: %s. Read by job_submit.lua. sha256:%x\n%s", author, about, sha256.Sum256([]byte(body)), body)
+}
+
+// author is in the first line of each file that the sidecar writes for job_submit.lua.
+const author = "Written by accordion serve"
+
+// IsOurs reports whether a file for job_submit.lua was written by the sidecar, of this release or of an earlier one.
+func IsOurs(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	return strings.HasPrefix(first, "-- ") && strings.Contains(first, author)
 }
 
 // Dated returns a file for job_submit.lua with the second in which it is written at the beginning of its first line. The plug-in believes no

@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"accordion/slurm/limits"
+	"accordion/slurm/output"
 	"accordion/slurm/setup"
 )
 
@@ -91,16 +94,19 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestWhatTheSidecarWroteForThePluginIsRemovedToo(t *testing.T) {
-	folder := t.TempDir()
-	ours, others, none := filepath.Join(folder, "accordion_nodes.lua"), filepath.Join(folder, "accordion_limits.lua"), filepath.Join(folder, "none")
-	write(t, ours, "-- Written by accordion serve: what nodes there are.\nreturn {}\n")
-	write(t, others, "return {}\n")
-	var said bytes.Buffer
-	if err := removeGenerated(&said, []string{ours, others, none}); err != nil || said.String() != "removed "+ours+"\n" {
-		t.Errorf("it says %q, error %v", said.String(), err)
-	}
-	left, err := os.ReadDir(folder)
-	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(others) {
-		t.Errorf("there is left %v, error %v", left, err)
+	written := limits.NodesLua(output.Inventory{}, []string{"main"}, false)
+	for name, text := range map[string]string{"of this release": limits.Dated(written, time.Unix(1_800_000_000, 0)), "of an earlier one": written} {
+		folder := t.TempDir()
+		ours, others, none := filepath.Join(folder, "accordion_nodes.lua"), filepath.Join(folder, "accordion_limits.lua"), filepath.Join(folder, "none")
+		write(t, ours, text)
+		write(t, others, "return {}\n")
+		var said bytes.Buffer
+		if err := removeGenerated(&said, []string{ours, others, none}); err != nil || said.String() != "removed "+ours+"\n" {
+			t.Errorf("%s: it says %q, error %v", name, said.String(), err)
+		}
+		left, err := os.ReadDir(folder)
+		if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(others) {
+			t.Errorf("%s: there is left %v, error %v", name, left, err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/slurm"
+	"accordion/slurm/limits"
 	"accordion/slurm/output"
 	decided "accordion/slurm/setup"
 )
@@ -237,7 +237,7 @@ func removeGenerated(out io.Writer, paths []string) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil && bytes.HasPrefix(text, []byte("-- Written by accordion serve")) {
+		if err == nil && limits.IsOurs(string(text)) {
 			err = os.Remove(path)
 			fmt.Fprintf(out, "removed %s\n", path)
 		}
