@@ -24,7 +24,8 @@ func (d delays) String() string {
 }
 
 // TestHostileUsersDoNotDelayOthersOnARealSlurm: five users whose jobs have 600 steps of a second each, with [limits] shortest_step off,
-// and another user whose jobs are compared in turns with them and without. (-accordion.long: thirty such jobs, five turns.)
+// and another user whose jobs come within seconds all the same. (-accordion.long: thirty such jobs, and five turns with them and without, of
+// which the median is at most doubled.)
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	aside(t)
 	nodes, jobs, turns := 16, 6, 1
@@ -57,15 +58,20 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	for what, two := range map[string][2][]float64{
 		"was accepted": {alone.accepted, beside.accepted}, "grew": {alone.growths, beside.growths}, "shrank": {alone.shrinks, beside.shrinks},
 	} {
-		slack := 1.0 // a reading more
-		if !*long {
-			slack = 3 // the short form is a sample, beside other tests
+		before, after := quantile(two[0], 0.5), quantile(two[1], 0.5)
+		most := sampleBound
+		if *long {
+			most = 2*max(before, 0) + 1 // and a reading
 		}
-		if before, after := quantile(two[0], 0.5), quantile(two[1], 0.5); !(after <= 2*max(before, 0)+slack) {
-			t.Errorf("next to hostile users a job %s after %.2f s, without them after %.2f s", what, after, before)
+		if !(after <= most) {
+			t.Errorf("next to hostile users a job %s after %.2f s, without them after %.2f s; want at most %.2f s", what, after, before, most)
 		}
 	}
 }
+
+// sampleBound is how many seconds late a single sample may be that is taken next to other tests. Without equal shares a job was accepted after
+// 145 s, and not over after four minutes.
+const sampleBound = 20.0
 
 // punctual runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
 func punctual(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
