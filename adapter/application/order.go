@@ -1,6 +1,8 @@
 package application
 
 import (
+	"strings"
+
 	"accordion/adapter/part"
 	"accordion/core"
 )
@@ -30,7 +32,7 @@ func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o part.Ord
 	case a.Phase == Running || a.Phase == Ending && a.Went > 0:
 		o.Want = part.Run
 	case used && (a.Phase == Starting || a.Phase == Ending):
-		o.Want = part.Start
+		o.Want, o.On = part.Start, strings.Join(p.Nodes, " ")
 	case used && a.Phase == Preparing:
 		o.Want = part.Prepare
 	default:

@@ -128,3 +128,24 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 		}
 	}
 }
+
+// A sidecar that was killed may still write the reservation of an earlier try, over nodes that other jobs have got since. The next sidecar
+// remembers nothing of what was prepared, and the order says it.
+func TestAReservationOverOtherNodesThanTheOrderNamesStartsNothing(t *testing.T) {
+	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
+	for _, c := range []struct {
+		reserved []string
+		verb     Verb
+		stand    part.Stand
+	}{
+		{[]string{"n2", "n1"}, Start, part.Prepared},
+		{[]string{"n5", "n6"}, Nothing, part.Waiting},
+	} {
+		e := &entry{order: part.Order{Application: 7, Job: 5, Submitted: 900, User: "ada", Want: part.Start, Try: 1, Hosts: 2, On: "n1 n2"}}
+		e.recall()
+		r := adapter.Reservation{Name: managed.PartReservation(7), Nodes: c.reserved}
+		if step := Next(e.order, Sight{Job: &job, Reservation: &r}, e.memory); step.Verb != c.verb || step.Stand != c.stand {
+			t.Errorf("with %v reserved: %+v, want verb %v, stand %v", c.reserved, step, c.verb, c.stand)
+		}
+	}
+}

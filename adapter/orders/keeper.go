@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -130,6 +131,15 @@ func (k *Keeper) takeOrders() {
 			e.retry, e.fails, e.did, e.same = time.Time{}, 0, Nothing, 0
 		}
 		e.order, e.ordered = o, true
+		e.recall()
+	}
+}
+
+// recall remembers the nodes that were prepared for a start, of which the order tells a sidecar that has begun since. A reservation over
+// other nodes was written late by one that was killed, and other jobs may have got those nodes.
+func (e *entry) recall() {
+	if e.order.Want == part.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
+		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
 	}
 }
 

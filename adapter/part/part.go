@@ -75,6 +75,7 @@ type Order struct {
 	At          core.Time // Wait: the estimate; core.Forever: none
 	By          core.Time // Start, Run: the latest end that is promised
 	Until       core.Time // Ghost: its end
+	On          string    // Start: the nodes that were prepared, with blanks between, as the launcher knows them; "": not known
 	Why         string    // Drop, End: a line for its user
 }
 
