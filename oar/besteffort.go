@@ -16,17 +16,18 @@ import (
 	"accordion/oar/server"
 )
 
-// word is what a besteffort job for whose checkpoint OAR waits is to do for our reservations.
+// word is the action for a besteffort job that is in the way of our reservations and for whose
+// checkpoint OAR waits.
 type word int
 
 const (
 	stay       word = iota
-	checkpoint      // it is asked for its checkpoint
-	end             // it has had its time
+	checkpoint      // send it the checkpoint signal
+	end             // its time for the checkpoint has ended
 )
 
-// wordFor decides it: a job is asked so early that it is gone when the reservation begins, and ended when it has had its time and the
-// reservation has begun.
+// wordFor returns the action. A job receives the signal so early that it is gone when the
+// reservation begins. It is ended when its time has ended and the reservation has begun.
 func wordFor(y observe.Yielding, reservations []adapter.Reservation, now core.Time) word {
 	said := stay
 	for _, r := range reservations {
@@ -43,8 +44,8 @@ func wordFor(y observe.Yielding, reservations []adapter.Reservation, now core.Ti
 	return said
 }
 
-// makeWay has besteffort jobs make way for our reservations, as OAR has them where a job is to begin at once: it sends them a signal, and
-// ends them when they have had their time.
+// makeWay removes besteffort jobs from the nodes of our reservations, as OAR does where a job is to
+// begin at once. It has OAR send them a signal, and ends them when their time has ended.
 func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reservations []adapter.Reservation) error {
 	if len(yielding) == 0 || !slices.ContainsFunc(reservations, adapter.Reservation.Ours) {
 		return nil
@@ -74,14 +75,14 @@ func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reser
 	return nil
 }
 
-// event writes an event of a job's into OAR's log.
+// event writes an event of a job into OAR's log.
 func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Time, text string) error {
 	return database.Run(ctx, tx, "writing an event of job "+strconv.FormatInt(job, 10),
 		fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('%s', %d, %d, '%s', 'NO')", kind, job, now, text))
 }
 
-// askForCheckpoint writes down that a job was asked, from when on its time counts, and has OAR send the signal. That takes as long as the node
-// takes to answer, and nobody waits for it.
+// askForCheckpoint records that a job was asked, which starts its time, and has OAR send the
+// signal. That takes as long as the node takes to answer, and no caller waits for it.
 func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now core.Time) error {
 	s.log.Info("a besteffort job is asked for its checkpoint: a reservation is to have its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)

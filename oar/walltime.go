@@ -13,8 +13,9 @@ import (
 
 var _ adapter.Lengthener = (*System)(nil)
 
-// Lengthen asks OAR for a longer walltime (oarwalltime), as an administrator may. OAR's next pass grants it, or a part of it, where no other
-// job is planned on the nodes; where oar.conf does not let walltimes be changed it refuses.
+// Lengthen asks OAR for a longer walltime (oarwalltime), as an administrator may. OAR's next pass
+// grants it, or a part of it, where no other job is planned on the nodes. Where oar.conf forbids
+// changes of walltimes, OAR refuses.
 func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	walltime := fmt.Sprintf("%d:%d:%d", limit/3600, limit/60%60, limit%60)
 	out, err := node.Program(ctx, s.program("oarwalltime"), strconv.FormatInt(int64(job.ID), 10), walltime).CombinedOutput()

@@ -1,10 +1,12 @@
-// Package connlimit bounds how many connections, or other things that clients hold, are open at once: in all, and of one client.
+// Package connlimit bounds how many connections, or other things that clients hold, are open at
+// once: in all, and of one client.
 //
 //	limiter := connlimit.New(connlimit.Limits{Total: 2048, PerClient: 256})
 //	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
 //
-// A client is a network, for whoever has one address of an IPv6 network has all of them. One that connects from many networks is bounded
-// by the places that are kept for known hosts, and by that the client with the most gives way to one with fewer.
+// A client is a network, because a program with one address of an IPv6 network can use all of them.
+// A client that connects from many networks is bounded in two ways. Places are kept for known
+// hosts, and the client with the most places gives way to one with fewer.
 package connlimit
 
 import (
@@ -26,7 +28,8 @@ type Client struct {
 // loopback stands for all of 127.0.0.0/8 and ::1.
 var loopback = Client{"loopback", "loopback"}
 
-// OfAddr returns the client that connects from an address: an IPv4 address is a network of its own, of IPv6 the /64 is one.
+// OfAddr returns the client that connects from an address. An IPv4 address is a client of its own;
+// of IPv6 addresses, each /64 network is one client.
 func OfAddr(addr netip.Addr) Client {
 	addr = addr.Unmap().WithZone("")
 	switch {
@@ -40,7 +43,8 @@ func OfAddr(addr netip.Addr) Client {
 	return Client{addr.String(), netip.PrefixFrom(addr, 64).Masked().String()}
 }
 
-// Of returns the client at the other end of a connection: by its address, or on a Unix socket by its user.
+// Of returns the client at the other end of a connection: by its address, or on a Unix socket by
+// its user.
 func Of(conn net.Conn) Client {
 	if c, is := conn.(*Conn); is {
 		return Of(c.Conn)
@@ -79,7 +83,8 @@ type Limits struct {
 	Replace bool
 }
 
-// sure is how many of the kept places one known host may have: a crowd of known hosts does not use them up for the others.
+// sure is how many of the kept places one known host may have. With this bound a crowd of known
+// hosts does not use them up for the others.
 const sure = 8
 
 // FullError says why nothing more may be open.
@@ -102,7 +107,7 @@ type Limiter struct {
 	mu    sync.Mutex
 	open  int
 	of    map[string][]*place // of each client that has any, the oldest first
-	sizes []int               // how many clients have so many places
+	sizes []int               // sizes[n]: how many clients have n places
 	known map[string]time.Time
 }
 
@@ -119,11 +124,12 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, of: map[string][]*place{}, known: map[string]time.Time{}}
 }
 
-// Enter counts one more of a client. When leave is called, any number of times, it no longer counts. Should another take its place, evict
-// is called, which must not wait; leave has no effect then.
+// Enter counts one more of a client until leave is called, which may be called any number of times.
+// When another takes its place, evict is called, which must not wait. After that leave has no
+// effect.
 //
-// When Total are open the client with the most gives its oldest up for one that has fewer, so that a few who hold all of them
-// keep no other out.
+// When Total are open, the client with the most gives up its oldest for a client that has fewer. So
+// a few clients that hold all places keep no other client out.
 func (l *Limiter) Enter(c Client, evict func()) (leave func(), err error) {
 	p := &place{c.Network, evict}
 	gone, err := l.enter(c, p)
@@ -182,7 +188,8 @@ func (l *Limiter) most() string {
 	return ""
 }
 
-// resized counts a client that had so many places under how many it has. The last size is the greatest there is.
+// resized moves a client in l.sizes from size had to size has. The last size is the greatest that
+// exists.
 func (l *Limiter) resized(had, has int) {
 	for len(l.sizes) <= has {
 		l.sizes = append(l.sizes, 0)
@@ -218,7 +225,8 @@ func (l *Limiter) remove(p *place) {
 // mostKnown bounds how many hosts are known.
 const mostKnown = 16_384
 
-// Know remembers a host that is to be trusted with a kept place. When there are too many, the one that was known longest ago is forgotten.
+// Know remembers a host that is trusted with a kept place. When there are too many, the one that
+// was known longest ago is forgotten.
 func (l *Limiter) Know(c Client, now time.Time) {
 	if c.Host == "" {
 		return

@@ -1,5 +1,6 @@
-// Package fair shares what is scarce among the users of a cluster: whoever has had least of it lately comes next. One user
-// alone may use all but the places that are kept free; next to others each gets an equal share.
+// Package fair shares what is scarce among the users of a cluster. The user who has had least of it
+// lately comes next. One user alone may use all but the places that are kept free; next to others
+// each gets an equal share.
 //
 //	queue := fair.NewQueue[*call](&ledger)
 //	queue.Push(uid, call)
@@ -25,7 +26,8 @@ const (
 	Kinds                 // how many there are
 )
 
-// An Asker is who wants something scarce, and what for. The zero one is the sidecar itself.
+// An Asker is a user who wants something scarce, and what it is wanted for. The zero Asker is the
+// sidecar itself.
 type Asker struct {
 	User uint32
 	Kind Kind
@@ -36,36 +38,39 @@ type askerKey struct{}
 // With returns a context whose calls are made for the asker.
 func With(ctx context.Context, a Asker) context.Context { return context.WithValue(ctx, askerKey{}, a) }
 
-// For returns a context whose calls are made for the user, of the kind that they were.
+// For returns a context whose calls are made for the user, with the kind that ctx has.
 func For(ctx context.Context, user uint32) context.Context {
 	return With(ctx, Asker{User: user, Kind: Of(ctx).Kind})
 }
 
-// As returns a context whose calls are of the kind, made for whom they were.
+// As returns a context whose calls are of the kind, for the user that ctx has.
 func As(ctx context.Context, k Kind) context.Context {
 	return With(ctx, Asker{User: Of(ctx).User, Kind: k})
 }
 
-// Of returns for whom the calls of the context are made.
+// Of returns the asker for whom the calls of the context are made.
 func Of(ctx context.Context) Asker {
 	a, _ := ctx.Value(askerKey{}).(Asker)
 	return a
 }
 
-// halfLife is after how long what a user has had counts for half. It is long enough that who asks all the time stays behind
-// who asks now and then, and short enough that nobody waits for what was an hour ago.
+// halfLife is the time after which what a user has had counts for half. It is long enough that a
+// user who asks all the time stays behind a user who asks now and then. It is short enough that no
+// user waits because of what they had an hour ago.
 const halfLife = 2 * time.Minute
 
-// A Ledger remembers how much of something each user has had lately. The zero one remembers nothing.
+// A Ledger remembers how much of something each user has had lately. The zero Ledger remembers
+// nothing.
 type Ledger struct {
 	had  map[uint32]float64 // as it counted at base
 	base time.Time
 }
 
-// negligible is the amount that is forgotten.
+// negligible is the amount below which a user is forgotten.
 const negligible = 0.01
 
-// Charge notes that the user got so much at an instant; what was given back is negative.
+// Charge notes that the user got the amount at an instant; an amount that was given back is
+// negative.
 func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	if l.had == nil {
 		l.had, l.base = map[uint32]float64{}, now
@@ -76,12 +81,12 @@ func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	l.had[user] = max(0, l.had[user]+amount*math.Exp2(l.halves(now)))
 }
 
-// Had returns what the user has had, less the longer ago it was.
+// Had returns what the user has had. It counts for less the longer ago it was.
 func (l *Ledger) Had(user uint32, now time.Time) float64 {
 	return l.had[user] * math.Exp2(-l.halves(now))
 }
 
-// Mean returns what the users have had on average who have had anything lately.
+// Mean returns the average of what users have had, of the users who have had anything lately.
 func (l *Ledger) Mean(now time.Time) float64 {
 	sum, users, least := 0.0, 0, negligible*math.Exp2(l.halves(now))
 	for _, had := range l.had {
@@ -97,7 +102,7 @@ func (l *Ledger) Less(one, other uint32) bool { return l.had[one] < l.had[other]
 
 func (l *Ledger) halves(now time.Time) float64 { return float64(now.Sub(l.base)) / float64(halfLife) }
 
-// rebase counts everything from now on, and forgets users who have had nothing for long.
+// rebase counts everything from now on, and forgets users who have had nothing for a long time.
 func (l *Ledger) rebase(now time.Time) {
 	by := math.Exp2(-max(0, l.halves(now)))
 	for user, had := range l.had {
@@ -108,8 +113,8 @@ func (l *Ledger) rebase(now time.Time) {
 	l.base = now
 }
 
-// A Queue is what users wait with. Each user's own come in their order; the user who has had least comes first. Several
-// queues may go by one ledger.
+// A Queue holds the items with which users wait. Items of one user come in their order. The user
+// who has had least comes first. Several queues may use one ledger.
 type Queue[T comparable] struct {
 	ledger *Ledger
 	lines  map[uint32][]waiting[T]
@@ -117,7 +122,7 @@ type Queue[T comparable] struct {
 	length int
 }
 
-// NewQueue makes an empty queue that goes by a ledger.
+// NewQueue returns an empty queue that uses the ledger.
 func NewQueue[T comparable](l *Ledger) *Queue[T] {
 	return &Queue[T]{ledger: l, lines: map[uint32][]waiting[T]{}}
 }
@@ -127,19 +132,21 @@ type waiting[T any] struct {
 	at   uint64
 }
 
-// Push adds one behind the user's others.
+// Push adds an item behind the user's others.
 func (q *Queue[T]) Push(user uint32, item T) {
 	q.pushed++
 	q.length++
 	q.lines[user] = append(q.lines[user], waiting[T]{item, q.pushed})
 }
 
-// Next returns the one that comes next, and leaves it in the queue. Of users who have had as much, the one who waits longest.
+// Next returns the item that comes next, and leaves it in the queue. Of users who have had the same
+// amount, the one who has waited longest comes first.
 func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
 	return q.NextOf(func(uint32) bool { return true })
 }
 
-// NextOf returns the one that comes next of the users that may come, and leaves it in the queue.
+// NextOf returns the item that comes next of the users for whom may returns true, and leaves it in
+// the queue.
 func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok bool) {
 	var first waiting[T]
 	for u, line := range q.lines {
@@ -153,7 +160,7 @@ func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok b
 	return user, first.item, ok
 }
 
-// Drop takes one out, wherever it is.
+// Drop removes an item from the queue, wherever it is in it.
 func (q *Queue[T]) Drop(user uint32, item T) {
 	line := q.lines[user]
 	for i := range line {
@@ -170,7 +177,7 @@ func (q *Queue[T]) Drop(user uint32, item T) {
 	}
 }
 
-// Len returns how many wait.
+// Len returns how many items wait.
 func (q *Queue[T]) Len() int { return q.length }
 
 // Users returns how many users wait.

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances alone, and as many again for
-// users who have no call under way: a few users whose calls are slow do not keep out the others.
+// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances
+// alone. As many again are for users who have no call under way: a few users whose calls are slow
+// do not keep out the others.
 type Gate struct {
 	places, kept int
 	now          func() time.Time
@@ -24,7 +25,7 @@ type entrant struct {
 	in chan struct{} // closed when it may go in
 }
 
-// NewGate makes a gate of so many places; kept are at most a quarter of them.
+// NewGate returns a gate with the given number of places. At most a quarter of them are kept.
 func NewGate(places, kept int, now func() time.Time) *Gate {
 	g := &Gate{places: places, kept: min(kept, places/4), now: now, of: map[uint32]int{}}
 	for kind := range g.waiting {
@@ -33,7 +34,8 @@ func NewGate(places, kept int, now func() time.Time) *Gate {
 	return g
 }
 
-// Enter waits for a place for the context's asker. It fails only when ctx ends; otherwise leave gives the place back.
+// Enter waits for a place for the context's asker. It fails only when ctx ends; otherwise leave
+// releases the place.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	e := &entrant{Asker: Of(ctx), in: make(chan struct{})}
 	g.mu.Lock()
@@ -54,7 +56,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	return sync.OnceFunc(func() { g.leave(e) }), nil
 }
 
-// giveUp takes one out that waits no longer, and reports whether it was let in meanwhile.
+// giveUp removes an entrant that no longer waits, and reports whether it was let in meanwhile.
 func (g *Gate) giveUp(e *entrant) (in bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,7 +79,8 @@ func (g *Gate) leave(e *entrant) {
 	g.let()
 }
 
-// let lets in whoever has a place, readings and acceptances first. A user for whom there is none holds up nobody. The caller holds the lock.
+// let admits each entrant for which there is a place, readings and acceptances first. A user
+// without a place holds up no other user. The caller holds the lock.
 func (g *Gate) let() {
 	for kind := Kinds - 1; kind >= 0; kind-- {
 		q := g.waiting[kind]
@@ -92,7 +95,8 @@ func (g *Gate) let() {
 	}
 }
 
-// open returns how many places there are for the asker. A user who is inside already leaves some to those who are not.
+// open returns how many places there are for the asker. A user who has a call under way leaves some
+// to users who have none.
 func (g *Gate) open(a Asker) int {
 	switch {
 	case a.Kind == Accepting || a.Kind == Reading:

@@ -1,4 +1,4 @@
-// Package folder makes folders that other users go through to reach a socket.
+// Package folder creates folders that other users go through to reach a socket.
 package folder
 
 import (
@@ -13,8 +13,8 @@ import (
 // mode lets everyone go through a folder, and only its owner write to it.
 const mode = 0o755
 
-// MakeOpen makes a folder where it is absent, and those above it. Everyone can go through the ones that it made, whatever the umask:
-// accordion.service has 0077.
+// MakeOpen creates a folder where it is absent, and those above it. Everyone can go through the
+// ones that it created, whatever the umask: accordion.service has 0077.
 func MakeOpen(path string) error {
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {

@@ -15,14 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whoever can open one of a database's files can lock it: a shared lock on one byte of the -shm file keeps every writer out, for as
-// long as its holder likes. So only the owner may open them. A lock that was taken before survives chmod: files that others could
-// open are replaced by new ones.
+// A process that can open one of a database's files can lock it. A shared lock on one byte of the
+// -shm file keeps every writer out, for as long as its holder likes. So only the owner may open
+// them. A lock that was taken before survives chmod, so files that others could open are replaced
+// by new ones.
 
-// private is the permission bits that nobody but the owner may have.
+// private is the permission bits of the group and of others.
 const private fs.FileMode = 0o077
 
-// makeFolder makes the folder where it is absent: the last part of its path for its owner alone.
+// makeFolder creates the folder where it is absent. The last part of its path is for its owner
+// alone.
 func makeFolder(folder string) error {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return err
@@ -40,8 +42,9 @@ func makeFolder(folder string) error {
 // mostLinks is how many links resolve follows, as many as the kernel does.
 const mostLinks = 40
 
-// resolve returns the path of the file itself where a symbolic link has its name: SQLite keeps its other files next to that. It
-// follows links only that nobody but root and we can have made.
+// resolve returns the path of the file itself where its name is a symbolic link: SQLite keeps its
+// other files next to that. It follows only links that no user but root and the caller can have
+// made.
 func resolve(path string) (string, error) {
 	for range mostLinks {
 		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -71,7 +74,8 @@ func resolve(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: unix.ELOOP}
 }
 
-// trustedLink returns an error where another user could have made the link, and so have a file of the user's choice replaced.
+// trustedLink returns an error where another user could have made the link. That user could
+// otherwise choose the file that is replaced.
 func trustedLink(link, folder string) error {
 	for _, path := range []string{link, folder} {
 		info, err := os.Lstat(path)
@@ -87,7 +91,8 @@ func trustedLink(link, folder string) error {
 	return nil
 }
 
-// closeFolder takes from all others the right to enter the folder, where nothing is in it but journals.
+// closeFolder removes the permission of all others to enter the folder, where it holds only
+// journals.
 func closeFolder(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -113,7 +118,8 @@ func entryNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// onlyJournals reports whether each name is that of a file of a journal: one that has a lock file next to it.
+// onlyJournals reports whether each name belongs to a file of a journal, which has a lock file next
+// to it.
 func onlyJournals(names []string) bool {
 	there := map[string]bool{}
 	for _, name := range names {
@@ -149,7 +155,8 @@ func exposed(path string) (bool, error) {
 	return false, nil
 }
 
-// renew replaces the database's files by new ones where others may open them, and closes the folder. The journal's lock is held.
+// renew replaces the database's files by new ones where others may open them, and closes the
+// folder. The caller holds the journal's lock.
 func renew(path string) error {
 	r := renewal{path: path, beside: path + besideEnd}
 	if err := os.RemoveAll(r.beside); err != nil { // of an attempt that was not completed
@@ -172,13 +179,14 @@ func renew(path string) error {
 // besideEnd ends the name of the folder in which a renewal makes the new file.
 const besideEnd = ".new"
 
-// A renewal makes a copy of a database that nobody else ever could open, and puts it in the database's place. Nothing is lost
-// when the process ends between two steps: until the copy has the database's name the old files are whole. From then on the old
-// log holds only what the copy has, page for page, so that it does not matter whether it is applied again. For that the copy is
-// one of bytes: a log means nothing to a database that was written anew.
+// A renewal makes a copy of a database that no other user could ever open, and puts it in the
+// database's place. Nothing is lost when the process ends between two steps: until the copy has the
+// database's name, the old files are whole. From then on the old log holds only what the copy has,
+// page for page, so it does not matter whether it is applied again. For that the copy is made byte
+// by byte: a log does not fit a database that SQL wrote again.
 type renewal struct{ path, beside string }
 
-// steps returns what is done, in order.
+// steps returns the actions of the renewal, in order.
 func (r renewal) steps() []func() error {
 	return []func() error{r.copy, r.fold, r.replace, r.removeLog, r.clean}
 }
@@ -186,11 +194,12 @@ func (r renewal) steps() []func() error {
 // database returns the path of the copy.
 func (r renewal) database() string { return filepath.Join(r.beside, filepath.Base(r.path)) }
 
-// unchanging is how often the files are copied until nobody wrote them meanwhile.
+// unchanging is how often copying the files is tried until no process wrote them meanwhile.
 const unchanging = 10
 
-// copy copies the database and its log. The index of the log (-shm) holds nothing that the log does not. No sidecar writes the
-// files now, but a program of root's might be about to close them, and so to move the log into the database.
+// copy copies the database and its log. The index of the log (-shm) holds nothing that the log does
+// not. No sidecar writes the files now. But a program of root's might be about to close them, and
+// so to move the log into the database.
 func (r renewal) copy() error {
 	for range unchanging {
 		if err := errors.Join(os.RemoveAll(r.beside), os.Mkdir(r.beside, 0o700)); err != nil {
@@ -211,7 +220,7 @@ func (r renewal) copy() error {
 	return errors.New("another program writes it meanwhile: find it with fuser " + r.path)
 }
 
-// stamp returns what changes when the files are written or replaced.
+// stamp returns values that change when the files are written or replaced.
 func (r renewal) stamp() (stamp [2]fileStamp) {
 	for i, file := range files(r.path)[:2] {
 		var st unix.Stat_t
@@ -228,7 +237,7 @@ type fileStamp struct {
 	written, change unix.Timespec
 }
 
-// copyFile copies a file that is no link into a new one of its owner's alone.
+// copyFile copies a file that is not a link into a new one that only its owner may open.
 func copyFile(to, from string) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -243,7 +252,8 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Chmod(0o600), out.Close())
 }
 
-// fold moves the copy's log into the copy, and writes that to the disk. It refuses what is not a journal of ours.
+// fold moves the copy's log into the copy, and syncs that to the disk. It refuses a database that
+// is not an Accordion journal.
 func (r renewal) fold() error {
 	db := open(r.database(), writerOptions)
 	db.SetMaxOpenConns(1)
@@ -270,7 +280,7 @@ func (r renewal) replace() error {
 	return syncFile(filepath.Dir(r.path))
 }
 
-// removeLog removes the old log and its index, which others may hold locks on.
+// removeLog removes the old log and its index, on which others may hold locks.
 func (r renewal) removeLog() error {
 	for _, file := range files(r.path)[1:] {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -282,7 +292,7 @@ func (r renewal) removeLog() error {
 
 func (r renewal) clean() error { return os.RemoveAll(r.beside) }
 
-// syncFile writes a file, or what a folder lists, to the disk.
+// syncFile syncs a file, or a folder's list of names, to the disk.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 type entries = iter.Seq2[journal.Entry, error]
 
-// pieceSize is how many bytes of an answer a piece has at most: less than a frame may have.
+// pieceSize is how many bytes of an answer a piece has at most. It is less than a frame may have.
 const pieceSize = 48 << 10
 
-// An answer is written in pieces, each within a deadline, as fast as its user's allowance lets it.
+// An answer is written in pieces, each within a deadline, as fast as its user's allowance permits.
 type answer struct {
 	ctx   context.Context
 	conn  net.Conn
@@ -39,7 +39,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// flush sends what is held.
+// flush sends the bytes that are held back.
 func (a *answer) flush(p wire.Piece) error {
 	if err := a.cost(len(a.held)); err != nil {
 		return err
@@ -53,14 +53,14 @@ func (a *answer) flush(p wire.Piece) error {
 	return nil
 }
 
-// close sends what is held with the answer's end.
+// close sends the bytes that are held back, with the answer's end.
 func (a *answer) close(end wire.Piece) error {
 	end.Data, end.Path, end.PID = a.held, a.first.Path, a.first.PID
 	a.conn.SetWriteDeadline(time.Now().Add(a.piece))
 	return wire.WritePiece(a.conn, end)
 }
 
-// cost waits until the user's allowance has so many bytes.
+// cost waits until the user's allowance covers the bytes.
 func (a *answer) cost(bytes int) error {
 	wait := a.spend(bytes)
 	if wait == 0 {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is what a small file next to the socket tells everyone: whether the sidecar lives, or since when it is away.
+// State is what a small file next to the socket shows everyone: that the sidecar lives, or since
+// when it is away.
 type State struct {
 	Running bool   `json:"running"`
 	PID     int    `json:"pid"`
@@ -30,8 +31,9 @@ const (
 // StatePath returns the path of the state of the sidecar that listens on a socket.
 func StatePath(socket string) string { return socket + ".state" }
 
-// ReadState returns the state of the sidecar that listens on a socket, as of now: one that did not write for long is away since it
-// wrote last. The error is fs.ErrNotExist when none ran since this host started.
+// ReadState returns the state, as of now, of the sidecar that listens on a socket. A sidecar that
+// has not written for long is away since it wrote last. The error is fs.ErrNotExist when none ran
+// since this host started.
 func ReadState(socket string, now time.Time) (State, error) {
 	var s State
 	text, err := os.ReadFile(StatePath(socket))
@@ -47,8 +49,9 @@ func ReadState(socket string, now time.Time) (State, error) {
 	return s, nil
 }
 
-// KeepState writes the state every few seconds as long as the loop answers, until ctx ends, and then that the sidecar is away. It
-// returns nil; report receives why the file cannot be written, once for each reason.
+// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it
+// writes that the sidecar is away, and returns nil. report receives why the file cannot be written,
+// once for each reason.
 func KeepState(ctx context.Context, socket, cluster string, alive func(context.Context) error, report func(error)) error {
 	s := State{Running: true, PID: os.Getpid(), Cluster: cluster, Since: time.Now().Unix()}
 	said := ""
@@ -78,7 +81,8 @@ func KeepState(ctx context.Context, socket, cluster string, alive func(context.C
 	return nil
 }
 
-// writeState replaces the file: one who reads it sees the old state or the new one. Everyone may read it, whatever the umask.
+// writeState replaces the file atomically: a reader sees the old state or the new one. Everyone may
+// read it, whatever the umask.
 func writeState(path string, s State) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -104,7 +108,7 @@ func writeState(path string, s State) error {
 	return nil
 }
 
-// AwayError is that no sidecar answers, and since when, as far as that is known.
+// An AwayError reports that no sidecar answers, and since when, as far as that is known.
 type AwayError struct {
 	Socket string
 	State  State // Running: it lives, and does not answer
@@ -124,10 +128,10 @@ func (e *AwayError) Error() string {
 	return fmt.Sprintf("ask the sidecar at %s: it is not running (%v); %s", e.Socket, e.Err, Meanwhile)
 }
 
-// Meanwhile is what holds while no sidecar runs.
+// Meanwhile tells users what is true while no sidecar runs.
 const Meanwhile = "only root can read its journal meanwhile, and running jobs run on"
 
-// away returns the error of a sidecar that does not answer.
+// away returns the error for a sidecar that does not answer.
 func away(socket string, err error) *AwayError {
 	e := &AwayError{Socket: socket, Err: err}
 	state, failed := ReadState(socket, time.Now())

@@ -15,7 +15,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// client is a journal that the sidecar reads for us.
+// A client is a journal that the sidecar reads on behalf of the caller.
 type client struct {
 	socket, path string
 	applications bool
@@ -24,8 +24,9 @@ type client struct {
 
 var _ journal.Reader = (*client)(nil)
 
-// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which we may not open.
-// Nothing is asked yet. Its methods return an *AwayError when no sidecar answers.
+// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the
+// journal's file, which the caller may not open. Remote sends no query. Its methods return an
+// *AwayError when no sidecar answers.
 func Remote(socket, path string) journal.Reader { return &client{socket: socket, path: path} }
 
 // RemoteApplications returns the journal of applications of the process that listens on the socket.
@@ -37,7 +38,7 @@ func (c *client) Path() string { return c.path }
 
 func (c *client) Close() error { return nil }
 
-// Writer implements journal.Reader: whoever answers is the sidecar.
+// Writer implements journal.Reader. The process that answers is the sidecar, and so the writer.
 func (c *client) Writer() (pid int, running bool, err error) {
 	if c.pid == 0 {
 		if _, err := c.View(); err != nil {
@@ -51,7 +52,7 @@ func (c *client) View() ([]byte, error) { return c.document(wire.QueryView) }
 
 func (c *client) Queue() ([]byte, error) { return c.document(wire.QueryQueue) }
 
-// largest is how many bytes of a document are taken.
+// largest is the maximum number of bytes of a document that the client accepts.
 const largest = 256 << 20
 
 func (c *client) document(what string) ([]byte, error) {
@@ -78,12 +79,14 @@ func (c *client) JobEntries(job, since int64) iter.Seq2[journal.Entry, error] {
 	return c.entries(context.Background(), wire.Query{Job: job, Since: since})
 }
 
-// Follow implements journal.Reader. The sidecar decides on the pause. One that is started again is asked again.
+// Follow implements journal.Reader. The sidecar decides on the pause. A sidecar that is started
+// again receives the query again.
 func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) iter.Seq2[journal.Entry, error] {
 	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
 }
 
-// Reset has the sidecar that listens on the socket forget what a user's jobs left unused, and reports whether there was anything.
+// Reset asks the sidecar that listens on the socket to forget what a user's jobs left unused. It
+// reports whether there was anything.
 func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 	r, err := (&client{socket: socket}).ask(ctx, wire.Query{What: wire.QueryReset, User: user})
 	if err != nil {
@@ -101,7 +104,8 @@ const (
 	againPatience = 5 * time.Minute // for which a follower waits for a sidecar that is started again
 )
 
-// entries asks for entries, and goes on behind the last one that came where an answer ends before its end.
+// entries asks for entries. Where an answer ends early, it asks again for what follows the last
+// entry.
 func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		q.What = wire.QueryEntries
@@ -130,10 +134,11 @@ func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.En
 	}
 }
 
-// errEnough: the reader of entries wants no more.
+// errEnough reports that the reader of entries wants no more.
 var errEnough = errors.New("enough")
 
-// answered asks once, and hands over each entry that comes; whole reports that the answer came to its end.
+// answered asks once, and hands over each entry that arrives; whole reports whether the answer
+// reached its end.
 func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.Entry) bool) (whole bool, err error) {
 	r, err := c.ask(ctx, *q)
 	if err != nil {
@@ -156,7 +161,8 @@ func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.
 	}
 }
 
-// ask sends a query, and waits for the first piece of its answer. One that is told to ask again does so for a while.
+// ask sends a query, and waits for the first piece of its answer. While the sidecar is busy, it
+// asks again for a while.
 func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	q.Applications = c.applications
 	for begun := time.Now(); ; {
@@ -177,7 +183,7 @@ func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	}
 }
 
-// busyError is that the sidecar does not answer now.
+// A busyError reports that the sidecar does not answer now.
 type busyError struct {
 	why   string
 	again int64

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bounds what each user may have, and all of them together. Zero values stand for the defaults.
+// Limits bounds what each user may have, and all of them together. Zero values mean the defaults.
 type Limits struct {
 	AtOnce    int           // answers of one user at once; followers do not count
 	Followers int           // of one user at once
@@ -47,7 +47,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// allowances keeps what each user has left.
+// allowances holds what each user has left.
 type allowances struct {
 	limits Limits
 	now    func() time.Time
@@ -71,7 +71,7 @@ func newAllowances(l Limits, now func() time.Time) *allowances {
 	return &allowances{limits: l, now: now, users: map[uint32]*allowance{}, swept: now()}
 }
 
-// idle is after which time nothing is kept of a user, whose allowance is whole by then.
+// idle is the time after which nothing is kept of a user: the allowance is whole again by then.
 const idle = 2 * time.Minute
 
 func (a *allowances) of(uid uint32, now time.Time) *allowance {
@@ -92,13 +92,14 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	return u
 }
 
-// A refusal is why a question is not answered now, and after how many seconds it may be asked again.
+// A refusal says why a question is not answered now, and after how many seconds the user may ask
+// again.
 type refusal struct {
 	why   string
 	again int64
 }
 
-// enter counts a question in, or returns why it is not answered now.
+// enter counts a question, or returns why it is not answered now.
 func (a *allowances) enter(uid uint32, follow bool) *refusal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +140,7 @@ func (a *allowances) leave(uid uint32, follow bool) {
 	u.used = a.now()
 }
 
-// spend takes bytes out of a user's allowance, and returns how long to wait before more are sent.
+// spend subtracts bytes from a user's allowance, and returns how long to wait before more are sent.
 func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,10 +148,11 @@ func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 	return a.users[uid].bytes.ReserveN(now, min(bytes, a.limits.Bytes)).DelayFrom(now)
 }
 
-// logPause is how often refusals of one user are logged.
+// logPause is the shortest time between two logged refusals of one user.
 const logPause = time.Minute
 
-// told returns how many refusals of a user there were since the last that was logged; 0: this one is not to be logged.
+// told returns how many refusals of a user there were since the last one that was logged; 0: do not
+// log this one.
 func (a *allowances) told(uid uint32) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// What a user may see where jobs are private: their own jobs, and those of others without names.
+// What a user may see where jobs are private: their own jobs, and jobs of other users without
+// names.
 
 // jobKey names a job, or an application, for good.
 type jobKey struct{ job, submitted int64 }
@@ -27,7 +28,8 @@ type viewer struct {
 	hidden adapter.Hidden    // from the user, of others
 }
 
-// A cut is a published document in pieces, made once for all who ask: what it says besides its jobs, and each job.
+// A cut is a published document in pieces, made once for all users who ask: the document without
+// its jobs, and each job.
 type cut struct {
 	head func(viewer) any // the document without jobs, which are its last field
 	jobs []cutJob
@@ -80,7 +82,7 @@ func (j *cutJob) as(v viewer) ([]byte, error) {
 	return j.others, nil
 }
 
-// split splits the JSON of a document without jobs where its jobs are.
+// split splits the JSON of a document without jobs at the place of its jobs.
 func split(empty any) (before, after []byte, err error) {
 	text, err := json.Marshal(empty)
 	if err != nil {
@@ -93,7 +95,7 @@ func split(empty any) (before, after []byte, err error) {
 	return text[:at+1], text[at+1:], nil
 }
 
-// cutStatus cuts the document of accordion status: where jobs are hidden each user sees their own.
+// cutStatus cuts the document of accordion status. Where jobs are hidden, each user sees their own.
 func cutStatus(data []byte) (*cut, error) {
 	var s view.Status
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -115,7 +117,8 @@ func cutStatus(data []byte) (*cut, error) {
 	return c, nil
 }
 
-// cutApplications cuts the document of applications: where jobs are hidden each user sees their own.
+// cutApplications cuts the document of applications. Where jobs are hidden, each user sees their
+// own.
 func cutApplications(data []byte) (*cut, error) {
 	var a view.Applications
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -134,7 +137,8 @@ func cutApplications(data []byte) (*cut, error) {
 	return c, nil
 }
 
-// cutQueue cuts the document of accordion queue: where jobs are hidden those of others have no names, but stand in the plan.
+// cutQueue cuts the document of accordion queue. Where jobs are hidden, other users' jobs have no
+// names but keep their place in the plan.
 func cutQueue(data []byte) (*cut, error) {
 	var q view.Queue
 	if err := json.Unmarshal(data, &q); err != nil {
@@ -163,7 +167,7 @@ func cutQueue(data []byte) (*cut, error) {
 	return c, nil
 }
 
-// queue takes from a queue without jobs what names others.
+// queue removes the names of other users from a queue without jobs.
 func (v viewer) queue(q view.Queue) view.Queue {
 	if v.hidden.Jobs || v.hidden.Reservations { // their names are often users'
 		q.Closures = slices.Clone(q.Closures)
@@ -179,8 +183,8 @@ func (v viewer) queue(q view.Queue) view.Queue {
 	return q
 }
 
-// hidesWords reports whether the words of the sidecar and of the batch system about others' jobs are hidden: they name users,
-// accounts with their limits, and reservations.
+// hidesWords reports whether messages of the sidecar and of the batch system about other users'
+// jobs are hidden. They name users, accounts with their limits, and reservations.
 func (v viewer) hidesWords() bool { return v.hidden.Jobs || v.hidden.Accounts || v.hidden.Reservations }
 
 // why returns why a user's job waits, as far as the viewer may know.
@@ -191,7 +195,7 @@ func (v viewer) why(user, text string) string {
 	return v.redact(text)
 }
 
-// record returns an entry of the journal as the user may see it; false: not at all.
+// record returns an entry of the journal as the user may see it; false: the user may not see it.
 func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	if !v.hidesWords() {
 		return e, true
@@ -211,10 +215,10 @@ func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	return e, true
 }
 
-// named is how texts of the sidecar name a job: "job 17", "job 17 of bob".
+// named matches the names of jobs in texts of the sidecar: "job 17", "job 17 of bob".
 var named = regexp.MustCompile(`\bjob ([0-9]+)( of [^\s,;:()]+)?`)
 
-// redact takes the numbers and owners of others' jobs out of a text.
+// redact removes the numbers and owners of other users' jobs from a text.
 func (v viewer) redact(text string) string {
 	if !v.hidden.Jobs {
 		return text
@@ -228,5 +232,5 @@ func (v viewer) redact(text string) string {
 	})
 }
 
-// anySubmission stands for the newest job of a number.
+// anySubmission means the newest job with a number.
 const anySubmission = -1

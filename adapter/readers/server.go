@@ -44,7 +44,7 @@ type Server struct {
 
 var _ session.Readers = (*Server)(nil)
 
-// New makes a server. It opens the journals when somebody asks. Close it when no session is left.
+// New returns a server. It opens the journals at the first query. Close it when no session is left.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -126,7 +126,7 @@ func (s *Server) within(q wire.Query) time.Duration {
 	return s.options.Limits.Document
 }
 
-// refused is why a question has no answer.
+// A refused error says why a question has no answer.
 type refused struct {
 	status wire.Status
 	why    string
@@ -137,10 +137,10 @@ func (r *refused) Error() string { return r.why }
 // refuse answers without any data.
 func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
 	conn.SetWriteDeadline(time.Now().Add(s.options.Limits.Piece))
-	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // one who does not take it asks again
+	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it asks again
 }
 
-// answer writes what is asked for.
+// answer writes what the query asks for.
 func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer session.Peer) error {
 	if q.What == wire.QueryReset {
 		return s.reset(ctx, a, q.User, peer)
@@ -183,7 +183,8 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A number without a name is no user of this host: one user may have thousands of them in a namespace.
+	// A uid without a name is no user of this host: one user may have thousands of them in a
+	// namespace.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
@@ -217,13 +218,13 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 	return err
 }
 
-// followPause is how often a follower's journal is looked at.
+// followPause is the pause between two looks at a follower's journal.
 const followPause = time.Second
 
-// hiddenCost is what an entry costs a user, in bytes, that was read and is not shown.
+// hiddenCost is what an entry costs a user, in bytes, when it was read and is not shown.
 const hiddenCost = 200
 
-// entries writes the journal's entries, a line each.
+// entries writes the journal's entries, one line each.
 func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer, q wire.Query) error {
 	j, err := from.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -262,7 +263,8 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// hiding remembers for a minute what the batch system hides. What is not known is hidden.
+// hiding remembers for a minute what the batch system hides. While that is not known, everything is
+// hidden.
 type hiding struct {
 	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
 	clock func() time.Time
@@ -283,7 +285,7 @@ func newHiding(ask func(context.Context) (adapter.Hidden, error), clock func() t
 	return &hiding{ask: ask, clock: clock}
 }
 
-// now returns what is hidden of others. Only the first ones who ask wait for the batch system.
+// now returns what is hidden of other users. Only the first callers wait for the batch system.
 func (h *hiding) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
 		return adapter.Hidden{}
@@ -322,7 +324,7 @@ func (h *hiding) learn(answer chan struct{}) {
 	close(answer)
 }
 
-// selected returns the entries that are asked for.
+// selected returns the entries that the query asks for.
 func selected(ctx context.Context, j *journal.Journal, q wire.Query) entries {
 	switch {
 	case q.Follow:

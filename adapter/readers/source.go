@@ -13,8 +13,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// A source is a journal that is answered from, by connections of its own. Documents are read from it once a second at most,
-// whoever asks.
+// A source is a journal that queries are answered from, over its own connections. Documents are
+// read from it at most once a second, however many users ask.
 type source struct {
 	path string
 	now  func() time.Time
@@ -27,14 +27,14 @@ type source struct {
 	learned time.Time // when the documents were read of which the owners are known
 }
 
-// A document is what the loop published, as it was read a moment ago. Its bytes are never changed.
+// A document is what the loop published, as it was read a moment ago. Its bytes never change.
 type document struct {
 	read  time.Time
 	data  []byte
 	ready *cut // for those who may see a part of it; nil: not made yet
 }
 
-// fresh is how old a document may be that is sent.
+// fresh is how old a document that is sent may be.
 const fresh = time.Second
 
 // open returns the journal. The error is fs.ErrNotExist where there is none yet.
@@ -67,7 +67,8 @@ func (s *source) close() {
 	}
 }
 
-// documents returns what the loop published last: for accordion status, and for queue; nil where it published none.
+// documents returns what the loop published last, for accordion status and for queue; nil where it
+// published none.
 func (s *source) documents() (status, queue []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,7 @@ func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
 	return nil
 }
 
-// cut returns a document in the pieces of which each user gets some.
+// cut returns a document in pieces, of which each user gets some.
 func (s *source) cut(queue, applications bool) (*cut, error) {
 	if _, _, err := s.documents(); err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func (s *source) cut(queue, applications bool) (*cut, error) {
 	return d.ready, nil
 }
 
-// owners remembers whose jobs are: those that the published documents have shown, and those that were looked up a moment ago.
+// owners remembers which user owns each job: from the published documents, and from look-ups a
+// moment ago.
 type owners struct {
 	users map[jobKey]string
 	last  map[int64]int64 // the newest submission of each number in users
@@ -151,8 +153,8 @@ func (s *source) viewer(name string) (viewer, error) {
 	return viewer{name: name, owns: func(k jobKey) bool { return s.owner(k) == name }}, nil
 }
 
-// owner returns whose a job is; "" where that is not known. A job that no document has shown is looked up in the journal by itself:
-// there may be millions.
+// owner returns the user of a job; "" where that is not known. A job that no document has shown is
+// looked up in the journal by itself, because there may be millions.
 func (s *source) owner(k jobKey) string {
 	s.mu.Lock()
 	user, known := s.owners.of(k, s.now())
@@ -183,7 +185,7 @@ type ownedJob struct {
 // mostOwners bounds how many jobs' users are remembered.
 const mostOwners = 500_000
 
-// learn reads whose jobs are out of the documents.
+// learn reads the owners of jobs from the documents.
 func (s *source) learn(documents ...[]byte) error {
 	for _, text := range documents {
 		if text == nil {
@@ -227,7 +229,7 @@ func (o *owners) drop(k jobKey) {
 	}
 }
 
-// of returns a job's user, where one is remembered or was looked for a moment ago.
+// of returns a job's user, where that is remembered or was looked up a moment ago.
 func (o *owners) of(k jobKey, now time.Time) (user string, known bool) {
 	if age := now.Sub(o.asked); o.recent == nil || age >= fresh || age < 0 || len(o.recent) >= mostOwners {
 		o.recent, o.asked = map[jobKey]string{}, now

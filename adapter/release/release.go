@@ -1,5 +1,6 @@
-// Package release deletes what a sidecar that has ended left reserved. A reservation ahead of a waiting job keeps ordinary jobs off its
-// nodes until its planned second, which may be a day ahead. While no sidecar lives, no job starts there.
+// Package release deletes what a sidecar that has ended left reserved. A reservation ahead of a
+// waiting job keeps ordinary jobs off its nodes until its planned second, which may be a day ahead.
+// While no sidecar lives, no job starts there.
 //
 //	deleted, err := release.All(ctx, system, release.Options{Now: now})
 package release
@@ -17,9 +18,9 @@ import (
 
 // System is a batch system whose reservations can be deleted while no sidecar lives.
 type System interface {
-	// Reserved reads all reservations, and all jobs that are not over.
+	// Reserved reads all reservations, and all jobs that have not ended.
 	Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error)
-	// Hold, Detach and Unreserve are those of adapter.BatchSystem.
+	// Hold, Detach and Unreserve do what the methods of adapter.BatchSystem do.
 	Hold(ctx context.Context, job adapter.Key) error
 	Detach(ctx context.Context, job adapter.Key) error
 	Unreserve(ctx context.Context, name string) error
@@ -28,9 +29,11 @@ type System interface {
 // Options say what is deleted.
 type Options struct {
 	Now core.Time // Unix seconds
-	// Removed: no sidecar comes back, so that the promises of running jobs count for nothing.
+	// Removed: the sidecar is removed for good, so that the promises of running jobs count for
+	// nothing.
 	Removed bool
-	// Dead reports whether still no sidecar lives. It is asked before each deletion. nil: none will.
+	// Dead reports whether still no sidecar lives. It is called before each deletion. nil: no
+	// sidecar will.
 	Dead func(context.Context) (bool, error)
 }
 
@@ -40,8 +43,9 @@ type Leftover struct {
 	Hold []adapter.Key // waiting jobs that are tied to it, which are held first
 }
 
-// Leftovers returns the reservations of a sidecar that has ended which protect no promise of a running job, in their order. A reservation
-// protects one when the job runs and the reservation is for one of its later steps. One in which a job runs stays: it goes with the job.
+// Leftovers returns, in their order, the reservations of a sidecar that has ended, but for those
+// that protect a promise of a running job. A reservation protects one when the job runs and the
+// reservation is for one of its later steps. One in which a job runs stays: it ends with the job.
 func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Leftover {
 	running := map[core.JobID]bool{} // managed ones
 	tied := map[string][]*adapter.Job{}
@@ -72,8 +76,8 @@ func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Lefto
 	return left
 }
 
-// waiting returns the managed jobs that wait in a reservation, and reports whether it has no others. An expander that waits in one begins
-// in it, or ends.
+// waiting returns the managed jobs that wait in a reservation, and reports whether it has no other
+// jobs. An expander that waits in one begins in it, or ends.
 func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	for _, j := range tied {
 		if j.State != adapter.Pending || adapter.RequestOf(j) == "" {
@@ -84,9 +88,10 @@ func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	return held, true
 }
 
-// parse reads the name of a reservation for a job's start (step 0) or a later step, or for a part of an application (job 0). A reservation
-// that was made in order to change another one ("accordion-7-1-more") has step -1. ours is false for every other reservation, such as those
-// in which jobs wait and the lease.
+// parse parses the name of a reservation for a job's start (step 0) or a later step, or for a part
+// of an application (job 0). A reservation that was made in order to change another one
+// ("accordion-7-1-more") has step -1. ours is false for each other reservation, such as the lease
+// and those in which jobs wait.
 func parse(name string) (job core.JobID, step int, ours bool) {
 	rest, ours := strings.CutPrefix(name, adapter.Prefix)
 	if !ours {
@@ -107,7 +112,8 @@ func parse(name string) (job core.JobID, step int, ours bool) {
 	return core.JobID(id), step, true
 }
 
-// All deletes the leftovers and returns the names of those that it deleted. What fails is in the error, and does not keep the others.
+// All deletes the leftovers and returns the names of those that it deleted. A failure is part of
+// the error, and does not stop the other deletions.
 func All(ctx context.Context, s System, o Options) (deleted []string, err error) {
 	reservations, jobs, err := s.Reserved(ctx)
 	if err != nil {

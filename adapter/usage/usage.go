@@ -1,5 +1,6 @@
-// Package usage counts what users make of the nodes that are promised to their jobs: node-seconds that their jobs held, and node-seconds
-// that were reserved ahead for later steps which never began. Both halve in a half-life. It is pure.
+// Package usage counts how users use the nodes that are promised to their jobs. It counts
+// node-seconds that their jobs held, and node-seconds that were reserved ahead for later steps
+// which never began. Both halve in a half-life. The package does no input or output.
 //
 //	l := usage.New(week, before)
 //	l.Add("ann", "physics", used, unused, now)
@@ -15,13 +16,13 @@ import (
 	"accordion/core"
 )
 
-// A Ledger is the counts of all users.
+// A Ledger holds the counts of all users.
 type Ledger struct{ view.Usage }
 
 // most is how many users and accounts are counted. Beyond it those with the least are forgotten.
 const most = 10_000
 
-// New makes a ledger out of what an earlier one showed; nil: nothing.
+// New returns a ledger with the counts that an earlier one showed; nil: none.
 func New(halfLife core.Time, before *view.Usage) *Ledger {
 	l := &Ledger{view.Usage{HalfLife: halfLife}}
 	if before != nil {
@@ -50,7 +51,8 @@ func (l *Ledger) Add(user, account string, used, unused core.Time, now core.Time
 	})
 }
 
-// prune returns the users without those of whom next to nothing is left, and without the least where there are too many.
+// prune returns the users whose counts are not negligible, without the least where there are too
+// many.
 func (l *Ledger) prune(now core.Time) []view.UserUsage {
 	all := slices.DeleteFunc(l.Users, func(u view.UserUsage) bool {
 		u = Now(l.Usage, u, now)
@@ -66,7 +68,7 @@ func (l *Ledger) prune(now core.Time) []view.UserUsage {
 	return all
 }
 
-// Reset forgets a user's counts, of all accounts, and reports whether there were any.
+// Reset forgets a user's counts, in all accounts, and reports whether there were any.
 func (l *Ledger) Reset(user string) bool {
 	before := len(l.Users)
 	l.Users = slices.DeleteFunc(slices.Clone(l.Users), func(u view.UserUsage) bool { return u.User == user })
@@ -98,7 +100,7 @@ func Over(all view.Usage, user string, now core.Time) bool {
 	return unused > float64(all.Limit) && unused > used
 }
 
-// Users returns the names of those over the limit.
+// Users returns the names of the users over the limit.
 func Users(all view.Usage, now core.Time) (over []string) {
 	for _, u := range all.Users {
 		if !slices.Contains(over, u.User) && Over(all, u.User, now) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrNoTable is that the table of a lock does not exist.
+// ErrNoTable reports that the table of a lock does not exist.
 var ErrNoTable = errors.New("the table does not exist")
 
 // Exclusive runs do while no other transaction can insert the same row, such as "locks (number) VALUES (7)", whose values are a
@@ -36,8 +36,8 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	}
 }
 
-// insertOpen begins a transaction, inserts the row and leaves the transaction open, for as long as it takes. It waits for another
-// transaction with the same row for as long as any transaction of ours waits.
+// insertOpen begins a transaction, inserts the row and leaves the transaction open. It waits for
+// another transaction with the same row for as long as any transaction of ours waits.
 func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	for _, statement := range []string{"BEGIN", d.limits(0), "INSERT INTO " + row} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {

@@ -12,8 +12,9 @@ import (
 	"accordion/oar/database"
 )
 
-// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for another: from the second in which it was
-// first asked for a checkpoint, for as long as its user says (oarsub --checkpoint).
+// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for
+// another. The wait begins in the second of the first request for a checkpoint. Its user sets how
+// long it is (oarsub --checkpoint).
 type Yielding struct {
 	Job      int64
 	User     string
@@ -23,7 +24,8 @@ type Yielding struct {
 	Limit    core.Time // the second of its walltime
 }
 
-// Ends returns from which second on OAR ends the job for another, were it asked for its checkpoint now at the latest.
+// Ends returns the second from which on OAR ends the job for another, if the job is asked for its
+// checkpoint now at the latest.
 func (y Yielding) Ends(now core.Time) core.Time {
 	asked := now
 	if y.Asked != 0 {
@@ -32,7 +34,8 @@ func (y Yielding) Ends(now core.Time) core.Time {
 	return min(asked+y.Patience, y.Limit)
 }
 
-// Keeps shows that others do not get the nodes before the job is gone. Where OAR ends the job at once it keeps nothing.
+// Keeps returns a reservation that excludes others from the nodes until the job is gone. keeps is
+// false where OAR ends the job at once.
 func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	ends := y.Ends(now)
 	if ends <= now {
@@ -41,7 +44,7 @@ func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	return adapter.Reservation{Name: fmt.Sprintf("oar-%d", y.Job), User: y.User, Nodes: y.Nodes, Start: now, End: ends + conf.LateKill}, true
 }
 
-// Yielding reads which of some jobs are such jobs, and that they hold nodes.
+// Yielding returns which of the jobs are such jobs and hold nodes.
 func (o *Reader) Yielding(ctx context.Context, from database.Querier, records []*Job) ([]Yielding, error) {
 	held := map[int64]*Job{}
 	var ids []int64

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A condition is SQL that compares columns of resources with words and numbers, joined by AND and OR: what admission rules add to
-// each job, and most of what users write. A pass evaluates it from the resources that it has read, and asks the database nothing.
+// A condition is SQL that compares columns of resources with words and numbers, joined by AND and
+// OR. Admission rules add such conditions to each job, and users write mostly such ones. A pass
+// evaluates it from the resources that it has read, without asking the database.
 type condition struct {
 	parts []condition // of an AND or an OR
 	any   bool        // OR
@@ -19,13 +20,13 @@ type condition struct {
 	always           bool
 }
 
-// Bounds of a condition. What is longer or deeper is the database's to evaluate.
+// Bounds of a condition. The database evaluates what is longer or deeper.
 const (
 	mostConditionText = 4096
 	mostConditionDeep = 20
 )
 
-// parseCondition reads a text as a condition, and reports whether it is one.
+// parseCondition parses a text as a condition, and reports whether it is one.
 func parseCondition(text string) (condition, bool) {
 	if len(text) > mostConditionText {
 		return condition{}, false
@@ -54,7 +55,7 @@ func conditionTokens(text string) (tokens []string, ok bool) {
 
 type conditionParser struct{ tokens []string }
 
-// take removes the next token where it is one of some words.
+// take removes and returns the next token where it is one of the words.
 func (p *conditionParser) take(words ...string) (string, bool) {
 	if len(p.tokens) == 0 {
 		return "", false
@@ -126,7 +127,7 @@ func (p *conditionParser) term(deep int) (c condition, ok bool) {
 	return p.value(c)
 }
 
-// list reads the values of an IN.
+// list parses the values of an IN.
 func (p *conditionParser) list(c condition) (condition, bool) {
 	if _, ok := p.take("("); !ok {
 		return c, false
@@ -165,7 +166,7 @@ func isName(token string) bool {
 	return token[0] == '_' || token[0] >= 'A' && token[0] <= 'Z' || token[0] >= 'a' && token[0] <= 'z'
 }
 
-// columns are those that the condition names.
+// columns returns the columns that the condition names.
 func (c condition) columns() (all []string) {
 	if c.column != "" {
 		all = append(all, c.column)
@@ -185,7 +186,7 @@ const (
 	numberColumn
 )
 
-// columnKindOf is the kind of a column by its type in the database's words.
+// columnKindOf returns the kind of a column by its type in the database's words.
 func columnKindOf(databaseType string) columnKind {
 	switch t := strings.ToUpper(databaseType); {
 	case slices.Contains([]string{"VARCHAR", "TEXT", "ENUM", "CHAR"}, t):
@@ -196,14 +197,14 @@ func columnKindOf(databaseType string) columnKind {
 	return otherColumn
 }
 
-// columnValues are what resources have in a column, in their order: "" for nothing.
+// columnValues holds the values of a column, in the order of the resources: "" for nothing.
 type columnValues struct {
 	kind   columnKind
 	values []string
 }
 
-// meets gives the resources, by their order, that meet the condition. It reports false where the database might find others: it alone
-// knows how it compares.
+// meets reports for each resource, in order, whether it meets the condition. exact is false where
+// the database might find others: it alone knows how it compares.
 func (c condition) meets(n int, columns map[string]columnValues) (met []bool, exact bool) {
 	met = make([]bool, n)
 	switch {
@@ -247,7 +248,8 @@ func (c condition) meets(n int, columns map[string]columnValues) (met []bool, ex
 	return met, true
 }
 
-// comparison compares a column's values with a word; nil: only the database does so rightly.
+// comparison returns a function that compares a column's value with a word; nil: only the database
+// compares them correctly.
 func comparison(of columnValues, operator, word string, number bool) func(string) bool {
 	switch of.kind {
 	case numberColumn:

@@ -10,19 +10,22 @@ import (
 )
 
 const (
-	// lockPatience is how long a table of OAR's is waited for at once: as long, whoever comes after us waits, too.
+	// lockPatience is how long one try waits for a table of OAR's. Each later session that wants
+	// the table waits as long, too.
 	lockPatience = "SET LOCAL lock_timeout = '2s'"
 
 	lockPause = 3 * time.Second // before the table is waited for again: OAR works meanwhile
 	lockFor   = 2 * time.Minute // for all tries
 )
 
-// patiently does what needs a table for itself, again and again while others use the table. The error says who does, and how to go on.
+// patiently runs do, which needs a table for itself, again and again while others use the table.
+// The error says which users do, and how to go on.
 func (s Setup) patiently(ctx context.Context, d setupStore, table string, do func() error) error {
 	return retry(ctx, s.Tell, do, d.GaveWay, func() string { return d.users(ctx, table) })
 }
 
-// retry does something until it does not give way to others any more, or lockFor is over; users says who these are.
+// retry runs do until it no longer gives way to others, or lockFor has passed; users returns their
+// names.
 func retry(ctx context.Context, tell func(string), do func() error, gaveWay func(error) bool, users func() string) error {
 	begin := time.Now()
 	for tries := 1; ; tries++ {
@@ -45,7 +48,7 @@ func retry(ctx context.Context, tell func(string), do func() error, gaveWay func
 	}
 }
 
-// users says in words who uses a table.
+// users describes who uses a table.
 func (d setupStore) users(ctx context.Context, table string) string {
 	unknown := "others use the table " + table
 	if !d.TellsChanges() { // MariaDB shows no locks to OAR's account

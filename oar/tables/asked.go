@@ -10,14 +10,15 @@ import (
 	"accordion/oar/database"
 )
 
-// asked is the table of for how long the texts of users were asked lately (pass.Budget). Passes write it.
+// asked is the table of how long the texts of users were evaluated lately (pass.Budget). Passes
+// write it.
 var asked = table{"accordion_asked", `
 	job_user VARCHAR(255) NOT NULL PRIMARY KEY,
 	milliseconds BIGINT NOT NULL,
 	second BIGINT NOT NULL
 `}
 
-// Asked is a row of it: what a user's texts took, as it stood at a second.
+// Asked is a row of it: what a user's texts took, as it was at a second.
 type Asked struct {
 	User string
 	Took time.Duration
@@ -37,7 +38,7 @@ func (d Tables) ReadAsked(ctx context.Context) ([]Asked, error) {
 	return rows, err
 }
 
-// WriteAsked writes all rows anew.
+// WriteAsked replaces all rows.
 func (d Tables) WriteAsked(ctx context.Context, rows []Asked) error {
 	write := func() error {
 		return d.Change(ctx, func(tx *sql.Tx) error {

@@ -1,5 +1,6 @@
-// Package mutants holds faults that tests without a lab must find. Each mutant is a small change of one file. It names a row of
-// docs/reliability.md whose guarantee it breaks, and the test that has to be red with it.
+// Package mutants holds faults that tests without a lab must find. Each mutant is a small change of
+// one file. It names a row of docs/reliability.md whose guarantee it breaks, and the test that must
+// fail with it.
 //
 //	go test ./scripts/mutants                                      looks that the mutants fit the files that they change
 //	go test ./scripts/mutants -accordion.mutants -timeout 1h       builds each of them and expects its test to be red

@@ -2,7 +2,8 @@ package wire
 
 import "io"
 
-// VersionOfQueries is the version of a Query and of its Pieces. It is far from those of sessions, whose next one is 3.
+// VersionOfQueries is the version of a Query and of its Pieces. It is far from the versions of
+// sessions, whose next one is 3.
 const VersionOfQueries = 100
 
 // What a Query may ask for.
@@ -13,7 +14,8 @@ const (
 	QueryReset   = "reset"   // nothing: what the user's jobs left unused is forgotten. For root
 )
 
-// A Query asks the sidecar for a part of its journal, for a user who may not open the file. It is the one request of its connection.
+// A Query asks the sidecar for a part of its journal, for a user who may not open the file. It is
+// the only request of its connection.
 type Query struct {
 	Version      int    `codec:"v"` // set by WriteQuery
 	What         string `codec:"what"`
@@ -24,10 +26,10 @@ type Query struct {
 	User         string `codec:"user,omitempty"`         // of QueryReset
 }
 
-// Done is the status of the last Piece of an answer that is whole.
+// Done is the status of the last Piece of a complete answer.
 const Done Status = "done"
 
-// A Piece is a part of the answer to a Query. The data of all pieces in turn are the answer.
+// A Piece is a part of the answer to a Query. The answer is the data of all pieces in order.
 type Piece struct {
 	Version int    `codec:"v"` // set by WritePiece
 	Data    []byte `codec:"data,omitempty"`
@@ -38,14 +40,14 @@ type Piece struct {
 	PID     int    `codec:"pid,omitempty"`    // of the sidecar; in the first piece
 }
 
-// WriteQuery writes one query, with its version in it. Errors are as those of WriteRequest.
+// WriteQuery writes one query, with its version in it. It returns the same errors as WriteRequest.
 func WriteQuery(w io.Writer, q Query) error {
 	q.Version = VersionOfQueries
 	return write(w, &q)
 }
 
-// ParseQuery reads a query out of a frame, its length included. Fields that it does not know are passed over: a later release may
-// ask for more, and gets what is known.
+// ParseQuery parses a query from a frame, its length included. It ignores fields that it does not
+// know: a later release may ask for more, and gets what is known.
 func ParseQuery(frame []byte) (Query, error) {
 	var q Query
 	if v := VersionOf(frame); v != VersionOfQueries {
@@ -67,14 +69,15 @@ func ParseQuery(frame []byte) (Query, error) {
 	return q, nil
 }
 
-// WritePiece writes one piece, with its version in it. Errors are as those of WriteRequest.
+// WritePiece writes one piece, with its version in it. It returns the same errors as WriteRequest.
 func WritePiece(w io.Writer, p Piece) error {
 	p.Version = VersionOfQueries
 	return write(w, &p)
 }
 
-// ReadPiece reads one piece. A sidecar that does not know queries, or has no place for one, answers with a Reply: its status and
-// reason are the piece's. Errors are those of ReadRequest.
+// ReadPiece reads one piece. A sidecar that does not know queries, or has no place for one, answers
+// with a Reply: its status and reason become the piece's. ReadPiece returns the same errors as
+// ReadRequest.
 func ReadPiece(r io.Reader) (Piece, error) {
 	var p Piece
 	frame, err := ReadFrame(r)

@@ -11,17 +11,20 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file tells job_submit.lua what nodes there are, so that it can refuse a job that none of them can ever satisfy. Slurm does that at
-// submission for jobs that may start at once. The plug-in holds managed jobs, and of a held job Slurm finds out when it is to start.
+// NodesLua shows job_submit.lua which nodes exist, so that it can refuse a job that none of them
+// can ever satisfy. Slurm refuses such a job at submission when it may start at once. The plug-in
+// holds managed jobs, and Slurm checks a held job only when it is to start.
 
-// NodesFile names the file, which is beside that of the limits.
+// NodesFile names the file, which is next to the file of the limits.
 const NodesFile = "accordion_nodes.lua"
 
-// mostKinds bounds the kinds of nodes that are written: the plug-in looks at all of them while slurmctld holds its locks.
+// mostKinds bounds the kinds of nodes that are written, because the plug-in looks at all of them
+// while slurmctld holds its locks.
 const mostKinds = 200
 
-// NodesLua returns the Lua text: for each partition of the pool, how many nodes there are of each kind. Where memory is not given out to jobs,
-// a job may ask for all that a node has. A pool of too many kinds has none in the text: nothing is refused then.
+// NodesLua returns the Lua text: for each partition of the pool, how many nodes there are of each
+// kind. Where memory is false, Slurm does not allocate memory, and a job may ask for all that a
+// node has. A pool of too many kinds has none in the text, and no job is refused then.
 func NodesLua(in output.Inventory, pool []string, memory bool) string {
 	var b strings.Builder
 	b.WriteString("return {\n")
@@ -67,7 +70,7 @@ func hardwareLua(h output.Hardware) string {
 		h.CPUs, h.Sockets, h.CoresPerSocket, h.ThreadsPerCore, h.Memory, h.Scratch, table(features), table(counts))
 }
 
-// table returns a Lua table with these values.
+// table returns a Lua table with the values.
 func table(values map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
