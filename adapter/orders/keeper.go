@@ -64,7 +64,7 @@ type entry struct {
 	planned bool
 
 	job     *adapter.Job // as last read; nil: there is none
-	uid     uint32       // of its user, as last read beside the user's name; 0: not known
+	uid     uint32       // of its user, as last read next to the user's name; 0: not known
 	since   managed.Epoch
 	touched managed.Epoch // of the last act
 	busy    bool
@@ -196,7 +196,8 @@ func (k *Keeper) inherit(e *entry) {
 	}
 }
 
-// settle finds out whether a release that was given up may still be carried out. Only a reading that began after it could tells.
+// settle finds out whether a release that was given up may still be carried out. Only a reading
+// that began after that was possible shows it.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -215,7 +216,8 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == part.Run || e.order.Want == part.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job of a name; of several that the batch system made, one that is not over.
+// find returns the user's job with a name. Of several that the batch system made, it returns one
+// that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {

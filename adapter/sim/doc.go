@@ -11,7 +11,8 @@
 //	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    stories of seeds that nobody has tried; a red one is kept, and fails nothing
 //
-// A story that was red once stands in testdata/seeds, with what was wrong, and every run tells it. A red seed goes there when it is mended.
+// A story that failed once is in testdata/seeds, with what was wrong, and every run tells it. A
+// seed that fails goes there when the fault is mended.
 //
 // # What goes wrong
 //

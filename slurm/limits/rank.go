@@ -41,7 +41,8 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
-// fine is into how many parts at most PriorityMaxAge is divided: of Slurm's default, a week, a part is a minute.
+// fine is the largest number of parts into which PriorityMaxAge is divided: with Slurm's default, a
+// week, a part is a minute.
 const fine = 7 * 24 * 60
 
 // CouldRun returns the second since which a pending job could have run: the last of its submission, its begin time, the end of its
@@ -74,7 +75,7 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	case r.CouldRun > 0:
 		since = r.CouldRun
 	}
-	grain := max(1, min(60, most/fine)) // whoever looks need not see each point
+	grain := max(1, min(60, most/fine)) // a later look need not see each point
 	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

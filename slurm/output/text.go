@@ -177,7 +177,8 @@ func GRES(item string) (name string, count int) {
 	return item, min(1, len(item))
 }
 
-// mostGRES stands for every larger count: more than any node has, and little enough to be multiplied by tasks.
+// mostGRES replaces every larger count: it is more than any node has, and small enough to be
+// multiplied by tasks.
 const mostGRES = 1 << 50
 
 // suffixed reads a count such as 4, 10G or 10GB; each letter is 1,024 times the one before it (sbatch(1), --gres).
