@@ -50,7 +50,8 @@ func textsOfUsersTakeLocks(in *inside) {
 	}
 }
 
-// What is done under a lock is done by one process at a time, and one that waits goes on when the other has ended, or is cut off.
+// One process at a time acts under a lock. A process that waits goes on when the other has ended,
+// or is cut off.
 func aLockOfOurs(in *inside) {
 	in.must(in.db.DropLocks(in.ctx)) // as an older Accordion left it
 	var order []string

@@ -14,7 +14,7 @@ import (
 // A cell is one way in which a user names what is not his: a verb in one spelling, by one client.
 type cell struct{ client, verb, text string }
 
-// spellings are texts of which Slurm, or somebody who reads its source, could think that they name job %R, the reservations of job %W, or
+// spellings are texts of which Slurm, or a reader of its source, could think that they name job %R, the reservations of job %W, or
 // allocations of the sidecar. %O is a job of the user's own.
 var spellings = map[string][]string{
 	"dependency": {"expand:%R", "EXPAND:%R", "Expand:%R", "eXpAnD:%R", " expand:%R", "expand:%R ", "EXPAND: %R", "\tEXPAND:%R", "afterok:%O,EXPAND:%R", "afterany:%O?Expand:%R",

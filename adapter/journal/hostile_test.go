@@ -80,7 +80,8 @@ func attack(t *testing.T, path string) int {
 	return taken
 }
 
-// openToAll is a journal as earlier releases left it when they were killed: readable for all, with entries in its log.
+// openToAll returns a journal as earlier releases left it when they were killed: readable for all,
+// with entries in its log.
 func openToAll(t *testing.T) (path string, entries int) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -336,7 +337,8 @@ func TestAFolderWithOtherFilesStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A program that reads for long keeps the log from being emptied: that is told, and when it has ended the log is cut.
+// A program that reads for a long time prevents that the log is emptied. That is reported, and the
+// log is cut when the program has ended.
 func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {

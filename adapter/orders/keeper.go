@@ -197,7 +197,7 @@ func (k *Keeper) inherit(e *entry) {
 }
 
 // settle finds out whether a release that was given up may still be carried out. Only a reading
-// that began after that was possible shows it.
+// that began after the last possible moment for that shows it.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {

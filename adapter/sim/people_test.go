@@ -60,7 +60,7 @@ func (w *world) use(a *app) {
 	}
 }
 
-// submit submits a job, as soon as the batch system is up: nobody reaches one that is down.
+// submit submits a job, as soon as the batch system is up: no user reaches one that is down.
 func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	for w.silent() {
 		time.Sleep(w.dice.span(100*time.Millisecond, 300*time.Millisecond, "submission", w.count("submission")))

@@ -127,7 +127,7 @@ func (d *desk) claim(over <-chan struct{}) {
 	}
 }
 
-// disbelieved looks that all that the stranger is told is that she is refused.
+// disbelieved checks that the stranger receives refusals only.
 func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 	for patience := time.After(5 * time.Second); ; {
 		select {
@@ -186,7 +186,7 @@ func strange(seed uint64) *story {
 }
 
 // TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing tells stories with a hostile user in them. All that is demanded of a story
-// is demanded all the same.
+// is demanded anyway.
 func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T) {
 	everySeed(60, func(i int) {
 		seed := *fromFlag + uint64(i)
