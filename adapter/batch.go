@@ -162,8 +162,8 @@ type Pacer interface {
 	// Admit waits until there is room for the verb ("observe", or an intent's) and keeps it for the calls that are made
 	// with the context it returns, until done is called. Acts come before readings. It fails only when ctx ends.
 	Admit(ctx context.Context, verb string) (admitted context.Context, done func(), err error)
-	// TryAdmit is Admit for all of the verbs, without waiting. When there is no room, later is the
-	// time after which there may be some. why is what is missing, as explain shows it.
+	// TryAdmit admits all of the verbs, as Admit does, without waiting. When there is no room,
+	// later is the time after which there may be some. why is what is missing, as explain shows it.
 	TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string)
 }
 

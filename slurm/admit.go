@@ -26,8 +26,8 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 	return admitted, done, nil
 }
 
-// TryAdmit is Admit for several verbs, without waiting. When there is no room, later is the time
-// after which there may be some, and why is what is missing.
+// TryAdmit admits several verbs, as Admit does, without waiting. When there is no room, later is
+// the time after which there may be some, and why is what is missing.
 func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string) {
 	cost := 0
 	for _, verb := range verbs {

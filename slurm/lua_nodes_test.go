@@ -14,7 +14,7 @@ import (
 // unavailable is what sbatch calls "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// lives are the reservations of a cluster that a sidecar serves.
+// lives holds the reservations of a cluster that a sidecar serves.
 const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
 // differing returns a cluster of 4 thin nodes and 4 fat ones with GPUs, as the sidecar writes it
@@ -149,7 +149,8 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	}
 }
 
-// What the sidecar wrote long ago refuses nothing: it may have moved, write nowhere now or be unable to.
+// A file that the sidecar wrote long ago refuses nothing: the sidecar may have moved, write nowhere
+// now or be unable to.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
 	nodes, known := differing(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"

@@ -47,7 +47,8 @@ func lockAll(path string) error {
 	return err
 }
 
-// attack has nobody lock what it can of the journal until the test ends, and returns how many locks it has.
+// attack locks, as the user nobody, what it can of the journal until the test ends, and returns how
+// many locks it has.
 func attack(t *testing.T, path string) int {
 	t.Helper()
 	program, err := os.Executable()

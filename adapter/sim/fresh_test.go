@@ -71,8 +71,9 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 	}
 }
 
-// TestFreshSeeds tells stories of seeds that no run has tried. One that goes wrong is printed and kept in a file, and fails nothing: it is
-// new, and so no word on what was changed last. Each kind has a process of its own: one that dies is kept, too.
+// TestFreshSeeds tells stories of seeds that no run has tried. One that goes wrong is printed and
+// kept in a file, and fails nothing: it is new, and so does not show that the last change was
+// wrong. Each kind has a process of its own: one that dies is kept, too.
 //
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
@@ -101,7 +102,7 @@ func TestFreshSeeds(t *testing.T) {
 	}
 }
 
-// seedsOf returns of how many seeds the lines are.
+// seedsOf returns the number of seeds in the lines.
 func seedsOf(reds []string) int {
 	seeds := map[string]bool{}
 	for _, red := range reds {

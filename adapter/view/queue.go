@@ -141,7 +141,7 @@ func NodesWord(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// Somebody is the name of each user where jobs are private.
+// Somebody takes the place of the name of each user where jobs are private.
 const Somebody = "somebody"
 
 // Anonymize removes from the entry what identifies the job's user.

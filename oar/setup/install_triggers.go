@@ -30,7 +30,7 @@ func source(payload string) string {
 				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END `, database.Channel, payload)
 }
 
-// makeTriggers makes the functions again, which locks nothing, and the triggers that are missing.
+// makeTriggers creates the functions again, which locks nothing, and the triggers that are missing.
 // It leaves an existing trigger alone, because replacing it waits for each reader of the table. A
 // version in which a trigger fires at other times gives it another name.
 func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {

@@ -243,8 +243,8 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try is Admit without waiting. When there is no room, it returns the time after which there may be
-// some. The asker keeps its place in the queue until soon after that.
+// Try admits as Admit does, without waiting. When there is no room, it returns the time after which
+// there may be some. The asker keeps its place in the queue until soon after that.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {
 		return ctx, func() {}, 0
@@ -280,8 +280,8 @@ func (a *Allowance) settle(w *waiter) {
 	a.tell() // another is first now
 }
 
-// room keeps room for a waiter and returns 0, or returns the time after which there may be some.
-// The caller holds the lock.
+// room keeps room for a waiter and returns 0. Where there is none, it returns the time after which
+// there may be some. The caller holds the lock.
 func (a *Allowance) room(w *waiter) time.Duration {
 	open := a.open(w)
 	if w.cost > open || a.behind(w, open) {
@@ -367,7 +367,7 @@ func (a *Allowance) give(t *ticket) {
 	a.tell()
 }
 
-// tell makes all waiters look again. The caller holds the lock.
+// tell wakes all waiters, which look again. The caller holds the lock.
 func (a *Allowance) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
