@@ -30,8 +30,8 @@ func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 	}
 }
 
-// reads has a keeper look at readings in each of which job 5 of application 7 runs, by these users, and returns where its part stands after each
-// and the user that launchers' loop sees.
+// reads passes readings to a keeper, in each of which job 5 of application 7 runs, by these users.
+// It returns where its part is after each reading, and the user that the launchers' loop sees.
 func reads(t *testing.T, order part.Order, readings []adapter.Job) (stands []part.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)

@@ -13,11 +13,11 @@ import (
 // ordinary one again within that time.
 const Expiry core.Time = 120
 
-// want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
-// before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
-// expires soon after it.
+// want adds the reservations that a job's course needs for the steps after its present one. Each
+// begins a guard before its planned second, so that an ordinary job may hold the nodes past its
+// limit and still be gone in time. It expires soon after that second.
 //
-// For a job of a user over [limits] unused it adds that of its start only.
+// For a job of a user over [limits] unused it adds only the reservation for its start.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
 	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {

@@ -279,7 +279,7 @@ func (d *desk) pop() *Call {
 	return c
 }
 
-// hand gives the requests to the loop until ctx ends.
+// hand passes the requests to the loop until ctx ends.
 func (d *desk) hand(ctx context.Context, to chan<- Call) {
 	for {
 		c := d.pop()

@@ -62,8 +62,9 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 // soon.
 const overdue core.Time = 30
 
-// expectedEnd returns the second at which the job will end as far as is known now. One that waits for the nodes of a step, which is
-// overdue, ends later than its promise says: that moves only when other nodes are found.
+// expectedEnd returns the second at which the job will end, as far as is known now. A job that
+// waits for the overdue nodes of a step ends later than its promise says, which moves only when
+// other nodes are found.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
 	if r.Phase != managed.Running || r.WaitsFor == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()

@@ -129,8 +129,8 @@ func (l lateness) String() string {
 // each.
 type crowd struct{ users, jobs, steps int }
 
-// nextTo tells how late another user's jobs are next to the crowd, who come after some minutes and evolve. In the last two
-// minutes jobs are submitted that do not.
+// nextTo returns how late another user's jobs are next to the crowd. That user's jobs come after
+// some minutes and evolve; in the last two minutes jobs are submitted that do not.
 func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 	delays := func(c embedded.Call) embedded.Fault {
 		if c.Verb == "Expand" || c.Verb == "Shrink" {

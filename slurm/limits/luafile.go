@@ -17,7 +17,7 @@ func (p Policies) Lua(n Need) string {
 	return withDigest("how many nodes a job may have at most", p.luaTable(n))
 }
 
-// withDigest returns a file for job_submit.lua, whose first line says what it is about.
+// withDigest returns a file for job_submit.lua, with its subject in the first line.
 func withDigest(about, body string) string {
 	return fmt.Sprintf("-- Written by accordion serve: %s. Read by job_submit.lua. sha256:%x\n%s", about, sha256.Sum256([]byte(body)), body)
 }

@@ -45,9 +45,10 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 // week, a part is a minute.
 const fine = 7 * 24 * 60
 
-// CouldRun returns the second since which a pending job could have run: the last of its submission, its begin time, the end of its
-// dependency and the end of its hold. Slurm does not tell the last two of a parked job, so that the job must be looked at often. known is
-// what was returned at the last look; 0: this is the first.
+// CouldRun returns the second since which a pending job could have run: the last of its submission,
+// its begin time, the end of its dependency and the end of its hold. Slurm does not report the last
+// two of a parked job, so the job must be read often. known is the result of the last call; 0: this
+// is the first.
 func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
