@@ -9,8 +9,7 @@ import (
 	"accordion/scripts/lab"
 )
 
-// delays holds how late jobs were, in seconds: from submission to acceptance, and after the planned
-// seconds of growths and shrinks.
+// delays is how late jobs were, in seconds: from submission to acceptance, and after the planned seconds of growths and shrinks.
 type delays struct{ accepted, growths, shrinks []float64 }
 
 func (d *delays) add(o delays) {
@@ -68,8 +67,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	}
 }
 
-// punctual runs a job that grows and shrinks once, and returns how late it was. The job needs less
-// than its user's share of a minute.
+// punctual runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
 func punctual(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"
