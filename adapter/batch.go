@@ -84,9 +84,9 @@ type Speaker interface {
 	// Tell writes a line for its user into a running job's output, where that is possible.
 	Tell(ctx context.Context, job Key, text string) error
 	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
-	// job.Nodes are the nodes in the text, the batch host first. Before a shrink they are fewer
-	// than the job holds. Publish returns the path of the file where another user has the usual
-	// folder, so that the file is elsewhere; else "".
+	// The text lists job.Nodes, the batch host first. Before a shrink they are fewer than the job
+	// holds. Publish returns the path of the file where another user has the usual folder, so that
+	// the file is elsewhere; else "".
 	Publish(ctx context.Context, job *Job, text string) (elsewhere string, err error)
 }
 

@@ -7,10 +7,10 @@ import (
 	"hash/crc32"
 )
 
-// A record begins with its checksum, so that a record that a failing disk, or a person, has changed
-// is not believed: {"sum":"1badcafe", and what its writer gave after its first brace. It stays
-// JSON, which an older Accordion reads as before; a record that the older one wrote has no
-// checksum.
+// A record begins with its checksum, so that a changed record is not believed, whether a failing
+// disk or a person changed it. It is {"sum":"1badcafe", and then what its writer gave after its
+// first brace. It stays JSON, which an older Accordion reads as before; a record that the older one
+// wrote has no checksum.
 const (
 	sumHead = `{"sum":"`
 	sumTail = `",`

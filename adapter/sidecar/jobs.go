@@ -124,10 +124,11 @@ func (s *jobs) recall() error {
 }
 
 // spend counts what a job used whose run has ended. It records what the run left unused of what was
-// reserved ahead, and returns that. The user does not pay for what the batch system took. Nor may a
-// requeue be the user's doing: Slurm does not tell whose it is, and lets an owner requeue a job
-// that was submitted with --requeue. So a requeue is counted when the job ends for good or its next
-// run leaves something unused too. It is not counted at all once that run begins its last growth.
+// reserved ahead, and returns that. The user does not pay for what the batch system took. A requeue
+// may not be the user's doing either. Slurm does not tell whose it is, and lets an owner requeue a
+// job that was submitted with --requeue. So a requeue is counted when the job ends for good or its
+// next run leaves something unused too. It is not counted at all once that run begins its last
+// growth.
 func (s *jobs) spend(r *managed.Job, state string) core.Time {
 	now := s.notes.clock.Now().Unix()
 	used, unused := r.Used(now)

@@ -117,8 +117,8 @@ func claims(limit int) int { return max(limit/8, 2) }
 // newcomers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
 func newcomers(limit int) int { return limit * 3 / 8 }
 
-// few returns how many programs of a minute count as few, where users users begin any: the equal
-// share of each at most. One user alone may begin all.
+// few returns how many programs of a minute count as few, when the given number of users begin any:
+// the equal share of each at most. One user alone may begin all.
 func few(limit, users int) int {
 	if users < 2 {
 		return limit
